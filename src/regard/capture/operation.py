@@ -1,0 +1,121 @@
+"""Operations: attention of a whole batch, in one form whichever way it was captured.
+
+Enters: a tapped call, a watched kernel, or a recorded map. Leaves: an `Operation` with the terms of the score named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from regard.capture.families import SINK_ON_OUTPUT
+from regard.capture.tap import Call
+from regard.capture.watch import Seen
+
+
+@dataclass(eq=False)
+class Operation:
+    """q (B, H, Q, d), k (B, G, K, d), v (B, G, K, e), or maps (B, H, Q, K) alone."""
+
+    path: str
+    module: torch.nn.Module | None
+    part: int = 0
+    q: torch.Tensor | None = None
+    k: torch.Tensor | None = None
+    v: torch.Tensor | None = None
+    mask: torch.Tensor | None = None
+    causal: bool = False  # no mask tensor, but the kernel was told to be causal
+    window: int | None = None
+    scale: float = 1.0
+    softcap: float | None = None
+    bias: torch.Tensor | None = None
+    sink: torch.Tensor | None = None
+    lse: torch.Tensor | None = None
+    maps: torch.Tensor | None = None
+    kind: str | None = None  # where the way of capture knows it
+    parts: tuple[Any, ...] | None = None  # (names, q parts, k parts), see attribution.py
+
+    @property
+    def batch(self) -> int:
+        return int(self._first.shape[0])
+
+    @property
+    def heads(self) -> int:
+        return int(self._first.shape[1])
+
+    @property
+    def queries(self) -> int:
+        return int(self._first.shape[2])
+
+    @property
+    def keys(self) -> int:
+        return int(self.k.shape[2] if self.k is not None else self._first.shape[3])
+
+    @property
+    def _first(self) -> torch.Tensor:
+        first = self.q if self.q is not None else self.maps
+        assert first is not None
+        return first
+
+
+def from_call(call: Call, path: str, model_type: str) -> Operation:
+    """The operation behind a call of the attention interface."""
+    extras = call.extras
+    scaling = extras.get("scaling")
+    causal = extras.get("is_causal")
+    causal = bool(getattr(call.module, "is_causal", True) if causal is None else causal)
+    queries = call.q.shape[2]
+    implied = call.mask is None and not call.eager and causal and queries > 1
+    keys = queries if implied and call.k.shape[2] > queries else call.k.shape[2]  # an empty static cache
+    sink = extras.get("s_aux")
+    return Operation(
+        path=path,
+        module=call.module,
+        part=call.part,
+        q=call.q,
+        k=call.k[:, :, :keys],
+        v=call.v[:, :, :keys],
+        mask=call.mask,
+        causal=implied,
+        window=extras.get("sliding_window") if implied else None,
+        scale=float(call.q.shape[-1] ** -0.5 if scaling is None else scaling),
+        softcap=extras.get("softcap"),
+        bias=extras.get("position_bias"),
+        sink=None if sink is None or model_type in SINK_ON_OUTPUT else sink.reshape(-1),
+        lse=call.lse,
+        kind="decoder" if causal and queries == 1 else None,
+    )
+
+
+def from_seen(seen: Seen) -> Operation | None:
+    """The operation behind a watched kernel or softmax; None where its shape is not that of attention."""
+    if seen.q is not None and seen.k is not None:
+        scale = seen.q.shape[-1] ** -0.5 if seen.scale is None else seen.scale
+        return Operation(
+            path=seen.path,
+            module=seen.module,
+            q=seen.q,
+            k=seen.k,
+            v=seen.v,
+            mask=seen.mask,
+            causal=seen.causal,
+            scale=float(scale),
+            lse=seen.lse,
+        )
+    maps = seen.maps
+    assert maps is not None
+    if maps.ndim == 3:
+        heads = _head_count(seen.module)
+        if heads is None or maps.shape[0] % heads:
+            return None
+        maps = maps.reshape(-1, heads, *maps.shape[1:])
+    return Operation(path=seen.path, module=seen.module, maps=maps)
+
+
+def _head_count(module: torch.nn.Module) -> int | None:
+    """The number of heads a module says it has, under the names in use."""
+    names = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads", "nhead")
+    found: list[Any] = [getattr(module, name) for name in names if isinstance(getattr(module, name, None), int)]
+    return found[0] if found else None

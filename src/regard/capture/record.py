@@ -1,0 +1,312 @@
+"""From operations of a batch to the sites of each example: padding cut away, masks and biases in shortest form.
+
+Enters: operations, and a `Book` of the examples' tokens. Leaves: Traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.capture.families import CROSS, VISION
+from regard.capture.operation import Operation
+from regard.site import Array, Mask, Site
+from regard.tokens import Segment, Side, Token
+from regard.trace import Trace
+
+# Additive masks use the type's minimum or -10000 (older families) for "may not be seen".
+_MASKED = -9000.0
+
+
+@dataclass(eq=False)
+class Book:
+    """The tokens of each example of a batch, and which padded positions are real.
+
+    `keep[side]` is (examples, padded length). `grid` gives the rows and columns of image patches.
+    """
+
+    sides: list[dict[str, Side]]
+    keep: dict[str, Array]
+    grid: tuple[int, int] | None = None
+    image: list[Array] = field(default_factory=list)
+
+    @property
+    def batch(self) -> int:
+        return len(self.sides)
+
+
+@dataclass(eq=False)
+class _Named:
+    """An operation with its place in the model."""
+
+    operation: Operation
+    kind: str
+    layer: int
+    part: int
+
+
+class Recorder:
+    """Turns the operations of one forward pass into traces."""
+
+    def __init__(self, book: Book, projections: Mapping[str, torch.nn.Module | str]) -> None:
+        self.book = book
+        self.projections = projections
+        self._masks: dict[tuple[Any, ...], tuple[Mask, Array | None]] = {}
+        self._biases: dict[tuple[Any, ...], Array | None] = {}
+        self._grams: dict[str, Array] = {}
+
+    def traces(self, operations: Sequence[Operation], facts: Mapping[str, Any]) -> list[Trace]:
+        """One trace per example."""
+        named = self._name(operations)
+        return [self._trace(named, example, facts) for example in range(self.book.batch)]
+
+    def _trace(self, named: list[_Named], example: int, facts: Mapping[str, Any]) -> Trace:
+        sides = dict(self.book.sides[example])
+        sites: list[Site] = []
+        for item in named:
+            windows = max(1, item.operation.batch // self.book.batch)
+            for window in range(windows):
+                row = example * windows + window
+                sites.append(self._site(item, row, example, item.part * windows + window, sides))
+        used = {name for site in sites for name in (site.query_side, site.key_side)}
+        return Trace({name: side for name, side in sides.items() if name in used}, tuple(sites), dict(facts))
+
+    # -- names: kind, layer, part --------------------------------------------------------------------------
+
+    def _name(self, operations: Sequence[Operation]) -> list[_Named]:
+        counts: dict[str, int] = {}
+        named: list[_Named] = []
+        previous: Operation | None = None
+        for operation in operations:
+            if previous is not None and operation.part and _same_vectors(operation, previous):
+                continue  # one map used for two halves of the values (differential attention)
+            previous = operation
+            kind = self._kind(operation)
+            if operation.part == 0:
+                counts[kind] = counts.get(kind, -1) + 1
+            named.append(_Named(operation, kind, counts[kind], operation.part))
+        order = {"encoder": 0, "decoder": 1, "cross": 2}
+        return sorted(named, key=lambda item: order[item.kind])
+
+    def _kind(self, operation: Operation) -> str:
+        if operation.kind is not None:
+            return operation.kind
+        tail = ".".join(operation.path.split(".")[-3:])
+        if CROSS.search(tail):
+            return "cross"
+        if {"encoder", "decoder"} <= set(self.book.keep):
+            return "decoder" if "decoder" in operation.path.lower() else "encoder"
+        if operation.maps is not None:
+            upper = torch.triu(operation.maps[0], 1)
+            return "decoder" if operation.queries == operation.keys > 1 and not upper.any() else "encoder"
+        if operation.causal:
+            return "decoder"
+        if operation.mask is None:
+            return "encoder"
+        first, _ = _split(_numpy(operation.mask[0]))
+        square = operation.queries == operation.keys
+        return "decoder" if square and not np.triu(first, 1).any() else "encoder"
+
+    # -- sites ---------------------------------------------------------------------------------------------
+
+    def _site(self, item: _Named, row: int, example: int, part: int, sides: dict[str, Side]) -> Site:
+        operation = item.operation
+        query = self._side(item, example, operation.queries, "query", sides)
+        key = self._side(item, example, operation.keys, "key", sides)
+        rows, columns = self._kept(query, example, operation.queries), self._kept(key, example, operation.keys)
+        common: dict[str, Any] = {
+            "kind": item.kind,
+            "layer": item.layer,
+            "part": part,
+            "path": operation.path,
+            "query_side": query,
+            "key_side": key,
+            "head_ids": tuple(range(operation.heads)),
+        }
+        if operation.maps is not None:
+            maps = _cut(_numpy(operation.maps[row]), rows, columns)
+            return Site(**common, maps=maps, no_norms="this family gives no access to its value vectors")
+        assert operation.q is not None and operation.k is not None and operation.v is not None
+        mask, extra = self._mask(operation, row, query, key, rows, columns)
+        bias = self._bias(operation, row, query, key, rows, columns, extra)
+        gram, why = self._gram(operation)
+        return Site(
+            **common,
+            scale=operation.scale,
+            mask=mask,
+            softcap=operation.softcap,
+            q=_cut(_numpy(operation.q[row]), rows),
+            k=_cut(_numpy(operation.k[row]), columns),
+            v=_cut(_numpy(operation.v[row]), columns),
+            bias=bias,
+            sink=None if operation.sink is None else _numpy(operation.sink).astype(np.float32),
+            gram=gram,
+            known_lse=_lse(operation, row, rows),
+            no_norms=why,
+            **_parts(operation, row, rows, columns),
+        )
+
+    def _side(self, item: _Named, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
+        """The side whose positions these are; positions of no side get one of their own."""
+        keep = self.book.keep
+        if {"encoder", "decoder"} <= set(keep):
+            wanted = "encoder" if item.kind == "encoder" or (item.kind == "cross" and role == "key") else "decoder"
+            if keep[wanted].shape[1] == length:
+                return wanted
+        if self.book.grid is not None and (VISION.search(item.operation.path) or "text" not in keep):
+            grid = self.book.grid[0] * self.book.grid[1]
+            if 0 <= length - grid <= 16:  # [CLS], distillation and register tokens come before the patches
+                sides.setdefault("image", self._image_side(example, length - grid))
+                if len(sides["image"]) == length:
+                    return "image"
+        for name, kept in keep.items():
+            if kept.shape[1] == length and not (name in ("encoder", "decoder") and len(keep) > 1):
+                return name
+        name = f"{length} positions"
+        sides.setdefault(name, Side(name, tuple(Token(str(i)) for i in range(length))))
+        return name
+
+    def _image_side(self, example: int, prefix: int) -> Side:
+        assert self.book.grid is not None
+        rows, columns = self.book.grid
+        names = ["[CLS]", *(f"[REG{i}]" for i in range(1, prefix))][:prefix]
+        special = [Token(name, special=True) for name in names]
+        patches = [
+            Token(f"{r},{c}", row=r, column=c, word=r * columns + c) for r in range(rows) for c in range(columns)
+        ]
+        tokens = (*special, *patches)
+        image = self.book.image[example] if self.book.image else None
+        return Side("image", tokens, (Segment("image", 0, len(tokens)),), image)
+
+    def _kept(self, side: str, example: int, length: int) -> Array | None:
+        """Indices of real positions, or None where all are."""
+        keep = self.book.keep.get(side)
+        if keep is None or keep[example].all():
+            return None
+        return np.flatnonzero(keep[example])
+
+    def _mask(
+        self, operation: Operation, row: int, query: str, key: str, rows: Array | None, columns: Array | None
+    ) -> tuple[Mask, Array | None]:
+        """The mask of one example, and what a mask adds to scores beyond hiding keys."""
+        if operation.mask is None:
+            left = operation.window - 1 if operation.window else None
+            return (Mask(left, 0) if operation.causal else Mask()), None
+        place = (*_place(operation.mask), row, query, key)
+        if place not in self._masks:
+            mask = operation.mask
+            whole = _numpy(mask[row if mask.shape[0] > 1 else 0])
+            whole = np.broadcast_to(whole, (whole.shape[0], operation.queries, operation.keys))
+            allowed, extra = _split(_cut(whole, rows, columns))
+            self._masks[place] = (Mask.from_table(allowed), extra)
+        return self._masks[place]
+
+    def _bias(
+        self,
+        operation: Operation,
+        row: int,
+        query: str,
+        key: str,
+        rows: Array | None,
+        columns: Array | None,
+        extra: Array | None,
+    ) -> Array | None:
+        """Position bias of one example, shared between layers that share it in the model."""
+        source = operation.bias if operation.bias is not None else operation.mask
+        if source is None or (operation.bias is None and extra is None):
+            return None
+        place = (*_place(source), row, query, key)
+        if place not in self._biases:
+            total = 0.0 if extra is None else extra
+            if operation.bias is not None:
+                given = _numpy(operation.bias[row if operation.bias.shape[0] > 1 else 0])
+                total = total + _cut(given, rows, columns)
+            bias = np.asarray(total, dtype=np.float32)
+            self._biases[place] = _relative(bias) if bias.any() else None  # T5's cross attention passes zeros
+        return self._biases[place]
+
+    def _gram(self, operation: Operation) -> tuple[Array | None, str]:
+        """(H, e, e) products W_O^h W_O^hᵀ of the output projection, or why they cannot be had."""
+        projection = self.projections.get(operation.path, "no output projection reads this attention directly")
+        if isinstance(projection, str):
+            return None, projection
+        if operation.path not in self._grams:
+            assert operation.v is not None
+            weight = projection.weight.detach()  # type: ignore[operator]
+            width = operation.v.shape[-1]
+            inputs = operation.heads * width
+            if weight.shape[0] == inputs and type(projection).__name__ == "Conv1D":
+                weight = weight.T
+            if weight.shape[1] != inputs or not weight.is_floating_point():
+                return None, "the output projection has another width, or quantised weights"
+            per_head = weight.float().T.reshape(operation.heads, width, -1)  # (H, e, d_model)
+            self._grams[operation.path] = _numpy(per_head @ per_head.transpose(1, 2))
+        return self._grams[operation.path], ""
+
+
+def _same_vectors(one: Operation, other: Operation) -> bool:
+    if one.q is None or other.q is None or one.k is None or other.k is None or one.path != other.path:
+        return False
+    return one.q.data_ptr() == other.q.data_ptr() and one.k.data_ptr() == other.k.data_ptr()
+
+
+def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """What identifies a tensor that several layers share."""
+    return tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
+
+
+def _split(values: Array) -> tuple[Array, Array | None]:
+    """What a mask hides, as booleans, and what it adds where it does not hide (ALiBi in the mask)."""
+    if values.dtype == bool:
+        return values, None
+    allowed = values > _MASKED
+    extra = np.where(allowed, values, 0).astype(np.float32)
+    return allowed, extra if extra.any() else None
+
+
+def _relative(bias: Array) -> Array:
+    """(H, Q, K) bias as (H, Q + K - 1) where it depends on key - query alone, else unchanged."""
+    _, queries, keys = bias.shape
+    by_distance = np.concatenate([bias[:, :0:-1, 0], bias[:, 0, :]], axis=1)  # distances -(Q-1) .. K-1
+    index = np.arange(keys)[None, :] - np.arange(queries)[:, None] + queries - 1
+    same = all(np.array_equal(head, line[index]) for head, line in zip(bias, by_distance, strict=True))
+    return by_distance if same else bias
+
+
+def _parts(operation: Operation, row: int, rows: Array | None, columns: Array | None) -> dict[str, Any]:
+    """Names and vectors of what q and k are sums of, where that is known."""
+    if operation.parts is None:
+        return {}
+    names, q, k = operation.parts
+    cut_q = np.stack([_cut(part, rows) for part in _numpy(q[:, row])])  # (P, H, Q, d)
+    cut_k = np.stack([_cut(part, columns) for part in _numpy(k[:, row])])
+    return {"parts": names, "qparts": cut_q, "kparts": cut_k}
+
+
+def _lse(operation: Operation, row: int, rows: Array | None) -> Array | None:
+    """(H, Q) log-sum-exps where the kernel gave them in this layout."""
+    lse = operation.lse
+    if lse is None or tuple(lse.shape) != (operation.batch, operation.heads, operation.queries):
+        return None
+    values = _numpy(lse[row]).astype(np.float32)
+    return values if rows is None else np.ascontiguousarray(values[:, rows])
+
+
+def _cut(array: Array, rows: Array | None, columns: Array | None = None) -> Array:
+    """Keep real positions of (H, rows, ...) and, if given, (H, rows, columns)."""
+    if rows is not None:
+        array = array[:, rows]
+    return array if columns is None else array[:, :, columns]
+
+
+def _numpy(tensor: torch.Tensor) -> Array:
+    """A numpy view of a tensor on the CPU (a float32 copy of types numpy lacks)."""
+    tensor = tensor.detach()
+    if tensor.dtype == torch.bfloat16:
+        tensor = tensor.float()
+    array: Array = tensor.cpu().numpy()
+    return array

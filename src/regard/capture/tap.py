@@ -1,0 +1,171 @@
+"""The tap: watch (or edit) every call a model makes to its attention function, while its fast kernel runs.
+
+Enters: a consumer. While the tap is open, each attention call of this thread reaches it as a `Call`; the model keeps
+its kernel, its config and its masks. Leaves: nothing; closing the last tap restores transformers.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Protocol
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import AttentionInterface
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+REGISTERED = "regard_tap"
+_KERNELS = ("_scaled_dot_product_flash", "_scaled_dot_product_efficient", "_scaled_dot_product_cudnn")
+
+
+@dataclass(eq=False)
+class Call:
+    """One attention operation as it ran, for a whole batch.
+
+    q (B, H, Q, d), k (B, G, K, d), v (B, G, K, e), out (B, Q, H, e); mask as the model passed it.
+    """
+
+    module: torch.nn.Module
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    mask: torch.Tensor | None
+    extras: dict[str, Any]
+    eager: bool
+    part: int = 0
+    out: torch.Tensor = field(default_factory=lambda: torch.empty(0))
+    lse: torch.Tensor | None = None
+
+
+class Consumer(Protocol):
+    """Sees attention calls; returning a tensor from `after` replaces the attention output."""
+
+    def wants(self, module: torch.nn.Module) -> bool: ...
+
+    def after(self, call: Call) -> torch.Tensor | None: ...
+
+
+@dataclass
+class _Open:
+    consumers: tuple[Consumer, ...]
+    frame: FrameType | None = None
+    part: int = 0
+    running: bool = False
+
+
+_open: ContextVar[_Open | None] = ContextVar("regard_tap", default=None)
+_lock = threading.Lock()
+_users = 0
+_original = AttentionInterface.get_interface
+
+
+@contextmanager
+def tap(consumer: Consumer, *, registered: bool = False) -> Iterator[None]:
+    """Show `consumer` every attention call of this thread until the block ends."""
+    outer = _open.get()
+    token = _open.set(_Open(((*outer.consumers, consumer)) if outer else (consumer,)))
+    _install(registered)
+    try:
+        yield
+    finally:
+        _uninstall(registered)
+        _open.reset(token)
+
+
+def _install(registered: bool) -> None:
+    global _users
+    with _lock:
+        if registered:
+            AttentionInterface.register(REGISTERED, _registered)
+            AttentionMaskInterface.register(REGISTERED, eager_mask)  # without it masks silently become None
+            return
+        _users += 1
+        AttentionInterface.get_interface = _get_interface
+
+
+def _uninstall(registered: bool) -> None:
+    global _users
+    with _lock:
+        if registered:
+            return
+        _users -= 1
+        if _users == 0:
+            AttentionInterface.get_interface = _original
+
+
+def _get_interface(self: AttentionInterface, name: str, default: Callable[..., Any]) -> Callable[..., Any]:
+    function: Callable[..., Any] = _original(self, name, default)
+    if _open.get() is None:
+        return function
+
+    def watched(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        return _watched(function, function is default, sys._getframe(1), module, *args, **kwargs)
+
+    return watched
+
+
+def _registered(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+    """What a model calls when its attention is set to our registered name: its file's own eager function."""
+    eager = sys.modules[type(module).__module__].eager_attention_forward
+    return _watched(eager, True, sys._getframe(1), module, *args, **kwargs)
+
+
+def _watched(
+    function: Callable[..., Any],
+    eager: bool,
+    frame: FrameType,
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None = None,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Run the model's attention function and show the call to the consumers that want it."""
+    state = _open.get()
+    takers = [c for c in state.consumers if c.wants(module)] if state else []
+    if state is None or not takers:
+        return function(module, query, key, value, attention_mask, *args, **kwargs)
+    # Two calls from one frame belong to one run of the module: windows, packed images, differential attention.
+    state.part = state.part + 1 if frame is state.frame else 0
+    state.frame = frame
+    call = Call(module, query, key, value, attention_mask, dict(kwargs), eager, state.part)
+    state.running = True
+    try:
+        with LseWatch() as watch:
+            out, weights = function(module, query, key, value, attention_mask, *args, **kwargs)
+    finally:
+        state.running = False
+    call.out, call.lse = out, watch.lse
+    for consumer in takers:
+        edited = consumer.after(call)
+        if edited is not None:
+            call.out = out = edited
+    return out, weights
+
+
+def inside_tapped_call() -> bool:
+    """Whether an attention function is running that a consumer of this thread sees."""
+    state = _open.get()
+    return state is not None and state.running
+
+
+class LseWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Picks up the log-sum-exp that fused kernels compute anyway."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.lse: torch.Tensor | None = None
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if str(func).startswith(tuple(f"aten.{kernel}" for kernel in _KERNELS)):
+            self.lse = result[1]
+        return result

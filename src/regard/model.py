@@ -1,0 +1,442 @@
+"""Models: load one from anywhere, and trace what it does with a text, a pair, a translation or an image.
+
+Enters: a name, a folder, or a model object; then texts. Leaves: Traces.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import torch
+import transformers
+
+from regard import __version__
+from regard.capture import TIERS, Book, Plan, Recorder, capture, embedding_parts, model_type
+from regard.inputs import Encoded, encode, image_inputs, pad, shift_right
+from regard.loading import PACKAGED, load_pretrained, resolve
+from regard.site import Array
+from regard.tokens import Segment, Side, Token, word_indices
+from regard.trace import Trace
+
+
+def load(
+    model: str | Path | torch.nn.Module | tuple[torch.nn.Module, Any] | None = None,
+    *,
+    tokenizer: Any = None,
+    device: str | torch.device | None = None,
+    dtype: Any = None,
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+) -> Model:
+    """Load a model to trace.
+
+    Parameters
+    ----------
+    model
+        A Hugging Face hub name, a folder, a .gguf file, a torch module, or a (module, tokenizer) pair. Without one,
+        the built-in all-MiniLM-L6-v2 of the extra `demo`.
+    tokenizer
+        A tokenizer (or image processor), or the name of one, where the model's own is not the one to use.
+    device, dtype
+        Where and in which precision to run; as the checkpoint says unless given.
+    revision
+        Which version of a hub model.
+    trust_remote_code
+        Run code that comes with the model. Never without being asked.
+    allow_pickle
+        Read weights that are only there as pickle files. Refused unless asked for.
+
+    Examples
+    --------
+    >>> model = load()  # doctest: +SKIP
+    >>> model.trace("The cat sat on the mat.").attention(0, 2)  # doctest: +SKIP
+    """
+    if isinstance(model, tuple):
+        if len(model) != 2 or not isinstance(model[0], torch.nn.Module):
+            raise TypeError("pass a (model, tokenizer) pair, a torch module, a name or a folder")
+        model, tokenizer = model
+    if isinstance(model, torch.nn.Module):
+        name = str(getattr(getattr(model, "config", None), "_name_or_path", "") or type(model).__name__)
+        return Model(model if device is None else model.to(device), tokenizer, name=name)
+    name, source = resolve(model)
+    packaged = PACKAGED.get(name)
+    module, reader = load_pretrained(
+        source,
+        tokenizer=tokenizer,
+        revision=revision,
+        dtype=dtype,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle or (packaged is not None and packaged.pickle),
+    )
+    return Model(module if device is None else module.to(device), reader, name=name)
+
+
+class Model:
+    """A model ready to be traced. `module` is the Hugging Face (or torch) model itself, unchanged."""
+
+    def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str) -> None:
+        self.module = module
+        self.name = name
+        is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
+        self.tokenizer: Any = tokenizer if is_tokenizer else getattr(tokenizer, "tokenizer", None)
+        self.processor: Any = None if is_tokenizer else getattr(tokenizer, "image_processor", tokenizer)
+        self._plan: Plan | None = None
+        self._lock = threading.Lock()  # one capture of a module at a time: hooks and training flags are shared
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}: {type(self.module).__name__}, {self.parameters / 1e6:.1f} M parameters>"
+
+    @property
+    def config(self) -> Any:
+        return getattr(self.module, "config", None)
+
+    @property
+    def parameters(self) -> int:
+        return sum(p.numel() for p in self.module.parameters())
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        return bool(getattr(self.config, "is_encoder_decoder", False))
+
+    @property
+    def can_generate(self) -> bool:
+        check = getattr(self.module, "can_generate", None)
+        return bool(check()) if callable(check) else False
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens one input may have."""
+        names = ("max_position_embeddings", "n_positions", "max_sequence_length", "n_ctx")
+        found = [getattr(self.config, name, None) for name in names]
+        found.append(getattr(self.tokenizer, "model_max_length", None))
+        lengths = [int(n) for n in found if isinstance(n, (int, float)) and 0 < n < 10**7]
+        return min(lengths, default=None)
+
+    # -- tracing -------------------------------------------------------------------------------------------
+
+    @overload
+    def trace(
+        self,
+        text: str | None = None,
+        pair: str | None = None,
+        *,
+        target: str | None = None,
+        generate: int | None = None,
+        image: Any = None,
+        truncate: bool = False,
+        segment_ids: bool = True,
+        attribution: bool = False,
+    ) -> Trace: ...
+
+    @overload
+    def trace(
+        self,
+        text: list[str],
+        pair: list[str] | None = None,
+        *,
+        target: list[str] | None = None,
+        generate: int | None = None,
+        image: Any = None,
+        truncate: bool = False,
+        segment_ids: bool = True,
+        attribution: bool = False,
+        batch_size: int = 8,
+    ) -> list[Trace]: ...
+
+    def trace(
+        self,
+        text: str | list[str] | None = None,
+        pair: str | list[str] | None = None,
+        *,
+        target: str | list[str] | None = None,
+        generate: int | None = None,
+        image: Any = None,
+        truncate: bool = False,
+        segment_ids: bool = True,
+        attribution: bool = False,
+        batch_size: int = 8,
+    ) -> Trace | list[Trace]:
+        """Run a text through the model and keep what its attention was made of.
+
+        Parameters
+        ----------
+        text, pair
+            A text, or two sentences; lists of them give a list of traces.
+        target
+            What an encoder-decoder model is made to say; without it, what it says by itself (greedily).
+        generate
+            Let a causal model go on for this many tokens: prompt and answer become segments.
+        image
+            A file, Pillow image or (height, width, 3) array for a vision model; tokens are its patches.
+        truncate
+            Cut texts that are longer than the model takes, instead of refusing them.
+        segment_ids
+            False gives both sentences of a pair segment id 0, as Clark et al. (2019) did.
+        attribution
+            Keep what the first layer's q and k are sums of (word, position, segment embedding), for BERT-type models.
+        batch_size
+            How many texts of a list run at once.
+        """
+        if image is not None:
+            return self._trace_image(image, text if isinstance(text, str) else None)
+        if text is None:
+            raise ValueError("there is nothing to trace; pass a text, or image=... for a vision model")
+        self._need_tokenizer()
+        options = {"truncate": truncate, "segment_ids": segment_ids}
+        if isinstance(text, str):
+            if generate is not None:
+                return self._trace_answer(text, generate, truncate)
+            encoded = self._encode(text, pair, options)  # type: ignore[arg-type]
+            return self._trace_batch([encoded], [target], attribution)[0]  # type: ignore[list-item]
+        texts = list(text)
+        pairs, targets = _matching(pair, len(texts), "pair"), _matching(target, len(texts), "target")
+        if generate is not None:
+            return [self._trace_answer(one, generate, truncate) for one in texts]
+        rows = [self._encode(one, other, options) for one, other in zip(texts, pairs, strict=True)]
+        traces: list[Trace] = []
+        for start in range(0, len(rows), batch_size):
+            part = slice(start, start + batch_size)
+            traces += self._trace_batch(rows[part], targets[part], attribution)
+        return traces
+
+    def trace_inputs(self, inputs: Mapping[str, Any], *, tokens: Sequence[str] | None = None) -> list[Trace]:
+        """Trace any inputs the model's forward takes (ids, features, pixels), one trace per example of the batch."""
+        book = self._book(inputs, tokens)
+        return self._record(inputs, book, [{} for _ in book.sides])
+
+    def _encode(self, text: str, pair: str | None, options: Mapping[str, Any]) -> Encoded:
+        side = "encoder" if self.is_encoder_decoder else "text"
+        return encode(self.tokenizer, text, pair, side=side, limit=self.limit, **options)
+
+    def _trace_batch(
+        self, rows: list[Encoded], targets: Sequence[str | None], attribution: bool = False
+    ) -> list[Trace]:
+        ids, real = pad([row.ids for row in rows], self._pad_id)
+        inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.from_numpy(real).long()}
+        types = [row.types for row in rows]
+        if all(t is not None for t in types) and self._takes("token_type_ids"):
+            inputs["token_type_ids"] = pad([t for t in types if t is not None], 0)[0]
+        sides = [{row.side.name: row.side} for row in rows]
+        keep = {rows[0].side.name: real}
+        if self.is_encoder_decoder:
+            answers = [self._target(row, target) for row, target in zip(rows, targets, strict=True)]
+            decoder_ids, decoder_real = pad([answer.ids for answer in answers], self._pad_id)
+            inputs["decoder_input_ids"] = decoder_ids
+            if self._takes("decoder_attention_mask"):
+                inputs["decoder_attention_mask"] = torch.from_numpy(decoder_real).long()
+            for side, answer in zip(sides, answers, strict=True):
+                side["decoder"] = answer.side
+            keep["decoder"] = decoder_real
+        elif any(target is not None for target in targets):
+            raise ValueError(f"{self.name} has no decoder for a target; pass the text alone, or as a pair")
+        return self._record(inputs, Book(sides, keep), [_text_facts(row) for row in rows], attribution)
+
+    def _target(self, row: Encoded, target: str | None) -> Encoded:
+        """What the decoder reads: the given target, or what the model generates greedily."""
+        start = getattr(self.config, "decoder_start_token_id", None)
+        if start is None:
+            start = getattr(self.config, "bos_token_id", None) or self._pad_id
+        name = str(self.tokenizer.convert_ids_to_tokens(start))
+        end = getattr(self.tokenizer, "eos_token_id", None)
+        if target is not None:
+            return shift_right(encode(self.tokenizer, target, side="decoder", target=True), start, name, end)
+        if not self.can_generate:
+            raise ValueError(
+                f"{type(self.module).__name__} cannot generate a target by itself; pass target='...' for its decoder"
+            )
+        output = self._generated(row, self.limit or 128)
+        made = output[1:] if output and output[0] == start else output
+        return shift_right(Encoded(made, None, self._answer_side(made, "decoder")), start, name, end)
+
+    def _trace_answer(self, text: str, count: int, truncate: bool) -> Trace:
+        """A causal model's own continuation, traced in one pass over prompt and answer."""
+        if self.is_encoder_decoder or not self.can_generate:
+            raise ValueError(f"{self.name} does not continue a text; generate= needs a causal language model")
+        if count < 1:
+            raise ValueError(f"generate must be at least 1 token, not {count}")
+        room = None if self.limit is None else self.limit - count
+        prompt = encode(self.tokenizer, text, limit=room, truncate=truncate)
+        made = self._generated(prompt, count)[len(prompt.ids) :]
+        answer = self._answer_side(made, "text", len(prompt.ids), prompt.side)
+        segments = (Segment("prompt", 0, len(prompt.ids)), Segment("answer", len(prompt.ids), len(answer)))
+        row = Encoded(prompt.ids + made, None, Side("text", answer.tokens, segments), None, prompt.cut)
+        return self._trace_batch([row], [None])[0]
+
+    def _generated(self, row: Encoded, count: int) -> list[int]:
+        ids = torch.tensor([row.ids], device=self._device)
+        module: Any = self.module
+        with torch.no_grad():
+            output = module.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=count,
+                do_sample=False,
+                num_beams=1,
+                pad_token_id=self._pad_id,
+            )
+        return [int(token) for token in output[0]]
+
+    def _answer_side(self, ids: list[int], name: str, start: int = 0, prompt: Side | None = None) -> Side:
+        """Tokens of generated ids, with spans into the generated text."""
+        special = set(self.tokenizer.all_special_ids)
+        texts = [self.tokenizer.decode(ids[: i + 1], skip_special_tokens=False) for i in range(len(ids))]
+        spans = [(len(before), len(after)) for before, after in zip(["", *texts[:-1]], texts, strict=True)]
+        known = [token.word for token in prompt.tokens if token.word is not None] if prompt else []
+        offset = max(known, default=-1) + 1
+        words = word_indices(
+            texts[-1] if texts else "", [None if t in special else s for t, s in zip(ids, spans, strict=True)]
+        )
+        tokens = tuple(
+            Token(
+                texts[-1][s[0] : s[1]] or self.tokenizer.decode([token]),
+                token,
+                *s,
+                word=None if word is None else word + offset,
+                special=token in special,
+                segment=1 if prompt else 0,
+            )
+            for token, s, word in zip(ids, spans, words, strict=True)
+        )
+        return Side(name, (*(prompt.tokens if prompt else ()), *tokens), ())
+
+    def _trace_image(self, image: Any, text: str | None) -> Trace:
+        if not self._takes("pixel_values"):
+            raise ValueError(f"{self.name} does not read images; pass a text instead")
+        pixels, book = image_inputs(image, self.processor, self.config)
+        inputs: dict[str, Any] = {"pixel_values": pixels}
+        facts: dict[str, Any] = {}
+        if text is not None:
+            self._need_tokenizer()
+            row = encode(self.tokenizer, text, limit=self.limit)
+            inputs |= {"input_ids": torch.tensor([row.ids]), "attention_mask": torch.ones(1, len(row.ids)).long()}
+            book = Book([{"text": row.side}], {"text": np.ones((1, len(row.ids)), bool)}, book.grid, book.image)
+            facts = _text_facts(row)
+        return self._record(inputs, book, [facts])[0]
+
+    # -- running -------------------------------------------------------------------------------------------
+
+    def _record(
+        self, inputs: Mapping[str, Any], book: Book, facts: list[dict[str, Any]], attribution: bool = False
+    ) -> list[Trace]:
+        ready = self._ready(inputs)
+        with self._lock, embedding_parts(self.module) if attribution else nullcontext() as parts:
+            operations, plan = capture(self.module, ready, self._plan)
+            self._plan = plan
+        if parts is not None:
+            with torch.no_grad():
+                operations[0].parts = parts.of(operations[0])
+        traces = Recorder(book, plan.projections).traces(operations, self._facts(plan))
+        return [
+            Trace(trace.sides, trace.sites, {**trace.facts, **own}) for trace, own in zip(traces, facts, strict=True)
+        ]
+
+    def _ready(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs on the model's device, in its precision, with caches off."""
+        dtype = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), torch.float32)
+
+        def move(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            return value.to(self._device, dtype if value.is_floating_point() else None)
+
+        ready = {name: move(value) for name, value in inputs.items()}
+        if self._takes("use_cache"):
+            ready.setdefault("use_cache", False)
+        return ready
+
+    def _facts(self, plan: Plan) -> dict[str, Any]:
+        """What METHODS asks to record with every result."""
+        parameter = next(self.module.parameters(), None)
+        return {
+            "model": self.name,
+            "model_type": model_type(self.module),
+            "class": type(self.module).__name__,
+            "revision": getattr(self.config, "_commit_hash", None),
+            "dtype": str(parameter.dtype).removeprefix("torch.") if parameter is not None else None,
+            "device": str(self._device),
+            "kernel": getattr(self.config, "_attn_implementation", None),
+            "tier": plan.tier,
+            "captured": TIERS[plan.tier],
+            "regard": __version__,
+            "transformers": transformers.__version__,
+            "torch": torch.__version__,
+        }
+
+    def _book(self, inputs: Mapping[str, Any], tokens: Sequence[str] | None) -> Book:
+        """Tokens for given inputs: ids as the tokenizer names them, or as numbers."""
+        first = next(value for value in inputs.values() if isinstance(value, torch.Tensor))
+        both = self.is_encoder_decoder
+        names = {"input_ids": "encoder" if both else "text", "decoder_input_ids": "decoder"}
+        masks = {"input_ids": "attention_mask", "decoder_input_ids": "decoder_attention_mask"}
+        sides: list[dict[str, Side]] = [{} for _ in range(first.shape[0])]
+        keep: dict[str, Array] = {}
+        for key, name in names.items():
+            if inputs.get(key) is None or inputs[key].ndim != 2:
+                continue
+            mask = inputs.get(masks[key])
+            real = np.ones(tuple(inputs[key].shape), bool) if mask is None else mask.cpu().numpy().astype(bool)
+            keep[name] = real
+            for example, (row, kept) in enumerate(zip(inputs[key].tolist(), real, strict=True)):
+                ids = [token for token, here in zip(row, kept, strict=True) if here]
+                texts = tokens if tokens is not None and key == "input_ids" else self._names(ids)
+                if len(texts) != len(ids):
+                    raise ValueError(
+                        f"there are {len(texts)} tokens but {len(ids)} input ids; pass one token text per position"
+                    )
+                made = tuple(Token(t, i, word=n) for n, (t, i) in enumerate(zip(texts, ids, strict=True)))
+                sides[example][name] = Side(name, made, (Segment("A", 0, len(made)),))
+        return Book(sides, keep)
+
+    def _names(self, ids: list[int]) -> list[str]:
+        if self.tokenizer is None:
+            return [str(token) for token in ids]
+        return [str(piece) for piece in self.tokenizer.convert_ids_to_tokens(ids)]
+
+    def _need_tokenizer(self) -> None:
+        if self.tokenizer is None:
+            raise ValueError(
+                f"{self.name} has no tokenizer; load it as (model, tokenizer), or call trace_inputs with its inputs"
+            )
+
+    def _takes(self, name: str) -> bool:
+        return name in inspect.signature(self.module.forward).parameters
+
+    @property
+    def _device(self) -> torch.device:
+        parameter = next(self.module.parameters(), None)
+        return torch.device("cpu") if parameter is None else parameter.device
+
+    @property
+    def _pad_id(self) -> int:
+        for owner in (self.tokenizer, self.config):
+            found = getattr(owner, "pad_token_id", None)
+            if found is not None:
+                return int(found)
+        return 0
+
+
+def _matching(value: str | Sequence[str] | None, count: int, name: str) -> list[str | None]:
+    if value is None:
+        return [None] * count
+    if isinstance(value, str) or len(value) != count:
+        raise ValueError(f"there are {count} texts; pass a list of {count} as {name} too")
+    return list(value)
+
+
+def _text_facts(row: Encoded) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "truncated": row.cut,
+        "segment_ids": "none" if row.types is None else "as the tokenizer gives",
+    }
+    if row.types is not None and not any(row.types):
+        facts["segment_ids"] = "all 0"
+    if row.joined is not None:
+        facts["pair"] = row.joined
+    return facts

@@ -1,0 +1,136 @@
+"""Tokens, segments and sides: what the positions of an attention map stand for.
+
+Enters: token ids, texts and character spans from a tokenizer. Leaves: frozen records, and the words they form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+# A word is a run of word characters (inner apostrophes kept) or one punctuation mark; scripts written without
+# spaces count a character as a word, as BERT's pre-tokenizer does.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+(?:['’](?:(?![{_UNSPACED}])\w)+)*|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One position of the model's input.
+
+    `start` and `end` are character offsets into the text it came from (None for special tokens and for inputs
+    that are not text), `word` counts words from 0 along its side, `row` and `column` place an image patch.
+    """
+
+    text: str
+    id: int | None = None
+    start: int | None = None
+    end: int | None = None
+    word: int | None = None
+    special: bool = False
+    segment: int = 0
+    row: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A labelled range of tokens `[start, end)`: sentence A, sentence B, prompt, answer."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One list of positions that maps are drawn over; an encoder-decoder model has two."""
+
+    name: str
+    tokens: tuple[Token, ...]
+    segments: tuple[Segment, ...] = ()
+    image: np.ndarray | None = None  # (height, width, 3) uint8, for tokens that are patches of it
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def texts(self) -> list[str]:
+        return [token.text for token in self.tokens]
+
+
+def plain_side(texts: Iterable[str], name: str = "encoder") -> Side:
+    """A side made of token texts alone, each its own word."""
+    tokens = tuple(Token(str(text), word=i, special=is_special(str(text))) for i, text in enumerate(texts))
+    return Side(name, tokens, (Segment("A", 0, len(tokens)),))
+
+
+def is_special(text: str) -> bool:
+    """Whether a token text looks like a special token of a known tokenizer ([CLS], </s>, <|endoftext|>)."""
+    return re.fullmatch(r"\[[A-Z]+\]|</?s>|<(?:pad|unk|mask|eos|bos|cls|sep)>|<\|[^|]*\|>", text) is not None
+
+
+def word_indices(text: str, spans: Sequence[tuple[int, int] | None]) -> list[int | None]:
+    """Number the words that tokens with these character spans belong to.
+
+    A token that covers parts of several words joins them: a word is never smaller than a token.
+    Tokens without a span (special ones) and tokens over white space alone have no word.
+    """
+    word_of = np.full(len(text) + 1, -1, dtype=np.int64)
+    for index, match in enumerate(_WORD.finditer(text)):
+        word_of[match.start() : match.end()] = index
+    joined = np.arange(word_of.max(initial=-1) + 1)
+    found: list[int | None] = []
+    for span in spans:
+        inside = np.empty(0, np.int64) if span is None else word_of[span[0] : span[1]]
+        inside = inside[inside >= 0]
+        if not inside.size:
+            found.append(None)
+            continue
+        first, last = int(inside.min()), int(inside.max())
+        joined[first : last + 1] = joined[first]
+        found.append(first)
+    roots = [None if word is None else int(joined[word]) for word in found]
+    order = {root: i for i, root in enumerate(sorted({root for root in roots if root is not None}))}
+    return [None if root is None else order[root] for root in roots]
+
+
+def word_groups(side: Side) -> list[list[int]]:
+    """Token positions grouped into words, in order; a token without a word stands alone."""
+    groups: list[list[int]] = []
+    last: object = object()
+    for position, token in enumerate(side.tokens):
+        key = (token.segment, token.word)
+        if token.word is None or key != last:
+            groups.append([position])
+        else:
+            groups[-1].append(position)
+        last = object() if token.word is None else key
+    return groups
+
+
+def merge_words(side: Side, groups: list[list[int]]) -> Side:
+    """The side whose tokens are the words of `groups`."""
+
+    def word(group: list[int]) -> Token:
+        first, last = side.tokens[group[0]], side.tokens[group[-1]]
+        pieces = [side.tokens[i].text for i in group]
+        text = "".join(p.removeprefix("##") if n else p for n, p in enumerate(pieces))
+        return Token(
+            text=text,
+            id=first.id if len(group) == 1 else None,
+            start=first.start,
+            end=last.end,
+            word=first.word,
+            special=first.special,
+            segment=first.segment,
+            row=first.row,
+            column=first.column,
+        )
+
+    owner = {position: index for index, group in enumerate(groups) for position in group}
+    segments = tuple(Segment(s.name, owner[s.start], owner[s.end - 1] + 1) for s in side.segments if s.end > s.start)
+    return Side(side.name, tuple(word(group) for group in groups), segments, side.image)

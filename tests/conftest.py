@@ -1,0 +1,175 @@
+"""Fixtures: tiny random-weight models and tokenizers, the packaged models, the corpora beside the repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BertConfig,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+import regard
+from regard.loading import packaged_path
+
+WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
+ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
+
+
+def need(there: bool, reason: str) -> None:
+    """Skip where something optional is missing; in CI nothing is."""
+    if not there:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    path = Path(__file__).resolve().parents[2] / "shared" / "data"
+    need(path.is_dir(), "the corpora are not beside the repository (../shared/data)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def wordpiece() -> PreTrainedTokenizerFast:
+    vocab = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])}
+    backend = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+        model_max_length=64,
+    )
+
+
+@pytest.fixture(scope="session")
+def bytelevel() -> PreTrainedTokenizerFast:
+    """A byte-level tokenizer without merges: every byte is a token."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {"<|endoftext|>": 0, **{letter: i + 1 for i, letter in enumerate(alphabet)}}
+    backend = Tokenizer(models.BPE(vocab, merges=[]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    from tokenizers import decoders
+
+    backend.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend, eos_token="<|endoftext|>", bos_token="<|endoftext|>", model_max_length=64
+    )
+
+
+@pytest.fixture(scope="session")
+def bert(wordpiece) -> regard.Model:
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(wordpiece),
+        hidden_size=24,
+        num_hidden_layers=2,
+        num_attention_heads=3,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    return regard.load((BertModel(config).eval(), wordpiece))
+
+
+@pytest.fixture(scope="session")
+def gpt2(bytelevel) -> regard.Model:
+    torch.manual_seed(0)
+    config = GPT2Config(
+        vocab_size=len(bytelevel), n_embd=24, n_layer=2, n_head=3, n_positions=64, bos_token_id=0, eos_token_id=0
+    )
+    return regard.load((GPT2LMHeadModel(config).eval(), bytelevel))
+
+
+@pytest.fixture(scope="session")
+def llama(bytelevel) -> regard.Model:
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(bytelevel),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    return regard.load((LlamaForCausalLM(config).eval(), bytelevel))
+
+
+@pytest.fixture(scope="session")
+def t5(wordpiece) -> regard.Model:
+    torch.manual_seed(0)
+    config = T5Config(
+        vocab_size=len(wordpiece),
+        d_model=24,
+        d_kv=8,
+        d_ff=32,
+        num_layers=2,
+        num_decoder_layers=3,
+        num_heads=3,
+        decoder_start_token_id=0,
+        pad_token_id=0,
+        eos_token_id=3,
+    )
+    return regard.load((T5ForConditionalGeneration(config).eval(), wordpiece))
+
+
+@pytest.fixture(scope="session")
+def bart(wordpiece) -> regard.Model:
+    torch.manual_seed(0)
+    config = BartConfig(
+        vocab_size=len(wordpiece),
+        d_model=24,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_attention_heads=3,
+        decoder_attention_heads=3,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
+        decoder_start_token_id=3,
+        forced_eos_token_id=3,
+    )
+    return regard.load((BartForConditionalGeneration(config).eval(), wordpiece))
+
+
+def packaged(name: str) -> regard.Model:
+    need(packaged_path(name) is not None, f"the package of {name} is not installed (make test installs it)")
+    return regard.load(name)
+
+
+@pytest.fixture(scope="session")
+def minilm() -> regard.Model:
+    return packaged("all-MiniLM-L6-v2")
+
+
+@pytest.fixture(scope="session")
+def smollm() -> regard.Model:
+    return packaged("SmolLM2-135M-Instruct")
+
+
+@pytest.fixture(scope="session")
+def rxnmapper() -> regard.Model:
+    return packaged("rxnmapper")

@@ -1,0 +1,83 @@
+"""The command line as a user meets it: real processes, exit codes, one-line errors."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ARTICLE, need
+
+
+def run(*args, stdin=None):
+    return subprocess.run(
+        [sys.executable, "-m", "regard", *args], capture_output=True, text=True, input=stdin, timeout=120
+    )
+
+
+@pytest.fixture(autouse=True)
+def default_model(minilm):
+    need(minilm is not None, "the default model is not installed")
+
+
+pytestmark = pytest.mark.models
+
+
+def test_trace_writes_a_file_that_loads(tmp_path):
+    path = tmp_path / "trace.safetensors"
+    result = run("trace", *ARTICLE, "-o", str(path), "--json")
+    assert result.returncode == 0, result.stderr
+    record = json.loads(result.stdout)
+    assert record["attention"] == {"encoder": {"layers": 6, "heads": 12}}
+    assert path.exists()
+
+
+def test_view_writes_a_page_and_says_where(tmp_path):
+    page = tmp_path / "page.html"
+    result = run("view", *ARTICLE, "-o", str(page))
+    assert result.returncode == 0, result.stderr
+    assert page.read_text().lower().startswith("<!doctype html>")
+    assert "page.html" in result.stdout.replace("\n", "")
+
+
+def test_text_comes_from_standard_input():
+    result = run("trace", "-", "--json", stdin="the cat")
+    assert json.loads(result.stdout)["sides"] == {"text": ["[CLS]", "the", "cat", "[SEP]"]}
+
+
+def test_models_are_listed():
+    names = [row["model"] for row in json.loads(run("models", "--json").stdout)]
+    assert "all-MiniLM-L6-v2" in names
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["trace", ""], "the text is empty"),
+        (["trace"], "nothing to trace"),
+        (["trace", "word " * 600], "--truncate"),
+        (["trace", "a", "-m", "/no/such/folder"], "neither a folder"),
+        (["trace", "a", "--generate", "3"], "causal language model"),
+        (["trace", "a", "--image", "nothing.png"], "does not read images"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_two(args, message):
+    result = run(*args)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unwritable_place_is_one_line(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    result = run("trace", "a", "-o", str(blocked / "trace.safetensors"))
+    assert (result.returncode, len(result.stderr.strip().splitlines())) == (2, 1)
+
+
+def test_help_names_every_command_and_does_not_load_torch():
+    code = "import sys; from regard.cli import app; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    result = run("--help")
+    assert all(command in result.stdout for command in ("view", "trace", "models"))
