@@ -1,0 +1,255 @@
+"""BertViz 1.4.1 and regard on the same synthetic 12 x 12 heads: page size, time to save, to draw, to switch, to hover.
+
+    python benchmarks/views.py [--lengths 16 64 128 256 512] [--patience 60]
+
+Both pages are opened in the same headless Chromium. BertViz loads d3, jQuery and require.js from a CDN; here they come
+from npm. "never" means not drawn within the patience, in seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import statistics
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import numpy as np
+import torch
+from playwright.sync_api import Page, Route, sync_playwright
+from playwright.sync_api import TimeoutError as Timeout
+from rich.console import Console
+from rich.table import Table
+
+from regard.site import Site
+from regard.tokens import Segment, Side, Token
+from regard.trace import Trace
+
+LAYERS, HEADS, WIDTH = 12, 12, 64
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+FLAGS += ("--disable-component-update", "--disable-sync")
+LIBRARIES = {
+    "require": ("requirejs@2.3.6", "requirejs/require.js"),
+    "d3": ("d3@5.7.0", "d3/dist/d3.min.js"),
+    "jquery": ("jquery@2.1.4", "jquery/dist/jquery.min.js"),
+}
+
+
+@dataclass
+class Result:
+    """What was measured of one page; None where it did not get there."""
+
+    saved: float
+    megabytes: float
+    drawn: float | None = None
+    switch: float | None = None
+    hover: float | None = None
+
+
+def trace_of(length: int) -> Trace:
+    """Random q and k of BERT-base's shape, two segments."""
+    rng = np.random.default_rng(0)
+    tokens = tuple(Token(f"token{i}", word=i, segment=int(i >= length // 2)) for i in range(length))
+    segments = (Segment("A", 0, length // 2), Segment("B", length // 2, length))
+
+    def vectors() -> Any:
+        return rng.normal(size=(HEADS, length, WIDTH)).astype(np.float32) * 1.4
+
+    sites = [
+        Site("encoder", layer, "text", "text", tuple(range(HEADS)), scale=WIDTH**-0.5, q=vectors(), k=vectors())
+        for layer in range(LAYERS)
+    ]
+    return Trace({"text": Side("text", tokens, segments)}, tuple(sites), {"model": "synthetic"})
+
+
+def bertviz_page(trace: Trace, view: str, path: Path) -> float:
+    """Seconds BertViz takes to make and write its page (maps are given to it ready-made)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from bertviz import head_view, model_view
+    maps = [torch.from_numpy(trace.attention(layer))[None] for layer in trace.layers()]
+    make = head_view if view == "heads" else model_view
+    start = time.perf_counter()
+    path.write_text(make(maps, trace.side().texts, html_action="return").data)
+    return time.perf_counter() - start
+
+
+def regard_page(trace: Trace, view: str, path: Path) -> float:
+    """Seconds regard takes to write its page from q and k."""
+    start = time.perf_counter()
+    trace.save_html(path, view=view, layer=0)
+    return time.perf_counter() - start
+
+
+@contextmanager
+def browser(libraries: Path) -> Iterator[Callable[[], Page]]:
+    """Fresh pages of one Chromium; only BertViz's libraries are answered, from npm."""
+
+    def answer(route: Route) -> None:
+        name = next((n for n in LIBRARIES if n in route.request.url), None)
+        if name is None:
+            route.abort()
+        else:
+            route.fulfill(path=libraries / "node_modules" / LIBRARIES[name][1], content_type="text/javascript")
+
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=which("chromium"), args=list(FLAGS))
+
+        def page() -> Page:
+            made = found.new_context(viewport={"width": 1280, "height": 900}).new_page()
+            made.route(re.compile("^https?://"), answer)
+            return made
+
+        yield page
+        found.close()
+
+
+def measure_bertviz(page: Page, path: Path, view: str, patience: float, result: Result) -> None:
+    """Drawn when its SVG has lines and the task that made them has ended."""
+    ready = "() => document.querySelectorAll('svg line, svg path').length > 50 && performance.now()"
+    page.goto(path.as_uri(), wait_until="commit", timeout=patience * 1000)
+    result.drawn = page.wait_for_function(ready, polling="raf", timeout=patience * 1000).json_value() / 1000
+    if view != "heads":
+        return
+    result.switch = page.evaluate(
+        """async () => {
+          const layer = document.querySelector('select#layer, select.layer');
+          layer.value = '1';
+          const start = performance.now();
+          layer.dispatchEvent(new Event('change', {bubbles: true}));
+          await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+          return performance.now() - start;
+        }"""
+    )
+    result.hover = page.evaluate(
+        """async () => {
+          const boxes = [...document.querySelectorAll('svg #left rect.background')].slice(0, 15);
+          const times = [];
+          for (const box of boxes) {
+            const start = performance.now();
+            box.parentNode.dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+            await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+            times.push(performance.now() - start);
+          }
+          return times.sort((a, b) => a - b)[times.length >> 1] ?? null;
+        }"""
+    )
+
+
+MARKED = "name => performance.getEntriesByName(name).at(-1)?.startTime ?? 0"
+
+
+def measure_regard(page: Page, path: Path, view: str, patience: float, result: Result) -> None:
+    """Drawn at the page's own mark, set in the frame after the first complete picture."""
+    ready = "() => performance.getEntriesByName('regard:drawn').at(-1)?.startTime"
+    page.goto(path.as_uri(), wait_until="commit", timeout=patience * 1000)
+    result.drawn = page.wait_for_function(ready, polling="raf", timeout=patience * 1000).json_value() / 1000
+    if view != "heads":
+        return
+    result.switch = statistics.median(
+        _until(page, "regard:drawn", "keydown", lambda: page.keyboard.press("ArrowDown")) for _ in range(5)
+    )
+    result.hover = _hover(page)
+
+
+def _until(page: Page, name: str, event: str, act: Callable[[], object]) -> float:
+    """Milliseconds from an input event to the page's next mark of this name."""
+    before = page.evaluate(MARKED, name)
+    page.evaluate(
+        "event => addEventListener(event, () => { window.__t = performance.now() }, {capture: true, once: true})",
+        event,
+    )
+    act()
+    handle = page.wait_for_function(
+        "([name, before]) => { const t = performance.getEntriesByName(name).at(-1)?.startTime ?? 0;"
+        " return t > before && t - window.__t }",
+        arg=[name, before],
+        polling=5,
+        timeout=10_000,
+    )
+    return float(handle.json_value())
+
+
+def _hover(page: Page) -> float:
+    """Median milliseconds from a pointer event over a token to the repaint with its lines."""
+    box = page.locator("canvas").first.bounding_box()
+    assert box is not None
+    times = []
+    for step in range(20):
+        x, y = box["x"] + box["width"] * 0.24, box["y"] + 10 + 20 * (step % 12)
+        times.append(_until(page, "regard:hover", "pointermove", lambda x=x, y=y: page.mouse.move(x, y)))
+    return statistics.median(times)
+
+
+def measure(tool: str, trace: Trace, view: str, page: Page, folder: Path, patience: float) -> Result:
+    """Save, open and use one page."""
+    path = folder / f"{tool}-{view}-{len(trace.tokens)}.html"
+    make, use = (bertviz_page, measure_bertviz) if tool == "BertViz" else (regard_page, measure_regard)
+    result = Result(make(trace, view, path), path.stat().st_size / 1e6)
+    try:
+        use(page, path, view, patience, result)
+    except Timeout:
+        pass
+    except Exception as error:  # a crashed page is a result, too
+        print(f"{tool} {view} {len(trace.tokens)}: {str(error).splitlines()[0]}")
+    finally:
+        page.context.close()
+        path.unlink()
+    return result
+
+
+def row(tool: str, view: str, length: int, result: Result) -> list[str]:
+    """One line of the table."""
+    cells = [
+        f"{result.saved:.2f}",
+        f"{result.megabytes:.1f}",
+        "never" if result.drawn is None else f"{result.drawn:.2f}",
+    ]
+    cells += ["" if value is None else f"{value:.0f}" for value in (result.switch, result.hover)]
+    return [view, str(length), tool, *cells]
+
+
+def ratio(theirs: Result, ours: Result) -> list[str]:
+    """How many times better ours is."""
+    pairs = [(theirs.saved, ours.saved), (theirs.megabytes, ours.megabytes), (theirs.drawn, ours.drawn)]
+    pairs += [(theirs.switch, ours.switch), (theirs.hover, ours.hover)]
+    return ["", "", "ratio", *("" if a is None or not b else f"{a / b:.1f}x" for a, b in pairs)]
+
+
+def main() -> None:
+    """Measure both tools at every length and print the ratios."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lengths", type=int, nargs="+", default=[16, 64, 128, 256, 512])
+    parser.add_argument("--patience", type=float, default=60)
+    options = parser.parse_args()
+    table = Table("view", "tokens", "tool", "save s", "MB", "drawn s", "switch ms", "hover ms", box=None)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        packages = [package for package, _ in LIBRARIES.values()]
+        subprocess.run(
+            ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", name, *packages], check=True
+        )
+        with browser(folder) as page:
+            for length in options.lengths:
+                trace = trace_of(length)
+                for view in ("heads", "atlas"):
+                    results = {
+                        tool: measure(tool, trace, view, page(), folder, options.patience)
+                        for tool in ("BertViz", "regard")
+                    }
+                    for tool, result in results.items():
+                        table.add_row(*row(tool, view, length, result))
+                    table.add_row(*ratio(results["BertViz"], results["regard"]), end_section=True)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

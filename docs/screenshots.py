@@ -1,0 +1,48 @@
+"""Make the pictures in docs/images: every view of the article's two sentences, light and dark.
+
+python docs/screenshots.py
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from shutil import which
+
+from playwright.sync_api import sync_playwright
+
+import regard
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+IMAGES = Path(__file__).parent / "images"
+SENTENCES = ("I went to the store.", "At the store, I bought fresh strawberries.")
+# What is open in each view: heads that show something.
+VIEWS = {
+    "heads": {"layer": 1, "heads": [8]},
+    "atlas": {},
+    "matrix": {"layer": 0, "heads": [2]},
+    "neurons": {"layer": 0, "heads": [2]},
+}
+
+
+def main() -> None:
+    """Write one picture per view and theme."""
+    trace = regard.load().trace(*SENTENCES, attribution=True)
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
+        for view, chosen in VIEWS.items():
+            page_path = trace.save_html(Path(folder) / f"{view}.html", view=view, **chosen)
+            for theme in ("light", "dark"):
+                page = browser.new_page(viewport={"width": 1180, "height": 720}, color_scheme=theme)
+                page.goto(page_path.as_uri())
+                page.wait_for_function("() => performance.getEntriesByName('regard:drawn').length")
+                page.wait_for_timeout(300)
+                page.screenshot(path=IMAGES / f"{view}-{theme}.png")
+                page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

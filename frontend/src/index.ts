@@ -1,0 +1,82 @@
+// The front end's one door: mount the views of a payload into an element. The saved page mounts itself.
+
+import type { Signal } from "@preact/signals";
+import { h, render } from "preact";
+import { StoreContext } from "./app/context";
+import { Notice } from "./app/notice";
+import { svgOf } from "./app/picture";
+import { Shell } from "./app/shell";
+import { release } from "./compute";
+import type { Theme } from "./scales";
+import { type Selection, Store, syncAddress } from "./state";
+import { type Language, preferred, say } from "./strings";
+import "./style.css";
+import { inline, type Transport } from "./transport";
+import { decode, PayloadError } from "./wire";
+
+export type { Selection } from "./state";
+export { given, http, inline, type Transport } from "./transport";
+
+export interface Options {
+  frame?: boolean; // with the page's header, and the keyboard of the whole page; a notebook cell goes without
+  address?: boolean; // keep the selection in the page's address
+  theme?: Theme;
+  language?: Language;
+}
+
+export interface Handle {
+  /** What is chosen: read it, set it, subscribe to it. */
+  selection: Signal<Selection>;
+  /** Change some of the selection; what does not exist is put right. */
+  select(change: Partial<Selection>): void;
+  /** The current view as SVG. */
+  picture(): string | null;
+  dispose(): void;
+}
+
+/** Show a payload in an element. Errors become a sentence in the element, and reject. */
+export async function mount(el: HTMLElement, transport: Transport, options: Options = {}): Promise<Handle> {
+  const abort = new AbortController();
+  const language = options.language ?? preferred(navigator.languages);
+  try {
+    if (!el.ownerDocument.createElement("canvas").getContext("2d")) throw new Error("canvas");
+    const page = decode(await transport.load(abort.signal));
+    const store = new Store(page, options.theme ?? themeOf(el), language);
+    if (options.address) syncAddress(store, abort.signal);
+    render(h(StoreContext.Provider, { value: store }, h(Shell, { frame: options.frame ?? false })), el);
+    return {
+      selection: store.selection,
+      select: (change) => store.set(change),
+      picture: () => svgOf(store),
+      dispose() {
+        abort.abort();
+        render(null, el);
+        release(page.sites);
+      },
+    };
+  } catch (error) {
+    el.classList.add("regard");
+    render(h(Notice, { text: sentence(error, language) }), el);
+    throw error;
+  }
+}
+
+function sentence(error: unknown, language: Language): string {
+  if (error instanceof PayloadError) return say(language, error.code, { detail: error.message });
+  const detail = error instanceof Error ? error.message : String(error);
+  return detail === "canvas" ? say(language, "canvas") : say(language, "failed", { detail });
+}
+
+function themeOf(el: HTMLElement): Theme {
+  return el.ownerDocument.defaultView?.matchMedia?.("(prefers-color-scheme: dark)").matches
+    ? "dark"
+    : "light";
+}
+
+const root = document.getElementById("regard");
+const payload = document.getElementById("payload");
+if (root && payload) {
+  root.textContent = "";
+  // The sentence in the page says what is wrong; the console need not repeat it.
+  mount(root, inline(payload), { frame: true, address: true }).catch(() => {});
+}

@@ -1,0 +1,93 @@
+// The strongest connections of some heads, gathered row by row, so that nothing is ever T x T.
+
+import type { Lens } from "./lens";
+
+/** Lines drawn at most: more are neither legible nor quick, and the picture says when some are left out. */
+export const MOST = 6000;
+export const FAINT = 1 / 96; // of the strongest: fainter lines cannot be seen
+const BAND = 32;
+
+export interface Shown {
+  rows: Uint8Array; // 1 where a display position of the queries is shown
+  columns: Uint8Array;
+}
+
+export interface Links {
+  count: number;
+  query: Uint32Array;
+  key: Uint32Array;
+  head: Uint8Array; // index into the heads gathered
+  weight: Float32Array;
+  top: number; // the strongest weight
+  left: boolean; // whether visible lines were left out
+}
+
+class Gathered {
+  query = new Uint32Array(4 * MOST);
+  key = new Uint32Array(4 * MOST);
+  head = new Uint8Array(4 * MOST);
+  weight = new Float32Array(4 * MOST);
+  count = 0;
+  top = 0;
+  floor = 0;
+  left = false;
+
+  add(query: number, key: number, head: number, weight: number): void {
+    if (this.count === this.weight.length) this.cut(MOST);
+    if (weight <= this.floor) return;
+    const at = this.count++;
+    this.query[at] = query;
+    this.key[at] = key;
+    this.head[at] = head;
+    this.weight[at] = weight;
+    if (weight > this.top) this.top = weight;
+  }
+
+  /** Keep the strongest `most`. */
+  cut(most: number): void {
+    const faint = this.top * FAINT;
+    let kept = 0;
+    for (let i = 0; i < this.count; i++) if (this.weight[i] >= faint) kept++;
+    let floor = faint;
+    if (kept > most) {
+      const sorted = this.weight.slice(0, this.count).sort();
+      floor = sorted[this.count - most];
+      this.left = true;
+    }
+    this.floor = Math.max(this.floor, floor);
+    let to = 0;
+    for (let i = 0; i < this.count && to < most; i++) {
+      if (this.weight[i] < floor) continue;
+      this.query[to] = this.query[i];
+      this.key[to] = this.key[i];
+      this.head[to] = this.head[i];
+      this.weight[to++] = this.weight[i];
+    }
+    this.count = to;
+  }
+}
+
+/** The links of some lenses above a threshold, strongest kept. A job: it yields between bands of rows. */
+export function* gather(lenses: readonly Lens[], shown: Shown, threshold: number): Generator<void, Links> {
+  const all = new Gathered();
+  all.floor = threshold;
+  for (let h = 0; h < lenses.length; h++) {
+    const lens = lenses[h];
+    const m = lens.columns.count;
+    for (let p = 0; p < lens.rows.count; p += BAND) {
+      const end = Math.min(p + BAND, lens.rows.count);
+      const band = lens.band(p, end);
+      for (let row = p; row < end; row++) {
+        if (!shown.rows[row]) continue;
+        const at = (row - p) * m;
+        for (let j = 0; j < m; j++) {
+          const weight = band[at + j];
+          if (weight > all.floor && shown.columns[j]) all.add(row, j, h, weight);
+        }
+      }
+      yield;
+    }
+  }
+  all.cut(MOST);
+  return all;
+}

@@ -1,0 +1,60 @@
+// Token axes of a map: query labels down the left side, key labels up the top.
+
+import type { Axis } from "../axis";
+import type { Palette } from "../scales";
+import { elided, type Pen } from "./pen";
+
+export interface Frame {
+  left: number; // room for query labels
+  top: number; // room for key labels
+  width: number; // of the map
+  height: number;
+}
+
+/** Where a map lies in its frame: first cell shown (fractions allowed) and pixels a cell. */
+export interface Zoom {
+  x: number;
+  y: number;
+  scale: number;
+}
+
+const SMALLEST = 11; // pixels between two labels
+const SIZE = 12;
+
+/** Labels of both axes, as many as fit; `lit` ones always. */
+export function axes(
+  pen: Pen,
+  rows: Axis,
+  columns: Axis,
+  frame: Frame,
+  zoom: Zoom,
+  lit: { rows: readonly number[]; columns: readonly number[] },
+  colours: Palette,
+): void {
+  const every = Math.max(1, Math.ceil((SMALLEST + 2) / zoom.scale));
+  const write = (axis: Axis, position: number, across: boolean, strong: boolean) => {
+    const start = across ? zoom.x : zoom.y;
+    const at = (position + 0.5 - start) * zoom.scale;
+    if (at < 0 || at > (across ? frame.width : frame.height)) return;
+    const x = across ? frame.left + at : frame.left - 6;
+    const y = across ? frame.top - 6 : frame.top + at;
+    const room = (across ? frame.top : frame.left) - 12;
+    if (strong) {
+      const box = across ? [x - 8, 0, 16, frame.top] : [0, y - 8, frame.left, 16];
+      pen.rect(box[0], box[1], box[2], box[3], { colour: colours.band });
+    }
+    pen.text(x, y, elided(axis.labels[position], room, SIZE), {
+      colour: axis.special[position] && !strong ? colours.quiet : colours.ink,
+      size: SIZE,
+      align: across ? "start" : "end",
+      turned: across,
+      bold: strong,
+    });
+  };
+  const label = (axis: Axis, across: boolean, chosen: readonly number[]) => {
+    for (let p = 0; p < axis.count; p += every) write(axis, p, across, false);
+    for (const p of chosen) write(axis, p, across, true);
+  };
+  label(rows, false, lit.rows);
+  label(columns, true, lit.columns);
+}

@@ -1,0 +1,129 @@
+// Colours and numbers. One accent; colour only for data.
+
+import { interpolateRgbBasis } from "d3-interpolate";
+import { scaleSequential, scaleSequentialLog } from "d3-scale";
+
+export type Theme = "light" | "dark";
+
+/**
+ * Colours of heads: 32 that stay apart for normal, deuteranope and protanope eyes, on light and on dark ground
+ * (test/scales.test.ts measures it). Patches also carry the head's number: colour never stands alone.
+ */
+export const HEAD_COLOURS = [
+  "#366bc4",
+  "#f68c11",
+  "#a21c10",
+  "#24c1c9",
+  "#a17c70",
+  "#654f6a",
+  "#7a97fb",
+  "#4590b2",
+  "#bca888",
+  "#8b7b02",
+  "#713995",
+  "#5e6f8c",
+  "#9c5859",
+  "#7575e9",
+  "#fe8dc5",
+  "#5cb4ef",
+  "#ba929d",
+  "#834243",
+  "#1251b4",
+  "#af8c4f",
+  "#9284d6",
+  "#d462b2",
+  "#6bc456",
+  "#635a93",
+  "#90652e",
+  "#987c95",
+  "#8951af",
+  "#f996a6",
+  "#a792ce",
+  "#4d7870",
+  "#4cb86a",
+  "#69854a",
+];
+
+/** Colour of a head; beyond 32 they repeat, and the number tells. */
+export function headColour(head: number): string {
+  return HEAD_COLOURS[head % HEAD_COLOURS.length];
+}
+
+/** Blue for positive, orange for negative: apart for colour-blind eyes too. */
+export const SIGNS = { positive: "#2b6fd6", negative: "#e07b1a" };
+
+/** Ground, ink and accents of a picture. */
+export interface Palette {
+  theme: Theme;
+  ground: string;
+  ink: string;
+  quiet: string;
+  rule: string;
+  accent: string;
+  band: string;
+}
+
+const PALETTES: Record<Theme, Palette> = {
+  light: {
+    theme: "light",
+    ground: "#ffffff",
+    ink: "#1c2230",
+    quiet: "#5f6879",
+    rule: "#dfe3ea",
+    accent: "#2457b8",
+    band: "#eef2f9",
+  },
+  dark: {
+    theme: "dark",
+    ground: "#14171d",
+    ink: "#e6e9ef",
+    quiet: "#99a2b3",
+    rule: "#2c323d",
+    accent: "#8ab4ff",
+    band: "#1f2733",
+  },
+};
+
+export const palette = (theme: Theme): Palette => PALETTES[theme];
+
+// Even steps of lightness from the ground up, so that zero is the ground and twice the weight looks twice as far.
+const RAMPS: Record<Theme, (t: number) => string> = {
+  light: interpolateRgbBasis(["#ffffff", "#c3ddf0", "#73b0d8", "#2f78b7", "#124a86", "#08264f"]),
+  dark: interpolateRgbBasis(["#14171d", "#173753", "#1f5f8c", "#3d91bd", "#86c5d8", "#eafaf4"]),
+};
+
+const LOG_FLOOR = 1e-4; // of the strongest: where a logarithmic scale begins
+
+/** 256 colours (r, g, b each) of a map, from zero to the strongest. */
+export function ramp(theme: Theme): Uint8Array {
+  const scale = scaleSequential(RAMPS[theme]).domain([0, 255]);
+  const table = new Uint8Array(256 * 3);
+  for (let i = 0; i < 256; i++) {
+    const [r, g, b] = scale(i).match(/\d+/g)!.map(Number);
+    table.set([r, g, b], 3 * i);
+  }
+  return table;
+}
+
+/** Colour index (0..255) of a weight, linear or logarithmic up to `top`. */
+export function indexer(top: number, log: boolean): (weight: number) => number {
+  if (top <= 0) return () => 0;
+  if (!log) return (weight) => Math.min(255, (weight / top) * 255) | 0;
+  const scale = scaleSequentialLog((t: number) => t * 255).domain([top * LOG_FLOOR, top]);
+  return (weight) => (weight <= top * LOG_FLOOR ? 0 : Math.min(255, scale(weight)) | 0);
+}
+
+/** A number in a list: two significant digits, tiny ones only named as such. */
+export function brief(value: number): string {
+  if (value > 0 && value < 0.001) return "<0.001";
+  return figure(value, value >= 0.01 ? 2 : 1);
+}
+
+/** A number as people read it: three significant digits, small ones as 0.00012, never 1.2e-4. */
+export function figure(value: number, digits = 3): string {
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  if (size < -6) return value > 0 ? "< 0.000001" : "> −0.000001";
+  return value.toFixed(Math.max(0, Math.min(9, digits - 1 - size))).replace("-", "−");
+}

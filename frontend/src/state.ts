@@ -1,0 +1,223 @@
+// The one selection that all views share, what is derived from it, and its form in the page's address.
+
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type Active, activity, merged } from "./active";
+import type { Axis, Level } from "./axis";
+import { type Carry, type Lens, Lenses, type Look } from "./lens";
+import type { Theme } from "./scales";
+import type { Language } from "./strings";
+import type { Page, Site } from "./wire";
+
+export const VIEWS = ["atlas", "heads", "matrix", "neurons"] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface Selection {
+  view: View;
+  kind: string;
+  layer: number;
+  part: number;
+  heads: number[]; // numbers, as in the model
+  queries: number[]; // pinned token positions
+  keys: number[];
+  pairs: [number, number][]; // pinned query-key pairs
+  carry: Carry;
+  relative: boolean;
+  level: Level;
+  special: boolean; // whether special tokens are shown
+  threshold: number;
+  from: number | null; // segment of the queries shown
+  to: number | null; // segment of the keys shown
+  log: boolean;
+}
+
+export interface Hover {
+  query: number | null; // display positions
+  key: number | null;
+}
+
+export const NOTHING: Hover = { query: null, key: null };
+
+export class Store {
+  readonly selection: Signal<Selection>;
+  readonly hover = signal<Hover>(NOTHING);
+  readonly pointed = signal<{ site: Site; head: number } | null>(null); // the head under the pointer, in the atlas
+  readonly neuron = signal<number | null>(null); // the neuron under the pointer
+  readonly ordered = signal(false); // whether neurons are ordered by contribution
+  readonly order = signal("grid"); // what the atlas is sorted by
+  readonly enlarged = signal(false); // whether the atlas shows one head large
+  readonly theme: Signal<Theme>;
+  readonly language: Signal<Language>;
+  readonly lenses: Lenses;
+  readonly kinds: string[];
+  readonly site: ReadonlySignal<Site>;
+  readonly heads: ReadonlySignal<number[]>;
+  readonly look: ReadonlySignal<Look>;
+  readonly rows: ReadonlySignal<Axis>;
+  readonly columns: ReadonlySignal<Axis>;
+  readonly active: ReadonlySignal<Active>;
+
+  constructor(
+    readonly page: Page,
+    theme: Theme,
+    language: Language,
+  ) {
+    this.lenses = new Lenses(page);
+    this.kinds = [...new Set(page.sites.map((site) => site.kind))];
+    this.theme = signal(theme);
+    this.language = signal(language);
+    this.selection = signal(this.repaired({ ...initial(page) }));
+    this.site = computed(() => this.find(this.selection.value)!);
+    this.heads = computed(() => this.selection.value.heads);
+    this.look = computed(() => {
+      const { level, carry, relative } = this.selection.value;
+      return { level, carry: this.site.value.norms ? carry : "weights", relative };
+    });
+    this.rows = computed(() => this.lenses.axis(this.site.value.query, this.look.value.level));
+    this.columns = computed(() => this.lenses.axis(this.site.value.key, this.look.value.level));
+    this.active = computed(() => {
+      const { heads, queries, keys } = this.selection.value;
+      const { query, key } = this.hover.value;
+      const lenses = heads.map((head) => this.lens(head));
+      return activity(lenses, merged(this.rows.value, queries, query), merged(this.columns.value, keys, key));
+    });
+  }
+
+  /** Change some of the selection; what does not exist is put right. */
+  set(change: Partial<Selection>): void {
+    const next = this.repaired({ ...this.selection.peek(), ...change });
+    if (change.kind !== undefined || change.level !== undefined) this.hover.value = NOTHING;
+    this.selection.value = next;
+  }
+
+  layers(kind = this.selection.value.kind): number[] {
+    return [...new Set(this.page.sites.filter((site) => site.kind === kind).map((site) => site.layer))];
+  }
+
+  parts(): number[] {
+    const { kind, layer } = this.selection.value;
+    return this.page.sites
+      .filter((site) => site.kind === kind && site.layer === layer)
+      .map((site) => site.part);
+  }
+
+  lens(head: number, site = this.site.value): Lens {
+    return this.lenses.of(site, site.heads.indexOf(head), this.look.value);
+  }
+
+  /** The head that views of one head show. */
+  get lead(): number {
+    return this.selection.value.heads[0] ?? this.site.value.heads[0];
+  }
+
+  private find({ kind, layer, part }: { kind: string; layer: number; part: number }): Site | undefined {
+    return this.page.sites.find((site) => site.kind === kind && site.layer === layer && site.part === part);
+  }
+
+  /** A selection that names only what is there. */
+  private repaired(next: Selection): Selection {
+    if (!this.kinds.includes(next.kind)) next.kind = this.kinds[0];
+    const layers = this.layers(next.kind);
+    if (!layers.includes(next.layer)) next.layer = nearest(layers, next.layer);
+    if (!this.find(next))
+      next.part = this.page.sites.find((s) => s.kind === next.kind && s.layer === next.layer)!.part;
+    const site = this.find(next)!;
+    const known = next.heads.filter((head) => site.heads.includes(head));
+    next.heads = next.heads.length && !known.length ? [site.heads[0]] : known;
+    const within = (side: string) => (p: number) => p >= 0 && p < this.page.sides.get(side)!.text.length;
+    next.queries = next.queries.filter(within(site.query));
+    next.keys = next.keys.filter(within(site.key));
+    next.pairs = next.pairs.filter(([q, k]) => within(site.query)(q) && within(site.key)(k));
+    return next;
+  }
+}
+
+function nearest(numbers: number[], wanted: number): number {
+  return numbers.reduce((best, n) => (Math.abs(n - wanted) < Math.abs(best - wanted) ? n : best));
+}
+
+function initial(page: Page): Selection {
+  const { view, kind, layer, part, heads } = page.selection;
+  return {
+    view: VIEWS.includes(view as View) ? (view as View) : "heads",
+    kind,
+    layer,
+    part,
+    heads: heads.slice(),
+    queries: [],
+    keys: [],
+    pairs: [],
+    carry: "weights",
+    relative: false,
+    level: "tokens",
+    special: true,
+    threshold: 0,
+    from: null,
+    to: null,
+    log: false,
+  };
+}
+
+const numbers = (text: string | null): number[] =>
+  text ? text.split(",").map(Number).filter(Number.isInteger) : [];
+
+/** The selection as the part of an address after #. */
+export function toHash(s: Selection): string {
+  const parts = new URLSearchParams({
+    view: s.view,
+    kind: s.kind,
+    layer: String(s.layer),
+    heads: s.heads.join(","),
+  });
+  if (s.part) parts.set("part", String(s.part));
+  if (s.queries.length) parts.set("queries", s.queries.join(","));
+  if (s.keys.length) parts.set("keys", s.keys.join(","));
+  if (s.pairs.length) parts.set("pairs", s.pairs.flat().join(","));
+  if (s.carry !== "weights") parts.set("carry", s.relative ? "shares" : s.carry);
+  if (s.level !== "tokens") parts.set("level", s.level);
+  if (!s.special) parts.set("special", "0");
+  if (s.threshold) parts.set("threshold", String(s.threshold));
+  if (s.from !== null && s.to !== null) parts.set("segments", `${s.from},${s.to}`);
+  if (s.log) parts.set("log", "1");
+  return parts.toString().replace(/%2C/g, ",");
+}
+
+/** What an address says of the selection; anything unreadable is left out. */
+export function fromHash(hash: string): Partial<Selection> {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  if (!parts.has("view") && !parts.has("layer")) return {};
+  const segments = numbers(parts.get("segments"));
+  const pairs = numbers(parts.get("pairs"));
+  const carry = parts.get("carry");
+  const change: Partial<Selection> = {
+    part: Number(parts.get("part") ?? 0),
+    queries: numbers(parts.get("queries")),
+    keys: numbers(parts.get("keys")),
+    pairs: pairs.flatMap((q, i) => (i % 2 ? [] : [[q, pairs[i + 1] ?? -1] as [number, number]])),
+    carry: carry ? "contributions" : "weights",
+    relative: carry === "shares",
+    level: parts.get("level") === "words" ? "words" : "tokens",
+    special: parts.get("special") !== "0",
+    threshold: Math.max(0, Number(parts.get("threshold") ?? 0)) || 0,
+    from: segments.length === 2 ? segments[0] : null,
+    to: segments.length === 2 ? segments[1] : null,
+    log: parts.get("log") === "1",
+  };
+  const view = parts.get("view") as View;
+  if (VIEWS.includes(view)) change.view = view;
+  if (parts.get("kind")) change.kind = parts.get("kind")!;
+  if (parts.has("layer") && Number.isInteger(Number(parts.get("layer"))))
+    change.layer = Number(parts.get("layer"));
+  if (parts.has("heads")) change.heads = numbers(parts.get("heads"));
+  return change;
+}
+
+/** Keep the address and the selection the same. */
+export function syncAddress(store: Store, signal: AbortSignal): void {
+  store.set(fromHash(location.hash));
+  const stop = effect(() => {
+    const hash = `#${toHash(store.selection.value)}`;
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  });
+  signal.addEventListener("abort", stop);
+  window.addEventListener("hashchange", () => store.set(fromHash(location.hash)), { signal });
+}

@@ -1,0 +1,215 @@
+// Every sentence of the interface, in English and Chinese. {names} are filled in by `say`.
+
+export type Language = "en" | "zh";
+
+const TABLE = {
+  atlas: ["Atlas", "总览"],
+  heads: ["Heads", "注意力头"],
+  matrix: ["Matrix", "矩阵"],
+  neurons: ["Neurons", "神经元"],
+  views: ["Views", "视图"],
+  layer: ["Layer", "层"],
+  head: ["Head", "头"],
+  part: ["Window", "窗口"],
+  kind: ["Attention", "注意力"],
+  encoder: ["encoder", "编码器"],
+  decoder: ["decoder", "解码器"],
+  cross: ["cross", "交叉"],
+  all: ["all", "全部"],
+  none: ["none", "无"],
+  headHint: ["Head {head}: click switches it, double click shows only it", "头 {head}：单击开关，双击只看它"],
+  segments: ["Segments", "片段"],
+  threshold: ["Hide below", "隐藏低于"],
+  level: ["Positions", "位置"],
+  tokens: ["tokens", "词元"],
+  words: ["words", "词"],
+  special: ["special tokens", "特殊词元"],
+  weights: ["weights α", "权重 α"],
+  contributions: ["contributions ‖αf(x)‖", "贡献 ‖αf(x)‖"],
+  shares: ["share of row", "行内占比"],
+  carryHint: [
+    "Weights say where a head looks; contributions say how much arrives from there.",
+    "权重表示头看向哪里；贡献表示从那里传来多少。",
+  ],
+  noNorms: ["Contributions are not available: {why}", "没有贡献值：{why}"],
+  noNormsWhy: ["this trace holds no value vectors", "此记录不含 value 向量"],
+  language: ["中", "EN"],
+  theme: ["Light or dark", "浅色或深色"],
+  keys: ["Keys", "快捷键"],
+  close: ["Close", "关闭"],
+  save: ["Save picture", "保存图片"],
+  inspector: ["Inspector", "说明"],
+  clear: ["clear", "清除"],
+  pinned: ["Pinned", "已固定"],
+  open: ["Open in {view}", "在{view}中打开"],
+  model: ["Model", "模型"],
+  queryColumn: ["Queries: tokens that look", "查询：在看的词元"],
+  keyColumn: ["Keys: tokens looked at", "键：被看的词元"],
+  queryToken: ["query {index}: {text}", "查询 {index}：{text}"],
+  keyToken: ["key {index}: {text}", "键 {index}：{text}"],
+  legendHeads: [
+    "A line runs from a token to a token it looks at. Colour: head. Strength: {what}; the strongest here is {top}.",
+    "线从一个词元连到它所看的词元。颜色：头。深浅：{what}；此处最强为 {top}。",
+  ],
+  legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
+  legendMatrix: [
+    "Row: the token that looks. Column: the token looked at. Colour: {what}, up to {top}.",
+    "行：在看的词元。列：被看的词元。颜色：{what}，最大 {top}。",
+  ],
+  legendPooled: [
+    "One pixel shows the largest of {n} × {n} values.",
+    "一个像素显示 {n} × {n} 个值中的最大值。",
+  ],
+  legendAtlas: [
+    "Each square is the map of one head: rows look, columns are looked at; each map up to its own strongest value.",
+    "每个方格是一个头的注意力图：行在看，列被看；每图以自身最大值为准。",
+  ],
+  legendAtlasPooled: [
+    "A pixel shows the largest of {n} × {n} values.",
+    "一个像素显示 {n} × {n} 个值中的最大值。",
+  ],
+  legendAtlasSampled: [
+    "Being refined: so far one row in {n} is computed.",
+    "正在细化：目前每 {n} 行计算一行。",
+  ],
+  legendNeurons: [
+    "Score = q · k, the sum of q × k over {d} neurons. Blue positive, orange negative; softmax turns scores into weights.",
+    "得分 = q · k，即 {d} 个神经元上 q × k 之和。蓝正橙负；softmax 把得分变为权重。",
+  ],
+  legendPatches: [
+    "Left: the patch that looks. Right: where it looks; stronger means more {what}.",
+    "左：在看的图块。右：它看向哪里；越强表示{what}越大。",
+  ],
+  weightsName: ["attention weight", "注意力权重"],
+  contributionsName: ["contribution", "贡献"],
+  sharesName: ["share of contribution", "贡献占比"],
+  noHeads: ["No head is chosen. Choose one above.", "没有选中头，请在上方选择。"],
+  noPositions: ["Nothing is left to show: all positions are hidden.", "没有可显示的内容：所有位置都被隐藏。"],
+  layerHead: ["Layer {layer} · Head {head}", "第 {layer} 层 · 头 {head}"],
+  layerHeads: ["Layer {layer} · {count} heads", "第 {layer} 层 · {count} 个头"],
+  looksAt: ["“{text}” looks at", "“{text}” 看向"],
+  lookedAtBy: ["“{text}” is looked at by", "看向 “{text}” 的有"],
+  theseLookAt: ["{count} tokens together look at", "{count} 个词元合起来看向"],
+  theseLookedAt: ["{count} tokens together are looked at by", "合起来看向这 {count} 个词元的有"],
+  meanHeads: ["mean of {count} heads", "{count} 个头的平均"],
+  hoverHint: [
+    "Point at a token to see its lines alone; click keeps them, Esc lets go.",
+    "指向一个词元只看它的线；单击保留，Esc 取消。",
+  ],
+  atlasHint: [
+    "Point at a map to read what its head does; click enlarges it, double click opens it in Heads.",
+    "指向一个图查看该头的作用；单击放大，双击在“注意力头”中打开。",
+  ],
+  mostTo: [
+    "Looks mostly at {what}: {share} of the attention on average; uniform attention would give {chance}.",
+    "主要看向{what}：平均占注意力的 {share}；均匀注意力为 {chance}。",
+  ],
+  spread: ["Spreads its attention: no simple place takes half of it.", "注意力分散：没有哪类位置占到一半。"],
+  previous: ["the previous token", "前一个词元"],
+  next: ["the next token", "后一个词元"],
+  self: ["the token itself", "词元自身"],
+  first: ["the first token", "第一个词元"],
+  specials: ["special tokens", "特殊词元"],
+  entropy: ["entropy", "熵"],
+  entropyLine: [
+    "Entropy {value} nats, {percent} % of uniform.",
+    "熵 {value} nat，为均匀分布的 {percent} %。",
+  ],
+  sampledLine: ["From one row in {n}.", "每 {n} 行取一行。"],
+  measure_previous: ["to previous", "看前一个"],
+  measure_next: ["to next", "看后一个"],
+  measure_self: ["to itself", "看自身"],
+  measure_first: ["to first", "看第一个"],
+  measure_special: ["to special", "看特殊词元"],
+  measure_entropy: ["entropy", "熵"],
+  measure_distance: ["mean distance", "平均距离"],
+  order: ["Order", "排序"],
+  orderGrid: ["layer × head", "层 × 头"],
+  cellName: ["Layer {layer}, head {head}", "第 {layer} 层，头 {head}"],
+  onlyLayer: ["Show only layer {layer}; again: all", "只看第 {layer} 层；再按：全部"],
+  onlyHead: ["Show only head {head}; again: all", "只看头 {head}；再按：全部"],
+  scale: ["Colour", "颜色"],
+  linear: ["linear", "线性"],
+  log: ["log", "对数"],
+  zoomIn: ["Zoom in", "放大"],
+  zoomOut: ["Zoom out", "缩小"],
+  fit: ["Fit", "适合窗口"],
+  matrixHint: [
+    "Wheel zooms, dragging moves, double click zooms in. Arrow keys with Shift move the map.",
+    "滚轮缩放，拖动平移，双击放大。Shift + 方向键移动。",
+  ],
+  cell: ["{query} → {key}", "{query} → {key}"],
+  noVectors: [
+    "The neuron view needs q and k; this trace holds attention maps only.",
+    "神经元视图需要 q 和 k；此记录只有注意力图。",
+  ],
+  chooseQuery: ["Choose the token that looks (⊕).", "选择在看的词元（⊕）。"],
+  expand: ["Expand {text}", "展开 {text}"],
+  collapse: ["Collapse {text}", "收起 {text}"],
+  query: ["query q", "查询 q"],
+  keyVector: ["key k", "键 k"],
+  product: ["q × k", "q × k"],
+  score: ["q · k", "q · k"],
+  scaled: ["score", "得分"],
+  scaledHint: ["q · k × {scale}{more}", "q · k × {scale}{more}"],
+  withBias: [", plus the position bias", "，加上位置偏置"],
+  withCap: [", softly capped at {cap}", "，软上限 {cap}"],
+  softmax: ["softmax", "softmax"],
+  orderNeurons: ["order neurons by contribution", "按贡献排列神经元"],
+  carryScore: [
+    "{n} of {d} neurons carry 90 % of this score (of Σ|q × k|).",
+    "{d} 个神经元中有 {n} 个承担该得分的 90 %（按 Σ|q × k|）。",
+  ],
+  participation: ["Participation ratio {value}.", "参与度 {value}。"],
+  unpin: ["Unpin", "取消固定"],
+  pairs: ["Pinned pairs, q × k", "已固定的对，q × k"],
+  attribution: ["What the score is made of", "得分由什么组成"],
+  attributionHint: [
+    "Rows: parts of q. Columns: parts of k. Each less its mean over keys; the sum is the score less its row's mean.",
+    "行：q 的组成。列：k 的组成。各减去对所有键的均值；总和为得分减去行均值。",
+  ],
+  neuron: ["neuron {index}: q {q}, k {k}, q × k {p}", "神经元 {index}：q {q}，k {k}，q × k {p}"],
+  sum: ["sum", "和"],
+  patch: ["patch row {row}, column {column}", "图块 第 {row} 行 第 {column} 列"],
+  help_hover: ["point: explains", "指向：说明"],
+  help_click: ["click: keeps", "单击：保留"],
+  help_double: ["double click: isolates", "双击：只看此项"],
+  help_esc: ["Esc: clears", "Esc：清除"],
+  help_layers: ["↑ ↓: layer", "↑ ↓：层"],
+  help_heads: ["← →: head", "← →：头"],
+  help_views: ["1 2 3 4: view", "1 2 3 4：视图"],
+  help_carry: ["c: weights or contributions", "c：权重或贡献"],
+  help_words: ["w: tokens or words", "w：词元或词"],
+  help_help: ["?: these keys", "?：快捷键"],
+  damaged: [
+    "This page is damaged: its data cannot be read ({detail}). Save it again from Python.",
+    "页面已损坏，无法读取数据（{detail}）。请用 Python 重新保存。",
+  ],
+  foreign: ["The data in this page was not made by regard.", "此页面的数据不是 regard 生成的。"],
+  version: [
+    "This page has data version {detail}, which this viewer does not read. Save it again with the same regard.",
+    "页面数据版本为 {detail}，此查看器无法读取。请用同一版本的 regard 重新保存。",
+  ],
+  canvas: [
+    "This browser gives no drawing surface (canvas 2D). Open the page in a current browser.",
+    "此浏览器不支持绘图（canvas 2D）。请用较新的浏览器打开。",
+  ],
+  failed: ["The view could not be drawn: {detail}", "无法绘制视图：{detail}"],
+  madeBy: ["regard {version}", "regard {version}"],
+} as const satisfies Record<string, readonly [string, string]>;
+
+export type Key = keyof typeof TABLE;
+
+/** A sentence in a language, its {names} filled in. */
+export function say(language: Language, key: Key, values: Record<string, string | number> = {}): string {
+  const text: string = TABLE[key][language === "zh" ? 1 : 0];
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/** Whether a text is the name of a sentence. */
+export const isKey = (text: string): text is Key => text in TABLE;
+
+/** The language a browser asks for. */
+export function preferred(languages: readonly string[]): Language {
+  return languages[0]?.toLowerCase().startsWith("zh") ? "zh" : "en";
+}

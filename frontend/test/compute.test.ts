@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { attention, group, headOf, products, scores } from "../src/compute";
+import { Lenses } from "../src/lens";
+import { attribution, carriers, participation, rowOf } from "../src/pairs";
+import { golden, reference } from "./golden";
+
+const close = (found: ArrayLike<number>, wanted: number[], within = 2e-6) => {
+  expect(found.length).toBe(wanted.length);
+  for (let i = 0; i < wanted.length; i++) expect(Math.abs(found[i] - wanted[i])).toBeLessThan(within);
+};
+
+describe("attention of the golden file", () => {
+  const page = golden();
+  const { attention: wanted } = reference(page);
+  page.sites.forEach((site, s) => {
+    site.heads.forEach((_, h) => {
+      test(`site ${s} (${site.kind}) head ${h}: whole, by rows, by tiles`, () => {
+        const head = headOf(site, h);
+        const whole = attention(head, { rows: [0, head.queries], columns: [0, head.keys] });
+        close(whole, wanted[s][h].flat());
+        const tile = attention(head, { rows: [1, 4], columns: [2, 5] });
+        close(
+          tile,
+          wanted[s][h].slice(1, 4).flatMap((row) => row.slice(2, 5)),
+        );
+        const strided = attention(head, { rows: [0, head.queries], columns: [0, head.keys], stride: 2 });
+        const every = <T>(list: T[]) => list.filter((_, i) => i % 2 === 0);
+        close(strided, every(wanted[s][h]).flatMap(every));
+      });
+    });
+  });
+
+  test("a tile asked for first is the same", () => {
+    const fresh = golden();
+    const head = headOf(fresh.sites[0], 2);
+    close(
+      attention(head, { rows: [2, 5], columns: [1, 3] }),
+      wanted[0][2].slice(2, 5).flatMap((r) => r.slice(1, 3)),
+    );
+  });
+
+  test("grouped heads share keys", () => {
+    expect([0, 1, 2, 3].map((h) => group(page.sites[0], h))).toEqual([0, 0, 1, 1]);
+  });
+
+  test("keys that may not be seen score -Infinity", () => {
+    const head = headOf(page.sites[3], 0);
+    const row = scores(head, { rows: [1, 2], columns: [0, 5] });
+    expect(Array.from(row).map((x) => x === -Infinity)).toEqual([false, false, true, true, true]);
+  });
+});
+
+test("products of odd sizes agree with plain sums", () => {
+  const vector = (n: number) => Float32Array.from({ length: n }, (_, i) => Math.sin(i * 1.7));
+  const [q, k] = [vector(7 * 5), vector(9 * 5)];
+  const found = products(q, k, 5, [1, 6], [2, 9]);
+  for (let i = 0; i < 5; i++)
+    for (let j = 0; j < 7; j++) {
+      let sum = 0;
+      for (let c = 0; c < 5; c++) sum += q[(i + 1) * 5 + c] * k[(j + 2) * 5 + c];
+      expect(found[i * 7 + j]).toBeCloseTo(sum, 5);
+    }
+});
+
+describe("lenses", () => {
+  const page = golden();
+  const lenses = new Lenses(page);
+  const { attention: wanted, words } = reference(page);
+
+  test("words sum columns and average rows", () => {
+    const lens = lenses.of(page.sites[0], 1, { level: "words", carry: "weights", relative: false });
+    expect(lens.rows.count).toBe(6);
+    const map = wanted[0][1];
+    const mean = map[1].map((x, j) => (x + map[2][j]) / 2);
+    close(lens.row(1), [mean[0], mean[1] + mean[2], ...mean.slice(3)]);
+  });
+
+  test("contributions of words are norms of sums of vectors", () => {
+    page.sites[0].heads.forEach((_, h) => {
+      const lens = lenses.of(page.sites[0], h, { level: "words", carry: "contributions", relative: false });
+      close(lens.band(0, 6), words[h].flat(), 1e-4);
+      for (let p = 0; p < 6; p++)
+        close(
+          lens.column(p),
+          words[h].map((row) => row[p]),
+          1e-4,
+        );
+    });
+  });
+
+  test("shares of a row sum to one, read by row, column or tile", () => {
+    const look = { level: "tokens", carry: "contributions", relative: true } as const;
+    const lens = lenses.of(page.sites[0], 0, look);
+    const rows = Array.from({ length: 7 }, (_, p) => Array.from(lens.row(p)));
+    for (const row of rows) expect(row.reduce((a, b) => a + b)).toBeCloseTo(1, 5);
+    close(
+      new Lenses(page).of(page.sites[0], 0, look).column(4),
+      rows.map((row) => row[4]),
+    );
+    close(lens.tile([1, 3], [2, 4], 1), [rows[1][2], rows[1][3], rows[2][2], rows[2][3]]);
+  });
+});
+
+describe("pairs", () => {
+  const page = golden();
+
+  test("a score is the scaled product", () => {
+    const rows = rowOf(headOf(page.sites[4], 1), 0);
+    for (const { product, score } of rows) if (score > -Infinity) expect(score).toBeCloseTo(0.4 * product, 5);
+  });
+
+  test("parts sum to the score less the mean of its row, constant parts of k left out", () => {
+    const site = page.sites[3];
+    const head = headOf(site, 1);
+    const table = attribution(head, 4, 2)!;
+    expect(table.rows).toEqual(["word", "position", "constant"]);
+    expect(table.columns).toEqual(["word", "position"]);
+    const row = rowOf(head, 4).map(({ product }) => product * site.scale);
+    const mean = row.reduce((a, b) => a + b) / row.length;
+    expect(Math.abs(table.sum - (row[2] - mean))).toBeLessThan(2e-3); // q and k are packed, their parts are not
+  });
+
+  test("carriers and participation count neurons", () => {
+    expect(carriers(Float32Array.of(9, -9, 0.5, 0.5))).toBe(2);
+    expect(participation(Float32Array.of(1, -1, 1, -1))).toBeCloseTo(4);
+    expect(participation(Float32Array.of(5, 0, 0, 0))).toBeCloseTo(1);
+  });
+});

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { axisOf, hasWords, positionOf, visible } from "../src/axis";
+import { digest } from "../src/digest";
+import { gather, MOST } from "../src/links";
+import { fromHash, type Selection, Store, toHash } from "../src/state";
+import { preferred, say } from "../src/strings";
+import { Tiles } from "../src/tiles";
+import { golden } from "./golden";
+
+const store = () => new Store(golden(), "light", "en");
+
+const finish = <T>(job: Generator<void, T>): T => {
+  for (;;) {
+    const step = job.next();
+    if (step.done) return step.value;
+  }
+};
+
+test("a selection survives the address", () => {
+  const chosen: Selection = {
+    ...store().selection.value,
+    view: "neurons",
+    heads: [0, 2],
+    queries: [1, 4],
+    keys: [3],
+    pairs: [
+      [1, 2],
+      [3, 4],
+    ],
+    carry: "contributions",
+    relative: true,
+    level: "words",
+    special: false,
+    threshold: 0.125,
+    from: 0,
+    to: 1,
+    log: true,
+  };
+  expect({ ...chosen, ...fromHash(`#${toHash(chosen)}`) }).toEqual(chosen);
+});
+
+test("an address that makes no sense changes nothing or is put right", () => {
+  const s = store();
+  expect(fromHash("#chapter-2")).toEqual({});
+  s.set(fromHash("#view=tree&kind=none&layer=99&heads=77,x&queries=500&pairs=1"));
+  expect(s.selection.value).toMatchObject({
+    view: "matrix",
+    kind: "encoder",
+    layer: 2,
+    heads: [0],
+    queries: [],
+    pairs: [],
+  });
+});
+
+test("changing the kind moves to a site that exists", () => {
+  const s = store();
+  s.set({ kind: "cross", layer: 2, heads: [1] });
+  expect(s.site.value.kind).toBe("cross");
+  expect(s.rows.value.side.name).toBe("decoder");
+  expect(s.columns.value.side.name).toBe("encoder");
+});
+
+test("tokens show their spaces and line ends", () => {
+  expect(visible("Ġstore")).toBe("␣store");
+  expect(visible("▁store")).toBe("␣store");
+  expect(visible("\n\n")).toBe("⏎⏎");
+  expect(visible("Ċ")).toBe("⏎");
+  expect(visible("草莓")).toBe("草莓");
+});
+
+test("words join their pieces and positions find them", () => {
+  const side = golden().sides.get("encoder")!;
+  const axis = axisOf(side, "words");
+  expect(axis.labels).toEqual(["[CLS]", "strawberries", "</script>", "草莓", "فراولة", "[SEP]"]);
+  expect([0, 1, 2, 3, 6].map((token) => positionOf(axis, token))).toEqual([0, 1, 1, 2, 5]);
+  expect(hasWords(side)).toBe(true);
+});
+
+test("active tokens are summed over pins and the pointer", () => {
+  const s = store();
+  s.set({ layer: 0, heads: [0, 1], queries: [2] });
+  s.hover.value = { query: 4, key: null };
+  const lens = s.lens(1);
+  const { queries, toKeys } = s.active.value;
+  expect(queries).toEqual([2, 4]);
+  expect(toKeys[1][3]).toBeCloseTo(lens.row(2)[3] + lens.row(4)[3], 6);
+});
+
+test("links are those above the threshold, and no more than can be drawn", () => {
+  const s = store();
+  const lens = s.lens(0, s.page.sites[0]);
+  const all = new Uint8Array(7).fill(1);
+  const links = finish(gather([lens], { rows: all, columns: all }, 0.3));
+  const expected = Array.from({ length: 7 }, (_, p) => Array.from(lens.row(p)))
+    .flat()
+    .filter((w) => w > 0.3);
+  expect(links.count).toBe(expected.length);
+  expect(links.top).toBeCloseTo(Math.max(...expected), 6);
+  const many = {
+    rows: { count: 400 },
+    columns: { count: 400 },
+    band: (a: number, b: number) =>
+      new Float32Array((b - a) * 400).map((_, i) => ((i * 7919) % 1000) / 1000 + 0.01),
+  };
+  const wide = new Uint8Array(400).fill(1);
+  const most = finish(gather([many as never], { rows: wide, columns: wide }, 0));
+  expect(most.count).toBe(MOST);
+  expect(most.left).toBe(true);
+  expect(Math.min(...most.weight.subarray(0, MOST))).toBeGreaterThan(0.9);
+});
+
+test("a digest measures what a map shows", () => {
+  const s = store();
+  const lens = s.lens(0, s.page.sites[3]);
+  const { measures, chance, size } = finish(digest(lens));
+  expect(size).toEqual([5, 5]);
+  const rows = Array.from({ length: 5 }, (_, p) => Array.from(lens.row(p)));
+  const share = (row: number[], p: number) => row[p] / row.reduce((a, b) => a + b);
+  const previous = [1, 2, 3, 4].reduce((sum, p) => sum + share(rows[p], p - 1), 0) / 4;
+  expect(measures.previous).toBeCloseTo(previous, 4);
+  expect(chance.previous).toBeCloseTo((1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 4, 6);
+  const entropy =
+    rows.reduce(
+      (sum, row) =>
+        sum - row.reduce((h, _, p) => h + (row[p] ? share(row, p) * Math.log(share(row, p)) : 0), 0),
+      0,
+    ) / 5;
+  expect(measures.entropy).toBeCloseTo(entropy, 3);
+});
+
+test("tiles refine to the largest of their values", () => {
+  const s = store();
+  const lens = s.lens(0, s.page.sites[0]);
+  const all = new Uint8Array(7).fill(1);
+  const tiles = new Tiles(lens, { rows: all, columns: all });
+  const tile = tiles.sample(1, 0, 0);
+  expect(tile.size).toEqual([4, 4]);
+  expect(tile.exact).toBe(false);
+  finish(tiles.refine(tile));
+  const map = Array.from({ length: 7 }, (_, p) => lens.row(p));
+  expect(tile.values[0]).toBeCloseTo(Math.max(map[0][0], map[0][1], map[1][0], map[1][1]), 6);
+  expect(tile.values[15]).toBeCloseTo(map[6][6], 6);
+  expect(tiles.known(1, 0, 0)).toBe(tile);
+});
+
+test("every sentence fills its blanks", () => {
+  expect(say("en", "layerHead", { layer: 2, head: 3 })).toBe("Layer 2 · Head 3");
+  expect(say("zh", "layerHead", { layer: 2, head: 3 })).toBe("第 2 层 · 头 3");
+  expect(preferred(["zh-CN", "en"])).toBe("zh");
+  expect(preferred([])).toBe("en");
+});

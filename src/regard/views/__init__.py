@@ -1,0 +1,8 @@
+"""Traces as pictures: the bytes that cross to the browser, and the doors they go through."""
+
+from __future__ import annotations
+
+from regard.views.html import save_html
+from regard.views.wire import Attribution, decode, encode, header_of
+
+__all__ = ["Attribution", "decode", "encode", "header_of", "save_html"]

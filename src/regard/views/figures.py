@@ -1,0 +1,348 @@
+"""Figures for papers: the views as SVG, PDF or PNG, without a browser.
+
+Enters: a Trace and what to draw. Leaves: a `Picture` that shows itself in a notebook and saves itself.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.site import Array, Positions, Site, positions
+from regard.store import write_atomic
+from regard.tokens import Token
+from regard.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "pdf", "png")
+_INK, _QUIET = "#1c2230", "#5f6879"
+_POSITIVE, _NEGATIVE = "#2b6fd6", "#e07b1a"
+_MOST_TOKENS = 200  # labels beyond this cannot be read in a figure
+_MONO: dict[str, Any] = {"family": "monospace", "size": 7}
+
+
+class Picture:
+    """A finished figure. `figure` is the matplotlib figure, for those who want to change it."""
+
+    def __init__(self, figure: Figure) -> None:
+        self.figure = figure
+
+    def save(self, path: str | Path, *, dpi: int = 300) -> Path:
+        """Write SVG, PDF or PNG, by the file's ending."""
+        target = Path(path)
+        ending = target.suffix.lower().lstrip(".")
+        if ending not in FORMATS:
+            raise ValueError(
+                f"a figure is saved as {', '.join(FORMATS)}, not {target.suffix or 'a file without ending'!r}"
+            )
+        write_atomic(target, lambda temporary: Path(temporary).write_bytes(self._bytes(ending, dpi)))
+        return target
+
+    def _bytes(self, ending: str, dpi: int = 144) -> bytes:
+        from matplotlib import rc_context
+
+        buffer = io.BytesIO()
+        # text stays text, and the same figure gives the same file
+        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}):
+            stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
+            self.figure.savefig(buffer, format=ending, dpi=dpi, metadata=stamp)
+        return buffer.getvalue()
+
+    def svg(self) -> bytes:
+        """The figure as SVG."""
+        return self._bytes("svg")
+
+    def _repr_png_(self) -> bytes:
+        return self._bytes("png")
+
+
+def figure(
+    trace: Trace,
+    view: str = "heads",
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    heads: Sequence[int] | None = None,
+    kind: str | None = None,
+    query: int | None = None,
+    queries: Positions = None,
+    keys: Positions = None,
+    contributions: bool = False,
+    threshold: float = 0.0,
+    title: str | None = None,
+) -> Picture:
+    """Draw one view of a trace.
+
+    Parameters
+    ----------
+    view
+        "heads" (lines between tokens), "matrix" (one map), "atlas" (all heads), "neurons" (how a score is made).
+    layer, head, heads, kind
+        Which attention; the first layer and all its heads unless given (matrix and neurons: head 0).
+    query
+        The query token whose scores `neurons` shows; by default the last one that is not special.
+    queries, keys
+        Positions to show, where not all.
+    contributions
+        Show ||alpha f(x)|| in place of the weights.
+    threshold
+        Leave out lines weaker than this share of the strongest.
+    title
+        A line above the figure; model, layer and heads are printed below it in any case.
+    """
+    drawers: dict[str, Callable[[_Job], Figure]] = {
+        "heads": _heads,
+        "matrix": _matrix,
+        "atlas": _atlas,
+        "neurons": _neurons,
+    }
+    if view not in drawers:
+        raise ValueError(f"there is no figure {view!r}; choose from {', '.join(drawers)}")
+    if head is not None and heads is not None:
+        raise ValueError("pass head=... for one head or heads=[...] for several, not both")
+    chosen = [head] if head is not None else None if heads is None else list(heads)
+    job = _Job(trace, layer, chosen, kind, query, queries, keys, contributions, threshold)
+    drawn = drawers[view](job)
+    _caption(drawn, job, view, title)
+    return Picture(drawn)
+
+
+class _Job:
+    """What to draw, with defaults filled in and checked."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        layer: int | None,
+        heads: list[int] | None,
+        kind: str | None,
+        query: int | None,
+        queries: Positions,
+        keys: Positions,
+        contributions: bool,
+        threshold: float,
+    ) -> None:
+        self.trace, self.kind = trace, kind
+        self.layer = trace.layers(kind)[0] if layer is None else layer
+        self.site: Site = trace.site(self.layer, kind=kind)
+        self.heads = list(self.site.head_ids) if heads is None else heads
+        self.indices = [self.site.index(number) for number in self.heads]
+        self.rows = positions(queries, self.site.queries)
+        self.columns = positions(keys, self.site.keys)
+        self.contributions, self.threshold = contributions, threshold
+        self.query = query
+
+    def map_of(self, head: int) -> Array:
+        """(queries, keys) of what is shown."""
+        read = self.trace.contributions if self.contributions else self.trace.attention
+        return read(self.layer, head, kind=self.kind, queries=self.rows, keys=self.columns)
+
+    @property
+    def query_tokens(self) -> list[Token]:
+        return [self.trace.side(self.site.query_side).tokens[i] for i in self.rows]
+
+    @property
+    def key_tokens(self) -> list[Token]:
+        return [self.trace.side(self.site.key_side).tokens[i] for i in self.columns]
+
+    def check_length(self) -> None:
+        longest = max(len(self.rows), len(self.columns))
+        if longest > _MOST_TOKENS:
+            raise ValueError(
+                f"{longest} tokens do not fit a figure with labels; choose up to {_MOST_TOKENS} with queries= and keys="
+            )
+
+
+def _new(width: float, height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("figures need matplotlib; run: pip install 'regard[figures]'") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _heads(job: _Job) -> Figure:
+    """Two columns of tokens, a line per query and key; colour is the head, opacity the weight."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgb
+
+    job.check_length()
+    drawn = _new(4.2, 0.6 + 0.17 * max(len(job.rows), len(job.columns)))
+    axes = drawn.add_subplot()
+    maps = [job.map_of(head) for head in job.heads]
+    strongest = max(float(m.max()) for m in maps) or 1.0
+    for head, weights in zip(job.heads, maps, strict=True):
+        share = weights / strongest
+        i, j = np.nonzero(share > max(job.threshold, 0.005))
+        lines = np.stack([np.stack([np.zeros(len(i)), i], 1), np.stack([np.ones(len(j)), j], 1)], 1)
+        colours = np.column_stack([np.tile(to_rgb(head_colour(head)), (len(i), 1)), share[i, j]])
+        axes.add_collection(LineCollection(list(lines), colors=colours, linewidths=1.1, capstyle="round"))
+    for x, side, tokens in ((-0.03, "right", job.query_tokens), (1.03, "left", job.key_tokens)):
+        for y, token in enumerate(tokens):
+            colour = _QUIET if token.special else _INK
+            axes.text(x, y, readable(token.text), ha=side, va="center", color=colour, parse_math=False, **_MONO)
+    axes.set(xlim=(-0.75, 1.75), ylim=(max(len(job.rows), len(job.columns)) - 0.4, -0.6))
+    axes.axis("off")
+    return drawn
+
+
+def _matrix(job: _Job) -> Figure:
+    """One map: queries down, keys across."""
+    job.check_length()
+    size = 1.1 + 0.15 * len(job.columns), 1.0 + 0.15 * len(job.rows)
+    drawn = _new(max(3.0, size[0]), max(2.6, size[1]))
+    axes = drawn.add_subplot()
+    weights = job.map_of(job.heads[0])
+    top = None if job.contributions else 1.0
+    image = axes.imshow(weights, cmap=_ramp(), vmin=0, vmax=top, interpolation="nearest")
+    axes.set_xticks(range(len(job.columns)), [readable(t.text) for t in job.key_tokens], rotation=90, **_MONO)
+    axes.set_yticks(range(len(job.rows)), [readable(t.text) for t in job.query_tokens], **_MONO)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)
+    _plain(axes)
+    axes.set_xlabel("key", size=8, color=_QUIET)
+    axes.set_ylabel("query", size=8, color=_QUIET)
+    bar = drawn.colorbar(image, ax=axes, shrink=0.6, aspect=30)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=7, length=0)
+    return drawn
+
+
+def _atlas(job: _Job) -> Figure:
+    """All layers by all heads, each head a small map scaled to its own maximum."""
+    kind = job.site.kind
+    layers = job.trace.layers(kind)
+    columns = max(site.heads for site in job.trace.sites if site.kind == kind)
+    drawn = _new(0.5 + 0.55 * columns, 0.5 + 0.55 * len(layers))
+    grid = drawn.subplots(len(layers), columns, squeeze=False)
+    for row, layer in enumerate(layers):
+        site = job.trace.site(layer, kind=kind)
+        for column in range(columns):
+            axes = grid[row][column]
+            _plain(axes)
+            axes.set(xticks=[], yticks=[])
+            if column >= site.heads:
+                axes.axis("off")
+                continue
+            axes.imshow(pooled(site, column), cmap=_ramp(), vmin=0, interpolation="nearest", aspect="auto")
+            if row == 0:
+                axes.set_title(str(site.head_ids[column]), size=7, color=_QUIET, pad=2)
+            if column == 0:
+                axes.set_ylabel(str(layer), size=7, color=_QUIET, rotation=0, ha="right", va="center")
+    return drawn
+
+
+def pooled(site: Site, index: int, size: int = 64) -> Array:
+    """A map at most `size` cells wide: each cell is the largest weight it covers, so that no line is lost."""
+    weights = site.attention(index)
+    for axis in (0, 1):
+        if weights.shape[axis] > size:
+            edges = np.linspace(0, weights.shape[axis], size, endpoint=False).astype(int)
+            weights = np.maximum.reduceat(weights, edges, axis=axis)
+    return weights
+
+
+def _neurons(job: _Job) -> Figure:
+    """For one query: q, every k, q x k, the score and its softmax; blue positive, orange negative."""
+    job.check_length()
+    head = job.heads[0]
+    query = _query(job)
+    q = job.trace.q(job.layer, head, kind=job.kind)[query].astype(np.float32)
+    k = job.trace.k(job.layer, head, kind=job.kind)[job.columns].astype(np.float32)
+    scores = job.trace.scores(job.layer, head, kind=job.kind, queries=query, keys=job.columns)[0]
+    weights = job.trace.attention(job.layer, head, kind=job.kind, queries=query, keys=job.columns)[0]
+    drawn = _new(7.2, 0.9 + 0.17 * len(job.columns))
+    grid = drawn.subplots(1, 5, width_ratios=[4, 4, 4, 0.7, 0.7])
+    vectors = (("q", np.tile(q, (len(k), 1))), ("k", k), ("q x k", q * k))
+    for axes, (name, block) in zip(grid[:3], vectors, strict=True):
+        limit = float(np.abs(block).max()) or 1.0
+        axes.imshow(block, cmap=_signs(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+        axes.set_title(name, size=8, color=_QUIET)
+    finite = np.where(np.isfinite(scores), scores, np.nan)
+    limit = float(np.nanmax(np.abs(finite))) or 1.0
+    grid[3].imshow(finite[:, None], cmap=_signs(), vmin=-limit, vmax=limit, aspect="auto")
+    grid[3].set_title("score", size=8, color=_QUIET)
+    grid[4].imshow(weights[:, None], cmap=_ramp(), vmin=0, vmax=1, aspect="auto")
+    grid[4].set_title("weight", size=8, color=_QUIET)
+    for axes in grid:
+        _plain(axes)
+        axes.set(xticks=[], yticks=[])
+    grid[0].set_yticks(range(len(k)), [readable(t.text) for t in job.key_tokens], **_MONO)
+    for label in grid[0].get_yticklabels():
+        label.set_parse_math(False)
+    return drawn
+
+
+def _query(job: _Job) -> int:
+    if job.query is not None:
+        return int(positions(job.query, job.site.queries)[0])
+    tokens = job.trace.side(job.site.query_side).tokens
+    plain = [i for i, token in enumerate(tokens) if not token.special]
+    return plain[-1] if plain else len(tokens) - 1
+
+
+def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
+    """Small print: where the picture comes from."""
+    if title:
+        drawn.suptitle(title, size=9, color=_INK, parse_math=False)
+    facts = job.trace.facts
+    parts = [str(facts.get("model", "attention maps"))]
+    if view != "atlas":
+        which = f"head {job.heads[0]}" if len(job.heads) == 1 or view != "heads" else f"heads {len(job.heads)}"
+        parts.append(f"{job.site.kind} layer {job.layer} {which}")
+    if view == "neurons":
+        token = job.trace.side(job.site.query_side).tokens[_query(job)]
+        parts.append(f"query {readable(token.text)}")
+    if job.contributions:
+        parts.append("contributions ||αf(x)||")
+    if "regard" in facts:
+        parts.append(f"regard {facts['regard']}")
+    drawn.supxlabel(" · ".join(parts), size=6, color=_QUIET, parse_math=False)
+
+
+def head_colour(head: int) -> str:
+    """The colour a head has in every view (frontend/src/scales.ts holds the same list; a test compares them)."""
+    return _colours()[head % len(_colours())]
+
+
+def _colours() -> list[str]:
+    text = (files("regard.views") / "colours.json").read_text("utf-8")
+    colours: list[str] = json.loads(text)
+    return colours
+
+
+def readable(text: str) -> str:
+    """A token as it can be seen: leading spaces and line ends made visible, long ones shortened."""
+    shown = text.replace("\n", "⏎").replace("\t", "⇥")
+    if shown.startswith(" ") and shown.strip():
+        shown = shown[1:]
+    shown = "␣" * len(shown) if shown and not shown.strip() else shown
+    return shown if len(shown) <= 24 else shown[:23] + "…"
+
+
+def _plain(axes: Axes) -> None:
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_color("#dfe3ea")
+
+
+def _ramp() -> Any:
+    """White to dark blue, even in lightness: zero is the paper."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("regard", ["#ffffff", "#b9cdf0", "#5f8fd9", "#2457b8", "#10295c"])
+
+
+def _signs() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("regard-signs", [_NEGATIVE, "#ffffff", _POSITIVE])

@@ -1,0 +1,157 @@
+"""One file with everything in it: the trace, the views, no network.
+
+Enters: a Trace. Leaves: an HTML page that opens by double click.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from regard.site import Array
+from regard.store import write_atomic
+from regard.trace import Trace
+from regard.views.wire import Attribution, encode
+
+LIMIT = 200_000_000  # bytes; browsers hold a page about three times over while they read it
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="regard">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body class="regard-page">
+<div id="regard"><noscript>This page draws with JavaScript, which is switched off here.</noscript></div>
+<script type="text/plain" id="payload">{payload}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def save_html(
+    trace: Trace,
+    path: str | Path,
+    *,
+    view: str = "heads",
+    kind: str | None = None,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    layers: Iterable[int] | None = None,
+    title: str | None = None,
+    limit: int = LIMIT,
+    **more: Any,
+) -> Path:
+    """Write one HTML page with the views of a trace; it needs no network and no server.
+
+    Parameters
+    ----------
+    trace
+        What to show.
+    path
+        The page; an existing one is replaced when the new one is complete.
+    view, kind, layer, heads
+        What is open first.
+    layers
+        Layers to put into the page; all unless given.
+    title
+        The page's title; the model's name unless given.
+    limit
+        Refuse pages with more bytes than this.
+    **more
+        `vectors`, `measures` and `attribution`, as in `regard.views.encode`.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> trace = Trace.from_maps(np.full((1, 2, 3, 3), 1 / 3), ["a", "b", "c"])
+    >>> save_html(trace, Path(tempfile.mkdtemp()) / "page.html").name
+    'page.html'
+    """
+    chosen = trace if layers is None else trace.select(layers=layers)
+    _check_size(_least_size(chosen), limit, chosen)
+    page = page_of(chosen, view=view, kind=kind, layer=layer, heads=heads, title=title, **more)
+    _check_size(len(page), limit, chosen)
+    target = Path(path)
+    write_atomic(target, lambda temporary: Path(temporary).write_bytes(page))
+    return target
+
+
+def page_of(
+    trace: Trace,
+    *,
+    title: str | None = None,
+    view: str = "heads",
+    kind: str | None = None,
+    layer: int | None = None,
+    heads: Sequence[int] | None = None,
+    vectors: bool = True,
+    measures: Mapping[str, Sequence[Array]] | None = None,
+    attribution: Mapping[int, Attribution] | None = None,
+) -> bytes:
+    """The bytes of the page that `save_html` writes."""
+    payload = encode(
+        trace,
+        view=view,
+        kind=kind,
+        layer=layer,
+        heads=heads,
+        vectors=vectors,
+        measures=measures,
+        attribution=attribution,
+    )
+    script, style = bundle("regard.js"), bundle("regard.css")
+    head, tail = _PAGE.split("{payload}")
+    name = title or f"{trace.facts.get('model', 'attention')} · regard"
+    head = head.format(policy=_policy(script, style), title=html.escape(str(name)), style=style)
+    tail = tail.format(script=script)
+    return b"".join([head.encode(), base64.b64encode(payload), tail.encode()])
+
+
+def bundle(name: str) -> str:
+    """A file of the built front end."""
+    text = (files("regard") / "static" / name).read_text("utf-8")
+    # Inside a page the only text that could end the script is its own closing tag.
+    return text.replace("</script", "<\\/script") if name.endswith(".js") else text
+
+
+def _policy(script: str, style: str) -> str:
+    """Nothing may be fetched; only our own script and style run."""
+    return (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _least_size(trace: Trace) -> int:
+    """Bytes the page has at least: 12 bits a number, in base64. Known before anything is computed."""
+    arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
+    return sum(2 * array.size for array in arrays if array is not None)
+
+
+def _check_size(size: int, limit: int, trace: Trace) -> None:
+    if size <= limit:
+        return
+    kind = trace.kinds[0]
+    layers = trace.layers(kind)
+    fitting = max(1, len(layers) * limit // size)
+    advice = (
+        f"choose layers, for instance layers=range({layers[0]}, {layers[0] + fitting})"
+        if fitting < len(layers)
+        else "choose heads with trace.select(heads=[...]), a shorter input, or raise limit"
+    )
+    raise ValueError(f"the page would have {size / 1e6:.0f} MB, more than the limit of {limit / 1e6:.0f} MB; {advice}")

@@ -1,0 +1,169 @@
+"""A real browser, saved pages to open in it, and a watch over what they do: no request, no console error."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.site import Mask, Site
+from regard.tokens import Segment, Side, Token
+from regard.trace import Trace
+from regard.views import Attribution, save_html
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PAIR = "[CLS] i went to the store . [SEP] at the store , i bought fresh straw ##berries . [SEP]".split()
+LONG_TOKEN = "Donaudampfschifffahrtsgesellschaftskapitän" * 2
+ODD = ["</script><img src=x onerror=alert(1)>", LONG_TOKEN, "草莓", "فراولة", "Ġspace", "\n"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium")
+    with sync_api.sync_playwright() as play:
+        running = play.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def show(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a saved page and waits until it is drawn; afterwards nothing may have been requested or complained of."""
+    contexts, troubles = [], []
+
+    def open_page(path: Path, address: str = "", **options: Any) -> Any:
+        options = {"viewport": {"width": 1280, "height": 760}, "locale": "en-US"} | options
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on(
+            "request", lambda r: troubles.append(r.url) if not r.url.startswith(("file:", "blob:", "data:")) else None
+        )
+        page.goto(f"file://{path}{address}")
+        page.wait_for_selector(".regard")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def pair_side() -> Side:
+    words = iter(range(100))
+    tokens, word = [], 0
+    for i, text in enumerate(PAIR):
+        special = text.startswith("[")
+        word = word if text.startswith("##") else next(words)
+        tokens.append(Token(text, word=None if special else word, special=special, segment=int(i > 7)))
+    return Side("encoder", tuple(tokens), (Segment("A", 0, 8), Segment("B", 8, len(tokens))))
+
+
+def site_of(rng: Any, kind: str, layer: int, query: Side, key: Side, heads: int = 4, d: int = 16, **more: Any) -> Site:
+    w_o = rng.standard_normal((heads, d, 24)).astype(np.float32)
+    return Site(
+        kind,
+        layer,
+        query.name,
+        key.name,
+        tuple(range(heads)),
+        scale=d**-0.5,
+        q=2 * rng.standard_normal((heads, len(query), d)).astype(np.float32),
+        k=2 * rng.standard_normal((heads, len(key), d)).astype(np.float32),
+        v=rng.standard_normal((heads, len(key), d)).astype(np.float32),
+        gram=w_o @ w_o.swapaxes(1, 2),
+        **more,
+    )
+
+
+@pytest.fixture(scope="session")
+def pair_trace() -> Trace:
+    """Two sentences, three layers of four heads; head 1 of layer 0 looks at the previous token."""
+    rng = np.random.default_rng(5)
+    side = pair_side()
+    sites = [site_of(rng, "encoder", layer, side, side) for layer in range(3)]
+    place = np.eye(len(side), 16 * 2)[:, :16] * 9 + np.eye(len(side), 32, -16)[:, :16] * 9
+    sites[0].q[1] = np.roll(place, 1, axis=0)
+    sites[0].k[1] = place
+    return Trace({"encoder": side}, tuple(sites), {"model": "pair"})
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory, pair_trace: Trace) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    first = pair_trace.sites[0]
+    parts = Attribution(
+        ("word", "rest"), np.stack([first.q - 1, first.q * 0 + 1]), np.stack([first.k - 2, first.k * 0 + 2])
+    )
+    heights = {"height": [np.arange(4.0) + layer for layer in range(3)]}
+    traces = {
+        "odd": odd_trace(),
+        "seq": sequence_trace(),
+        "vision": vision_trace(),
+        "many": many_trace(),
+        "long": long_trace(),
+    }
+    saved = {name: save_html(trace, folder / f"{name}.html") for name, trace in traces.items()}
+    saved["pair"] = save_html(pair_trace, folder / "pair.html", layer=0, measures=heights, attribution={0: parts})
+    maps = Trace.from_maps(pair_trace.attention(0)[None], PAIR)
+    saved["maps"] = save_html(maps, folder / "maps.html")
+    return saved
+
+
+def odd_trace() -> Trace:
+    maps = np.random.default_rng(1).dirichlet(np.ones(len(ODD)), (1, 2, len(ODD)))
+    return Trace.from_maps(maps, ODD, facts={"model": "<b>odd</b>"})
+
+
+def sequence_trace() -> Trace:
+    """An encoder of two layers and a decoder of three: unequal depths, unequal lengths."""
+    rng = np.random.default_rng(2)
+    source = Side("encoder", tuple(Token(t, word=i) for i, t in enumerate("we like fresh fruit .".split())))
+    target = Side("decoder", tuple(Token(t, word=i) for i, t in enumerate("wir mögen frisches Obst . </s>".split())))
+    sites = [site_of(rng, "encoder", layer, source, source) for layer in range(2)]
+    sites += [site_of(rng, "decoder", layer, target, target, mask=Mask(right=0)) for layer in range(3)]
+    sites += [site_of(rng, "cross", layer, target, source) for layer in range(3)]
+    return Trace({"encoder": source, "decoder": target}, tuple(sites), {"model": "seq"})
+
+
+def vision_trace() -> Trace:
+    rng = np.random.default_rng(4)
+    patches = tuple(Token(f"{r},{c}", row=r, column=c) for r in range(4) for c in range(4))
+    image = rng.integers(0, 255, (32, 32, 3)).astype(np.uint8)
+    side = Side("encoder", (Token("[CLS]", special=True), *patches), (Segment("image", 0, 17),), image)
+    return Trace({"encoder": side}, (site_of(rng, "encoder", 0, side, side),), {"model": "vision"})
+
+
+def many_trace() -> Trace:
+    rng = np.random.default_rng(6)
+    side = Side("encoder", tuple(Token(f"t{i}", word=i) for i in range(6)))
+    return Trace({"encoder": side}, (site_of(rng, "encoder", 0, side, side, heads=32),), {"model": "many"})
+
+
+def long_trace() -> Trace:
+    rng = np.random.default_rng(7)
+    side = Side("decoder", tuple(Token(f"t{i}", word=i) for i in range(4096)))
+    site = site_of(rng, "decoder", 0, side, side, heads=2, d=32, mask=Mask(right=0))
+    return Trace({"decoder": side}, (site,), {"model": "long"})

@@ -1,0 +1,216 @@
+"""Atlas, matrix and neurons in a saved page; address, language, theme, pictures, damaged pages."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from test_heads import INK, QUERY, address, until
+
+
+def test_the_atlas_shows_every_head_and_enlarges_one(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0")
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    assert page.locator(".thumb").count() == 12
+    page.hover("[data-cell='0-1']")
+    until(page, "document.querySelector('.about').textContent.includes('the previous token')")
+    assert page.inner_text(".inspector h2") == "Layer 0 · Head 1"
+    page.click("[data-cell='2-3']")
+    page.wait_for_selector(".enlarged .plot")
+    assert "layer=2" in address(page)
+    page.keyboard.press("Escape")
+    assert page.locator(".enlarged").count() == 0
+    page.click("[data-cell='1-0']")
+    page.click("[data-open=heads]")
+    page.wait_for_selector(QUERY)
+    assert "view=heads" in address(page)
+    assert "heads=0" in address(page)
+
+
+def test_the_atlas_is_sorted_by_measures_and_cut_to_rows_and_columns(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0")
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    cells = "all => all.map(e => e.dataset.cell)"
+    page.select_option("[data-control=order]", "previous")
+    assert page.eval_on_selector_all(".thumb", cells)[0] == "0-1"
+    page.select_option("[data-control=order]", "height")
+    assert page.eval_on_selector_all(".thumb", cells)[0] == "2-3"
+    page.select_option("[data-control=order]", "grid")
+    page.click("[data-only-layer='1']")
+    page.click("[data-only-head='2']")
+    assert page.eval_on_selector_all(".thumb", cells) == ["1-2"]
+
+
+def test_atlas_cells_are_reached_by_keyboard(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0")
+    page.focus("[data-cell='0-0']")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Layer 1, head 1"
+
+
+def test_the_matrix_tells_the_value_under_the_pointer(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=matrix&layer=0&heads=1")
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    box = page.locator(".over").bounding_box()
+    weights = pair_trace.attention(0, 1)
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.6)
+    page.wait_for_selector(".ranking")
+    text = page.inner_text(".ranking >> nth=0")
+    query = int(re.search(r"“(\S+)” looks at", text) is not None)
+    assert query
+    value = float(page.inner_text(".ranking li >> nth=0").split()[-1].lstrip("<"))
+    assert value <= weights.max() + 0.01
+    page.mouse.down()
+    page.mouse.up()
+    assert re.search(r"queries=\d+&keys=\d+", address(page))
+
+
+def test_the_matrix_zooms_pans_and_changes_its_scale(show, pages):
+    page = show(pages["long"], "#view=matrix&layer=0&heads=1")
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    whole = page.inner_text(".legend p")
+    assert "largest of" in whole
+    box = page.locator(".over").bounding_box()
+    middle = box["x"] + 250, box["y"] + box["height"] * 0.75  # below the diagonal: above it, all is masked
+    page.mouse.move(*middle)
+    for _ in range(12):
+        page.mouse.wheel(0, -400)
+    until(page, "!document.querySelector('.legend p').textContent.includes('largest of')")
+    page.click("[data-value=log]")
+    assert "log=1" in address(page)
+    page.mouse.move(*middle)
+    picture = "document.querySelector('.plot canvas').toDataURL()"
+    before = page.evaluate(picture)
+    page.mouse.down()
+    page.mouse.move(middle[0] + 90, middle[1] - 60, steps=4)
+    page.mouse.up()
+    until(page, f"b => {picture} !== b", arg=before)
+    page.click("[data-zoom=fit]")
+    until(page, "document.querySelector('.legend p').textContent.includes('largest of')")
+
+
+def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
+    page.wait_for_selector("[data-key='3']")
+    label = page.get_attribute("[data-key='3']", "aria-label")
+    score, weight = re.search(r"score (−?[\d.]+), ([\d.<]+)", label).groups()
+    assert float(score.replace("−", "-")) == pytest.approx(pair_trace.scores(0, 2)[5, 3], rel=0.01)
+    assert float(weight.strip("< ")) == pytest.approx(pair_trace.attention(0, 2)[5, 3], rel=0.01, abs=1e-6)
+    page.hover("[data-key='3']")
+    page.wait_for_selector(".pair-about")
+    assert re.search(r"\d+ of 16 neurons carry 90 %", page.inner_text(".pair-about"))
+    page.click("[data-key='3']")
+    page.click("[data-query='8']")
+    page.click("[data-key='12']")
+    assert "pairs=5,3,8,12" in address(page)
+    assert page.locator(".pair canvas").count() == 2
+    strip = "document.querySelector('.pair canvas').toDataURL()"
+    before = page.evaluate(strip)
+    page.check("[data-control=ordered]")
+    until(page, f"b => {strip} !== b", arg=before)
+    page.click("[data-query='8']")
+    assert page.get_attribute("[data-query='8']", "aria-expanded") == "false"
+
+
+def test_the_score_is_attributed_exactly_where_parts_are_known(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5&pairs=5,3")
+    page.wait_for_selector(".attribution")
+    scores = pair_trace.scores(0, 2)[5]
+    shown = float(page.inner_text(".attribution tfoot td").replace("−", "-"))
+    assert shown == pytest.approx(scores[3] - scores.mean(), rel=0.01)
+    assert page.locator(".attribution tbody tr").count() == 2
+    assert page.locator(".attribution thead th").count() == 2  # the constant part of k moves nothing
+
+
+def test_neurons_without_vectors_say_so(show, pages):
+    page = show(pages["maps"], "#view=neurons&layer=0")
+    page.wait_for_selector(".notice")
+    assert "needs q and k" in page.inner_text(".notice")
+
+
+def test_the_address_opens_what_was_shared(show, pages):
+    page = show(pages["pair"], "#view=heads&kind=encoder&layer=1&heads=0,2&queries=4&level=words&segments=0,1")
+    page.wait_for_selector(QUERY)
+    assert page.input_value("[data-control=layer]") == "1"
+    assert page.get_attribute("[data-value=words]", "aria-pressed") == "true"
+    page.evaluate("location.hash = '#view=matrix&layer=2&heads=3'")
+    page.wait_for_selector(".plot")
+    assert page.inner_text(".inspector h2") == "Layer 2 · Head 3"
+
+
+def test_the_language_and_the_theme_switch(show, pages):
+    page = show(pages["pair"], color_scheme="dark")
+    page.wait_for_selector(QUERY)
+    assert page.get_attribute(".regard[data-theme]", "data-theme") == "dark"
+    page.click("[data-tool=theme]")
+    assert page.get_attribute(".regard[data-theme]", "data-theme") == "light"
+    page.click("[data-tool=language]")
+    assert page.inner_text("[data-view=heads]") == "注意力头"
+    assert show(pages["pair"], locale="zh-CN").inner_text("[data-view=atlas]") == "总览"
+
+
+def test_the_keys_are_explained(show, pages):
+    page = show(pages["pair"])
+    page.wait_for_selector(QUERY)
+    page.keyboard.press("?")
+    assert "← →" in page.inner_text("dialog")
+    page.keyboard.press("Escape")
+    assert page.locator("dialog").count() == 0
+    page.keyboard.press("3")
+    page.wait_for_selector(".plot")
+
+
+@pytest.mark.parametrize("view", ["heads", "atlas", "matrix", "neurons"])
+def test_a_picture_can_be_saved_and_says_where_it_comes_from(show, pages, tmp_path, view):
+    page = show(pages["pair"], f"#view={view}&layer=0&heads=1")
+    until(page, "performance.getEntriesByName('regard:drawn').length")
+    with page.expect_download() as waiting:
+        page.click("[data-tool=save]")
+    path = tmp_path / "picture.svg"
+    waiting.value.save_as(path)
+    assert waiting.value.suggested_filename.startswith(f"regard-{view}")
+    svg = ElementTree.parse(path).getroot()
+    texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[-1].startswith("pair · ")
+    assert "regard 0" in texts[-1]
+    if view != "atlas":
+        assert "layer 0, head 1" in texts[-1]
+        assert "bought" in texts
+
+
+def test_a_picture_of_any_token_is_valid(show, pages, tmp_path):
+    page = show(pages["odd"])
+    page.wait_for_selector(QUERY)
+    with page.expect_download() as waiting:
+        page.click("[data-tool=save]")
+    waiting.value.save_as(tmp_path / "odd.svg")
+    texts = [e.text for e in ElementTree.parse(tmp_path / "odd.svg").getroot().iter()]
+    assert any(text and text.startswith("</script><img") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda page: page.replace('id="payload">', 'id="payload">AAAA'), "damaged"),
+        (lambda page: re.sub(r'(id="payload">.{400})[^<]*', r"\1", page), "damaged"),
+        (lambda page: re.sub(r'(id="payload">)[^<]*', r"\1", page), "damaged"),
+        (lambda page: re.sub(r'(id="payload">)[^<]*', r"\1%%%", page), "could not be drawn"),
+    ],
+)
+def test_a_damaged_page_says_so(show, pages, tmp_path, change, sentence):
+    path = tmp_path / "damaged.html"
+    path.write_text(change(pages["pair"].read_text("utf-8")), "utf-8")
+    page = show(path)
+    page.wait_for_selector(".notice")
+    assert sentence in page.inner_text(".notice")
+
+
+def test_long_inputs_scroll_and_draw_only_what_is_in_sight(show, pages):
+    page = show(pages["long"], "#view=heads&layer=0&heads=0")
+    page.wait_for_selector(QUERY)
+    assert page.locator(QUERY).count() < 60
+    page.evaluate("document.querySelector('.scroller').scrollTop = 40000")
+    until(page, f"document.querySelector('{QUERY}').dataset.position > 1900")
+    assert page.evaluate(INK, ".sheet canvas")[1] > 500

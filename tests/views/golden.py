@@ -1,0 +1,100 @@
+"""Writes tests/data/wire-golden.bin: one small payload with every array type and every term of the softmax.
+
+Run it after a change of the wire format: `python tests/views/golden.py`. Python and TypeScript tests read it. The
+attention it should give stands in its facts, computed in numpy from the payload's own (packed) arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from regard.site import Mask, Site
+from regard.tokens import Segment, Side, Token, word_groups
+from regard.trace import Trace
+from regard.views import Attribution, decode, encode, wire
+
+PATH = Path(__file__).parents[1] / "data" / "wire-golden.bin"
+D = 6
+
+
+def golden_trace() -> tuple[Trace, dict[int, Attribution]]:
+    rng = np.random.default_rng(3)
+
+    def normal(*shape: int) -> Any:
+        return rng.standard_normal(shape).astype(np.float32)
+
+    encoder = Side(
+        "encoder",
+        (
+            Token("[CLS]", special=True),
+            Token("straw", word=0),
+            Token("##berries", word=0),
+            Token("</script>", word=1),
+            Token("草莓", word=2),
+            Token("فراولة", word=3, segment=1),
+            Token("[SEP]", special=True, segment=1),
+        ),
+        (Segment("A", 0, 5), Segment("B", 5, 7)),
+    )
+    decoder = Side("decoder", tuple(Token(text, word=i) for i, text in enumerate("ein zwei drei vier fünf".split())))
+    w_o = normal(4, D, 9)
+    grouped = Site(
+        "encoder", 0, "encoder", "encoder", (0, 1, 2, 3), scale=0.4, softcap=2.0, q=2 * normal(4, 7, D),
+        k=normal(2, 7, D), v=normal(2, 7, D), gram=w_o @ w_o.swapaxes(1, 2), bias=normal(4, 13),
+    )  # fmt: skip
+    windowed = Site(
+        "encoder", 1, "encoder", "encoder", (0, 2), scale=0.4, q=normal(2, 7, D), k=normal(2, 7, D),
+        bias=normal(1, 7, 7), mask=Mask(left=2, right=3),
+    )  # fmt: skip
+    weights = np.exp(3 * normal(2, 7, 7))
+    given = Site("encoder", 2, "encoder", "encoder", (0, 1), maps=weights / weights.sum(-1, keepdims=True))
+    causal = Site(
+        "decoder", 0, "decoder", "decoder", (0, 1), scale=0.4, q=normal(2, 5, D), k=normal(2, 5, D),
+        mask=Mask(right=0), sink=np.array([0.5, -1], np.float32),
+    )  # fmt: skip
+    table = rng.random((5, 7)) < 0.6
+    table[2] = False  # a query that sees nothing
+    crossed = Site(
+        "cross", 0, "decoder", "encoder", (0, 1), scale=0.4, q=normal(2, 5, D), k=normal(2, 7, D),
+        mask=Mask(table=table),
+    )  # fmt: skip
+    parts = Attribution(("word", "position", "constant"), normal(3, 2, 5, D), normal(3, 2, 5, D))
+    parts.k[2] = parts.k[2, :, :1]
+    causal = replace(causal, q=parts.q.sum(0), k=parts.k.sum(0))
+    sides = {"encoder": encoder, "decoder": decoder}
+    return Trace(sides, (grouped, windowed, given, causal, crossed), {"model": "golden"}), {3: parts}
+
+
+def word_contributions(site: Site, seen: Site, side: Side) -> Any:
+    """(H, words, words) ||sum of alpha f||, from the vectors f themselves: row means, then the norm of the sum."""
+    groups = word_groups(side)
+    values = []
+    for index in range(site.heads):
+        root = np.linalg.cholesky(site.gram[index].astype(np.float64) + 1e-9 * np.eye(D))
+        f = site.v[site.group(index)] @ root  # f f' = v gram v'
+        alpha = seen.attention(index)
+        means = np.stack([alpha[group].mean(axis=0) for group in groups])
+        values.append(np.stack([np.linalg.norm(means[:, group] @ f[group], axis=1) for group in groups], axis=1))
+    return np.stack(values)
+
+
+def golden() -> bytes:
+    trace, parts = golden_trace()
+    with mock.patch.multiple(wire, _EXACT=0, _LONG=6):  # pack everything, and call seven keys many
+        seen = decode(encode(trace, attribution=parts))
+        reference = {
+            "attention": [[site.attention(i).round(7).tolist() for i in range(site.heads)] for site in seen.sites],
+            "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
+        }
+        measures = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}
+        whole = replace(trace, facts={"model": "golden", "reference": reference})
+        return encode(whole, view="matrix", layer=1, heads=[2], measures=measures, attribution=parts)
+
+
+if __name__ == "__main__":
+    PATH.write_bytes(golden())

@@ -1,0 +1,69 @@
+"""The one-file page: what is in it, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+import numpy as np
+import pytest
+from test_wire import vectors_trace
+
+from regard import Trace
+from regard.views import decode, save_html
+
+
+@pytest.fixture
+def maps_trace():
+    return Trace.from_maps(np.full((3, 2, 4, 4), 0.25), ["a", "</script><script>alert(1)</script>", "c", "d"])
+
+
+def payload_of(page: str) -> bytes:
+    return base64.b64decode(re.search(r'id="payload">([^<]*)<', page)[1])
+
+
+def test_the_page_holds_the_trace(tmp_path, maps_trace):
+    page = save_html(maps_trace, tmp_path / "page.html").read_text("utf-8")
+    back = decode(payload_of(page))
+    assert back.layers() == (0, 1, 2)
+    assert back.tokens[1].text == "</script><script>alert(1)</script>"
+
+
+def test_tokens_and_titles_never_become_markup(tmp_path, maps_trace):
+    page = save_html(maps_trace, tmp_path / "page.html", title="<b>&</b>").read_text("utf-8")
+    assert "alert(1)" not in page
+    assert "<title>&lt;b&gt;&amp;&lt;/b&gt;</title>" in page
+    assert page.count("<script") == 2
+
+
+def test_the_policy_allows_only_the_bundle(tmp_path, maps_trace):
+    page = save_html(maps_trace, tmp_path / "page.html").read_text("utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert not re.search(r"(?:src|href)=\"https?:", page)
+
+
+def test_chosen_layers_alone_travel(tmp_path, maps_trace):
+    page = save_html(maps_trace, tmp_path / "page.html", layers=[2]).read_text("utf-8")
+    assert decode(payload_of(page)).layers() == (2,)
+
+
+def test_a_page_of_twelve_layers_and_128_tokens_stays_below_five_megabytes(tmp_path):
+    path = save_html(vectors_trace(128, layers=12, heads=12), tmp_path / "page.html")
+    assert path.stat().st_size <= 5_000_000
+
+
+def test_a_page_too_large_says_its_size_and_how_to_choose_layers(tmp_path):
+    trace = vectors_trace(64, layers=8)
+    with pytest.raises(ValueError, match=r"would have 1 MB, more than the limit of 0 MB; choose layers, .*range\(0, "):
+        save_html(trace, tmp_path / "page.html", limit=300_000)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_write_leaves_the_old_page(tmp_path, maps_trace):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    with pytest.raises(IndexError):
+        save_html(maps_trace, path, layer=9)
+    assert path.read_text() == "old"
