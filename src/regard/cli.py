@@ -135,6 +135,43 @@ def trace(
 
 
 @app.command()
+def patterns(
+    text: Text = None,
+    pair: Pair = None,
+    model: ModelName = None,
+    count: Annotated[int, typer.Option("--count", "-n", help="Heads to name for each pattern.", min=1)] = 3,
+    threshold: Annotated[
+        float | None, typer.Option(help="Lift from which a head gets a name.", min=0.01, max=1, show_default=False)
+    ] = None,
+    target: Target = None,
+    generate: Generate = None,
+    image: Image = None,
+    truncate: Truncate = False,
+    device: Device = None,
+    allow_pickle: Pickle = False,
+    trust_remote_code: Trust = False,
+    as_json: Json = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, one line per finding.")] = False,
+) -> None:
+    """Say what each head does with a text: a map of layers and heads, and the strongest heads in words."""
+    from regard.patterns import report as printed
+
+    if as_json and as_csv:
+        raise ValueError("choose one of --json and --csv")
+    loaded = _load(model, device, allow_pickle, trust_remote_code)
+    made = _trace(loaded, text, pair, target=target, generate=generate, image=image, truncate=truncate)
+    with _working("measuring the heads"):
+        found = made.patterns(threshold=threshold)
+    if as_json:
+        out.print_json(json.dumps(printed.as_record(made, found), ensure_ascii=False))
+    elif as_csv:
+        out.out(printed.as_csv(found), end="", highlight=False)
+    else:
+        for part in printed.report(found, out, count=count):
+            out.print(part)
+
+
+@app.command()
 def models(as_json: Json = False) -> None:
     """List the models that are here, and what else can be named."""
     from regard.loading import DEFAULT, PACKAGED, cached_models, packaged_path

@@ -242,7 +242,8 @@ def _pixels(image: Any) -> Any:
         if not Path(image).is_file():
             raise FileNotFoundError(f"there is no image file {image}")
         try:
-            return Image.open(image).convert("RGB")
+            with Image.open(image) as opened:
+                return opened.convert("RGB")
         except UnidentifiedImageError:
             raise ValueError(f"{image} is not an image that Pillow can read") from None
     return _to_pil(image)

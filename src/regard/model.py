@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, overload
@@ -17,7 +17,7 @@ import torch
 import transformers
 
 from regard import __version__
-from regard.capture import TIERS, Book, Plan, Recorder, capture, embedding_parts, model_type
+from regard.capture import TIERS, Book, Layer, Plan, Recorder, capture, embedding_parts, model_type, stream
 from regard.inputs import Encoded, encode, image_inputs, pad, shift_right
 from regard.loading import PACKAGED, load_pretrained, resolve
 from regard.site import Array
@@ -193,13 +193,13 @@ class Model:
         if isinstance(text, str):
             if generate is not None:
                 return self._trace_answer(text, generate, truncate)
-            encoded = self._encode(text, pair, options)  # type: ignore[arg-type]
+            encoded = self.encode(text, pair, **options)  # type: ignore[arg-type]
             return self._trace_batch([encoded], [target], attribution)[0]  # type: ignore[list-item]
         texts = list(text)
         pairs, targets = _matching(pair, len(texts), "pair"), _matching(target, len(texts), "target")
         if generate is not None:
             return [self._trace_answer(one, generate, truncate) for one in texts]
-        rows = [self._encode(one, other, options) for one, other in zip(texts, pairs, strict=True)]
+        rows = [self.encode(one, other, **options) for one, other in zip(texts, pairs, strict=True)]
         traces: list[Trace] = []
         for start in range(0, len(rows), batch_size):
             part = slice(start, start + batch_size)
@@ -207,17 +207,34 @@ class Model:
         return traces
 
     def trace_inputs(self, inputs: Mapping[str, Any], *, tokens: Sequence[str] | None = None) -> list[Trace]:
-        """Trace any inputs the model's forward takes (ids, features, pixels), one trace per example of the batch."""
+        """Trace any inputs the model's forward takes (ids, features, pixels), one trace per example of the batch.
+
+        A vision model that packs its images into one sequence gives one trace of that sequence.
+        """
         book = self._book(inputs, tokens)
         return self._record(inputs, book, [{} for _ in book.sides])
 
-    def _encode(self, text: str, pair: str | None, options: Mapping[str, Any]) -> Encoded:
+    def encode(
+        self, text: str, pair: str | None = None, *, truncate: bool = False, segment_ids: bool = True
+    ) -> Encoded:
+        """A text or pair as the model reads it: ids, and the tokens they stand for."""
+        self._need_tokenizer()
         side = "encoder" if self.is_encoder_decoder else "text"
-        return encode(self.tokenizer, text, pair, side=side, limit=self.limit, **options)
+        return encode(
+            self.tokenizer, text, pair, side=side, limit=self.limit, truncate=truncate, segment_ids=segment_ids
+        )
 
     def _trace_batch(
         self, rows: list[Encoded], targets: Sequence[str | None], attribution: bool = False
     ) -> list[Trace]:
+        inputs, book = self.collate(rows, targets)
+        return self._record(inputs, book, [_text_facts(row) for row in rows], attribution)
+
+    def collate(
+        self, rows: Sequence[Encoded], targets: Sequence[str | None] | None = None
+    ) -> tuple[dict[str, Any], Book]:
+        """Padded inputs of some encoded texts, and the tokens behind them."""
+        targets = [None] * len(rows) if targets is None else targets
         ids, real = pad([row.ids for row in rows], self._pad_id)
         inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.from_numpy(real).long()}
         types = [row.types for row in rows]
@@ -236,7 +253,15 @@ class Model:
             keep["decoder"] = decoder_real
         elif any(target is not None for target in targets):
             raise ValueError(f"{self.name} has no decoder for a target; pass the text alone, or as a pair")
-        return self._record(inputs, Book(sides, keep), [_text_facts(row) for row in rows], attribution)
+        return inputs, Book(sides, keep)
+
+    def stream(self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None]) -> Any:
+        """Run the model and hand each layer's attention to `take` as it is computed; nothing is kept."""
+        ready = self._ready(inputs)
+        with self._lock:
+            if self._plan is None:
+                _, self._plan = capture(self.module, ready, None)
+            return stream(self.module, ready, self._plan, set(book.keep), take)
 
     def _target(self, row: Encoded, target: str | None) -> Encoded:
         """What the decoder reads: the given target, or what the model generates greedily."""
@@ -332,9 +357,10 @@ class Model:
         if parts is not None:
             with torch.no_grad():
                 operations[0].parts = parts.of(operations[0])
-        traces = Recorder(book, plan.projections).traces(operations, self._facts(plan))
+        traces = Recorder(book, plan.projections).traces(operations, self.facts)
         return [
-            Trace(trace.sides, trace.sites, {**trace.facts, **own}) for trace, own in zip(traces, facts, strict=True)
+            Trace(trace.sides, trace.sites, {**trace.facts, **own})
+            for trace, own in zip(traces, facts, strict=False)  # packed inputs give one trace
         ]
 
     def _ready(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -351,9 +377,12 @@ class Model:
             ready.setdefault("use_cache", False)
         return ready
 
-    def _facts(self, plan: Plan) -> dict[str, Any]:
-        """What METHODS asks to record with every result."""
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What belongs to every result of this model."""
         parameter = next(self.module.parameters(), None)
+        plan = self._plan
+        missed = list(plan.missed) if plan is not None else []
         return {
             "model": self.name,
             "model_type": model_type(self.module),
@@ -362,8 +391,9 @@ class Model:
             "dtype": str(parameter.dtype).removeprefix("torch.") if parameter is not None else None,
             "device": str(self._device),
             "kernel": getattr(self.config, "_attn_implementation", None),
-            "tier": plan.tier,
-            "captured": TIERS[plan.tier],
+            "tier": None if plan is None else plan.tier,
+            "captured": None if plan is None else TIERS[plan.tier],
+            **({"missed": missed} if missed else {}),
             "regard": __version__,
             "transformers": transformers.__version__,
             "torch": torch.__version__,
@@ -371,7 +401,8 @@ class Model:
 
     def _book(self, inputs: Mapping[str, Any], tokens: Sequence[str] | None) -> Book:
         """Tokens for given inputs: ids as the tokenizer names them, or as numbers."""
-        first = next(value for value in inputs.values() if isinstance(value, torch.Tensor))
+        given = [inputs.get("input_ids"), inputs.get("decoder_input_ids"), *inputs.values()]
+        first = next(value for value in given if isinstance(value, torch.Tensor))
         both = self.is_encoder_decoder
         names = {"input_ids": "encoder" if both else "text", "decoder_input_ids": "decoder"}
         masks = {"input_ids": "attention_mask", "decoder_input_ids": "decoder_attention_mask"}
@@ -381,7 +412,9 @@ class Model:
             if inputs.get(key) is None or inputs[key].ndim != 2:
                 continue
             mask = inputs.get(masks[key])
-            real = np.ones(tuple(inputs[key].shape), bool) if mask is None else mask.cpu().numpy().astype(bool)
+            if mask is None or mask.ndim != 2:  # or a mask with a row for each query, which hides no position as such
+                mask = torch.ones_like(inputs[key])
+            real = mask.cpu().numpy().astype(bool)
             keep[name] = real
             for example, (row, kept) in enumerate(zip(inputs[key].tolist(), real, strict=True)):
                 ids = [token for token, here in zip(row, kept, strict=True) if here]

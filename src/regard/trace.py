@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from regard.site import Array, Mask, Positions, Site, _ranges
 from regard.tokens import Segment, Side, Token, merge_words, plain_side, word_groups
+
+if TYPE_CHECKING:
+    from regard.patterns.table import Patterns
+    from regard.views.figures import Picture
+    from regard.views.widget import View
 
 KINDS = ("encoder", "decoder", "cross")
 
@@ -216,6 +221,14 @@ class Trace:
         sites = tuple(_word_site(site, groups, rows) for site in self.sites)
         return Trace(sides, sites, {**self.facts, "level": "word", "word_rows": rows})
 
+    # -- what the heads do ---------------------------------------------------------------------------------
+
+    def patterns(self, *, threshold: float | None = None) -> Patterns:
+        """What each head does: a table of (layer, head, pattern, score, evidence); see `regard.patterns`."""
+        from regard.patterns import patterns
+
+        return patterns(self, threshold=threshold)
+
     # -- files, other sources, display ---------------------------------------------------------------------
 
     def save(self, path: str | Path) -> Path:
@@ -261,6 +274,36 @@ class Trace:
         from regard.maps import trace_of_maps
 
         return trace_of_maps(maps, tokens, key_tokens, kind, tuple(segments), dict(facts or {}))
+
+    def view(self, view: str = "heads", **first: Any) -> View:
+        """Interactive views in a notebook; the widget's `selection` says what is chosen, `select` changes it.
+
+        Parameters
+        ----------
+        view
+            What is open first: "heads", "atlas", "matrix" or "neurons".
+        **first
+            `kind`, `layer` and `heads` chosen first.
+        """
+        try:
+            from regard.views.widget import View
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"views in a notebook need {error.name}; run: pip install 'regard[notebook]'"
+            ) from None
+        return View(self, view=view, **first)
+
+    def save_html(self, path: str | Path, **options: Any) -> Path:
+        """Write the views as one HTML page that needs no network; see `regard.views.html.save_html`."""
+        from regard.views.html import save_html
+
+        return save_html(self, path, **options)
+
+    def figure(self, view: str = "heads", **options: Any) -> Picture:
+        """Draw a view for a paper; `.save("name.svg")` writes SVG, PDF or PNG. See `regard.views.figures.figure`."""
+        from regard.views.figures import figure
+
+        return figure(self, view, **options)
 
     def __repr__(self) -> str:
         name = self.facts.get("model", "maps")

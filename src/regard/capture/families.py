@@ -10,3 +10,6 @@ VISION = re.compile(r"vision|visual|image|vit\b", re.IGNORECASE)
 
 # These scale the attention *output* by a sink term and report weights whose rows sum to 1.
 SINK_ON_OUTPUT = ("granite_swa", "granitemoe_swa")
+
+# These report, for each query, the weights of the keys in a window around it: bands of a map.
+BANDED = ("longformer", "led")

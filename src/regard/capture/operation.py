@@ -5,6 +5,8 @@ Enters: a tapped call, a watched kernel, or a recorded map. Leaves: an `Operatio
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +37,8 @@ class Operation:
     lse: torch.Tensor | None = None
     maps: torch.Tensor | None = None
     kind: str | None = None  # where the way of capture knows it
+    left_to_right: bool = False  # its module says that it is causal, whatever single masks allow
+    order: int = 0
     parts: tuple[Any, ...] | None = None  # (names, q parts, k parts), see attribution.py
 
     @property
@@ -86,11 +90,35 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
         sink=None if sink is None or model_type in SINK_ON_OUTPUT else sink.reshape(-1),
         lse=call.lse,
         kind="decoder" if causal and queries == 1 else None,
+        left_to_right=getattr(call.module, "is_causal", False) is True,
+        order=call.order,
     )
 
 
-def from_seen(seen: Seen) -> Operation | None:
-    """The operation behind a watched kernel or softmax; None where its shape is not that of attention."""
+def from_watch(seen: Iterable[Seen]) -> tuple[list[Operation], tuple[str, ...]]:
+    """The operations behind watched kernels and softmaxes, and the paths of those that are no map of positions."""
+    parts: Counter[int] = Counter()
+    found, missed = [], set()
+    for one in seen:
+        operation = _from_seen(one)
+        if operation is None:
+            missed.add(one.path)
+            continue
+        operation.part = parts[one.run]
+        parts[one.run] += 1
+        if _reads_another(operation, one.lengths):
+            operation.kind = "cross"
+        found.append(operation)
+    return found, tuple(sorted(missed))
+
+
+def _reads_another(operation: Operation, lengths: frozenset[int]) -> bool:
+    """Whether queries and keys come from two inputs of the module, or the one query is a learned probe."""
+    queries, keys = operation.queries, operation.keys
+    return queries != keys and ({queries, keys} <= lengths or queries == 1)
+
+
+def _from_seen(seen: Seen) -> Operation | None:
     if seen.q is not None and seen.k is not None:
         scale = seen.q.shape[-1] ** -0.5 if seen.scale is None else seen.scale
         return Operation(
@@ -103,15 +131,20 @@ def from_seen(seen: Seen) -> Operation | None:
             causal=seen.causal,
             scale=float(scale),
             lse=seen.lse,
+            order=seen.order,
         )
     maps = seen.maps
     assert maps is not None
+    if (
+        maps.ndim > 4 or maps.shape[-2] not in seen.lengths
+    ):  # a softmax over blocks or channels: its rows are no positions
+        return None
     if maps.ndim == 3:
         heads = _head_count(seen.module)
         if heads is None or maps.shape[0] % heads:
             return None
         maps = maps.reshape(-1, heads, *maps.shape[1:])
-    return Operation(path=seen.path, module=seen.module, maps=maps)
+    return Operation(path=seen.path, module=seen.module, maps=maps, order=seen.order)
 
 
 def _head_count(module: torch.nn.Module) -> int | None:

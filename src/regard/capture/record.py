@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.capture.families import CROSS, VISION
+from regard.capture.families import VISION
+from regard.capture.naming import Named, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.site import Array, Mask, Site
 from regard.tokens import Segment, Side, Token
 from regard.trace import Trace
-
-# Additive masks use the type's minimum or -10000 (older families) for "may not be seen".
-_MASKED = -9000.0
 
 
 @dataclass(eq=False)
@@ -39,16 +37,6 @@ class Book:
         return len(self.sides)
 
 
-@dataclass(eq=False)
-class _Named:
-    """An operation with its place in the model."""
-
-    operation: Operation
-    kind: str
-    layer: int
-    part: int
-
-
 class Recorder:
     """Turns the operations of one forward pass into traces."""
 
@@ -61,10 +49,18 @@ class Recorder:
 
     def traces(self, operations: Sequence[Operation], facts: Mapping[str, Any]) -> list[Trace]:
         """One trace per example."""
+        uneven = next((operation for operation in operations if operation.batch % self.book.batch), None)
+        if uneven is not None and self.book.keep:
+            raise ValueError(
+                f"{uneven.path or 'the model'} reads the {self.book.batch} examples of the batch as one sequence; "
+                "trace them one at a time"
+            )
+        if uneven is not None:  # images packed into one sequence, or features without a batch dimension
+            self.book = Book([{}], {})
         named = self._name(operations)
         return [self._trace(named, example, facts) for example in range(self.book.batch)]
 
-    def _trace(self, named: list[_Named], example: int, facts: Mapping[str, Any]) -> Trace:
+    def _trace(self, named: list[Named], example: int, facts: Mapping[str, Any]) -> Trace:
         sides = dict(self.book.sides[example])
         sites: list[Site] = []
         for item in named:
@@ -75,45 +71,16 @@ class Recorder:
         used = {name for site in sites for name in (site.query_side, site.key_side)}
         return Trace({name: side for name, side in sides.items() if name in used}, tuple(sites), dict(facts))
 
-    # -- names: kind, layer, part --------------------------------------------------------------------------
-
-    def _name(self, operations: Sequence[Operation]) -> list[_Named]:
-        counts: dict[str, int] = {}
-        named: list[_Named] = []
-        previous: Operation | None = None
-        for operation in operations:
-            if previous is not None and operation.part and _same_vectors(operation, previous):
-                continue  # one map used for two halves of the values (differential attention)
-            previous = operation
-            kind = self._kind(operation)
-            if operation.part == 0:
-                counts[kind] = counts.get(kind, -1) + 1
-            named.append(_Named(operation, kind, counts[kind], operation.part))
+    def _name(self, operations: Sequence[Operation]) -> list[Named]:
+        """The operations with their places, encoder first."""
+        namer = Namer(set(self.book.keep))
+        named = [item for operation in operations if (item := namer.name(operation)) is not None]
         order = {"encoder": 0, "decoder": 1, "cross": 2}
         return sorted(named, key=lambda item: order[item.kind])
 
-    def _kind(self, operation: Operation) -> str:
-        if operation.kind is not None:
-            return operation.kind
-        tail = ".".join(operation.path.split(".")[-3:])
-        if CROSS.search(tail):
-            return "cross"
-        if {"encoder", "decoder"} <= set(self.book.keep):
-            return "decoder" if "decoder" in operation.path.lower() else "encoder"
-        if operation.maps is not None:
-            upper = torch.triu(operation.maps[0], 1)
-            return "decoder" if operation.queries == operation.keys > 1 and not upper.any() else "encoder"
-        if operation.causal:
-            return "decoder"
-        if operation.mask is None:
-            return "encoder"
-        first, _ = _split(_numpy(operation.mask[0]))
-        square = operation.queries == operation.keys
-        return "decoder" if square and not np.triu(first, 1).any() else "encoder"
-
     # -- sites ---------------------------------------------------------------------------------------------
 
-    def _site(self, item: _Named, row: int, example: int, part: int, sides: dict[str, Side]) -> Site:
+    def _site(self, item: Named, row: int, example: int, part: int, sides: dict[str, Side]) -> Site:
         operation = item.operation
         query = self._side(item, example, operation.queries, "query", sides)
         key = self._side(item, example, operation.keys, "key", sides)
@@ -128,7 +95,7 @@ class Recorder:
             "head_ids": tuple(range(operation.heads)),
         }
         if operation.maps is not None:
-            maps = _cut(_numpy(operation.maps[row]), rows, columns)
+            maps = _cut(as_numpy(operation.maps[row]), rows, columns)
             return Site(**common, maps=maps, no_norms="this family gives no access to its value vectors")
         assert operation.q is not None and operation.k is not None and operation.v is not None
         mask, extra = self._mask(operation, row, query, key, rows, columns)
@@ -139,18 +106,18 @@ class Recorder:
             scale=operation.scale,
             mask=mask,
             softcap=operation.softcap,
-            q=_cut(_numpy(operation.q[row]), rows),
-            k=_cut(_numpy(operation.k[row]), columns),
-            v=_cut(_numpy(operation.v[row]), columns),
+            q=_cut(as_numpy(operation.q[row]), rows),
+            k=_cut(as_numpy(operation.k[row]), columns),
+            v=_cut(as_numpy(operation.v[row]), columns),
             bias=bias,
-            sink=None if operation.sink is None else _numpy(operation.sink).astype(np.float32),
+            sink=None if operation.sink is None else as_numpy(operation.sink).astype(np.float32),
             gram=gram,
             known_lse=_lse(operation, row, rows),
             no_norms=why,
             **_parts(operation, row, rows, columns),
         )
 
-    def _side(self, item: _Named, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
+    def _side(self, item: Named, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
         """The side whose positions these are; positions of no side get one of their own."""
         keep = self.book.keep
         if {"encoder", "decoder"} <= set(keep):
@@ -199,9 +166,9 @@ class Recorder:
         place = (*_place(operation.mask), row, query, key)
         if place not in self._masks:
             mask = operation.mask
-            whole = _numpy(mask[row if mask.shape[0] > 1 else 0])
+            whole = as_numpy(mask[row if mask.shape[0] > 1 else 0])
             whole = np.broadcast_to(whole, (whole.shape[0], operation.queries, operation.keys))
-            allowed, extra = _split(_cut(whole, rows, columns))
+            allowed, extra = split_mask(_cut(whole, rows, columns))
             self._masks[place] = (Mask.from_table(allowed), extra)
         return self._masks[place]
 
@@ -223,7 +190,7 @@ class Recorder:
         if place not in self._biases:
             total = 0.0 if extra is None else extra
             if operation.bias is not None:
-                given = _numpy(operation.bias[row if operation.bias.shape[0] > 1 else 0])
+                given = as_numpy(operation.bias[row if operation.bias.shape[0] > 1 else 0])
                 total = total + _cut(given, rows, columns)
             bias = np.asarray(total, dtype=np.float32)
             self._biases[place] = _relative(bias) if bias.any() else None  # T5's cross attention passes zeros
@@ -244,28 +211,13 @@ class Recorder:
             if weight.shape[1] != inputs or not weight.is_floating_point():
                 return None, "the output projection has another width, or quantised weights"
             per_head = weight.float().T.reshape(operation.heads, width, -1)  # (H, e, d_model)
-            self._grams[operation.path] = _numpy(per_head @ per_head.transpose(1, 2))
+            self._grams[operation.path] = as_numpy(per_head @ per_head.transpose(1, 2))
         return self._grams[operation.path], ""
-
-
-def _same_vectors(one: Operation, other: Operation) -> bool:
-    if one.q is None or other.q is None or one.k is None or other.k is None or one.path != other.path:
-        return False
-    return one.q.data_ptr() == other.q.data_ptr() and one.k.data_ptr() == other.k.data_ptr()
 
 
 def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
     """What identifies a tensor that several layers share."""
     return tensor.data_ptr(), tuple(tensor.shape), tensor.stride()
-
-
-def _split(values: Array) -> tuple[Array, Array | None]:
-    """What a mask hides, as booleans, and what it adds where it does not hide (ALiBi in the mask)."""
-    if values.dtype == bool:
-        return values, None
-    allowed = values > _MASKED
-    extra = np.where(allowed, values, 0).astype(np.float32)
-    return allowed, extra if extra.any() else None
 
 
 def _relative(bias: Array) -> Array:
@@ -282,8 +234,8 @@ def _parts(operation: Operation, row: int, rows: Array | None, columns: Array | 
     if operation.parts is None:
         return {}
     names, q, k = operation.parts
-    cut_q = np.stack([_cut(part, rows) for part in _numpy(q[:, row])])  # (P, H, Q, d)
-    cut_k = np.stack([_cut(part, columns) for part in _numpy(k[:, row])])
+    cut_q = np.stack([_cut(part, rows) for part in as_numpy(q[:, row])])  # (P, H, Q, d)
+    cut_k = np.stack([_cut(part, columns) for part in as_numpy(k[:, row])])
     return {"parts": names, "qparts": cut_q, "kparts": cut_k}
 
 
@@ -292,7 +244,7 @@ def _lse(operation: Operation, row: int, rows: Array | None) -> Array | None:
     lse = operation.lse
     if lse is None or tuple(lse.shape) != (operation.batch, operation.heads, operation.queries):
         return None
-    values = _numpy(lse[row]).astype(np.float32)
+    values = as_numpy(lse[row]).astype(np.float32)
     return values if rows is None else np.ascontiguousarray(values[:, rows])
 
 
@@ -301,12 +253,3 @@ def _cut(array: Array, rows: Array | None, columns: Array | None = None) -> Arra
     if rows is not None:
         array = array[:, rows]
     return array if columns is None else array[:, :, columns]
-
-
-def _numpy(tensor: torch.Tensor) -> Array:
-    """A numpy view of a tensor on the CPU (a float32 copy of types numpy lacks)."""
-    tensor = tensor.detach()
-    if tensor.dtype == torch.bfloat16:
-        tensor = tensor.float()
-    array: Array = tensor.cpu().numpy()
-    return array

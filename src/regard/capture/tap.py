@@ -6,6 +6,7 @@ its kernel, its config and its masks. Leaves: nothing; closing the last tap rest
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,9 @@ from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 REGISTERED = "regard_tap"
 _KERNELS = ("_scaled_dot_product_flash", "_scaled_dot_product_efficient", "_scaled_dot_product_cudnn")
+
+
+clock = itertools.count().__next__  # orders what the tap and the watch see of one run
 
 
 @dataclass(eq=False)
@@ -41,6 +45,7 @@ class Call:
     part: int = 0
     out: torch.Tensor = field(default_factory=lambda: torch.empty(0))
     lse: torch.Tensor | None = None
+    order: int = field(default_factory=clock)
 
 
 class Consumer(Protocol):

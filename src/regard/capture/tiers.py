@@ -3,14 +3,15 @@
 1. tap: the attention interface; q, k, v exact, the model's own kernel runs (1b, registered name: the same with the
    model's eager function, where the tap's entry point is not there).
 2. maps: the model's own eager `output_attentions`, for families outside the interface.
-3. watch: torch's own operations, for plain torch modules.
+3. watch: torch's own operations, for plain torch modules; together with the tap (both) for models of which a part
+   is outside the interface.
 4. none of these sees attention: an error that says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -18,7 +19,8 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedModel
 
-from regard.capture.operation import Operation, from_call, from_seen
+from regard.capture.families import BANDED
+from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.watch import watching
 
@@ -27,6 +29,7 @@ TIERS = {
     "registered": "attention interface by a registered name: q, k and v, eager kernel",
     "maps": "the model's own eager attention maps",
     "watch": "torch operations: q, k and v of fused kernels, maps of plain softmax",
+    "both": "attention interface, and torch operations for the parts of the model outside it",
 }
 _MAP_FIELDS = {
     "attentions": None,
@@ -40,10 +43,14 @@ Run = Callable[..., Any]
 
 @dataclass(eq=False)
 class Plan:
-    """How a model is captured, and the output projection that reads each attention (or why none is known)."""
+    """How a model is captured, and the output projection that reads each attention (or why none is known).
+
+    `missed` are the paths of attention that ran but is no map of positions (blocks, windows in blocks, pooling).
+    """
 
     tier: str
     projections: dict[str, torch.nn.Module | str] = field(default_factory=dict)
+    missed: tuple[str, ...] = ()
 
 
 class _Keeper:
@@ -65,56 +72,71 @@ class _Keeper:
 
 def capture(model: torch.nn.Module, inputs: Mapping[str, Any], plan: Plan | None) -> tuple[list[Operation], Plan]:
     """Run the model once and return its attention operations; without a plan, find out how first."""
-    with _undisturbed(model):
+    with undisturbed(model):
         if plan is None:
             return _survey(model, inputs)
-        return _captured(model, inputs, plan.tier), plan
+        return captured(model, inputs, plan.tier), plan
 
 
-def _captured(model: torch.nn.Module, inputs: Mapping[str, Any], tier: str) -> list[Operation]:
+def captured(model: torch.nn.Module, inputs: Mapping[str, Any], tier: str) -> list[Operation]:
+    """Run the model once, seeing its attention in the given way."""
     if tier == "maps":
         return _maps(model, inputs)
-    if tier == "watch":
-        with watching(model) as watch:
-            model(**inputs)
-        found = [from_seen(seen) for seen in watch.seen]
-        return [operation for operation in found if operation is not None]
     keeper = _Keeper(model)
     registered = tier == "registered"
-    with tap(keeper, registered=registered), attention_set(model, REGISTERED) if registered else nullcontext():
+    with ExitStack() as stack:
+        if tier != "watch":
+            stack.enter_context(tap(keeper, registered=registered))
+        if registered:
+            stack.enter_context(attention_set(model, REGISTERED))
+        seen = stack.enter_context(watching(model)).seen if tier in ("watch", "both") else []
         model(**inputs)
-    return keeper.operations(model_type(model))
+    return _in_order(keeper.operations(model_type(model)), from_watch(seen)[0])
+
+
+def _in_order(*found: list[Operation]) -> list[Operation]:
+    """Operations in the order they ran in."""
+    return sorted((operation for some in found for operation in some), key=lambda operation: operation.order)
 
 
 def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Operation], Plan]:
     """Run with every means of seeing attention, and choose the one that sees all of it most exactly."""
     if isinstance(model, PreTrainedModel) and not interface_works():
-        operations = _captured(model, inputs, "registered")
+        operations = captured(model, inputs, "registered")
         if operations:
             return operations, Plan("registered")
     keeper = _Keeper(model)
     with tap(keeper), watching(model) as watch, _projections(model, keeper) as projections:
         model(**inputs)
-    tapped = keeper.operations(model_type(model))
-    outside = [operation for operation in map(from_seen, watch.seen) if operation is not None]
-    if tapped and not outside:
+    tapped, (outside, missed) = keeper.operations(model_type(model)), from_watch(watch.seen)
+    if tapped and not watch.seen:
         return tapped, Plan("tap", projections)
     maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) else []
-    if len(maps) > sum(operation.part == 0 for operation in tapped):
+    if len(maps) > _layers(tapped) + _layers(outside) or (maps and not tapped and len(maps) == _layers(outside)):
         return maps, Plan("maps")
+    found = _in_order(tapped, outside)
     if tapped:
-        return tapped, Plan("tap", projections)
+        return found, Plan("both" if outside else "tap", projections, missed)
     if outside:
-        return outside, Plan("watch")
+        return found, Plan("watch", projections, missed)
+    if missed:
+        raise ValueError(
+            f"{type(model).__name__} attends within blocks or over pooled positions ({missed[0]}), and gives no maps "
+            "from positions to positions that regard could read"
+        )
     raise ValueError(
         f"{type(model).__name__} ran no softmax attention that regard can see; models such as Mamba, RWKV or FNet "
         "mix tokens by other means and have no attention maps"
     )
 
 
+def _layers(operations: list[Operation]) -> int:
+    return sum(operation.part == 0 for operation in operations)
+
+
 def _maps(model: torch.nn.Module, inputs: Mapping[str, Any]) -> list[Operation]:
     """The model's own eager maps, those that are maps by their shape."""
-    with attention_set(model, "eager"):
+    with attention_set(model, "eager"), _without_recorders(model):
         try:
             outputs = model(**inputs, output_attentions=True, return_dict=True)
         except TypeError:  # a forward without these arguments
@@ -123,9 +145,42 @@ def _maps(model: torch.nn.Module, inputs: Mapping[str, Any]) -> list[Operation]:
     found = []
     for name, kind in _MAP_FIELDS.items():
         for number, maps in enumerate(_flat(outputs.get(name) if hasattr(outputs, "get") else None)):
+            if model_type(model) in BANDED and name.removeprefix("encoder_") == "attentions":
+                maps = _unbanded(maps, _window(model, number))
             if maps.ndim == 4 and maps.shape[0] % batch == 0 and 0 <= float(maps.min()) <= float(maps.max()) <= 1.001:
                 found.append(Operation(f"{name}.{number}", None, maps=maps, kind=kind))
     return found
+
+
+def _window(model: torch.nn.Module, layer: int) -> int:
+    window: Any = model.config.attention_window  # type: ignore[union-attr]
+    return int(window if isinstance(window, int) else window[layer])
+
+
+def _unbanded(bands: torch.Tensor, window: int) -> torch.Tensor:
+    """(B, H, Q, window + 1) weights of the keys around each query as (B, H, Q, Q) maps."""
+    queries, width = bands.shape[-2:]
+    if width != window + 1:  # the weights of global tokens come first, and do not say which tokens they are
+        raise ValueError("attention to global tokens cannot be read as maps; trace without global_attention_mask")
+    keys = torch.arange(queries, device=bands.device)[:, None] + torch.arange(width, device=bands.device)
+    wide = bands.new_zeros(*bands.shape[:3], queries + width - 1)  # half a window before the first key, half after
+    wide.scatter_(-1, keys.expand_as(bands), bands)
+    return wide[..., width // 2 : width // 2 + queries]
+
+
+@contextmanager
+def _without_recorders(model: torch.nn.Module) -> Iterator[None]:
+    """Take away the hooks that transformers puts on a model, and leaves there, when first asked for attentions."""
+    flag = "_output_capturing_hooks_installed"
+    before = [(module, set(module._forward_hooks), flag in vars(module)) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, hooks, flagged in before:
+            for number in set(module._forward_hooks) - hooks:
+                del module._forward_hooks[number]
+            if not flagged:
+                vars(module).pop(flag, None)
 
 
 def _flat(value: Any) -> Iterator[torch.Tensor]:
@@ -182,7 +237,7 @@ def _configs(config: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def _undisturbed(model: torch.nn.Module) -> Iterator[None]:
+def undisturbed(model: torch.nn.Module) -> Iterator[None]:
     """No gradients, no dropout; training flags come back as they were."""
     training = [module for module in model.modules() if module.training]
     try:

@@ -9,20 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from regard.capture.tap import inside_tapped_call
+from regard.capture.tap import clock, inside_tapped_call
 
 _ATTENTION = re.compile(r"attn|attention|selfatt|mha", re.IGNORECASE)
 
 
 @dataclass(eq=False)
 class Seen:
-    """A fused attention call (q, k, v given) or the result of a softmax (maps given), inside module `path`."""
+    """A fused attention call (q, k, v given) or the result of a softmax (maps given), inside module `path`.
+
+    `lengths` are the numbers of positions of the tensors that went into the module; `run` tells runs of it apart.
+    """
 
     path: str
     module: torch.nn.Module
@@ -34,6 +37,26 @@ class Seen:
     scale: float | None = None
     lse: torch.Tensor | None = None
     maps: torch.Tensor | None = None
+    run: int = 0
+    lengths: frozenset[int] = frozenset()
+    order: int = field(default_factory=clock)
+
+
+@dataclass(eq=False)
+class _Frame:
+    """A module that is running."""
+
+    path: str
+    module: torch.nn.Module
+    lengths: frozenset[int] = frozenset()
+    run: int = field(default_factory=clock)
+
+    @property
+    def attends(self) -> bool:
+        """Whether it is attention by its name or class, and has projections to make queries and keys with."""
+        named = _ATTENTION.search(self.path.rpartition(".")[2]) or _ATTENTION.search(type(self.module).__name__)
+        weights = (getattr(child, "weight", None) for child in self.module.modules())
+        return bool(named) and any(isinstance(weight, torch.Tensor) and weight.ndim > 1 for weight in weights)
 
 
 class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -41,9 +64,8 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.model = model
         self.seen: list[Seen] = []
-        self.stack: list[tuple[str, torch.nn.Module]] = [("", model)]
+        self.stack = [_Frame("", model)]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -53,35 +75,32 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return result
         if name.startswith("aten._scaled_dot_product_"):
             self._fused(func, result, args, kwargs)
-        elif name.startswith(("aten._softmax.", "aten._safe_softmax.")) and result.ndim in (3, 4):
-            path, module = self._attention_module()
-            if module is not None:
-                self.seen.append(Seen(path, module, maps=result))
+        elif name.startswith(("aten._softmax.", "aten._safe_softmax.")) and result.ndim >= 3:
+            frame = self._attention_frame()
+            over_keys = args[1] in (-1, result.ndim - 1) and result.shape[-1] > 1
+            if frame is not None and over_keys:
+                self._add(frame, maps=result)
         return result
 
     def _fused(self, func: Any, result: Any, args: Any, kwargs: Any) -> None:
-        path, module = self._attention_module()
         given = {a.name: v for a, v in zip(func._schema.arguments, args, strict=False)} | kwargs
-        self.seen.append(
-            Seen(
-                path,
-                module or self.stack[-1][1],
-                q=given["query"],
-                k=given["key"],
-                v=given["value"],
-                mask=given.get("attn_mask", given.get("attn_bias")),
-                causal=bool(given.get("is_causal", False)),
-                scale=given.get("scale"),
-                lse=result[1] if result[1].ndim == 3 else None,
-            )
+        self._add(
+            self._attention_frame() or self.stack[-1],
+            q=given["query"],
+            k=given["key"],
+            v=given["value"],
+            mask=given.get("attn_mask", given.get("attn_bias")),
+            causal=bool(given.get("is_causal", False)),
+            scale=given.get("scale"),
+            lse=result[1] if result[1].ndim == 3 else None,
         )
 
-    def _attention_module(self) -> tuple[str, torch.nn.Module | None]:
-        """The innermost module on the stack that is attention by its name or class."""
-        for path, module in reversed(self.stack):
-            if _ATTENTION.search(path.rpartition(".")[2]) or _ATTENTION.search(type(module).__name__):
-                return path, module
-        return self.stack[-1][0], None
+    def _add(self, frame: _Frame, **what: Any) -> None:
+        self.seen.append(Seen(frame.path, frame.module, run=frame.run, lengths=frame.lengths, **what))
+
+    def _attention_frame(self) -> _Frame | None:
+        """The innermost running module that is attention."""
+        return next((frame for frame in reversed(self.stack) if frame.attends), None)
 
 
 @contextmanager
@@ -99,12 +118,24 @@ def watching(model: torch.nn.Module) -> Iterator[Watch]:
 
 
 def _follow(watch: Watch, stack: ExitStack, path: str, module: torch.nn.Module) -> None:
-    def enter(_module: torch.nn.Module, _args: Any) -> None:
-        watch.stack.append((path, module))
+    def enter(_module: torch.nn.Module, args: Any, kwargs: Any) -> None:
+        watch.stack.append(_Frame(path, module, frozenset(_lengths((*args, *kwargs.values())))))
 
     def leave(_module: torch.nn.Module, _args: Any, _output: Any) -> None:
-        if watch.stack and watch.stack[-1][1] is module:
+        if watch.stack and watch.stack[-1].module is module:
             watch.stack.pop()
 
-    stack.callback(module.register_forward_pre_hook(enter).remove)
+    stack.callback(module.register_forward_pre_hook(enter, with_kwargs=True).remove)
     stack.callback(module.register_forward_hook(leave).remove)
+
+
+def _lengths(inputs: tuple[Any, ...]) -> Iterator[int]:
+    """Numbers of positions: (batch, positions, width), (positions, width), or (batch, rows, columns, width)."""
+    for value in inputs:
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+            continue
+        if value.ndim == 4:
+            yield value.shape[1] * value.shape[2]
+        elif value.ndim in (2, 3):
+            yield value.shape[-2]
+            yield value.shape[0]  # where positions come before the batch

@@ -1,0 +1,67 @@
+"""Attention of a whole batch, rebuilt on the model's device while it runs.
+
+Enters: an operation. Leaves: its maps, and what a value adds to the output through each head.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from regard.capture.operation import Operation
+
+
+def attention_of(operation: Operation) -> torch.Tensor:
+    """(B, H, Q, K) maps in float32; hidden and padded keys get 0, rows sum to 1 (less where there is a sink)."""
+    if operation.maps is not None:
+        return operation.maps.float()
+    assert operation.q is not None and operation.k is not None
+    keys = repeated(operation.k, operation.heads).float()
+    scores = (operation.q.float() * operation.scale) @ keys.transpose(-1, -2)  # (B, H, Q, d) @ (B, H, d, K)
+    if operation.softcap is not None:
+        scores = torch.tanh(scores / operation.softcap) * operation.softcap
+    if operation.bias is not None:
+        scores = scores + operation.bias
+    scores = _masked(scores, operation)
+    if operation.sink is None:
+        return torch.softmax(scores, dim=-1)
+    sink = operation.sink.float().reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)
+    return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]
+
+
+def _masked(scores: torch.Tensor, operation: Operation) -> torch.Tensor:
+    mask = operation.mask
+    if mask is not None:
+        if mask.dtype == torch.bool:
+            return scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return scores + mask
+    if not operation.causal:
+        return scores
+    queries, keys = scores.shape[-2:]
+    distance = torch.arange(keys, device=scores.device) - torch.arange(queries, device=scores.device)[:, None]
+    hidden = distance > 0
+    if operation.window:
+        hidden |= distance <= -operation.window
+    return scores.masked_fill(hidden, float("-inf"))
+
+
+def repeated(vectors: torch.Tensor, heads: int) -> torch.Tensor:
+    """(B, H, K, d) vectors of the heads that share them."""
+    groups = vectors.shape[1]
+    return vectors if groups == heads else vectors.repeat_interleave(heads // groups, dim=1)
+
+
+def value_norms(operation: Operation, projection: torch.nn.Module) -> torch.Tensor:
+    """(B, H, K) lengths ||f(x_j)|| of what each key's value adds to the output through a head."""
+    assert operation.v is not None
+    width = operation.v.shape[-1]
+    weight = output_weight(projection).reshape(operation.heads, width, -1)  # (H, e, d_model)
+    gram = weight @ weight.transpose(1, 2)  # (H, e, e)
+    values = repeated(operation.v, operation.heads).float()
+    squares = torch.einsum("bhke,bhke->bhk", values @ gram, values)
+    return squares.clamp(min=0).sqrt()
+
+
+def output_weight(projection: torch.nn.Module) -> torch.Tensor:
+    """(inputs, outputs) weight of an output projection, Linear or GPT-2's transposed one."""
+    weight: torch.Tensor = projection.weight.detach().float()  # type: ignore[operator]
+    return weight if type(projection).__name__ == "Conv1D" else weight.T

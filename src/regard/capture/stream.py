@@ -1,0 +1,96 @@
+"""Attention handed over layer by layer while the model runs; nothing is kept.
+
+Enters: a module, its inputs, and who takes each layer. Leaves: nothing but what the taker keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from regard.capture.naming import Named, Namer
+from regard.capture.operation import from_call
+from regard.capture.rebuild import attention_of, repeated, value_norms
+from regard.capture.tap import Call, tap
+from regard.capture.tiers import Plan, captured, model_type, undisturbed
+
+
+@dataclass(eq=False)
+class Layer:
+    """One attention operation of a batch, as it runs."""
+
+    named: Named
+    projection: torch.nn.Module | str
+
+    @property
+    def kind(self) -> str:
+        return self.named.kind
+
+    @property
+    def layer(self) -> int:
+        return self.named.layer
+
+    @property
+    def heads(self) -> int:
+        return self.named.operation.heads
+
+    def attention(self) -> torch.Tensor:
+        """(B, H, Q, K) maps in float32."""
+        return attention_of(self.named.operation)
+
+    def norms(self) -> torch.Tensor | None:
+        """(B, H, K) lengths ||f(x_j)||; None where the family gives no way to them."""
+        if isinstance(self.projection, str) or self.named.operation.v is None:
+            return None
+        return value_norms(self.named.operation, self.projection)
+
+    def values(self) -> torch.Tensor:
+        """(B, H, K, e) value vectors, repeated for heads that share them."""
+        assert self.named.operation.v is not None
+        return repeated(self.named.operation.v, self.heads).float()
+
+    @property
+    def causal(self) -> bool:
+        return self.kind == "decoder"
+
+
+Taker = Callable[[Layer], None]
+
+
+class _Passer:
+    """A consumer that names each call of one model and hands it on."""
+
+    def __init__(self, model: torch.nn.Module, plan: Plan, namer: Namer, take: Taker) -> None:
+        self.paths = {id(module): path for path, module in model.named_modules()}
+        self.family = model_type(model)
+        self.plan, self.namer, self.take = plan, namer, take
+
+    def wants(self, module: torch.nn.Module) -> bool:
+        return id(module) in self.paths
+
+    def after(self, call: Call) -> None:
+        named = self.namer.name(from_call(call, self.paths[id(call.module)], self.family))
+        if named is not None:
+            self.take(Layer(named, projection_of(self.plan, named.operation.path)))
+
+
+def stream(model: torch.nn.Module, inputs: Mapping[str, Any], plan: Plan, sides: set[str], take: Taker) -> Any:
+    """Run a model, handing each layer's attention to `take` as it is computed; returns the model's output."""
+    namer = Namer(sides)
+    with undisturbed(model):
+        if plan.tier == "tap":
+            with tap(_Passer(model, plan, namer, take)):
+                return model(**inputs)
+        for operation in captured(model, inputs, plan.tier):
+            named = namer.name(operation)
+            if named is not None:
+                take(Layer(named, projection_of(plan, operation.path)))
+        return None
+
+
+def projection_of(plan: Plan, path: str) -> torch.nn.Module | str:
+    """The output projection that reads this attention, or why none is known."""
+    return plan.projections.get(path, "no output projection reads this attention directly")

@@ -1,0 +1,109 @@
+"""What the measures need to know of tokens: words, sentences, punctuation, delimiters, as arrays of numbers.
+
+Enters: the sides of a trace. Leaves: a `Context` for maps between two of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regard.site import Site
+from regard.tokens import Side, Token, word_groups
+from regard.trace import Trace
+
+Array = np.ndarray[Any, Any]
+
+_STAND_IN = re.compile(r"mask|unk|pad", re.IGNORECASE)  # special tokens that stand for a word, not for a border
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The positions of one side, (n,) each; -1 where a token has no such number."""
+
+    content: Array  # ordinary tokens: not a delimiter
+    segments: Array  # sentence numbers, -1 for delimiters
+    words: Array  # equal for equal lower-cased words; -1 for delimiters and punctuation
+    pieces: Array  # equal for the pieces of one occurrence of a word
+    ids: Array  # equal for equal tokens; -1 for delimiters
+    punctuation: Array
+    first: Array  # the delimiter that opens the input ([CLS], <s>)
+    later: Array  # the other delimiters ([SEP], </s>)
+
+    def part(self, rows: slice) -> Places:
+        """The same for a run of positions."""
+        return Places(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Queries and keys of some maps: their places, and why words cannot be spoken of where they cannot."""
+
+    queries: Places
+    keys: Places
+    same: bool  # queries and keys are the same positions
+    causal: bool
+    no_text: str = ""
+
+    @property
+    def sentences(self) -> int:
+        return len(set(self.keys.segments.tolist()) - {-1})
+
+
+def context_of(trace: Trace, site: Site, causal: bool) -> Context:
+    """The context of a site's maps."""
+    sides = trace.sides[site.query_side], trace.sides[site.key_side]
+    return context_between(*sides, site.query_side == site.key_side, causal)
+
+
+def context_between(query: Side, key: Side, same: bool, causal: bool) -> Context:
+    """The context of maps from the tokens of one side to those of another, or of the same."""
+    vocabulary: dict[str, int] = {}
+    keys = places_of(key, vocabulary)
+    return Context(keys if same else places_of(query, vocabulary), keys, same, causal, _no_text(query, key))
+
+
+def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
+    """Numbers of a side's tokens; `vocabulary` is shared so that equal words of two sides get equal numbers."""
+    count = len(side)
+    border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
+    words, pieces = np.full(count, -1), np.full(count, -1)
+    punctuation = np.zeros(count, dtype=bool)
+    for number, group in enumerate(word_groups(side)):
+        text = "".join(side.tokens[i].text.removeprefix("##") for i in group).strip().lower()
+        if border[group[0]] or not text:
+            continue
+        pieces[group] = number
+        if any(character.isalnum() for character in text):
+            words[group] = vocabulary.setdefault(text, len(vocabulary))
+        else:
+            punctuation[group] = True
+    known: dict[object, int] = {}
+    ids = [known.setdefault(token.text if token.id is None else token.id, len(known)) for token in side.tokens]
+    return Places(
+        content=~border,
+        segments=np.where(border, -1, [token.segment for token in side.tokens]),
+        words=words,
+        pieces=pieces,
+        ids=np.where(border, -1, ids),
+        punctuation=punctuation,
+        first=border & (np.arange(count) == 0),
+        later=border & (np.arange(count) > 0),
+    )
+
+
+def _is_border(token: Token) -> bool:
+    return token.special and not _STAND_IN.search(token.text)
+
+
+def _no_text(*sides: Side) -> str:
+    """Why the positions are not text, if they are not."""
+    tokens = [token for side in sides for token in side.tokens]
+    if any(token.row is not None for token in tokens):
+        return "the tokens are image patches, not text"
+    if all(token.word is None and token.id is None for token in tokens):
+        return "the positions have no text"
+    return ""

@@ -1,0 +1,110 @@
+"""From examples to batches: encoded, gathered in windows, sorted by length inside a window so that little is padding.
+
+Enters: examples and a model's encoder. Leaves: windows of batches, the same for the same corpus whatever runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from regard.corpus.readers import Example
+from regard.inputs import Encoded
+
+WINDOW = 256  # examples that are sorted together; also what a checkpoint and a worker's task hold
+TOKENS = 2048  # padded tokens of a batch
+LONG = ("truncate", "split", "skip")
+
+
+@dataclass(eq=False)
+class Item:
+    """An example as the model reads it. `number` names it for good: bootstrap weights are drawn by it."""
+
+    number: int
+    encoded: Encoded
+    example: Example
+
+
+@dataclass
+class Tally:
+    """What happened to the examples of some windows."""
+
+    examples: int = 0
+    inputs: int = 0
+    tokens: int = 0
+    truncated: int = 0
+    split: int = 0
+    skipped: int = 0
+
+    def plus(self, other: Tally) -> Tally:
+        """The sum of both."""
+        return Tally(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+
+
+@dataclass(eq=False)
+class Window:
+    """Some consecutive examples as batches."""
+
+    index: int
+    batches: list[list[Item]]
+    tally: Tally = field(default_factory=Tally)
+
+
+Encoder = Callable[[Example, bool], Encoded]  # (example, truncate) -> ids and tokens
+
+
+def grouped(examples: Iterable[Example], *, size: int = WINDOW, skip: int = 0) -> Iterator[tuple[int, list[Example]]]:
+    """(index, examples) of each window; the first `skip` windows are read over."""
+    stream = iter(examples)
+    index = 0
+    while some := list(islice(stream, size)):
+        if index >= skip:
+            yield index, some
+        index += 1
+
+
+def window_of(index: int, examples: list[Example], encode: Encoder, *, long: str, tokens: int = TOKENS) -> Window:
+    """Encode the examples of a window and cut them into batches of similar length."""
+    if long not in LONG:
+        raise ValueError(f"long examples can be handled as {', '.join(LONG)}, not {long!r}")
+    tally = Tally(examples=len(examples))
+    items = [item for example in examples for item in _items(example, encode, long, tally)]
+    tally.inputs, tally.tokens = len(items), sum(len(item.encoded.ids) for item in items)
+    items.sort(key=lambda item: (len(item.encoded.ids), item.number))
+    return Window(index, _cut(items, tokens), tally)
+
+
+def _items(example: Example, encode: Encoder, long: str, tally: Tally) -> Iterator[Item]:
+    """The input of an example, or the several that a long one is split into."""
+    encoded = encode(example, True)
+    if not encoded.cut:
+        yield Item(example.number, encoded, example)
+    elif long == "skip":
+        tally.skipped += 1
+    elif long == "truncate" or example.pair is not None:
+        tally.truncated += 1
+        yield Item(example.number, encoded, example)
+    else:
+        tally.split += 1
+        while encoded.cut:
+            yield Item(example.number, encoded, example)
+            end = max((token.end for token in encoded.side.tokens if token.end is not None), default=None)
+            rest = "" if end is None else example.text[end:]
+            if not rest.strip():
+                return
+            example = replace(example, text=rest)
+            encoded = encode(example, True)
+        yield Item(example.number, encoded, example)
+
+
+def _cut(items: list[Item], tokens: int) -> list[list[Item]]:
+    """Batches of up to `tokens` padded tokens; items come sorted by length."""
+    batches: list[list[Item]] = []
+    for item in items:
+        width = len(item.encoded.ids)  # the longest so far
+        if batches and (len(batches[-1]) + 1) * width <= tokens:
+            batches[-1].append(item)
+        else:
+            batches.append([item])
+    return batches

@@ -1,0 +1,304 @@
+"""Reading corpora: text, JSONL, TSV/CSV, CoNLL-U, Hugging Face datasets; streaming, gzip, standard input.
+
+Enters: a file, a folder, a dataset name or "-". Leaves: Examples, one after the other; bad lines are counted and shown.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import random
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "dataset")
+UNITS = ("line", "paragraph", "sentence")
+_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".csv": "csv", ".conllu": "conllu"}
+# A sentence ends at . ! ? (closing quotes included) before white space and something that can begin one.
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
+# What columns are called in the corpora people have, in order of preference.
+_TEXT_NAMES = ("text", "sentence", "sentence1", "premise", "question", "question1", "source")
+_PAIR_NAMES = ("pair", "sentence2", "hypothesis", "question2", "target")
+_KEPT = 20  # problems shown in full; all are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One input of a corpus; `number` counts the examples from 0, `fields` keeps other columns that were asked for."""
+
+    number: int
+    text: str
+    pair: str | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Problems:
+    """Lines that could not be read: how many, and the first of them with their numbers."""
+
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+    strict: bool = False
+
+    def add(self, place: str, reason: str) -> None:
+        """Note a bad line; raise where the user asked for strictness."""
+        if self.strict:
+            raise ValueError(f"{place}: {reason}")
+        self.count += 1
+        if len(self.first) < _KEPT:
+            self.first.append(f"{place}: {reason}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where examples come from and how they are taken.
+
+    Parameters
+    ----------
+    place
+        A file (also .gz), "-" for standard input, or a Hugging Face dataset name or folder with format "dataset".
+    format
+        One of text, jsonl, tsv, csv, conllu, dataset; told from the file's ending unless given.
+    unit
+        What an example of plain text is: a line, a paragraph (up to an empty line) or a sentence.
+    text, pair
+        Columns of the text and the second sentence; found by their usual names unless given.
+    keep
+        Further columns to keep with each example.
+    limit, sample, seed
+        Only the first `limit` examples; `sample` of them at random.
+    """
+
+    place: str
+    format: str | None = None
+    unit: str = "line"
+    text: str | None = None
+    pair: str | None = None
+    keep: tuple[str, ...] = ()
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    split: str = "train"
+
+    @property
+    def name(self) -> str:
+        return "standard input" if self.place == "-" else Path(self.place).name
+
+
+def read(source: Source, problems: Problems | None = None) -> Iterator[Example]:
+    """The examples of a source, numbered in order."""
+    problems = problems if problems is not None else Problems()
+    _check(source)
+    examples = islice(_numbered(_READERS[_format(source)](source, problems)), source.limit)
+    return examples if source.sample is None else iter(_sampled(examples, source.sample, source.seed))
+
+
+def _check(source: Source) -> None:
+    if source.unit not in UNITS:
+        raise ValueError(f"there is no unit {source.unit!r}; choose from {', '.join(UNITS)}")
+    if source.format is not None and source.format not in FORMATS:
+        raise ValueError(f"there is no format {source.format!r}; choose from {', '.join(FORMATS)}")
+    if source.place != "-" and _format(source) != "dataset" and not Path(source.place).is_file():
+        what = "is a folder" if Path(source.place).is_dir() else "does not exist"
+        raise FileNotFoundError(f"the corpus {source.place} {what}; name a file, or - for standard input")
+
+
+def _format(source: Source) -> str:
+    if source.format is not None:
+        return source.format
+    endings = [ending for ending in Path(source.place).suffixes if ending != ".gz"]
+    return _ENDINGS.get(endings[-1].lower() if endings else "", "text")
+
+
+def _numbered(examples: Iterable[Example]) -> Iterator[Example]:
+    for number, example in enumerate(examples):
+        yield replace(example, number=number)
+
+
+def _sampled(examples: Iterable[Example], count: int, seed: int) -> list[Example]:
+    """A uniform sample in reading order (reservoir sampling: one pass, `count` examples in memory)."""
+    chooser = random.Random(seed)  # noqa: S311 (sampling, not secrets)
+    kept: list[Example] = []
+    for seen, example in enumerate(examples):
+        if seen < count:
+            kept.append(example)
+        elif (place := chooser.randint(0, seen)) < count:
+            kept[place] = example
+    return sorted(kept, key=lambda example: example.number)
+
+
+# -- lines ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(place: str) -> Iterator[IO[bytes]]:
+    if place == "-":
+        yield sys.stdin.buffer
+        return
+    with gzip.open(place, "rb") if place.endswith(".gz") else Path(place).open("rb") as file:
+        yield file  # type: ignore[misc]
+
+
+def _lines(source: Source, problems: Problems) -> Iterator[tuple[int, str]]:
+    """(line number from 1, text) of every line that is UTF-8."""
+    with _opened(source.place) as file:
+        lines = enumerate(file, 1)
+        while True:
+            try:
+                number, raw = next(lines)
+            except StopIteration:
+                return
+            except (OSError, EOFError) as error:
+                raise OSError(f"{source.name} could not be read to its end: {error}") from None
+            try:
+                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                problems.add(f"{source.name} line {number}", f"not UTF-8 ({error.reason})")
+
+
+def _text_units(source: Source, problems: Problems) -> Iterator[Example]:
+    lines = (line for _, line in _lines(source, problems))
+    texts = lines if source.unit == "line" else _paragraphs(lines)
+    for text in texts:
+        for part in _SENTENCE.split(text) if source.unit == "sentence" else (text,):
+            if part.strip():
+                yield Example(0, part.strip())
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Runs of lines between empty ones, joined by spaces."""
+    held: list[str] = []
+    for line in lines:
+        if line.strip():
+            held.append(line.strip())
+        elif held:
+            yield " ".join(held)
+            held = []
+    if held:
+        yield " ".join(held)
+
+
+# -- tables --------------------------------------------------------------------------------------------------
+
+
+def _jsonl(source: Source, problems: Problems) -> Iterator[Example]:
+    for number, line in _lines(source, problems):
+        if not line.strip():
+            continue
+        place = f"{source.name} line {number}"
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            problems.add(place, f"not JSON ({error.msg})")
+            continue
+        if not isinstance(record, dict):
+            problems.add(place, "not a JSON object")
+            continue
+        yield from _example(record, source, problems, place)
+
+
+def _table(delimiter: str, quoting: int) -> Callable[[Source, Problems], Iterator[Example]]:
+    def rows(source: Source, problems: Problems) -> Iterator[Example]:
+        lines = _lines(source, problems)
+        header: list[str] | None = None
+        reader = csv.reader((line for _, line in lines), delimiter=delimiter, quoting=quoting)  # type: ignore[arg-type]
+        for row in reader:
+            place = f"{source.name} line {reader.line_num}"
+            if header is None:
+                header = _header(row, source)
+                if header == row:
+                    continue
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) != len(header):
+                problems.add(place, f"{len(row)} columns where the first line has {len(header)}")
+                continue
+            yield from _example(dict(zip(header, row, strict=True)), source, problems, place)
+
+    return rows
+
+
+def _header(row: list[str], source: Source) -> list[str]:
+    """Column names: the first line's, or numbers where it holds no known or asked-for name."""
+    asked = [name for name in (source.text, source.pair, *source.keep) if name is not None]
+    if set(row) & {*_TEXT_NAMES, *_PAIR_NAMES, *asked}:
+        return row
+    return [str(i) for i in range(len(row))]
+
+
+def _example(record: Mapping[str, Any], source: Source, problems: Problems, place: str) -> Iterator[Example]:
+    """The example of a record; a column that is nowhere is an error, an empty one a problem."""
+    text_name = source.text or _first_of(_TEXT_NAMES, record) or ("0" if "0" in record else None)
+    pair_name = source.pair or (_first_of(_PAIR_NAMES, record) if source.text is None else None)
+    columns = ", ".join(map(str, record))
+    if text_name is None:
+        raise ValueError(f"{place} has no column with a usual name for text; choose one of its columns: {columns}")
+    for name in (text_name, source.pair, *source.keep):
+        if name is not None and name not in record:
+            raise ValueError(f"{place} has no column {name!r}; its columns are {columns}")
+    text, pair = record[text_name], record[pair_name] if pair_name else None
+    if not isinstance(text, str) or not text.strip() or (pair is not None and not str(pair).strip()):
+        problems.add(place, "the text is empty or not text")
+        return
+    yield Example(0, text, None if pair is None else str(pair), {name: record[name] for name in source.keep})
+
+
+def _first_of(names: Sequence[str], record: Mapping[str, Any]) -> str | None:
+    return next((name for name in names if name in record), None)
+
+
+# -- treebanks and datasets ------------------------------------------------------------------------------------
+
+
+def _conllu(source: Source, problems: Problems) -> Iterator[Example]:
+    """The sentences of a treebank as plain text (studies of syntax read the trees themselves)."""
+    text, words = None, []
+    for number, line in _lines(source, problems):
+        if line.startswith("# text = "):
+            text = line.removeprefix("# text = ")
+        elif line.startswith("#"):
+            continue
+        elif line.strip():
+            cells = line.split("\t")
+            if len(cells) != 10:
+                problems.add(f"{source.name} line {number}", f"{len(cells)} columns in place of CoNLL-U's 10")
+            elif cells[0].isdigit():
+                words.append(cells[1])
+        elif words:
+            yield Example(0, text or " ".join(words))
+            text, words = None, []
+    if words:
+        yield Example(0, text or " ".join(words))
+
+
+def _dataset(source: Source, problems: Problems) -> Iterator[Example]:
+    try:
+        import datasets
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "Hugging Face datasets need the package datasets; run: pip install 'regard[datasets]'"
+        ) from None
+    if Path(source.place).is_dir():
+        stored = datasets.load_from_disk(source.place)
+        rows = stored[source.split] if isinstance(stored, datasets.DatasetDict) else stored
+    else:
+        rows = datasets.load_dataset(source.place, split=source.split, streaming=True)
+    for number, record in enumerate(rows):
+        yield from _example(record, source, problems, f"{source.name} row {number}")
+
+
+_READERS: dict[str, Callable[[Source, Problems], Iterator[Example]]] = {
+    "text": _text_units,
+    "jsonl": _jsonl,
+    "tsv": _table("\t", csv.QUOTE_NONE),
+    "csv": _table(",", csv.QUOTE_MINIMAL),
+    "conllu": _conllu,
+    "dataset": _dataset,
+}

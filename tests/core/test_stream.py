@@ -1,0 +1,32 @@
+"""Attention handed over layer by layer equals what a trace holds."""
+
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5", "bart"])
+def test_streamed_maps_and_norms_equal_the_trace(name, request):
+    model = request.getfixturevalue(name)
+    texts = ["the cat", "a dog went to the store ."]
+    targets = ["a mat .", "it"] if model.is_encoder_decoder else None
+    traces = model.trace(texts, target=targets)
+    inputs, book = model.collate([model.encode(text) for text in texts], targets)
+    seen = {}
+    model.stream(
+        inputs, book, lambda layer: seen.update({(layer.kind, layer.layer): (layer.attention(), layer.norms())})
+    )
+    assert set(seen) == {(site.kind, site.layer) for site in traces[0].sites}
+    for example, trace in enumerate(traces):
+        for site in trace.sites:
+            maps, norms = seen[site.kind, site.layer]
+            for head in range(site.heads):
+                found = maps[example, head, : site.queries, : site.keys].numpy()
+                np.testing.assert_allclose(found, site.attention(head), atol=1e-5)
+            np.testing.assert_allclose(norms[example, :, : site.keys].numpy(), site.norms, rtol=1e-3)
+
+
+def test_padded_keys_get_nothing(bert):
+    inputs, book = bert.collate([bert.encode(text) for text in ("the cat", "a dog went to the store .")])
+    seen = []
+    bert.stream(inputs, book, lambda layer: seen.append(layer.attention()))
+    assert all(float(maps[0, :, :4, 4:].max()) == 0 for maps in seen)
