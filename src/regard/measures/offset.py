@@ -1,0 +1,51 @@
+"""Attention at a fixed distance: itself, the next token, the previous one, or any offset."""
+
+from __future__ import annotations
+
+from regard.measures.reading import Array, Reading, positions, read
+
+
+def to_offset(
+    attention: Array,
+    offset: int,
+    *,
+    within: Array | None = None,
+    visible: Array | None = None,
+    rows: Array | None = None,
+) -> Reading:
+    """Attention to the key `offset` places after the query: m_i = A[i, i + offset].
+
+    `within` (queries, keys) says which pairs may count, for instance both tokens in one sentence. Clark et al. (2019)
+    sum over all rows and divide by n; here rows without such a key do not count, so the two differ by a factor
+    (n - |offset|) / n.
+
+    Source: Clark et al. (2019), section 3; Vig (2019), "Deconstructing BERT", patterns 1 and 2.
+    """
+    return read(attention, offset_targets(attention, offset, within=within), visible=visible, rows=rows)
+
+
+def to_self(attention: Array, *, visible: Array | None = None, rows: Array | None = None) -> Reading:
+    """Attention of a token to itself: m_i = A[i, i]. Source: Clark et al. (2019)."""
+    return to_offset(attention, 0, visible=visible, rows=rows)
+
+
+def to_next(
+    attention: Array, *, within: Array | None = None, visible: Array | None = None, rows: Array | None = None
+) -> Reading:
+    """Attention to the next token: m_i = A[i, i + 1]. Source: Vig (2019), pattern 1."""
+    return to_offset(attention, 1, within=within, visible=visible, rows=rows)
+
+
+def to_previous(
+    attention: Array, *, within: Array | None = None, visible: Array | None = None, rows: Array | None = None
+) -> Reading:
+    """Attention to the previous token: m_i = A[i, i - 1]. Source: Vig (2019), pattern 2."""
+    return to_offset(attention, -1, within=within, visible=visible, rows=rows)
+
+
+def offset_targets(attention: Array, offset: int, *, start: int = 0, within: Array | None = None) -> Array:
+    """(queries, keys) booleans: key = query + offset, for maps whose first row is query `start`."""
+    queries, keys = attention.shape[-2:]
+    wanted = positions(attention, queries)[:, None] + (start + offset)  # (Q, 1)
+    targets = positions(attention, keys)[None, :] == wanted  # (Q, K)
+    return targets if within is None else targets & within

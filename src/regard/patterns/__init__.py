@@ -1,0 +1,19 @@
+"""Patterns: what each head does with one input, in words, with the numbers behind it."""
+
+from regard.patterns.cautions import warnings_for
+from regard.patterns.definitions import NAMES, PATTERNS
+from regard.patterns.findings import head_report, patterns
+from regard.patterns.predictive import predictive_words
+from regard.patterns.table import Finding, Measured, Patterns
+
+__all__ = [
+    "NAMES",
+    "PATTERNS",
+    "Finding",
+    "Measured",
+    "Patterns",
+    "head_report",
+    "patterns",
+    "predictive_words",
+    "warnings_for",
+]

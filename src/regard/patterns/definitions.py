@@ -1,0 +1,268 @@
+"""What a head may do: each pattern as target keys for every query, and when it cannot be asked.
+
+Enters: words, sentences and delimiters of a text (`context`). Leaves: `PATTERNS`, a list that the rest loops over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.context import Array, Context, Places
+from regard.measures.causal import duplicate_targets, induction_targets
+from regard.measures.offset import offset_targets
+from regard.measures.places import place_targets
+from regard.measures.words import piece_targets, repeated, word_targets
+
+USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
+RESTING = 0.4  # the same for special tokens, sinks and punctuation, where attention rests by default: most of the mass
+
+Targets = tuple[Array, Array | None]  # (rows, keys) target keys, and (rows,) which rows may count
+
+
+@dataclass(frozen=True)
+class Part:
+    """A run of query rows and all keys, from which tables of targets are made."""
+
+    context: Context
+    queries: Places
+    start: int
+    visible: Array  # (rows, keys)
+
+    @property
+    def keys(self) -> Places:
+        return self.context.keys
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Something a head may do: its name, how it is said, its target keys, and when it cannot be asked."""
+
+    name: str
+    phrase: str
+    targets: Callable[[Part], Targets]
+    missing: Callable[[Context], str]
+    none: str  # why no row counted, where none did
+    threshold: float | None = USUAL  # lift from which a head is named for it; None for numbers beside a pattern
+
+
+def _neighbour(offset: int) -> Callable[[Part], Targets]:
+    def targets(part: Part) -> Targets:
+        within = (part.queries.segments[:, None] == part.keys.segments[None, :]) & part.keys.content[None, :]
+        return offset_targets(part.visible, offset, start=part.start, within=within), part.queries.content
+
+    return targets
+
+
+def _itself(part: Part) -> Targets:
+    return offset_targets(part.visible, 0, start=part.start), part.queries.content
+
+
+def _places(choose: Callable[[Places], Array]) -> Callable[[Part], Targets]:
+    def targets(part: Part) -> Targets:
+        return place_targets(part.visible, choose(part.keys)), part.queries.content
+
+    return targets
+
+
+def _same_word(part: Part) -> Targets:
+    twice = repeated(part.queries.words, part.keys.words) if part.context.same else None
+    return word_targets(part.queries.words, part.keys.words), twice
+
+
+def _same_word_elsewhere(part: Part) -> Targets:
+    here = part.queries.pieces[:, None] == part.keys.pieces[None, :] if part.context.same else None
+    return word_targets(part.queries.words, part.keys.words, itself=here), None
+
+
+def _same_word_across(part: Part) -> Targets:
+    across = part.queries.segments[:, None] != part.keys.segments[None, :]
+    return word_targets(part.queries.words, part.keys.words) & across, None
+
+
+def _pieces(part: Part) -> Targets:
+    return piece_targets(part.queries.pieces, part.keys.pieces, start=part.start), part.queries.words >= 0
+
+
+def _repeated_token(part: Part) -> Targets:
+    return duplicate_targets(part.queries.ids, part.keys.ids, start=part.start), None
+
+
+def _induction(part: Part) -> Targets:
+    return induction_targets(part.queries.ids, part.keys.ids, start=part.start), None
+
+
+def _first(part: Part) -> Targets:
+    return place_targets(part.visible, np.arange(part.visible.shape[1]) == 0), part.queries.content
+
+
+def _any_delimiter(places: Places) -> Array:
+    return places.first | places.later
+
+
+def _needs(*conditions: Callable[[Context], str]) -> Callable[[Context], str]:
+    """The first reason that applies."""
+
+    def missing(context: Context) -> str:
+        return next((reason for condition in conditions if (reason := condition(context))), "")
+
+    return missing
+
+
+def _text(context: Context) -> str:
+    return context.no_text or _ordinary(context)
+
+
+def _ordinary(context: Context) -> str:
+    return "" if context.queries.content.any() else "there are special tokens only"
+
+
+def _one_text(context: Context) -> str:
+    return "" if context.same else "queries and keys are positions of different texts"
+
+
+def _both_ways(context: Context) -> str:
+    return "a causal model does not see the next token" if context.causal else ""
+
+
+def _causal(context: Context) -> str:
+    return "" if context.causal else "asked of causal models only"
+
+
+def _not_causal(context: Context) -> str:
+    return "in a causal model this is the pattern 'repeated token'" if context.causal else ""
+
+
+def _two_sentences(context: Context) -> str:
+    return "" if context.sentences >= 2 else "there is one sentence only; pass a second one"
+
+
+def _free(context: Context) -> str:
+    if context.causal:
+        return "a causal model sees only what came before, never its whole sentence"
+    return ""
+
+
+def _delimiters(context: Context) -> str:
+    if context.causal:
+        return "" if context.keys.later.any() else "there is no special token after the first position"
+    return "" if _any_delimiter(context.keys).any() else "the input has no special tokens"
+
+
+def _opening(context: Context) -> str:
+    return "" if context.keys.first.any() else "the input has no opening special token"
+
+
+def _closing(context: Context) -> str:
+    return "" if context.keys.later.any() else "the input has no closing special token"
+
+
+def _punctuated(context: Context) -> str:
+    return "" if context.keys.punctuation.any() else "the text has no punctuation"
+
+
+def _delimiter(part: Part) -> Targets:
+    chosen = part.keys.later if part.context.causal else _any_delimiter(part.keys)
+    return place_targets(part.visible, chosen), part.queries.content
+
+
+_SHORT = "the text is too short: every row sees so few keys that chance alone would reach half"
+
+PATTERNS = (
+    Pattern(
+        "previous token",
+        "attends to the previous token",
+        _neighbour(-1),
+        _needs(_text, _one_text),
+        "no token has an earlier neighbour among enough keys",
+    ),
+    Pattern(
+        "next token",
+        "attends to the next token",
+        _neighbour(1),
+        _needs(_text, _one_text, _both_ways),
+        "no token has a later neighbour in its sentence",
+    ),
+    Pattern("itself", "attends to the token itself", _itself, _needs(_ordinary, _one_text), _SHORT),
+    Pattern(
+        "same word",
+        "attends to the same word, here and elsewhere,",
+        _same_word,
+        _needs(_text, _not_causal),
+        "no word occurs twice, or all words are the same",
+    ),
+    Pattern(
+        "same word, elsewhere",
+        "attends to the same word elsewhere",
+        _same_word_elsewhere,
+        _needs(_text, _not_causal),
+        "no word occurs twice, or all words are the same",
+        threshold=None,
+    ),
+    Pattern(
+        "same word in the other sentence",
+        "attends to the same word in the other sentence",
+        _same_word_across,
+        _needs(_text, _one_text, _two_sentences),
+        "the two sentences share no word, or nothing but one word",
+    ),
+    Pattern(
+        "other pieces of the word",
+        "attends to the other pieces of the same word",
+        _pieces,
+        _needs(_text, _one_text),
+        "no word has several pieces",
+    ),
+    Pattern("delimiter", "attends to special tokens", _delimiter, _needs(_ordinary, _delimiters), _SHORT, RESTING),
+    Pattern(
+        "[CLS]",
+        "attends to the opening special token",
+        _places(lambda p: p.first),
+        _needs(_ordinary, _opening),
+        _SHORT,
+        None,
+    ),
+    Pattern(
+        "[SEP]",
+        "attends to the closing special tokens",
+        _places(lambda p: p.later),
+        _needs(_ordinary, _closing),
+        _SHORT,
+        None,
+    ),
+    Pattern(
+        "punctuation",
+        "attends to punctuation",
+        _places(lambda p: p.punctuation),
+        _needs(_text, _punctuated),
+        "half or more of the text is punctuation",
+        RESTING,
+    ),
+    Pattern(
+        "first token (sink)",
+        "attends to the first position",
+        _first,
+        _needs(_ordinary, _one_text, _causal),
+        _SHORT,
+        RESTING,
+    ),
+    Pattern(
+        "repeated token",
+        "attends to earlier places of the same token",
+        _repeated_token,
+        _needs(_text, _one_text, _causal),
+        "no token comes twice, or nothing but one token",
+    ),
+    Pattern(
+        "induction",
+        "attends to what followed the same token before",
+        _induction,
+        _needs(_text, _one_text, _causal),
+        "no token comes twice with something in between",
+    ),
+)
+BAG = "bag of words"
+bag_missing = _needs(_text, _one_text, _free, _two_sentences)
+NAMES = (*(pattern.name for pattern in PATTERNS if pattern.threshold is not None), BAG)

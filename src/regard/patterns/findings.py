@@ -1,0 +1,218 @@
+"""From measures to names: which heads do what, how sure that is, and the sentence that says so.
+
+Enters: a Trace. Leaves: `Patterns`; for pages and scripts, one plain record per head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.context import Array
+from regard.map_types import TYPES
+from regard.measures.reading import Reading
+from regard.patterns.definitions import BAG, USUAL, Pattern
+from regard.patterns.rows import SiteRows, read_trace
+from regard.patterns.table import Finding, Measured, Patterns
+
+if TYPE_CHECKING:
+    from regard.trace import Trace
+
+ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
+FEWEST_ROWS = 3  # rows that must be there before a head is named for what they show
+RESAMPLES = 1000
+
+
+def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
+    """What each head of a trace does, with the numbers behind it.
+
+    A head is named for a pattern whose lift (attention on target, 0 at chance and 1 at all of it) reaches the pattern's
+    threshold over at least three rows; it may have several names, or none.
+
+    Parameters
+    ----------
+    trace
+        The trace of one input.
+    threshold
+        Lift from which a head gets a name; 0.3 unless given, and 0.4 for special tokens, sinks and punctuation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from regard import Trace
+    >>> maps = np.eye(8, k=-1)[None, None] + np.eye(8)[None, None] * (np.arange(8) == 0)[:, None]
+    >>> patterns(Trace.from_maps(maps, list("abcdefgh")))[0].sentence
+    'attends to the previous token in 6 of 6 rows, 1.00 on average; chance 0.20'
+    """
+    if threshold is not None and not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be above 0 and at most 1, not {threshold}")
+    read = read_trace(trace)
+    found = [finding for rows in read for finding in (*_findings(rows, threshold), *_bag_findings(rows, threshold))]
+    return Patterns(
+        tuple(sorted(found, key=lambda f: -f.score)), tuple(rows.measured for rows in read), dict(trace.facts)
+    )
+
+
+def _findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
+    """Heads that reach the threshold of a pattern."""
+    measured = rows.measured
+    for number, pattern in enumerate(rows.asked):
+        chosen = np.flatnonzero(_named(pattern, measured, threshold))
+        if not chosen.size:
+            continue
+        counted = rows.rows.counted[number]
+        mass, hit = rows.rows.mass[number][chosen][:, counted], rows.rows.hit[number][chosen][:, counted]
+        intervals = _intervals(mass, rows.rows.chance[number][counted])
+        places = np.flatnonzero(counted)
+        for row, index in enumerate(chosen):
+            best = _best_rows(mass[row], hit[row], places, rows.strongest[index])
+            sentence = _sentence(pattern, measured, int(index), int(hit[row].sum()))
+            yield _finding(measured, int(index), pattern.name, intervals[row], hit[row], best, sentence)
+
+
+def _bag_findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
+    """Heads that spread over their own sentence."""
+    bag, measured = rows.bag, rows.measured
+    if bag is None:
+        return
+    reading = measured.readings[BAG]
+    places = np.flatnonzero(bag.counted)
+    gained = (bag.mass - bag.chance) * bag.evenness + bag.chance  # what the score is the lift of
+    for index in np.flatnonzero(_reaches(reading, USUAL if threshold is None else threshold)):
+        mass, hit = bag.mass[index][places], bag.hit[index][places]
+        interval = _intervals(gained[index][places][None, :], bag.chance[places])[0]
+        best = _best_rows(mass, hit, places, rows.strongest[index])
+        sentence = (
+            f"spreads over the words of its own sentence: {reading.mass[index]:.2f} of the attention, "
+            f"{measured.evenness[index]:.0%} as even as can be; chance {reading.chance[index]:.2f}"
+        )
+        yield _finding(measured, int(index), BAG, interval, hit, best, sentence)
+
+
+def _named(pattern: Pattern, measured: Measured, threshold: float | None) -> Array:
+    """(H,) whether each head is called after the pattern."""
+    if pattern.threshold is None:
+        return np.zeros(len(measured.heads), dtype=bool)
+    enough = _reaches(measured.readings[pattern.name], pattern.threshold if threshold is None else threshold)
+    if pattern.name != "same word":
+        return enough
+    return enough & _reaches(measured.readings["same word, elsewhere"], ELSEWHERE)
+
+
+def _reaches(reading: Reading, threshold: float) -> Array:
+    """(H,) whether the lift is enough and enough rows show it; n/a is never enough."""
+    return np.asarray((np.nan_to_num(reading.lift, nan=-1.0) >= threshold) & (reading.rows >= FEWEST_ROWS))
+
+
+def _intervals(mass: Array, chance: Array) -> Array:
+    """(F, 2) 95 % intervals of the lift, from resampled rows; `mass` is (F, rows). The seed is fixed."""
+    count = chance.shape[0]
+    drawn = np.random.default_rng(0).integers(count, size=(RESAMPLES, count)) + np.arange(RESAMPLES)[:, None] * count
+    weights = np.bincount(drawn.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count) / count
+    means, expected = weights @ mass.T, (weights @ chance)[:, None]  # (resamples, rows) @ (rows, F)
+    lifts = np.clip((means - expected) / (1 - expected), 0, 1)
+    return np.asarray(np.percentile(lifts, [2.5, 97.5], axis=0).T)
+
+
+def _best_rows(mass: Array, hit: Array, places: Array, strongest: Array) -> tuple[tuple[int, int, float], ...]:
+    """Up to three rows that show a pattern best: query, its strongest key, attention on target."""
+    order = sorted(range(len(places)), key=lambda n: (-int(hit[n]), -float(mass[n])))[:3]
+    return tuple((int(places[n]), int(strongest[places[n]]), round(float(mass[n]), 4)) for n in order)
+
+
+def _sentence(pattern: Pattern, measured: Measured, index: int, hits: int) -> str:
+    reading = measured.readings[pattern.name]
+    rows, mass, chance = int(reading.rows[index]), float(reading.mass[index]), float(reading.chance[index])
+    text = f"{pattern.phrase} in {hits} of {rows} rows, {mass:.2f} on average; chance {chance:.2f}"
+    if pattern.name == "same word":
+        text += f" ({measured.readings['same word, elsewhere'].mass[index]:.2f} without the token itself)"
+    if pattern.name == "delimiter" and not {"[CLS]", "[SEP]"} & measured.missing.keys():
+        opening, closing = (float(measured.readings[name].mass[index]) for name in ("[CLS]", "[SEP]"))
+        text += f" (opening {opening:.2f}, closing {closing:.2f})"
+    return text
+
+
+def _finding(
+    site: Measured,
+    index: int,
+    pattern: str,
+    interval: Array,
+    hit: Array,
+    best: tuple[tuple[int, int, float], ...],
+    sentence: str,
+) -> Finding:
+    reading = site.readings[pattern]
+    return Finding(
+        kind=site.kind,
+        layer=site.layer,
+        part=site.part,
+        head=site.heads[index],
+        pattern=pattern,
+        score=round(float(reading.lift[index]), 4),
+        low=round(float(interval[0]), 4),
+        high=round(float(interval[1]), 4),
+        mass=round(float(reading.mass[index]), 4),
+        chance=round(float(reading.chance[index]), 4),
+        hits=int(hit.sum()),
+        rows=int(reading.rows[index]),
+        sentence=sentence,
+        evidence=best,
+    )
+
+
+def head_report(trace: Trace, found: Patterns | None = None) -> list[dict[str, Any]]:
+    """What a page shows of each head: patterns with sentences, type with probabilities, key measures.
+
+    Plain text and numbers, fit for JSON; None where a measure is n/a.
+    """
+    found = patterns(trace) if found is None else found
+    named: dict[tuple[str, int, int, int], list[Finding]] = {}
+    for finding in found:
+        named.setdefault((finding.kind, finding.layer, finding.part, finding.head), []).append(finding)
+    return [
+        {
+            "kind": site.kind,
+            "layer": site.layer,
+            "part": site.part,
+            "head": head,
+            "patterns": [
+                {
+                    "name": f.pattern,
+                    "score": f.score,
+                    "sentence": f.sentence,
+                    "mass": f.mass,
+                    "chance": f.chance,
+                    "hits": f.hits,
+                    "rows": f.rows,
+                }
+                for f in named.get((site.kind, site.layer, site.part, head), [])
+            ],
+            **_type(site, index),
+            "measures": _numbers(site, index),
+        }
+        for site in found.measured
+        for index, head in enumerate(site.heads)
+    ]
+
+
+def _type(site: Measured, index: int) -> dict[str, Any]:
+    if site.types is None:
+        return {"type": None, "probabilities": None}
+    chances = site.types[index]
+    shares = {name: round(float(share), 4) for name, share in zip(TYPES, chances, strict=True)}
+    return {"type": TYPES[int(chances.argmax())], "probabilities": shares}
+
+
+def _numbers(site: Measured, index: int) -> dict[str, float | None]:
+    numbers = {name: _number(reading.mass[index]) for name, reading in site.readings.items()}
+    spread = float(site.entropy.value[index])
+    numbers["entropy"] = _number(spread)
+    numbers["entropy of uniform"] = _number(site.entropy.chance[index])
+    numbers["distance"] = _number(site.distance.value[index])
+    return numbers
+
+
+def _number(value: Any) -> float | None:
+    return None if np.isnan(value) else round(float(value), 4)

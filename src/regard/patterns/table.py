@@ -1,0 +1,124 @@
+"""The result: a table of findings, and the measures of every head behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from regard.context import Array
+from regard.measures.entropy import Level
+from regard.measures.reading import Reading
+from regard.patterns.definitions import NAMES
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One head that shows one pattern.
+
+    `score` is the lift, with `low` and `high` its 95 % interval over rows; `mass` the mean attention on target,
+    `hits` of `rows` rows have their strongest key there, `chance` is the mass of uniform attention. `evidence` are the
+    rows that show it best: (query, key, attention on target).
+    """
+
+    kind: str
+    layer: int
+    head: int
+    pattern: str
+    score: float
+    low: float
+    high: float
+    mass: float
+    chance: float
+    hits: int
+    rows: int
+    sentence: str
+    evidence: tuple[tuple[int, int, float], ...]
+    part: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The measures of one site's heads, (H,) each; n/a is NaN, with the reason in `missing`."""
+
+    kind: str
+    layer: int
+    part: int
+    heads: tuple[int, ...]
+    readings: dict[str, Reading]
+    evenness: Array
+    entropy: Level
+    distance: Level
+    types: Array | None  # (H, 5) probabilities, in the order of `map_types.TYPES`
+    missing: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns(Sequence[Finding]):
+    """What the heads of a trace do: a table of findings, strongest first, and the measures behind it."""
+
+    findings: tuple[Finding, ...]
+    measured: tuple[Measured, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.findings[index]
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    @property
+    def heads(self) -> int:
+        """How many heads were looked at."""
+        return sum(len(site.heads) for site in self.measured)
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Patterns that could not be asked of any head, and why."""
+        names = dict.fromkeys(name for site in self.measured for name in site.missing)
+        return {
+            name: next(site.missing[name] for site in self.measured if name in site.missing)
+            for name in names
+            if all(name in site.missing for site in self.measured)
+        }
+
+    def of(self, layer: int, head: int, *, kind: str | None = None) -> tuple[Finding, ...]:
+        """What one head does, strongest first; empty where it does nothing that has a name."""
+        kind = self.measured[0].kind if kind is None else kind
+        return tuple(f for f in self.findings if (f.kind, f.layer, f.head) == (kind, layer, head))
+
+    def strongest(self, pattern: str, count: int = 3) -> tuple[Finding, ...]:
+        """The heads that show a pattern most."""
+        if pattern not in NAMES:
+            raise ValueError(f"there is no pattern {pattern!r}; choose from {', '.join(NAMES)}")
+        return tuple(f for f in self.findings if f.pattern == pattern)[:count]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record per finding."""
+        return [asdict(finding) for finding in self.findings]
+
+    def to_pandas(self) -> Any:
+        """The findings as a pandas DataFrame."""
+        return data_frame(self.rows(), list(Finding.__dataclass_fields__))
+
+    def __repr__(self) -> str:
+        counts = {name: sum(f.pattern == name for f in self.findings) for name in NAMES}
+        found = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+        return f"<Patterns of {self.heads} heads: {found or 'none'}>"
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        from regard.patterns.report import report
+
+        yield from report(self, console)
+
+
+def data_frame(rows: list[dict[str, Any]], columns: list[str]) -> Any:
+    """Records as a pandas DataFrame; pandas is loaded only when asked for."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("tables need pandas; install it with: pip install pandas") from None
+    return pandas.DataFrame(rows, columns=columns)

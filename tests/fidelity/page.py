@@ -1,0 +1,113 @@
+"""docs/reference/models.md: what the sweep found, as a page.
+
+Enters: records. Leaves: Markdown, and what of it must not change unseen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import torch
+import transformers
+
+from regard.capture import TIERS
+from tests.fidelity.compare import BOUND, Record
+from tests.fidelity.known import FAILURES, UNTRIED
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "models.md"
+_HEAD = "| Family | Class | Captured: layers x heads | Tier | Difference | In the score beside q, k | Norms |"
+
+
+def page(records: Mapping[str, Record]) -> str:
+    """The page for a sweep's records."""
+    passed = [r for r in records.values() if r.state == "pass"]
+    failed = [r for r in records.values() if r.state == "fail"]
+    without = [r.model_type for r in records.values() if r.state == "none"]
+    lines = [
+        "# Models",
+        "",
+        "Written by `python -m tests.fidelity.write_page`; do not edit.",
+        "",
+        f"The model types of transformers {transformers.__version__} as tiny models with random weights (torch "
+        f"{torch.__version__}): the trace, made with the model's default kernel, against the maps that a second model "
+        "with the same weights reports when it runs in eager mode with `output_attentions=True`. Texts are padded, and "
+        f"longer than sliding windows. A family passes when every map agrees to {_power(BOUND)}, no attention layer "
+        "is missing, and the model is left as it was.",
+        "",
+        f"- **{len(passed)} model types pass**, {len([r for r in passed if r.tier in ('tap', 'both')])} of them with "
+        "q, k and v",
+        f"- {len(failed)} fail, with reasons [below](#families-that-fail)",
+        f"- {len(without)} have [no softmax attention](#families-without-softmax-attention)",
+        f"- {len(UNTRIED)} were [not tried](#families-not-tried): the sweep has no tiny model of them, or no input. "
+        "This page says nothing about how they do",
+        "",
+        "Tiers, each trace says which one made it:",
+        "",
+        *(f"- `{name}`: {text}" for name, text in TIERS.items()),
+        "",
+        "With tier `maps`, the trace holds the model's own maps: no difference is what it must be. Maps marked * are "
+        "compared with what the eager model's softmax gives, because the model does not report them.",
+        "",
+        "## Families that pass",
+        "",
+        _HEAD,
+        "|" + " --- |" * 7,
+        *map(_row, sorted(passed, key=lambda r: r.model_type)),
+        "",
+        "## Families that fail",
+        "",
+        "| Family | Class | Captured: layers x heads | What the sweep says | Why |",
+        "|" + " --- |" * 5,
+        *map(_failure, sorted(failed, key=lambda r: r.model_type)),
+        "",
+        "## Families without softmax attention",
+        "",
+        ", ".join(sorted(without)) + ".",
+        "",
+        "## Families not tried",
+        "",
+        *_untried(),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _row(r: Record) -> str:
+    star = "*" if r.maps["softmax"] else ""
+    norms = "yes" if r.norms == "yes" else "no" if r.tier in ("maps", "watch") else f"no: {r.norms}"
+    cells = [r.model_type, r.model_class, _layers(r) + star, r.tier, _power(r.difference), ", ".join(r.terms), norms]
+    return f"| {' | '.join(cells)} |"
+
+
+def _failure(r: Record) -> str:
+    reason = FAILURES.get(r.model_type, ("", ""))[1]
+    return f"| {r.model_type} | {r.model_class} | {_layers(r)} | {r.reason} | {reason} |"
+
+
+def _layers(r: Record) -> str:
+    return ", ".join(f"{kind} {layers} x {r.heads}" for kind, layers in r.layers.items())
+
+
+def _power(difference: float) -> str:
+    """A round bound of a difference, which stays the same from machine to machine."""
+    if difference == 0:
+        return "0"
+    return "1e-6" if difference <= 1e-6 else "1e-5"
+
+
+def _untried() -> Iterable[str]:
+    for reason in dict.fromkeys(UNTRIED.values()):
+        yield f"- {reason}: {', '.join(sorted(name for name, why in UNTRIED.items() if why == reason))}."
+
+
+def facts(text: str) -> dict[str, str]:
+    """What a page says of each family, without numbers: its tier, or that it fails."""
+    passing, _, rest = text.partition("## Families that fail")
+    failing, _, without = rest.partition("## Families without softmax attention")
+    found = dict(re.findall(r"^\| (\S+) \| \w+ \| [^|]* \| (\w+) \|", passing, re.MULTILINE))
+    rows = re.findall(r"^\| (\S+) \| \w+ \|", failing, re.MULTILINE)
+    found |= {name: "fails" for name in rows if name != "Family"}
+    listed = without.partition("##")[0].strip().rstrip(".")
+    return found | dict.fromkeys(listed.split(", "), "no attention")

@@ -1,0 +1,31 @@
+"""The sweep over all families: each in its turn, on two processes.
+
+Enters: nothing. Leaves: a `Record` for every model type of transformers that the sweep tries.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+
+import torch
+import transformers
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+from tests.fidelity.compare import Record, record
+from tests.fidelity.known import UNTRIED
+
+
+def sweep(workers: int = 2) -> dict[str, Record]:
+    """Records by model type, for all that have a tiny model."""
+    names = [name for name in MODEL_MAPPING_NAMES if name not in UNTRIED]
+    context = multiprocessing.get_context("spawn")  # a fork of a process that ran torch may hang
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet) as pool:
+        return dict(zip(names, pool.map(record, names, chunksize=8), strict=True))
+
+
+def _quiet() -> None:
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    transformers.logging.set_verbosity_error()

@@ -1,0 +1,62 @@
+"""Every family of transformers that has a tiny model: its trace is its own eager attention."""
+
+import pytest
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+from tests.fidelity.compare import BOUND
+from tests.fidelity.known import FAILURES, FLOOR, NO_ATTENTION, REQUIRED, TERMS, UNTRIED
+from tests.fidelity.page import PAGE, facts, page
+from tests.fidelity.sweep import sweep
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # transformers' own, for odd tiny sizes
+
+
+@pytest.fixture(scope="module")
+def records():
+    return sweep()
+
+
+def test_families_that_are_known_to_work_still_do(records):
+    expected = set(records) - set(FAILURES) - NO_ATTENTION
+    broken = {name: records[name].reason for name in expected if records[name].state != "pass"}
+    assert not broken
+
+
+def test_known_failures_fail_for_the_known_reason(records):
+    assert {n for n, r in records.items() if r.state not in ("pass", "none")} <= set(FAILURES)
+    changed = {n: records[n].reason for n, (start, _) in FAILURES.items() if not records[n].reason.startswith(start)}
+    assert not changed
+
+
+def test_families_without_attention_are_those_known(records):
+    assert {name for name, record in records.items() if record.state == "none"} == NO_ATTENTION
+
+
+def test_enough_families_pass(records):
+    assert sum(record.state == "pass" for record in records.values()) >= FLOOR
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_family_that_must_work_is_exact(records, name):
+    record = records[name]
+    assert record.state == "pass", record.reason
+    assert record.difference <= BOUND
+    assert record.maps["reported"] >= 8  # two layers of four heads at least, for each example
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_what_enters_the_softmax_is_seen(records, name):
+    assert TERMS[name] <= set(records[name].terms)
+
+
+def test_no_family_passes_on_flat_maps_or_on_none(records):
+    passed = [record for record in records.values() if record.state == "pass"]
+    assert all(record.maps.total() > 0 and record.spread > 1e-3 for record in passed)
+
+
+def test_every_model_type_is_tried_or_has_a_reason_why_not():
+    assert set(UNTRIED) <= set(MODEL_MAPPING_NAMES)
+
+
+def test_page_says_what_the_sweep_finds(records):
+    assert facts(PAGE.read_text(encoding="utf-8")) == facts(page(records))

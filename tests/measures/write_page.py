@@ -1,0 +1,89 @@
+"""Write docs/reference/measures.md from the functions themselves.
+
+python -m tests.measures.write_page
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+from regard import measures
+from regard.map_types import TYPES
+from regard.patterns.definitions import BAG, PATTERNS, USUAL
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures.md"
+HEADER = """# Measures
+
+Generated from the docstrings by `python -m tests.measures.write_page`; a test keeps it fresh.
+
+Arrays in, numbers per head out. The last axes of `attention` are (query, key), leading axes (layers, heads) are kept,
+and the same functions take numpy arrays and torch tensors. A measure that no row is eligible for is NaN, never 0.
+
+A trace gives them all at once, with names and reasons: [`trace.patterns()`](#patterns).
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    functions = [name for name in measures.__all__ if name[0].islower()]
+    results = [name for name in measures.__all__ if name[0].isupper()]
+    parts = [
+        HEADER,
+        *(entry(name) for name in functions),
+        "## Results\n",
+        *(result(name) for name in results),
+        patterns(),
+    ]
+    return "\n".join(parts)
+
+
+def entry(name: str) -> str:
+    function = getattr(measures, name)
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in inspect.signature(function).parameters.values()]
+    return f"## {name}\n\n`{name}{inspect.Signature(plain)}`\n\n{text(function)}\n"
+
+
+def result(name: str) -> str:
+    kind = getattr(measures, name)
+    return f"### {name}\n\nFields: {', '.join(f'`{field}`' for field in kind._fields)}.\n\n{text(kind)}\n"
+
+
+def text(thing: object) -> str:
+    """A docstring as Markdown: sections in bold, indented formulas and examples as code."""
+    lines = inspect.cleandoc(inspect.getdoc(thing) or "").splitlines()
+    shown: list[str] = []
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch(r"-{3,}", line):
+            continue
+        shown.append(f"**{line}**\n" if re.fullmatch(r"-{3,}", below) else line)
+    body = re.sub(r"^(\w[\w, ]*)\n    (?=\S)", r"- **\1**: ", "\n".join(shown), flags=re.MULTILINE)
+    return re.sub(r"((?:^>>> .*\n?(?:^(?!>>>)\S.*\n?)*)+)", r"```python\n\1\n```", body, flags=re.MULTILINE)
+
+
+def patterns() -> str:
+    """The table of patterns, and the types."""
+    rows = [f"| {p.name} | {p.phrase.rstrip(',')} | {'—' if p.threshold is None else p.threshold} |" for p in PATTERNS]
+    rows.append(f"| {BAG} | spreads over the words of its own sentence | {USUAL} |")
+    table = "\n".join(rows)
+    return f"""## Patterns
+
+`trace.patterns()` reads all heads with these, over rows of ordinary tokens. A head is named for a pattern when its lift
+reaches the threshold over three rows or more; a dash marks numbers that stand beside a pattern.
+
+| pattern | a head that | lift from |
+|---|---|---|
+{table}
+
+## Types
+
+Kovaleva et al. (2019) name five shapes of map: {", ".join(TYPES)}.
+`regard.map_types` gives a probability for each; how good they are is told in
+[Reading patterns](../explanation/reading-patterns.md).
+"""
+
+
+if __name__ == "__main__":
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text(page(), encoding="utf-8")

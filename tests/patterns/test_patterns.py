@@ -1,0 +1,355 @@
+"""Patterns of a trace: names, evidence, reasons."""
+
+import io
+import json
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from transformers import AutoModel, BertConfig, BertForMaskedLM, ViTConfig, ViTModel
+
+import regard
+from regard import Segment, Trace
+from regard.context import places_of
+from regard.patterns import NAMES, head_report, patterns, predictive_words, warnings_for
+from regard.patterns.predictive import predictive_readings
+from regard.patterns.report import as_csv, as_record, report
+from regard.patterns.telling import telling
+from regard.patterns.rows import read_trace
+
+from ..conftest import ARTICLE
+
+TOKENS = "[CLS] the cat saw the dog . [SEP] a dog saw the bird . [SEP]".split()
+SEGMENTS = (Segment("A", 0, 8), Segment("B", 8, 15))
+
+
+def trace_of(*maps, tokens=TOKENS, segments=SEGMENTS):
+    return Trace.from_maps(np.stack(maps)[None], tokens, segments=segments)
+
+
+def shifted(offset, size=15):
+    maps = np.eye(size, k=offset)
+    maps[maps.sum(axis=-1) == 0, 0] = 1
+    return maps
+
+
+def causal(size):
+    table = np.tri(size)
+    return table / table.sum(axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize(("offset", "name"), [(-1, "previous token"), (1, "next token"), (0, "itself")])
+def test_a_diagonal_head_is_named_for_its_offset(offset, name):
+    found = trace_of(shifted(offset)).patterns()
+    assert found[0].pattern == name
+    assert found[0].score > 0.99
+
+
+def test_the_evidence_sentence_has_rows_mean_and_chance():
+    finding = trace_of(shifted(-1), shifted(1)).patterns().of(0, 0)[0]
+    assert finding.sentence == "attends to the previous token in 10 of 10 rows, 1.00 on average; chance 0.07"
+    assert (finding.hits, finding.rows) == (10, 10)
+    assert all(key == query - 1 for query, key, _ in finding.evidence)
+
+
+def test_the_interval_over_rows_holds_the_score_and_is_the_same_each_time():
+    maps = 0.7 * shifted(1) + 0.3 * np.random.default_rng(0).dirichlet(np.ones(15), size=15)
+    first, second = (trace_of(maps).patterns()[0] for _ in range(2))
+    assert first.low <= first.score <= first.high
+    assert first.low < first.high
+    assert first == second
+
+
+def test_neighbours_across_sentences_or_special_tokens_do_not_count():
+    assert trace_of(shifted(1)).patterns().of(0, 0)[0].rows == 10  # 12 ordinary tokens, two of them last
+
+
+def test_a_head_on_special_tokens_is_a_delimiter_head():
+    maps = np.zeros((15, 15))
+    maps[:, [0, 7]] = 0.5
+    finding = trace_of(maps).patterns()[0]
+    assert finding.pattern == "delimiter"
+    assert finding.sentence.endswith("(opening 0.50, closing 0.50)")
+
+
+def test_same_words_and_those_of_the_other_sentence_are_told_apart():
+    words = np.array([token if token not in "[CLS] [SEP] ." else str(i) for i, token in enumerate(TOKENS)])
+    same = (words[:, None] == words[None, :]).astype(float)
+    side = np.arange(15) > 7
+    across = same * (side[:, None] != side[None, :])
+    across[across.sum(axis=-1) == 0, 0] = 1
+    names = [
+        {f.pattern for f in trace_of(maps / maps.sum(axis=-1, keepdims=True)).patterns()} for maps in (same, across)
+    ]
+    assert "same word" in names[0]
+    assert "same word in the other sentence" in names[1]
+
+
+def test_a_head_that_looks_at_itself_is_not_called_same_word():
+    assert {f.pattern for f in trace_of(np.eye(15)).patterns()} == {"itself"}
+
+
+def test_attention_within_the_sentence_is_a_bag_of_words():
+    side = np.arange(15) > 7
+    maps = (side[:, None] == side[None, :]) * ~np.isin(np.arange(15), (0, 7, 14))[None, :]
+    finding = trace_of(maps / maps.sum(axis=-1, keepdims=True)).patterns()[0]
+    assert finding.pattern == "bag of words"
+    assert "of its own sentence: 1.00 of the attention, 100% as even" in finding.sentence
+
+
+def test_a_head_may_have_several_names_or_none():
+    half = 0.5 * shifted(1) + 0.5 * shifted(-1)
+    found = trace_of(half, np.full((15, 15), 1 / 15)).patterns()
+    assert {f.pattern for f in found.of(0, 0)} == {"next token", "previous token"}
+    assert found.of(0, 1) == ()
+
+
+def test_causal_maps_are_recognised_and_read_with_their_mask():
+    tokens = list("abcdefghij") * 2
+    maps = np.eye(20)
+    maps[10:] = np.eye(20)[1:11]
+    found = trace_of(maps, np.eye(20, k=-1) + np.eye(20) * (np.arange(20) == 0), tokens=tokens, segments=()).patterns()
+    assert "induction" in {f.pattern for f in found.of(0, 0)}
+    assert found.of(0, 1)[0].pattern == "previous token"
+    assert found.of(0, 1)[0].rows == 18  # the first two rows of a causal map have no choice
+
+
+def test_uniform_causal_attention_gets_no_name():
+    assert len(trace_of(causal(30), tokens=[f"w{i % 9}" for i in range(30)], segments=()).patterns()) == 0
+
+
+def test_blocks_of_rows_give_the_same_numbers_as_the_whole(bert, monkeypatch):
+    trace = bert.trace(*ARTICLE)
+    whole = head_report(trace)
+    monkeypatch.setattr("regard.patterns.rows._BLOCK", 200)
+    parts = head_report(trace)
+    for one, other in zip(whole, parts, strict=True):
+        assert one["type"] == other["type"]
+        assert one["measures"] == pytest.approx(other["measures"], abs=2e-4)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_a_block_equals_the_maps_head_by_head(name, request):
+    trace = request.getfixturevalue(name).trace("the cat sat on the mat .")
+    for site in trace.sites:
+        expected = np.stack([site.attention(index) for index in range(site.heads)])
+        np.testing.assert_allclose(site.block(), expected, atol=2e-5)
+        np.testing.assert_allclose(site.block(slice(2, 5)), expected[:, 2:5], atol=2e-5)
+
+
+def test_every_measure_of_a_head_report_survives_json(bert):
+    trace = bert.trace(*ARTICLE)
+    report_ = head_report(trace)
+    assert json.loads(json.dumps(report_)) == report_
+    assert [(r["layer"], r["head"]) for r in report_] == [(layer, head) for layer in range(2) for head in range(3)]
+    assert sum(report_[0]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_cross_attention_has_no_neighbours(t5):
+    found = t5.trace("the cat sat .", target="a dog").patterns()
+    cross = next(site for site in found.measured if site.kind == "cross")
+    assert cross.missing["previous token"] == "queries and keys are positions of different texts"
+    assert cross.types is None
+
+
+# -- bad input ---------------------------------------------------------------------------------------------
+
+
+def check_quiet(trace):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return trace.patterns()
+
+
+def test_a_one_token_text_is_not_available_with_reasons(bert):
+    found = check_quiet(bert.trace("cat"))
+    assert len(found) == 0
+    assert set(found.missing) >= set(NAMES) - {"itself"}
+    assert "too short" in found.missing["delimiter"]
+
+
+def test_a_single_position_is_not_available(gpt2):
+    found = check_quiet(gpt2.trace("a"))
+    assert len(found) == 0
+    assert head_report(gpt2.trace("a"))[0]["measures"]["entropy"] is None
+
+
+def test_special_tokens_alone_are_not_available():
+    found = check_quiet(trace_of(np.full((4, 4), 0.25), tokens=["[CLS]", "[SEP]", "[SEP]", "[SEP]"], segments=()))
+    assert found.missing["previous token"] == "there are special tokens only"
+    assert found.missing["delimiter"] == "there are special tokens only"
+
+
+def test_one_sentence_has_no_other_sentence(bert):
+    found = check_quiet(bert.trace(ARTICLE[0]))
+    assert found.missing["bag of words"] == "there is one sentence only; pass a second one"
+    assert found.missing["same word in the other sentence"] == "there is one sentence only; pass a second one"
+
+
+def test_a_causal_model_has_no_bag_of_words(gpt2):
+    found = check_quiet(gpt2.trace(*ARTICLE))
+    assert "causal" in found.missing["bag of words"]
+    assert "causal" in found.missing["next token"]
+
+
+def test_identical_tokens_are_not_available(bert):
+    found = check_quiet(bert.trace("cat cat cat cat cat cat"))
+    assert "same" in found.missing["same word"]
+
+
+def test_image_patches_are_not_words():
+    torch.manual_seed(0)
+    config = ViTConfig(
+        image_size=32, patch_size=8, hidden_size=24, num_hidden_layers=1, num_attention_heads=3, intermediate_size=32
+    )
+    trace = regard.load(ViTModel(config).eval()).trace(image=np.zeros((32, 32, 3), np.uint8))
+    found = check_quiet(trace)
+    assert found.missing["previous token"] == "the tokens are image patches, not text"
+    assert "itself" not in found.missing
+
+
+def test_a_threshold_out_of_bounds_is_refused(bert):
+    with pytest.raises(ValueError, match="above 0"):
+        bert.trace("cat").patterns(threshold=0)
+
+
+def test_an_unknown_pattern_lists_the_names(bert):
+    with pytest.raises(ValueError, match="previous token, next token"):
+        bert.trace("cat").patterns().strongest("nearest")
+
+
+def test_a_masked_token_is_not_a_delimiter():
+    trace = trace_of(np.full((4, 4), 0.25), tokens=["[CLS]", "[MASK]", "cat", "[SEP]"], segments=())
+    assert places_of(trace.side(), {}).content.tolist() == [False, True, True, False]
+
+
+# -- results -----------------------------------------------------------------------------------------------
+
+
+def test_the_table_goes_to_pandas_and_csv():
+    found = trace_of(shifted(-1)).patterns()
+    frame = found.to_pandas()
+    assert list(frame["pattern"]) == ["previous token"]
+    header, line = as_csv(found).splitlines()
+    assert header.startswith("kind,layer,head,pattern,score,low,high")
+    assert ",previous token," in line
+
+
+def test_the_record_is_json_and_speaks_words(bert):
+    trace = bert.trace(*ARTICLE)
+    record = json.loads(json.dumps(as_record(trace, trace.patterns())))
+    assert set(record) == {"facts", "tokens", "findings", "heads", "missing", "warnings"}
+
+
+def printed(found, **options):
+    console = Console(width=100, file=io.StringIO(), **options)
+    for part in report(found, console):
+        console.print(part)
+    return console.file.getvalue()
+
+
+def test_the_report_draws_every_head_without_colour():
+    text = printed(trace_of(shifted(-1), np.full((15, 15), 1 / 15)).patterns(), color_system=None)
+    assert "layer 0  p  ·" in text
+    assert "p = previous token 1" in text
+    assert "attends to the previous token in 10 of 10 rows" in text
+
+
+def test_the_report_draws_blocks_in_the_colour_of_the_pattern():
+    text = printed(trace_of(shifted(-1)).patterns(), color_system="truecolor", force_terminal=True)
+    assert "38;2;0;114;178m██" in text
+
+
+def test_the_most_telling_heads_are_of_different_patterns():
+    rest = np.zeros((15, 15))
+    rest[:, 0] = 1
+    found = trace_of(rest, shifted(-1), shifted(1)).patterns()
+    assert [f.pattern for f in telling(found)][:2] == ["previous token", "next token"]
+
+
+def test_warnings_apply_only_where_they_should():
+    rest = np.zeros((15, 15))
+    rest[:, 0] = 1
+    resting, looking = (warnings_for(trace_of(maps).patterns(), heads=1) for maps in (rest, shifted(1)))
+    assert any("carry almost nothing" in sentence for sentence in resting)
+    assert not any("carry almost nothing" in sentence for sentence in looking)
+    assert any("side by side" in sentence for sentence in looking)
+    assert any("3 tokens" in sentence for sentence in warnings_for([], facts={"truncated": 3}))
+    assert not any("segment id" in sentence for sentence in warnings_for([], facts={"segment_ids": "all 0"}))
+
+
+# -- predictive words --------------------------------------------------------------------------------------
+
+
+def test_predictive_words_follow_the_log_probabilities():
+    tokens = ["[CLS]", "a", "b", "c", "d", "e", "[SEP]"]
+    trace = trace_of(shifted(-1, 7), np.full((7, 7), 1 / 7), tokens=tokens, segments=())
+
+    def log_prob(positions, masked):
+        return [-5.0 if i - 1 in places else -1.0 for i, places in zip(positions, masked, strict=True)]
+
+    found = predictive_readings(trace, log_prob)[0]
+    np.testing.assert_allclose(found.lift, [1, 0], atol=1e-6)
+    assert found.rows[0] == 4  # the first word has no ordinary token before it
+
+
+def test_predictive_words_of_a_masked_language_model(wordpiece):
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(wordpiece), hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=32
+    )
+    model = regard.load((BertForMaskedLM(config).eval(), wordpiece))
+    found = predictive_words(model, "the cat sat .", "a dog sat .")
+    assert set(found) == {0, 1}
+    assert found[0].lift.shape == (3,)
+    assert ((found[0].lift >= 0) & (found[0].lift <= 1)).all()
+
+
+def test_predictive_words_say_why_a_model_cannot_have_them(bert, gpt2):
+    assert "without a language-model head" in predictive_words(bert, "the cat sat .")
+    assert "no mask token" in predictive_words(gpt2, "the cat sat .")
+
+
+# -- real models -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.models
+def test_the_article_on_the_default_model(minilm):
+    found = minilm.trace(*ARTICLE).patterns()
+    assert found.of(0, 2)[0].pattern == "previous token"
+    assert found.of(1, 8)[0].pattern == "next token"
+    for site in found.measured:
+        for index, head in enumerate(site.heads):
+            if site.readings["delimiter"].mass[index] > 0.51:
+                assert "delimiter" in {f.pattern for f in found.of(site.layer, head)}
+    assert found.strongest("delimiter", 1)[0].mass > 0.8
+
+
+@pytest.mark.models
+def test_at_most_two_per_cent_of_random_heads_are_named(minilm):
+    named = heads = 0
+    for seed in range(3):
+        torch.manual_seed(seed)
+        model = regard.load((AutoModel.from_config(minilm.config).eval(), minilm.tokenizer))
+        found = model.trace(*ARTICLE).patterns()
+        named += len({(f.layer, f.head) for f in found})
+        heads += found.heads
+    assert named <= 0.02 * heads
+
+
+@pytest.mark.models
+def test_a_repeated_random_sequence_shows_induction_heads(smollm):
+    ids = torch.from_numpy(np.random.default_rng(0).integers(1000, 20000, 30))
+    inputs = {"input_ids": torch.cat([ids, ids])[None], "attention_mask": torch.ones(1, 60).long()}
+    found = smollm.trace_inputs(inputs)[0].patterns()
+    assert found.strongest("induction", 1)[0].score >= 0.5
+    assert found.strongest("previous token", 1)[0].score >= 0.5
+
+
+def test_reading_keeps_the_order_of_the_trace(bart):
+    trace = bart.trace("the cat sat .", target="a dog")
+    places = [(rows.measured.kind, rows.measured.layer) for rows in read_trace(trace)]
+    assert places == [(site.kind, site.layer) for site in trace.sites]
+    assert len(patterns(trace).measured) == len(trace.sites)
