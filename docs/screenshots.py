@@ -12,6 +12,7 @@ from shutil import which
 from playwright.sync_api import sync_playwright
 
 import regard
+from regard.views.walk import walk
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
@@ -30,14 +31,20 @@ def main() -> None:
     """Write one picture per view and theme."""
     trace = regard.load().trace(*SENTENCES, attribution=True)
     IMAGES.mkdir(exist_ok=True)
+    walked = walk("Hello, how are you?")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
-        for view, chosen in VIEWS.items():
-            page_path = trace.save_html(Path(folder) / f"{view}.html", view=view, **chosen)
+        saved = {
+            view: trace.save_html(Path(folder) / f"{view}.html", view=view, **chosen) for view, chosen in VIEWS.items()
+        }
+        saved["walk"] = walked.save(Path(folder) / "walk.html")
+        for view, page_path in saved.items():
             for theme in ("light", "dark"):
                 page = browser.new_page(viewport={"width": 1180, "height": 720}, color_scheme=theme)
                 page.goto(page_path.as_uri())
                 page.wait_for_function("() => performance.getEntriesByName('regard:drawn').length")
+                if view == "walk":
+                    page.click("[data-step=cross]")
                 page.wait_for_timeout(300)
                 page.screenshot(path=IMAGES / f"{view}-{theme}.png")
                 page.close()

@@ -21,8 +21,11 @@ const BAND = 32;
 const MOST_SKETCHED = 36;
 const PAIR = 2; // rows are computed two at a time
 
-/** How a digest is made: from every row; from some, for the numbers; or from fewer, for the picture alone. */
-type Care = "exact" | "sample" | "sketch";
+/**
+ * How a digest is made: from every row; from some, for the numbers; and for the picture alone from every row, or from
+ * the fewest.
+ */
+type Care = "exact" | "sample" | "picture" | "sketch";
 
 /** The digest of a lens. A job: it yields between bands of rows. */
 export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Digest> {
@@ -32,14 +35,15 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
   const size: [number, number] = [Math.ceil(n / pool), Math.ceil(m / pool)];
   const pixels = new Float32Array(size[0] * size[1]);
   const sums = new Sums(lens);
-  const sampled = care !== "exact" && pool > PAIR;
+  const sampled = (care === "sample" || care === "sketch") && pool > PAIR;
+  const counted = care === "exact" || care === "sample";
   for (let p = 0; p < n; p += sampled ? pool : BAND) {
     const end = Math.min(p + (sampled ? PAIR : BAND), n);
     const band = lens.band(p, end);
     for (let row = p; row < end; row++) {
       const values = band.subarray((row - p) * m, (row - p + 1) * m);
       pooled(values, pixels, size[1], Math.floor(row / pool), pool);
-      if (care !== "sketch") sums.add(row, values);
+      if (counted) sums.add(row, values);
     }
     yield;
   }

@@ -12,6 +12,7 @@ import { type Selection, Store, syncAddress } from "./state";
 import { type Language, preferred, say } from "./strings";
 import "./style.css";
 import { inline, type Transport } from "./transport";
+import { widget } from "./widget";
 import { decode, PayloadError } from "./wire";
 
 export type { Selection } from "./state";
@@ -72,6 +73,8 @@ function themeOf(el: HTMLElement): Theme {
     ? "dark"
     : "light";
 }
+
+export default widget(mount);
 
 const root = document.getElementById("regard");
 const payload = document.getElementById("payload");

@@ -1,6 +1,7 @@
 // One query and its keys, neuron by neuron: what a score is made of.
 
 import { dot, type Head, keyVectors, queryVectors, scores, width } from "./compute";
+import type { Packed } from "./wire";
 
 /** Products q x k of a pair, one per neuron. */
 export function productOf(head: Head, query: number, key: number): Float32Array {
@@ -68,13 +69,11 @@ export function attribution(head: Head, query: number, key: number): Attribution
   const { site, index } = head;
   if (!site.qparts || !site.kparts) return null;
   const d = width(site);
-  const values = site.parts.map((_, a) => {
-    const q = site
-      .qparts!.part(a)
-      .subarray((index * head.queries + query) * d, (index * head.queries + query + 1) * d);
-    return site.parts.map((_, b) =>
-      centred(q, site.kparts!.part(b).subarray(index * head.keys * d), d, head.keys, key, site.scale),
-    );
+  const ofQ = partsOf(queryVectors(head), site.qparts, index, site.heads.length);
+  const ofK = partsOf(keyVectors(head), site.kparts, index, site.heads.length);
+  const values = ofQ.map((part) => {
+    const q = part.subarray(query * d, (query + 1) * d);
+    return ofK.map((k) => centred(q, k, d, head.keys, key, site.scale));
   });
   // A part of k that is the same for every key moves no weight: softmax cancels it.
   const moving = site.parts.map((_, b) => values.some((row) => row[b].moves));
@@ -86,6 +85,12 @@ export function attribution(head: Head, query: number, key: number): Attribution
     values: table,
     sum: table.flat().reduce((sum, x) => sum + x, 0),
   };
+}
+
+/** The parts of a head's vectors: the first is what the others leave. */
+function partsOf(whole: Float32Array, rest: Packed, index: number, heads: number): Float32Array[] {
+  const others = Array.from({ length: rest.shape[0] / heads }, (_, p) => rest.part(p * heads + index));
+  return [whole.map((x, i) => others.reduce((left, part) => left - part[i], x)), ...others];
 }
 
 function centred(q: Float32Array, k: Float32Array, d: number, keys: number, key: number, scale: number) {

@@ -4,11 +4,12 @@ import { computed, effect, type ReadonlySignal, type Signal, signal } from "@pre
 import { type Active, activity, merged } from "./active";
 import type { Axis, Level } from "./axis";
 import { type Carry, type Lens, Lenses, type Look } from "./lens";
+import type { Tint } from "./report";
 import type { Theme } from "./scales";
 import type { Language } from "./strings";
 import type { Page, Site } from "./wire";
 
-export const VIEWS = ["atlas", "heads", "matrix", "neurons"] as const;
+export const VIEWS = ["atlas", "heads", "matrix", "neurons", "walk"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Selection {
@@ -28,6 +29,7 @@ export interface Selection {
   from: number | null; // segment of the queries shown
   to: number | null; // segment of the keys shown
   log: boolean;
+  step: number; // of the walk
 }
 
 export interface Hover {
@@ -44,11 +46,14 @@ export class Store {
   readonly neuron = signal<number | null>(null); // the neuron under the pointer
   readonly ordered = signal(false); // whether neurons are ordered by contribution
   readonly order = signal("grid"); // what the atlas is sorted by
+  readonly tint = signal<Tint>("pattern"); // what the atlas is coloured by
+  readonly wanted = signal<string[]>([]); // names chosen in the atlas's legend; none means all
   readonly enlarged = signal(false); // whether the atlas shows one head large
   readonly theme: Signal<Theme>;
   readonly language: Signal<Language>;
   readonly lenses: Lenses;
   readonly kinds: string[];
+  readonly views: View[]; // those this page has
   readonly site: ReadonlySignal<Site>;
   readonly heads: ReadonlySignal<number[]>;
   readonly look: ReadonlySignal<Look>;
@@ -62,6 +67,7 @@ export class Store {
     language: Language,
   ) {
     this.lenses = new Lenses(page);
+    this.views = VIEWS.filter((view) => view !== "walk" || page.walk);
     this.kinds = [...new Set(page.sites.map((site) => site.kind))];
     this.theme = signal(theme);
     this.language = signal(language);
@@ -115,6 +121,7 @@ export class Store {
 
   /** A selection that names only what is there. */
   private repaired(next: Selection): Selection {
+    if (!this.views.includes(next.view)) next.view = "heads";
     if (!this.kinds.includes(next.kind)) next.kind = this.kinds[0];
     const layers = this.layers(next.kind);
     if (!layers.includes(next.layer)) next.layer = nearest(layers, next.layer);
@@ -154,6 +161,7 @@ function initial(page: Page): Selection {
     from: null,
     to: null,
     log: false,
+    step: 0,
   };
 }
 
@@ -178,6 +186,7 @@ export function toHash(s: Selection): string {
   if (s.threshold) parts.set("threshold", String(s.threshold));
   if (s.from !== null && s.to !== null) parts.set("segments", `${s.from},${s.to}`);
   if (s.log) parts.set("log", "1");
+  if (s.step) parts.set("step", String(s.step));
   return parts.toString().replace(/%2C/g, ",");
 }
 
@@ -201,6 +210,7 @@ export function fromHash(hash: string): Partial<Selection> {
     from: segments.length === 2 ? segments[0] : null,
     to: segments.length === 2 ? segments[1] : null,
     log: parts.get("log") === "1",
+    step: Math.max(0, Math.trunc(Number(parts.get("step") ?? 0))) || 0,
   };
   const view = parts.get("view") as View;
   if (VIEWS.includes(view)) change.view = view;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { fromText } from "../src/transport";
 import { decode, PayloadError } from "../src/wire";
 import { bytes, golden } from "./golden";
 
@@ -9,6 +10,21 @@ test("the golden file says what it holds", () => {
   expect(page.sites.map((site) => site.kind)).toEqual(["encoder", "encoder", "encoder", "decoder", "cross"]);
   expect(page.selection).toMatchObject({ view: "matrix", kind: "encoder", layer: 1, heads: [2] });
   expect(Array.from(page.sites[0].measures.height.all())).toEqual([0.5, 1.5, 2.5, 3.5]);
+  expect(page.sites[1].patterns![1][0]).toMatchObject({ name: "previous token", score: 0.75 });
+  expect(page.sites[1].types!.part(1)[page.types.indexOf("diagonal")]).toBe(0.75);
+  expect(page.sites[1].measures["previous token"].all()).toEqual(Float32Array.of(Number.NaN, 0.5));
+});
+
+test("text in the page becomes the bytes it stands for", () => {
+  const digits = Array.from({ length: 87 }, (_, i) => String.fromCharCode(i + 0x28)).filter(
+    (c) => !"<>".includes(c),
+  );
+  const written = (word: number) =>
+    [0, 1, 2, 3, 4].map((p) => digits[Math.floor(word / 85 ** p) % 85]).join("");
+  const words = [0, 1, 84, 85, 0xdeadbeef, 0xffffffff];
+  expect(Array.from(new Uint32Array(fromText(words.map(written).join("")).buffer))).toEqual(words);
+  expect(() => fromText("((((<")).toThrow(PayloadError);
+  expect(() => fromText("(((")).toThrow(PayloadError);
 });
 
 test("bytes that begin anywhere are read", () => {

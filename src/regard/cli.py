@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 
 from regard import __version__
+from regard.study_cli import app as study_app
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -96,13 +97,20 @@ def view(
 ) -> None:
     """Trace a text and write one HTML page that shows its attention; it opens without a network."""
     from regard.views.html import save_html
+    from regard.views.report import report_of
 
     loaded = _load(model, device, allow_pickle, trust_remote_code)
-    trace = _trace(loaded, text, pair, target=target, generate=generate, image=image, truncate=truncate)
+    options = {"target": target, "generate": generate, "image": image, "truncate": truncate}
+    trace = _trace(loaded, text, pair, attribution=True, **options)
     with _working("writing the page"):
-        path = save_html(trace, output)
+        known = report_of(trace)
+        path = save_html(trace, output, report=known or False)
     out.print(trace)
     out.print(f"\npage: [bold]{path.resolve()}[/bold] ({_size(path)}), open it in a browser")
+    for head in known.telling(3) if known else ():
+        where = f"{head.kind} " if len(trace.kinds) > 1 else ""
+        out.print(f"\n{where}layer {head.layer} head {head.head} {head.sentence}", soft_wrap=True)
+        out.print(f"  {path}{head.fragment}", style="dim", soft_wrap=True)
 
 
 @app.command()
@@ -172,6 +180,118 @@ def patterns(
 
 
 @app.command()
+def walk(
+    text: Text = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("regard-walk.html"),
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="A BERT-type model.  [default: the embedded translator]")
+    ] = None,
+    target: Target = None,
+    layer: Annotated[int, typer.Option(help="The layer to open.", min=0)] = 0,
+    truncate: Truncate = False,
+    device: Device = None,
+    allow_pickle: Pickle = False,
+    trust_remote_code: Trust = False,
+) -> None:
+    """Go through a model step by step with real numbers: embedding, attention, decoder; writes one HTML page."""
+    from regard.views.walk import walk as walk_through
+
+    if text is None:
+        raise ValueError('there is nothing to walk through; pass a text in quotes: regard walk "Hello, how are you?"')
+    loaded = _load(model or "translator", device, allow_pickle, trust_remote_code)
+    with _working("running the model"):
+        found = walk_through(
+            sys.stdin.read() if text == "-" else text, loaded, target=target, layer=layer, truncate=truncate
+        )
+        path = found.save(output)
+    if found.unknown:
+        words = ", ".join(found.unknown)
+        err.print(f"regard: not in the vocabulary, so read as unknown: {words}", markup=False, soft_wrap=True)
+    if found.said is not None:
+        out.print(found.said, markup=False)
+    out.print(f"\npage: [bold]{path.resolve()}[/bold] ({_size(path)}), open it in a browser")
+
+
+train_app = typer.Typer(help="Train a small Transformer on your own text.", no_args_is_help=True)
+app.add_typer(train_app, name="train")
+app.add_typer(study_app, name="study")
+Epochs = Annotated[int, typer.Option(help="How often the whole data is read.", min=1)]
+Rate = Annotated[float, typer.Option(help="The highest learning rate.")]
+Warmup = Annotated[int, typer.Option(help="Steps until the highest learning rate.", min=0)]
+Vocabulary = Annotated[int, typer.Option(help="Pieces of words.", min=100)]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same weights.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where a stopped run stands.")]
+Threads = Annotated[int | None, typer.Option(help="Processor cores to use.", min=1)]
+
+
+@train_app.command("translator")
+def train_translator_command(
+    data: Annotated[Path, typer.Option(help="Sentence pairs: source TAB target, one a line.", exists=True)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The checkpoint.")] = Path("translator.safetensors"),
+    epochs: Epochs = 9,
+    rate: Rate = 2e-3,
+    warmup: Warmup = 400,
+    vocabulary: Vocabulary = 5000,
+    seed: Seed = 0,
+    resume: Resume = False,
+    threads: Threads = None,
+) -> None:
+    """Train an encoder-decoder on sentence pairs; the defaults make the embedded translator."""
+    from regard.transformer.translator import train_translator
+
+    _threads(threads)
+    path = train_translator(
+        data,
+        output,
+        epochs=epochs,
+        rate=rate,
+        warmup=warmup,
+        vocabulary=vocabulary,
+        seed=seed,
+        resume=resume,
+        console=err,
+    )
+    out.print(f'\nmodel: [bold]{path}[/bold] ({_size(path)}); try: regard walk "Hello!" --model {path}')
+
+
+@train_app.command("bert")
+def train_bert_command(
+    data: Annotated[Path, typer.Option(help="Plain text, a sentence or paragraph a line.", exists=True)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The checkpoint.")] = Path("bert.safetensors"),
+    epochs: Epochs = 10,
+    rate: Rate = 1e-3,
+    warmup: Warmup = 200,
+    vocabulary: Vocabulary = 8000,
+    seed: Seed = 0,
+    resume: Resume = False,
+    threads: Threads = None,
+) -> None:
+    """Train a small BERT on plain text: hidden words, and whether one line follows another."""
+    from regard.transformer.bert import train_bert
+
+    _threads(threads)
+    path = train_bert(
+        data,
+        output,
+        epochs=epochs,
+        rate=rate,
+        warmup=warmup,
+        vocabulary=vocabulary,
+        seed=seed,
+        resume=resume,
+        console=err,
+    )
+    out.print(f'\nmodel: [bold]{path}[/bold] ({_size(path)}); try: regard view "Some text." --model {path}')
+
+
+def _threads(count: int | None) -> None:
+    if count is not None:
+        import torch
+
+        torch.set_num_threads(count)
+
+
+@app.command()
 def models(as_json: Json = False) -> None:
     """List the models that are here, and what else can be named."""
     from regard.loading import DEFAULT, PACKAGED, cached_models, packaged_path
@@ -187,6 +307,15 @@ def models(as_json: Json = False) -> None:
         }
         for name, entry in PACKAGED.items()
     ]
+    rows.append(
+        {
+            "model": "translator",
+            "where": "comes with regard",
+            "what": "English to Spanish, short sentences, 3 + 3 layers x 6 heads",
+            "installed": True,
+            "default": False,
+        }
+    )
     rows += [
         {
             "model": name,

@@ -17,12 +17,13 @@ import torch
 import transformers
 
 from regard import __version__
+from regard.answers import answer_side, generated, given_book
 from regard.capture import TIERS, Book, Layer, Plan, Recorder, capture, embedding_parts, model_type, stream
 from regard.inputs import Encoded, encode, image_inputs, pad, shift_right
 from regard.loading import PACKAGED, load_pretrained, resolve
-from regard.site import Array
-from regard.tokens import Segment, Side, Token, word_indices
+from regard.tokens import Segment, Side
 from regard.trace import Trace
+from regard.transformer.checkpoint import load_own
 
 
 def load(
@@ -40,8 +41,9 @@ def load(
     Parameters
     ----------
     model
-        A Hugging Face hub name, a folder, a .gguf file, a torch module, or a (module, tokenizer) pair. Without one,
-        the built-in all-MiniLM-L6-v2 of the extra `demo`.
+        A Hugging Face hub name, a folder, a .gguf file, a torch module, or a (module, tokenizer) pair; "translator",
+        the one that comes with regard, or a checkpoint of `regard train`. Without one, the built-in
+        all-MiniLM-L6-v2 of the extra `demo`.
     tokenizer
         A tokenizer (or image processor), or the name of one, where the model's own is not the one to use.
     device, dtype
@@ -65,6 +67,9 @@ def load(
     if isinstance(model, torch.nn.Module):
         name = str(getattr(getattr(model, "config", None), "_name_or_path", "") or type(model).__name__)
         return Model(model if device is None else model.to(device), tokenizer, name=name)
+    own = load_own(model)
+    if own is not None:
+        return Model(own.model if device is None else own.model.to(device), own.tokenizer, name=own.model.config.name)
     name, source = resolve(model)
     packaged = PACKAGED.get(name)
     module, reader = load_pretrained(
@@ -75,7 +80,18 @@ def load(
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle or (packaged is not None and packaged.pickle),
     )
-    return Model(module if device is None else module.to(device), reader, name=name)
+    made = Model(module if device is None else module.to(device), reader, name=name)
+    if tokenizer is None or isinstance(tokenizer, str):
+        made.source = {
+            "model": str(model) if model is not None else None,
+            "tokenizer": tokenizer,
+            "device": None if device is None else str(device),
+            "dtype": dtype,
+            "revision": revision,
+            "trust_remote_code": trust_remote_code,
+            "allow_pickle": allow_pickle,
+        }
+    return made
 
 
 class Model:
@@ -87,6 +103,7 @@ class Model:
         is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
         self.tokenizer: Any = tokenizer if is_tokenizer else getattr(tokenizer, "tokenizer", None)
         self.processor: Any = None if is_tokenizer else getattr(tokenizer, "image_processor", tokenizer)
+        self.source: dict[str, Any] | None = None  # how `load` made it, for workers that load it again
         self._plan: Plan | None = None
         self._lock = threading.Lock()  # one capture of a module at a time: hooks and training flags are shared
 
@@ -211,7 +228,7 @@ class Model:
 
         A vision model that packs its images into one sequence gives one trace of that sequence.
         """
-        book = self._book(inputs, tokens)
+        book = given_book(inputs, tokens, self.tokenizer, self.is_encoder_decoder)
         return self._record(inputs, book, [{} for _ in book.sides])
 
     def encode(
@@ -276,9 +293,9 @@ class Model:
             raise ValueError(
                 f"{type(self.module).__name__} cannot generate a target by itself; pass target='...' for its decoder"
             )
-        output = self._generated(row, self.limit or 128)
+        output = generated(self.module, row.ids, self.limit or 128, self._pad_id)
         made = output[1:] if output and output[0] == start else output
-        return shift_right(Encoded(made, None, self._answer_side(made, "decoder")), start, name, end)
+        return shift_right(Encoded(made, None, answer_side(self.tokenizer, made, "decoder")), start, name, end)
 
     def _trace_answer(self, text: str, count: int, truncate: bool) -> Trace:
         """A causal model's own continuation, traced in one pass over prompt and answer."""
@@ -288,48 +305,11 @@ class Model:
             raise ValueError(f"generate must be at least 1 token, not {count}")
         room = None if self.limit is None else self.limit - count
         prompt = encode(self.tokenizer, text, limit=room, truncate=truncate)
-        made = self._generated(prompt, count)[len(prompt.ids) :]
-        answer = self._answer_side(made, "text", len(prompt.ids), prompt.side)
+        made = generated(self.module, prompt.ids, count, self._pad_id)[len(prompt.ids) :]
+        answer = answer_side(self.tokenizer, made, "text", prompt.side)
         segments = (Segment("prompt", 0, len(prompt.ids)), Segment("answer", len(prompt.ids), len(answer)))
         row = Encoded(prompt.ids + made, None, Side("text", answer.tokens, segments), None, prompt.cut)
         return self._trace_batch([row], [None])[0]
-
-    def _generated(self, row: Encoded, count: int) -> list[int]:
-        ids = torch.tensor([row.ids], device=self._device)
-        module: Any = self.module
-        with torch.no_grad():
-            output = module.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                max_new_tokens=count,
-                do_sample=False,
-                num_beams=1,
-                pad_token_id=self._pad_id,
-            )
-        return [int(token) for token in output[0]]
-
-    def _answer_side(self, ids: list[int], name: str, start: int = 0, prompt: Side | None = None) -> Side:
-        """Tokens of generated ids, with spans into the generated text."""
-        special = set(self.tokenizer.all_special_ids)
-        texts = [self.tokenizer.decode(ids[: i + 1], skip_special_tokens=False) for i in range(len(ids))]
-        spans = [(len(before), len(after)) for before, after in zip(["", *texts[:-1]], texts, strict=True)]
-        known = [token.word for token in prompt.tokens if token.word is not None] if prompt else []
-        offset = max(known, default=-1) + 1
-        words = word_indices(
-            texts[-1] if texts else "", [None if t in special else s for t, s in zip(ids, spans, strict=True)]
-        )
-        tokens = tuple(
-            Token(
-                texts[-1][s[0] : s[1]] or self.tokenizer.decode([token]),
-                token,
-                *s,
-                word=None if word is None else word + offset,
-                special=token in special,
-                segment=1 if prompt else 0,
-            )
-            for token, s, word in zip(ids, spans, words, strict=True)
-        )
-        return Side(name, (*(prompt.tokens if prompt else ()), *tokens), ())
 
     def _trace_image(self, image: Any, text: str | None) -> Trace:
         if not self._takes("pixel_values"):
@@ -398,39 +378,6 @@ class Model:
             "transformers": transformers.__version__,
             "torch": torch.__version__,
         }
-
-    def _book(self, inputs: Mapping[str, Any], tokens: Sequence[str] | None) -> Book:
-        """Tokens for given inputs: ids as the tokenizer names them, or as numbers."""
-        given = [inputs.get("input_ids"), inputs.get("decoder_input_ids"), *inputs.values()]
-        first = next(value for value in given if isinstance(value, torch.Tensor))
-        both = self.is_encoder_decoder
-        names = {"input_ids": "encoder" if both else "text", "decoder_input_ids": "decoder"}
-        masks = {"input_ids": "attention_mask", "decoder_input_ids": "decoder_attention_mask"}
-        sides: list[dict[str, Side]] = [{} for _ in range(first.shape[0])]
-        keep: dict[str, Array] = {}
-        for key, name in names.items():
-            if inputs.get(key) is None or inputs[key].ndim != 2:
-                continue
-            mask = inputs.get(masks[key])
-            if mask is None or mask.ndim != 2:  # or a mask with a row for each query, which hides no position as such
-                mask = torch.ones_like(inputs[key])
-            real = mask.cpu().numpy().astype(bool)
-            keep[name] = real
-            for example, (row, kept) in enumerate(zip(inputs[key].tolist(), real, strict=True)):
-                ids = [token for token, here in zip(row, kept, strict=True) if here]
-                texts = tokens if tokens is not None and key == "input_ids" else self._names(ids)
-                if len(texts) != len(ids):
-                    raise ValueError(
-                        f"there are {len(texts)} tokens but {len(ids)} input ids; pass one token text per position"
-                    )
-                made = tuple(Token(t, i, word=n) for n, (t, i) in enumerate(zip(texts, ids, strict=True)))
-                sides[example][name] = Side(name, made, (Segment("A", 0, len(made)),))
-        return Book(sides, keep)
-
-    def _names(self, ids: list[int]) -> list[str]:
-        if self.tokenizer is None:
-            return [str(token) for token in ids]
-        return [str(piece) for piece in self.tokenizer.convert_ids_to_tokens(ids)]
 
     def _need_tokenizer(self) -> None:
         if self.tokenizer is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from regard.site import Mask, Site
 from regard.tokens import Segment, Side, Token
 from regard.trace import Trace
-from regard.views import Attribution, save_html
+from regard.views import save_html
 
 ARGUMENTS = [
     "--headless",
@@ -107,16 +108,15 @@ def pair_trace() -> Trace:
     place = np.eye(len(side), 16 * 2)[:, :16] * 9 + np.eye(len(side), 32, -16)[:, :16] * 9
     sites[0].q[1] = np.roll(place, 1, axis=0)
     sites[0].k[1] = place
+    q, k = sites[0].q, sites[0].k
+    halves = {"qparts": np.stack([q - 1, q * 0 + 1]), "kparts": np.stack([k - 2, k * 0 + 2])}
+    sites[0] = replace(sites[0], parts=("word", "rest"), **halves)
     return Trace({"encoder": side}, tuple(sites), {"model": "pair"})
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory, pair_trace: Trace) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    first = pair_trace.sites[0]
-    parts = Attribution(
-        ("word", "rest"), np.stack([first.q - 1, first.q * 0 + 1]), np.stack([first.k - 2, first.k * 0 + 2])
-    )
     heights = {"height": [np.arange(4.0) + layer for layer in range(3)]}
     traces = {
         "odd": odd_trace(),
@@ -125,10 +125,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory, pair_trace: Trace) -> dict[s
         "many": many_trace(),
         "long": long_trace(),
     }
-    saved = {name: save_html(trace, folder / f"{name}.html") for name, trace in traces.items()}
-    saved["pair"] = save_html(pair_trace, folder / "pair.html", layer=0, measures=heights, attribution={0: parts})
+    saved = {name: save_html(trace, folder / f"{name}.html", layer=0) for name, trace in traces.items()}
+    saved["pair"] = save_html(pair_trace, folder / "pair.html", layer=0, measures=heights)
     maps = Trace.from_maps(pair_trace.attention(0)[None], PAIR)
-    saved["maps"] = save_html(maps, folder / "maps.html")
+    saved["maps"] = save_html(maps, folder / "maps.html", layer=0)
     return saved
 
 

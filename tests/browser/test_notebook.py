@@ -1,6 +1,9 @@
 """The views in a running JupyterLab: first run of a cell, after save and reload, two views in one notebook."""
 
+from __future__ import annotations
+
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -8,8 +11,9 @@ import time
 import urllib.request
 
 import pytest
+from test_heads import until
 
-pytestmark = pytest.mark.browser
+pytest.importorskip("jupyterlab")
 
 CELLS = [
     """import numpy as np
@@ -18,11 +22,17 @@ rng = np.random.default_rng(0)
 maps = rng.dirichlet(np.ones(6), (3, 4, 6)).astype("float32")
 trace = Trace.from_maps(maps, ["[CLS]", "the", "cat", "sat", ".", "[SEP]"])
 one = trace.view("heads", layer=1)
+print('at first', one.selection['layer'], one.selection['heads'])
 one""",
-    "two = trace.view('atlas')\ntwo",
+    "two = trace.view('atlas', layer=0, heads=[1])\ntwo",
     "one.select(layer=2, heads=[3])",
-    "print('layer', one.selection['layer'], 'heads', one.selection['heads'])",
+    "print('layer', one.selection['layer'], 'heads', one.selection['heads'], two.selection['view'])",
 ]
+VIEW = ".jp-OutputArea-output .regard[data-theme]"
+CONFIG = {
+    # Otherwise a new JupyterLab asks in a box over the notebook whether it may fetch news.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+}
 
 
 def free_port():
@@ -31,93 +41,137 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def notebook():
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": code, "outputs": [], "execution_count": None, "id": f"c{i}"}
+        for i, code in enumerate(CELLS)
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+
+
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A JupyterLab of its own on loopback."""
+    """A JupyterLab of its own on loopback, with its settings in a folder of the test."""
     folder = tmp_path_factory.mktemp("lab")
-    notebook = {
-        "cells": [
-            {"cell_type": "code", "metadata": {}, "source": code, "outputs": [], "execution_count": None, "id": f"c{i}"}
-            for i, code in enumerate(CELLS)
-        ],
-        "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    (folder / "tour.ipynb").write_text(json.dumps(notebook))
+    (folder / "tour.ipynb").write_text(json.dumps(notebook()))
+    settings = folder / "settings"
+    for name, values in CONFIG.items():
+        package, plugin = name.split(":")
+        path = settings / package / f"{plugin}.jupyterlab-settings"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(values))
     port = free_port()
-    args = [
+    options = [
         "--no-browser",
         "--allow-root",
         f"--port={port}",
         "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={folder}",
-    ]
-    args += [
         "--ServerApp.ip=127.0.0.1",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *args],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**__import__("os").environ, "JUPYTER_CONFIG_DIR": str(folder / "config")},
-    )
+    options += [f"--ServerApp.root_dir={folder}", f"--LabApp.user_settings_dir={settings}"]
+    options += [f"--LabApp.workspaces_dir={folder / 'workspaces'}"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data")},
+        )
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(120):
-            try:
-                urllib.request.urlopen(f"{address}/api", timeout=1).read()
-                break
-            except OSError:
-                time.sleep(0.5)
+        wait_for(f"{address}/api", process, folder / "log")
         yield address
     finally:
         process.terminate()
-        process.wait(20)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
-def opened(page, address):
-    page.goto(f"{address}/lab/tree/tour.ipynb?reset")
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    page.wait_for_function("() => !document.querySelector('#jupyterlab-splash')")
+def wait_for(address, process, log, seconds=60):
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return urllib.request.urlopen(address, timeout=1).read()
+        except OSError:
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.2)
 
 
-def run_all(page):
+@pytest.fixture
+def page(browser):
+    """A page that may load from the loopback address only; afterwards, no error of ours in the console."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000}, locale="en-US")
+    page = context.new_page()
+    troubles = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("request", lambda r: troubles.append(r.url) if "127.0.0.1" not in r.url and "http" in r.url[:5] else None)
+    yield page
+    context.close()
+    assert troubles == []
+
+
+def drawn(page, count):
+    until(page, f"document.querySelectorAll('{VIEW} canvas').length >= 2", seconds=60)
+    until(page, f"document.querySelectorAll('{VIEW}').length === {count}", seconds=60)
+
+
+def printed(page, text):
+    has = "text => [...document.querySelectorAll('.jp-OutputArea-output pre')].some(p => p.textContent.includes(text))"
+    until(page, has, arg=text, seconds=60)
+
+
+def to_last_cell(page):
+    page.locator(".jp-CodeCell", has_text="two.selection").locator(".jp-InputPrompt").click()
+
+
+def run_last_cell(page):
+    to_last_cell(page)
+    page.keyboard.press("Control+Enter")
+
+
+def layer_of(page, view):
+    return page.locator(VIEW).nth(view).locator("[data-control=layer]").input_value()
+
+
+def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
+    page.goto(f"{lab}/lab/tree/tour.ipynb")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    page.wait_for_selector("#jupyterlab-splash", state="detached")
+    page.wait_for_selector("text=(ipykernel) | Idle", timeout=60_000)  # before, running a cell asks for a kernel
     page.click("text=Run >> nth=0")
     page.click("text=Run All Cells >> nth=0")
+    drawn(page, 2)
+    printed(page, "at first 1 [0, 1, 2, 3]")  # what Python knows before any view is drawn
+    printed(page, "layer 2 heads [3] atlas")
+    assert layer_of(page, 0) == "2"  # what Python chose is shown
 
+    # A choice in the view reaches Python.
+    page.locator(VIEW).first.locator("[data-control=layer]").select_option("0")
+    run_last_cell(page)
+    printed(page, "layer 0 heads [3] atlas")
 
-def views(page):
-    return page.locator(".jp-OutputArea-output canvas")
+    # Keys belong to the view while it has the focus, and to the notebook otherwise.
+    page.locator(VIEW).first.locator("main").click(position={"x": 5, "y": 5})
+    page.keyboard.press("ArrowDown")
+    assert layer_of(page, 0) == "1"
+    to_last_cell(page)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    assert layer_of(page, 0) == "1"
+    run_last_cell(page)
+    printed(page, "layer 1 heads [3] atlas")
 
-
-def layer_printed(page):
-    return page.locator(".jp-OutputArea-output pre", has_text="layer").last.inner_text()
-
-
-def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, new_page):
-    page = new_page()
-    opened(page, lab)
-    run_all(page)
-    page.wait_for_function(
-        "() => document.querySelectorAll('.jp-OutputArea-output canvas').length >= 2", timeout=60_000
-    )
-    page.wait_for_function("() => [...document.querySelectorAll('pre')].some(p => p.textContent.includes('layer 2'))")
-    assert "layer 2 heads [3]" in layer_printed(page)
-
-    # a choice in the view reaches Python
-    first = page.locator(".jp-OutputArea-output", has=page.locator("canvas")).first
-    first.locator("select").first.select_option("0")
-    page.locator(".jp-CodeCell").nth(3).click()
-    page.keyboard.press("Control+Enter")
-    page.wait_for_function("() => [...document.querySelectorAll('pre')].some(p => p.textContent.includes('layer 0'))")
+    box = page.locator(VIEW).first.bounding_box()
+    cell = page.locator(".jp-OutputArea-output", has=page.locator(".regard")).first.bounding_box()
+    assert box["width"] <= cell["width"]
+    assert 400 < box["height"] <= 560
 
     page.keyboard.press("Control+s")
-    page.wait_for_timeout(1500)
+    until(page, "!document.querySelector('.jp-mod-dirty')")
     page.reload()
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
-    page.wait_for_function(
-        "() => document.querySelectorAll('.jp-OutputArea-output canvas').length >= 2", timeout=60_000
-    )
+    drawn(page, 2)
+    assert layer_of(page, 0) == "1"  # what was chosen is still chosen

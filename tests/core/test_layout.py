@@ -20,9 +20,10 @@ ALLOWED = {
     "measures": {"measures"},
     "capture": {"capture", "tokens", "site", "trace"},
     "inputs": {"capture", "tokens", "site"},
-    "model": {"capture", "inputs", "loading", "tokens", "site", "trace"},
+    "answers": {"capture", "tokens", "site"},
+    "model": {"answers", "capture", "inputs", "loading", "tokens", "site", "trace", "transformer"},
 }
-TORCH = {"capture", "inputs", "model", "transformer", "studies"}
+TORCH = {"answers", "capture", "inputs", "model", "transformer", "studies"}
 
 
 def parts():

@@ -16,13 +16,13 @@ import numpy as np
 from regard.site import Mask, Site
 from regard.tokens import Segment, Side, Token, word_groups
 from regard.trace import Trace
-from regard.views import Attribution, decode, encode, wire
+from regard.views import decode, encode, wire
 
 PATH = Path(__file__).parents[1] / "data" / "wire-golden.bin"
 D = 6
 
 
-def golden_trace() -> tuple[Trace, dict[int, Attribution]]:
+def golden_trace() -> Trace:
     rng = np.random.default_rng(3)
 
     def normal(*shape: int) -> Any:
@@ -63,11 +63,11 @@ def golden_trace() -> tuple[Trace, dict[int, Attribution]]:
         "cross", 0, "decoder", "encoder", (0, 1), scale=0.4, q=normal(2, 5, D), k=normal(2, 7, D),
         mask=Mask(table=table),
     )  # fmt: skip
-    parts = Attribution(("word", "position", "constant"), normal(3, 2, 5, D), normal(3, 2, 5, D))
-    parts.k[2] = parts.k[2, :, :1]
-    causal = replace(causal, q=parts.q.sum(0), k=parts.k.sum(0))
+    parts = {"parts": ("word", "position", "constant"), "qparts": normal(3, 2, 5, D), "kparts": normal(3, 2, 5, D)}
+    parts["kparts"][2] = parts["kparts"][2, :, :1]
+    causal = replace(causal, q=parts["qparts"].sum(0), k=parts["kparts"].sum(0), **parts)
     sides = {"encoder": encoder, "decoder": decoder}
-    return Trace(sides, (grouped, windowed, given, causal, crossed), {"model": "golden"}), {3: parts}
+    return Trace(sides, (grouped, windowed, given, causal, crossed), {"model": "golden"})
 
 
 def word_contributions(site: Site, seen: Site, side: Side) -> Any:
@@ -83,17 +83,29 @@ def word_contributions(site: Site, seen: Site, side: Side) -> Any:
     return np.stack(values)
 
 
+REPORT = [
+    {
+        "kind": "encoder",
+        "layer": 1,
+        "head": 2,
+        "patterns": [{"name": "previous token", "score": 0.75, "sentence": "attends to the previous token"}],
+        "probabilities": {"vertical": 0.25, "diagonal": 0.75},
+        "measures": {"previous token": 0.5, "entropy": None},
+    }
+]
+
+
 def golden() -> bytes:
-    trace, parts = golden_trace()
+    trace = golden_trace()
     with mock.patch.multiple(wire, _EXACT=0, _LONG=6):  # pack everything, and call seven keys many
-        seen = decode(encode(trace, attribution=parts))
+        seen = decode(encode(trace, report=False))
         reference = {
             "attention": [[site.attention(i).round(7).tolist() for i in range(site.heads)] for site in seen.sites],
             "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
         }
         measures = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}
         whole = replace(trace, facts={"model": "golden", "reference": reference})
-        return encode(whole, view="matrix", layer=1, heads=[2], measures=measures, attribution=parts)
+        return encode(whole, view="matrix", layer=1, heads=[2], measures=measures, report=REPORT)
 
 
 if __name__ == "__main__":

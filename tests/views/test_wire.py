@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from golden import PATH, golden, golden_trace
@@ -9,7 +11,8 @@ from golden import PATH, golden, golden_trace
 from regard import Trace
 from regard.site import Site
 from regard.tokens import Segment, Side, Token, plain_side
-from regard.views import Attribution, decode, encode, header_of
+from regard.views import decode, encode, header_of
+from regard.views.packing import pack_site, unpack
 
 
 def vectors_trace(tokens: int, layers: int = 2, heads: int = 4, d: int = 64, spread: float = 1.0) -> Trace:
@@ -37,15 +40,39 @@ def test_short_inputs_cross_exactly():
     np.testing.assert_allclose(back.attention(0, 2), trace.attention(0, 2), atol=1e-7)
 
 
-@pytest.mark.parametrize(("spread", "dtype"), [(1.0, "i12"), (8.0, "i2")])
-def test_packed_vectors_keep_three_digits_of_every_weight_worth_showing(spread, dtype):
+@pytest.mark.parametrize(("spread", "least", "most"), [(1.0, 11, 12.5), (8.0, 14, 15.5)])
+def test_packed_vectors_keep_three_digits_of_every_weight_worth_showing(spread, least, most):
     trace = vectors_trace(700, layers=6, spread=spread)
-    data = encode(trace)
-    assert header_of(data)["sites"][0]["q"]["dtype"] == dtype
+    data = encode(trace, report=False)
+    numbers = 2 * 6 * 4 * 700 * 64
+    assert least < 8 * len(data) / numbers < most
     back, weights = decode(data).attention(2, 1), trace.attention(2, 1)
     seen = weights > 1e-4
     error = np.abs(back - weights)[seen] / weights[seen]
     assert np.sqrt((error**2).mean()) < 1.5e-3
+
+
+def test_packing_finds_its_width_for_every_dimension():
+    trace = vectors_trace(300, layers=1, heads=2, d=8)
+    site = trace.sites[0]
+    site.k[..., 0] = 3.25  # constant: no bits at all
+    site.k[..., 1] += 500  # far from zero: the offset costs nothing
+    site.k[..., 2] *= 40
+    _, k = pack_site(site)
+    assert (k.width[:, 0] == 0).all()
+    assert (k.values[..., 0] == 3.25).all()
+    assert (k.width[:, 2] > k.width[:, 3]).all()
+    np.testing.assert_allclose(k.values[..., 1], site.k[..., 1], atol=0.02)
+    codes = np.frombuffer(k.bits, np.uint8)
+    np.testing.assert_array_equal(unpack(codes, site.k.shape, k.low, k.step, k.width), k.values)
+
+
+def test_packed_norms_are_right_to_a_fiftieth_of_a_percent():
+    norms = np.random.default_rng(0).lognormal(size=(12, 128)).astype(np.float32)
+    trace = vectors_trace(128, layers=4, heads=12)
+    whole = Trace(trace.sides, tuple(replace(site, known_norms=norms) for site in trace.sites))
+    back = decode(encode(whole, report=False)).sites[0].norms
+    np.testing.assert_allclose(back, norms, rtol=0.0002)
 
 
 def test_packed_maps_are_right_to_a_seventh_of_a_percent():
@@ -57,7 +84,7 @@ def test_packed_maps_are_right_to_a_seventh_of_a_percent():
 
 
 def test_tokens_segments_masks_and_facts_cross():
-    trace, _ = golden_trace()
+    trace = golden_trace()
     back = decode(encode(trace))
     assert [t.text for t in back.tokens] == [t.text for t in trace.tokens]
     assert back.tokens == trace.tokens
@@ -96,7 +123,7 @@ def test_tiles_agree_with_whole_rows_of_packed_vectors():
 
 
 def test_arrays_are_aligned():
-    data = encode(golden_trace()[0])
+    data = encode(golden_trace())
     assert int.from_bytes(data[:8], "little") % 8 == 0
     for site in header_of(data)["sites"]:
         for record in site.values():
@@ -141,7 +168,68 @@ def test_what_is_opened_first_must_exist():
         encode(trace, heads=[9])
 
 
-def test_attribution_must_fit_its_site():
-    wrong = Attribution(("word",), np.zeros((1, 4, 3, 64)), np.zeros((1, 4, 4, 64)))
-    with pytest.raises(ValueError, match="attribution of layer 0"):
-        encode(vectors_trace(4), attribution={0: wrong})
+def test_parts_of_vectors_cross():
+    trace = golden_trace()
+    back = decode(encode(trace)).sites[3]
+    assert back.parts == ("word", "position", "constant")
+    np.testing.assert_allclose(back.qparts, trace.sites[3].qparts, atol=1e-6)
+    np.testing.assert_allclose(back.kparts, trace.sites[3].kparts, atol=1e-6)
+
+
+def previous_token_trace(tokens: int = 12) -> Trace:
+    """Layer 1 head 1 looks at the previous token, all others everywhere."""
+    maps = np.full((2, 2, tokens, tokens), 1 / tokens, np.float32)
+    maps[1, 1] = np.eye(tokens, k=-1, dtype=np.float32)
+    maps[1, 1, 0, 0] = 1
+    return Trace.from_maps(maps, [f"t{i}" for i in range(tokens)])
+
+
+def test_the_header_says_what_each_head_does():
+    header = header_of(encode(previous_token_trace()))
+    site = header["sites"][1]
+    assert site["patterns"][0] == []
+    (found,) = site["patterns"][1]
+    assert found["name"] == "previous token"
+    assert found["sentence"].startswith("attends to the previous token in ")
+    assert "previous token" in site["measures"]
+    assert site["missing"]["same word"]
+    assert site["types"]["shape"] == [2, len(header["types"])]
+    assert any("not why" in sentence for sentence in header["cautions"])
+
+
+def test_without_a_report_nothing_is_measured():
+    header = header_of(encode(previous_token_trace(), report=False))
+    assert "patterns" not in header["sites"][0]
+    assert header["sites"][0]["measures"] == {}
+    assert header["cautions"] == []
+
+
+def test_large_traces_are_measured_on_request_only(monkeypatch):
+    monkeypatch.setattr("regard.views.report.MODERATE", 100)
+    trace = previous_token_trace()
+    assert "patterns" not in header_of(encode(trace))["sites"][0]
+    assert "patterns" in header_of(encode(trace, report=True))["sites"][0]
+
+
+def test_findings_made_elsewhere_travel_as_they_are():
+    found = [{"name": "subject of", "score": 0.8, "sentence": "finds subjects in 400 texts"}]
+    record = {
+        "kind": "encoder",
+        "layer": 0,
+        "head": 1,
+        "patterns": found,
+        "probabilities": None,
+        "measures": {"f1": 0.7},
+    }
+    header = header_of(encode(previous_token_trace(), report=[record]))
+    assert header["sites"][0]["patterns"] == [[], found]
+    assert header["selection"] | {"view": ""} == {"view": "", "kind": "encoder", "layer": 0, "part": 0, "heads": [1]}
+    assert "f1" in header["sites"][0]["measures"]
+
+
+def test_a_page_opens_on_the_head_with_the_clearest_pattern():
+    trace = previous_token_trace()
+    chosen = header_of(encode(trace))["selection"]
+    assert (chosen["layer"], chosen["heads"]) == (1, [1])
+    explicit = header_of(encode(trace, layer=0))["selection"]
+    assert (explicit["layer"], explicit["heads"]) == (0, [0, 1])

@@ -2,20 +2,21 @@
 
 import { hasWords } from "../axis";
 import { MEASURES } from "../digest";
+import { isKnown } from "../report";
 import { figure, headColour } from "../scales";
-import { VIEWS } from "../state";
 import { isKey } from "../strings";
 import { type Say, useSay, useStore } from "./context";
+import { wordFor } from "./report";
 
 export function Controls() {
   const { view } = useStore().selection.value;
   return (
     <div class="controls">
-      <Kinds />
-      {view !== "atlas" && <Layers />}
+      {view !== "walk" && <Kinds />}
+      {view !== "atlas" && view !== "walk" && <Layers />}
       {view !== "atlas" && <HeadPatches single={view !== "heads"} />}
-      {view === "heads" && <Segments />}
-      {view !== "neurons" && <Level />}
+      {(view === "heads" || view === "matrix") && <Segments />}
+      {view !== "neurons" && view !== "walk" && <Level />}
       {(view === "heads" || view === "matrix") && <Special />}
       {view === "heads" && <Threshold />}
       {view === "atlas" && <Order />}
@@ -265,14 +266,15 @@ function Threshold() {
   );
 }
 
-/** What the atlas is sorted by: measures that came with the trace, then those counted here. */
+/** What the atlas is sorted by: measures that came with the page, or else those counted here. */
 function Order() {
   const store = useStore();
   const tell = useSay();
   const given = [...new Set(store.page.sites.flatMap((site) => Object.keys(site.measures)))];
+  const own = isKnown(store.page) ? [] : MEASURES.filter((measure) => !given.includes(measure));
   const name = (measure: string) => {
     const key = `measure_${measure}`;
-    return isKey(key) ? tell(key) : measure;
+    return isKey(key) ? tell(key) : wordFor(tell, measure);
   };
   return (
     <label>
@@ -283,7 +285,7 @@ function Order() {
         onChange={(event) => (store.order.value = event.currentTarget.value)}
       >
         <option value="grid">{tell("orderGrid")}</option>
-        {[...given, ...MEASURES.filter((m) => !given.includes(m))].map((measure) => (
+        {[...given, ...own].map((measure) => (
           <option key={measure} value={measure}>
             {name(measure)}
           </option>
@@ -303,13 +305,13 @@ export function Tabs() {
     if (!step) return;
     event.stopPropagation();
     event.preventDefault();
-    const next = VIEWS[(VIEWS.indexOf(current) + step + VIEWS.length) % VIEWS.length];
+    const next = store.views[(store.views.indexOf(current) + step + store.views.length) % store.views.length];
     store.set({ view: next });
     (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`[data-view=${next}]`)?.focus();
   };
   return (
     <div class="tabs" role="tablist" aria-label={tell("views")} onKeyDown={move}>
-      {VIEWS.map((view) => (
+      {store.views.map((view) => (
         <button
           key={view}
           type="button"

@@ -5,11 +5,13 @@ import { strongest } from "../active";
 import { type Digest, digest } from "../digest";
 import { run, superseded } from "../jobs";
 import type { Lens } from "../lens";
+import { isKnown } from "../report";
 import { brief, figure } from "../scales";
 import { shownBy } from "../shown";
 import type { Key } from "../strings";
 import { useSay, useStore } from "./context";
 import { PairAbout } from "./pair";
+import { Cautions, Findings } from "./report";
 
 const LISTED = 8;
 const LONG = 1024; // rows from which a head is described by a sample
@@ -18,6 +20,7 @@ const HINTS = {
   heads: "hoverHint",
   matrix: "matrixHint",
   neurons: "chooseQuery",
+  walk: "hoverHint",
 } as const;
 const digests = new WeakMap<Lens, Digest>();
 
@@ -35,15 +38,16 @@ export function Inspector() {
   return (
     <aside class="inspector" aria-label={tell("inspector")}>
       <h2>{title}</h2>
-      {single && <About />}
+      {single && (isKnown(store.page) ? <Findings /> : <About />)}
       {view === "neurons" ? <PairAbout /> : <Chosen />}
       <Pins />
+      <Cautions />
       <Facts />
     </aside>
   );
 }
 
-/** What a head does, in plain numbers. */
+/** What a head does, counted here: for pages whose heads nobody has measured. */
 function About() {
   const store = useStore();
   const tell = useSay();

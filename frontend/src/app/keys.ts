@@ -1,7 +1,7 @@
 // The keyboard: arrows move layer and head, Esc clears, digits choose views.
 
 import type { Signal } from "@preact/signals";
-import { NOTHING, type Store, VIEWS } from "../state";
+import { NOTHING, type Store } from "../state";
 
 /** Handle a key, unless somebody is typing or a control needs it. */
 export function onKey(event: KeyboardEvent, store: Store, help: Signal<boolean>): void {
@@ -15,13 +15,10 @@ export function onKey(event: KeyboardEvent, store: Store, help: Signal<boolean>)
 }
 
 function actions(store: Store, help: Signal<boolean>): Record<string, () => void> {
-  const views = VIEWS.map((view, i) => [String(i + 1), () => store.set({ view })] as const);
+  const views = store.views.map((view, i) => [String(i + 1), () => store.set({ view })] as const);
   return {
     ...Object.fromEntries(views),
-    ArrowUp: () => step(store, "layer", -1),
-    ArrowDown: () => step(store, "layer", 1),
-    ArrowLeft: () => step(store, "head", -1),
-    ArrowRight: () => step(store, "head", 1),
+    ...(store.selection.peek().view === "walk" ? walking(store) : looking(store)),
     Escape: () => {
       help.value = false;
       store.enlarged.value = false;
@@ -38,6 +35,20 @@ function actions(store: Store, help: Signal<boolean>): Record<string, () => void
     w: () => store.set({ level: store.selection.peek().level === "tokens" ? "words" : "tokens" }),
   };
 }
+
+const looking = (store: Store) => ({
+  ArrowUp: () => step(store, "layer", -1),
+  ArrowDown: () => step(store, "layer", 1),
+  ArrowLeft: () => step(store, "head", -1),
+  ArrowRight: () => step(store, "head", 1),
+});
+
+const walking = (store: Store) => ({
+  ArrowUp: () => step(store, "head", -1),
+  ArrowDown: () => step(store, "head", 1),
+  ArrowLeft: () => store.set({ step: Math.max(0, store.selection.peek().step - 1) }),
+  ArrowRight: () => store.set({ step: store.selection.peek().step + 1 }),
+});
 
 function step(store: Store, what: "layer" | "head", by: number): void {
   const { layer } = store.selection.peek();

@@ -6,6 +6,7 @@ import { Atlas } from "../views/atlas";
 import { Heads } from "../views/heads";
 import { Matrix } from "../views/matrix";
 import { Neurons } from "../views/neurons";
+import { Walk } from "../walk/view";
 import { useSay, useStore } from "./context";
 import { Choice, Controls, Tabs } from "./controls";
 import { Inspector } from "./inspector";
@@ -29,7 +30,7 @@ export function Shell({ frame }: ShellOptions) {
     });
     return () => abort.abort();
   }, [store, frame]);
-  const views = { atlas: Atlas, heads: Heads, matrix: Matrix, neurons: Neurons };
+  const views = { atlas: Atlas, heads: Heads, matrix: Matrix, neurons: Neurons, walk: Walk };
   const View = views[store.selection.value.view];
   return (
     <div class="regard" data-theme={theme.value} lang={language.value} ref={root} tabIndex={-1}>
@@ -37,13 +38,13 @@ export function Shell({ frame }: ShellOptions) {
       <div class="bar">
         <Tabs />
         <span class="fill" />
-        <Carry />
+        {store.selection.value.view !== "walk" && <Carry />}
         <Tools help={() => (help.value = true)} />
       </div>
       <Controls />
       <main class="body">
         <View />
-        <Inspector />
+        {store.selection.value.view !== "walk" && <Inspector />}
       </main>
       {help.value && <Help close={() => (help.value = false)} />}
     </div>
@@ -155,6 +156,7 @@ const HELP = [
   "layers",
   "heads",
   "views",
+  "walk",
   "carry",
   "words",
   "help",

@@ -1,25 +1,19 @@
 // The atlas: every head of the model as a small map, side by side.
 
 import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type Say, useSay, useStore } from "../app/context";
 import { savedBy } from "../app/picture";
 import { type Digest, digest, type Measure, poolOf } from "../digest";
 import { run, superseded } from "../jobs";
-import { heat } from "../marks/heat";
 import type { Pen } from "../marks/pen";
-import { figure, palette, type Theme } from "../scales";
+import { type Cell, colourOf, isKnown, measureOf, NONE, namesOf } from "../report";
+import { figure, palette } from "../scales";
 import type { Store } from "../state";
-import type { Site } from "../wire";
+import { GridOf, nameOf, paint, Thumb } from "./grid";
 import { mark } from "./heads";
+import { Legend } from "./legend";
 import { Plot, type PlotState } from "./plot";
-
-interface Cell {
-  site: Site;
-  head: number;
-}
-
-const nameOf = (cell: Cell): string => `${cell.site.layer} ${cell.site.part} ${cell.head}`;
 
 export function Atlas() {
   const store = useStore();
@@ -45,12 +39,12 @@ export function Atlas() {
       (!layers.value.length || layers.value.includes(site.layer)) &&
       (!heads.value.length || heads.value.includes(head)),
   );
-  const value = (cell: Cell) => measureOf(cell, found.value.get(nameOf(cell)), order.value);
+  const value = (cell: Cell) => sortValue(cell, found.value.get(nameOf(cell)), order.value);
   const sorted =
     order.value === "grid" ? chosen : chosen.slice().sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1));
   return (
     <div class="stage">
-      <Legend digests={found.value} />
+      <Legend digests={found.value} cells={all} />
       <div class="scroller">
         {order.value === "grid" ? (
           <GridOf cells={sorted} digests={found.value} layers={layers} heads={heads} all={all} />
@@ -83,12 +77,13 @@ function* digests(store: Store, found: Signal<Map<string, Digest>>): Generator<v
   const look = store.look.peek();
   const cells = cellsOf(store);
   const lenses = cells.map(({ site, head }) => store.lenses.of(site, site.heads.indexOf(head), look));
+  const thorough = isKnown(store.page) ? "picture" : "exact"; // measures need not be counted twice
   const passes = lenses.some((lens) => poolOf(lens) > 2) ? [false, true] : [true];
   for (const full of passes) {
     const results = new Map(found.peek());
     let shown = performance.now();
     for (const [i, cell] of cells.entries()) {
-      results.set(nameOf(cell), yield* digest(lenses[i], full ? "exact" : "sketch"));
+      results.set(nameOf(cell), yield* digest(lenses[i], full ? thorough : "sketch"));
       if (performance.now() - shown > 250) {
         found.value = new Map(results);
         shown = performance.now();
@@ -101,147 +96,10 @@ function* digests(store: Store, found: Signal<Map<string, Digest>>): Generator<v
   }
 }
 
-function measureOf(cell: Cell, found: Digest | undefined, name: string): number | null {
-  const given = cell.site.measures[name];
-  const value = given ? given.all()[cell.site.heads.indexOf(cell.head)] : found?.measures[name as Measure];
-  return value === undefined || Number.isNaN(value) ? null : value;
-}
-
-function Legend({ digests: found }: { digests: Map<string, Digest> }) {
-  const tell = useSay();
-  const all = [...found.values()];
-  const pool = Math.max(1, ...all.map((d) => d.pool));
-  const sampled = Math.max(1, ...all.map((d) => d.sampled));
-  return (
-    <p class="legend">
-      {tell("legendAtlas")}
-      {pool > 1 && ` ${tell("legendAtlasPooled", { n: pool })}`}
-      {sampled > 1 && ` ${tell("legendAtlasSampled", { n: sampled })}`}
-    </p>
-  );
-}
-
-interface GridProps {
-  cells: Cell[];
-  all: Cell[];
-  digests: Map<string, Digest>;
-  layers: { value: number[] };
-  heads: { value: number[] };
-}
-
-function GridOf({ cells, all, digests: found, layers, heads }: GridProps) {
-  const tell = useSay();
-  const rows = [...new Set(cells.map(({ site }) => `${site.layer} ${site.part}`))];
-  const columns = [...new Set(cells.map(({ head }) => head))].sort((a, b) => a - b);
-  const toggle = (list: { value: number[] }, n: number) => {
-    list.value = list.value.includes(n) ? list.value.filter((x) => x !== n) : [...list.value, n];
-  };
-  const windows = all.some(({ site }) => site.part > 0);
-  return (
-    <fieldset
-      class="grid"
-      style={{ gridTemplateColumns: `auto repeat(${columns.length}, minmax(34px, 84px))` }}
-      onKeyDown={arrows(columns.length)}
-    >
-      <span />
-      {columns.map((head) => (
-        <button
-          key={head}
-          type="button"
-          class="plain"
-          data-only-head={head}
-          aria-pressed={heads.value.includes(head)}
-          title={tell("onlyHead", { head })}
-          onClick={() => toggle(heads, head)}
-        >
-          {head}
-        </button>
-      ))}
-      {rows.map((row) => {
-        const [layer, part] = row.split(" ").map(Number);
-        return [
-          <button
-            key={row}
-            type="button"
-            class="plain"
-            data-only-layer={layer}
-            aria-pressed={layers.value.includes(layer)}
-            title={tell("onlyLayer", { layer })}
-            onClick={() => toggle(layers, layer)}
-          >
-            {windows ? `${layer}.${part}` : layer}
-          </button>,
-          ...columns.map((head) => {
-            const cell = cells.find((c) => c.head === head && c.site.layer === layer && c.site.part === part);
-            return cell ? (
-              <Thumb key={nameOf(cell)} cell={cell} digest={found.get(nameOf(cell))} />
-            ) : (
-              <span key={`${row} ${head}`} />
-            );
-          }),
-        ];
-      })}
-    </fieldset>
-  );
-}
-
-/** Arrow keys move between the maps of a grid. */
-const arrows = (columns: number) => (event: KeyboardEvent) => {
-  const step = { ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  const all = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>(".thumb")];
-  const at = all.indexOf(event.target as HTMLElement);
-  if (step === undefined || at < 0) return;
-  event.preventDefault();
-  event.stopPropagation();
-  all[at + step]?.focus();
-};
-
-function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | undefined }) {
-  const store = useStore();
-  const tell = useSay();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = store.theme.value;
-  useLayoutEffect(() => {
-    if (found) paint(canvas.current!, found, theme);
-  }, [found, theme]);
-  const { kind, layer, part, heads } = store.selection.value;
-  const { site, head } = cell;
-  const current =
-    kind === site.kind &&
-    layer === site.layer &&
-    part === site.part &&
-    heads.length === 1 &&
-    heads[0] === head;
-  const name = tell("cellName", { layer: site.layer, head });
-  const choose = (enlarge: boolean) => {
-    store.set({ layer: site.layer, part: site.part, heads: [head] });
-    store.enlarged.value = enlarge;
-  };
-  return (
-    <button
-      type="button"
-      class="thumb"
-      data-cell={`${site.layer}-${head}`}
-      aria-label={name}
-      title={name}
-      aria-pressed={current}
-      onClick={() => choose(true)}
-      onDblClick={() => {
-        choose(false);
-        store.set({ view: "heads" });
-      }}
-      onPointerEnter={() => (store.pointed.value = cell)}
-      onPointerLeave={() => (store.pointed.value = null)}
-      onFocus={() => (store.pointed.value = cell)}
-      onBlur={() => (store.pointed.value = null)}
-    >
-      <canvas ref={canvas} aria-hidden="true" />
-    </button>
-  );
-}
-
-function paint(canvas: HTMLCanvasElement, found: Digest, theme: Theme): void {
-  heat(canvas, found.pixels, found.size[0], found.size[1], found.top, false, theme);
+/** A measure that came with the page, or one counted here. */
+function sortValue(cell: Cell, found: Digest | undefined, name: string): number | null {
+  const counted = found?.measures[name as Measure];
+  return measureOf(cell, name) ?? (counted === undefined || Number.isNaN(counted) ? null : counted);
 }
 
 /** One head, large, over the atlas. */
@@ -288,6 +146,7 @@ function Enlarged({ tell }: { tell: Say }) {
 
 const GAP = 6;
 const LABEL = 28;
+const STRIP = 5;
 
 function picture(pen: Pen, store: Store, found: Map<string, Digest>, width: number): number {
   const colours = palette(store.theme.value);
@@ -306,7 +165,11 @@ function picture(pen: Pen, store: Store, found: Map<string, Digest>, width: numb
     if (!known) continue;
     const canvas = document.createElement("canvas");
     paint(canvas, known, store.theme.value);
-    pen.image(canvas, x(cell.head), y(`${cell.site.layer} ${cell.site.part}`), size, size);
+    const [left, top] = [x(cell.head), y(`${cell.site.layer} ${cell.site.part}`)];
+    pen.image(canvas, left, top, size, size);
+    const [name] = namesOf(store.page, cell, store.tint.value);
+    if (name !== NONE)
+      pen.rect(left, top + size - STRIP, size, STRIP, { colour: colourOf(store.tint.value, name) });
   }
   return LABEL + rows.length * (size + GAP);
 }

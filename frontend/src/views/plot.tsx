@@ -10,7 +10,7 @@ import { heat } from "../marks/heat";
 import { canvasPen, measure, type Pen, prepare } from "../marks/pen";
 import { figure, palette } from "../scales";
 import { shownBy } from "../shown";
-import { NOTHING, type Store } from "../state";
+import { NOTHING, type Selection, type Store } from "../state";
 import { TILE, type Tile, Tiles } from "../tiles";
 import { type Gestures, listen } from "./gestures";
 import { mark } from "./heads";
@@ -138,18 +138,25 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
 }
 
 function tilesOf(store: Store): Tiles {
-  const whole = { ...store.selection.value, from: null, to: null };
-  const { rows, columns } = shownBy(store.rows.value, store.columns.value, whole);
+  const { rows, columns } = shownBy(store.rows.value, store.columns.value, shown(store));
   return new Tiles(store.lens(store.lead), { rows: rows.mask, columns: columns.mask });
 }
 
+/** Segments are chosen in the matrix; a map enlarged in the atlas is whole. */
+function shown(store: Store): Selection {
+  const selection = store.selection.value;
+  return selection.view === "matrix" ? selection : { ...selection, from: null, to: null };
+}
+
 function tilesKey(store: Store): string {
-  const { special } = store.selection.value;
+  const { special, from, to } = shown(store);
   const { level, carry, relative } = store.look.value;
   return JSON.stringify([
     store.page.sites.indexOf(store.site.value),
     store.lead,
     special,
+    from,
+    to,
     level,
     carry,
     relative,

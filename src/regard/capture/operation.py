@@ -127,7 +127,7 @@ def _from_seen(seen: Seen) -> Operation | None:
             q=seen.q,
             k=seen.k,
             v=seen.v,
-            mask=seen.mask,
+            mask=None if seen.mask is None else seen.mask[(None,) * (4 - seen.mask.ndim)],  # (B, H, Q, K)
             causal=seen.causal,
             scale=float(scale),
             lse=seen.lse,

@@ -18,30 +18,33 @@ def attention_of(operation: Operation) -> torch.Tensor:
     keys = repeated(operation.k, operation.heads).float()
     scores = (operation.q.float() * operation.scale) @ keys.transpose(-1, -2)  # (B, H, Q, d) @ (B, H, d, K)
     if operation.softcap is not None:
-        scores = torch.tanh(scores / operation.softcap) * operation.softcap
+        scores = scores.div_(operation.softcap).tanh_().mul_(operation.softcap)
     if operation.bias is not None:
-        scores = scores + operation.bias
-    scores = _masked(scores, operation)
+        scores = scores.add_(operation.bias)
+    hidden = hidden_of(operation, scores)
+    if hidden is not None:
+        scores = scores.add_(hidden)
     if operation.sink is None:
-        return torch.softmax(scores, dim=-1)
+        return torch.softmax(scores, dim=-1, out=scores)
     sink = operation.sink.float().reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)
     return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]
 
 
-def _masked(scores: torch.Tensor, operation: Operation) -> torch.Tensor:
+def hidden_of(operation: Operation, like: torch.Tensor) -> torch.Tensor | None:
+    """What is added to scores so that hidden keys vanish, (B, 1, Q, K) or broadcast to it; None where none are."""
     mask = operation.mask
     if mask is not None:
-        if mask.dtype == torch.bool:
-            return scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        return scores + mask
+        if mask.dtype != torch.bool:
+            return mask
+        return None if bool(mask.all()) else torch.where(mask, 0.0, torch.finfo(like.dtype).min)
     if not operation.causal:
-        return scores
-    queries, keys = scores.shape[-2:]
-    distance = torch.arange(keys, device=scores.device) - torch.arange(queries, device=scores.device)[:, None]
+        return None
+    queries, keys = like.shape[-2:]
+    distance = torch.arange(keys, device=like.device) - torch.arange(queries, device=like.device)[:, None]
     hidden = distance > 0
     if operation.window:
         hidden |= distance <= -operation.window
-    return scores.masked_fill(hidden, float("-inf"))
+    return torch.where(hidden, float("-inf"), 0.0)
 
 
 def repeated(vectors: torch.Tensor, heads: int) -> torch.Tensor:

@@ -22,7 +22,7 @@ from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTraine
 from regard.capture.families import BANDED
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
-from regard.capture.watch import watching
+from regard.capture.watch import Watch, watching
 
 TIERS = {
     "tap": "attention interface: q, k and v, the model's own kernel",
@@ -106,7 +106,7 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         if operations:
             return operations, Plan("registered")
     keeper = _Keeper(model)
-    with tap(keeper), watching(model) as watch, _projections(model, keeper) as projections:
+    with tap(keeper), watching(model) as watch, _projections(model, keeper, watch) as projections:
         model(**inputs)
     tapped, (outside, missed) = keeper.operations(model_type(model)), from_watch(watch.seen)
     if tapped and not watch.seen:
@@ -192,7 +192,7 @@ def _flat(value: Any) -> Iterator[torch.Tensor]:
 
 
 @contextmanager
-def _projections(model: torch.nn.Module, keeper: _Keeper) -> Iterator[dict[str, torch.nn.Module | str]]:
+def _projections(model: torch.nn.Module, keeper: _Keeper, watch: Watch) -> Iterator[dict[str, torch.nn.Module | str]]:
     """Find, for each attention, the linear module whose input is the attention output itself.
 
     Families that gate or normalise in between have none: there the norms are not available rather than guessed.
@@ -200,12 +200,15 @@ def _projections(model: torch.nn.Module, keeper: _Keeper) -> Iterator[dict[str, 
     found: dict[str, torch.nn.Module | str] = {}
 
     def check(module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        if not keeper.calls or not args or not isinstance(args[0], torch.Tensor):
+        if not args or not isinstance(args[0], torch.Tensor):
             return
-        call, given = keeper.calls[-1], args[0]
-        same = given.untyped_storage().data_ptr() == call.out.untyped_storage().data_ptr()
-        if same and given.numel() == call.out.numel():
-            found.setdefault(keeper.paths[id(call.module)], module)
+        given = args[0]
+        last = [(keeper.paths[id(call.module)], call.out) for call in keeper.calls[-1:]]
+        last += [(seen.path, seen.out) for seen in watch.seen[-1:] if seen.out is not None]
+        for path, out in last:
+            same = given.untyped_storage().data_ptr() == out.untyped_storage().data_ptr()
+            if same and given.numel() == out.numel():
+                found.setdefault(path, module)
 
     with ExitStack() as stack:
         for module in model.modules():

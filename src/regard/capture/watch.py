@@ -36,6 +36,7 @@ class Seen:
     causal: bool = False
     scale: float | None = None
     lse: torch.Tensor | None = None
+    out: torch.Tensor | None = None
     maps: torch.Tensor | None = None
     run: int = 0
     lengths: frozenset[int] = frozenset()
@@ -93,6 +94,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
             causal=bool(given.get("is_causal", False)),
             scale=given.get("scale"),
             lse=result[1] if result[1].ndim == 3 else None,
+            out=result[0],
         )
 
     def _add(self, frame: _Frame, **what: Any) -> None:

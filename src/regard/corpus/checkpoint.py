@@ -33,6 +33,7 @@ class Progress:
 
 def save_checkpoint(path: Path, progress: Progress, run: Mapping[str, Any]) -> None:
     """Write a checkpoint; on any failure the old one stays valid."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     metadata = {
@@ -41,7 +42,11 @@ def save_checkpoint(path: Path, progress: Progress, run: Mapping[str, Any]) -> N
         "tally": json.dumps(asdict(progress.tally)),
         "run": json.dumps(run, sort_keys=True),
     }
-    write_atomic(path, lambda temporary: save_file(progress.sums.arrays, temporary, metadata))
+    try:
+        write_atomic(path, lambda temporary: save_file(progress.sums.arrays, temporary, metadata))
+    except (SafetensorError, OSError) as error:
+        kept = "; the one before is still valid" if path.exists() else ""
+        raise OSError(f"the checkpoint {path} could not be written ({error}){kept}") from None
 
 
 def load_checkpoint(path: Path, run: Mapping[str, Any]) -> Progress:

@@ -32,6 +32,9 @@ class Summing(Protocol):
     @property
     def settings(self) -> dict[str, Any]: ...
 
+    @property
+    def arguments(self) -> dict[str, Any]: ...
+
     def update(self, model: Model, batch: list[Item], sums: Sums) -> None: ...
 
 
@@ -50,10 +53,10 @@ class Run:
 
 def run_local(study: Summing, model: Model, run: Run) -> Progress:
     """Sum a study over a corpus on this machine."""
-    progress = _begin(study, model, run)
+    progress = begin(study, model, run)
     start = saved = time.monotonic()
     try:
-        for index, examples in grouped(_examples(run), skip=progress.windows):
+        for index, examples in grouped(examples_of(run), skip=progress.windows):
             window = window_of(index, examples, encoder_of(model), long=run.long)
             progress = progress.plus(index, window.tally, sum_window(study, model, window))
             if run.report is not None:
@@ -67,6 +70,8 @@ def run_local(study: Summing, model: Model, run: Run) -> Progress:
         raise
     if not progress.tally.inputs:
         raise ValueError(f"the corpus {run.source.name} gave no example to study; check the file and its format")
+    if run.checkpoint is not None:  # what comes after may fail too: drawing, a full disk, a second corpus
+        save_checkpoint(run.checkpoint, progress, identity(study, model, run))
     return progress
 
 
@@ -95,12 +100,14 @@ def identity(study: Summing, model: Model, run: Run) -> dict[str, Any]:
     }
 
 
-def _examples(run: Run) -> Iterator[Example]:
+def examples_of(run: Run) -> Iterator[Example]:
+    """The examples of a run's corpus."""
     run.problems.strict = run.strict
     return read(run.source, run.problems)
 
 
-def _begin(study: Summing, model: Model, run: Run) -> Progress:
+def begin(study: Summing, model: Model, run: Run) -> Progress:
+    """Where a run begins: at the start, or where its checkpoint ends."""
     if run.resume and run.checkpoint is not None and run.checkpoint.exists():
         return load_checkpoint(run.checkpoint, identity(study, model, run))
     return Progress()

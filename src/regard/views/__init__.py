@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from regard.views.html import save_html
-from regard.views.wire import Attribution, decode, encode, header_of
+from regard.views.wire import decode, encode, header_of
 
-__all__ = ["Attribution", "decode", "encode", "header_of", "save_html"]
+__all__ = ["decode", "encode", "header_of", "save_html"]

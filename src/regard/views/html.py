@@ -11,13 +11,21 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from regard.site import Array
 from regard.store import write_atomic
 from regard.trace import Trace
-from regard.views.wire import Attribution, encode
+from regard.views.report import Given
+from regard.views.wire import encode
 
+if TYPE_CHECKING:
+    from regard.transformer.walk import Walk
+
+# Digits of the payload's text: printable characters that mean nothing in HTML.
+DIGITS = bytes(code for code in range(0x28, 0x7F) if code not in b"<>")
 LIMIT = 200_000_000  # bytes; browsers hold a page about three times over while they read it
 
 _PAGE = """<!doctype html>
@@ -69,7 +77,7 @@ def save_html(
     limit
         Refuse pages with more bytes than this.
     **more
-        `vectors`, `measures` and `attribution`, as in `regard.views.encode`.
+        `vectors`, `measures`, `report` and `walk`, as in `regard.views.encode`.
 
     Examples
     --------
@@ -97,7 +105,8 @@ def page_of(
     heads: Sequence[int] | None = None,
     vectors: bool = True,
     measures: Mapping[str, Sequence[Array]] | None = None,
-    attribution: Mapping[int, Attribution] | None = None,
+    report: Given = None,
+    walk: Walk | None = None,
 ) -> bytes:
     """The bytes of the page that `save_html` writes."""
     payload = encode(
@@ -108,14 +117,25 @@ def page_of(
         heads=heads,
         vectors=vectors,
         measures=measures,
-        attribution=attribution,
+        report=report,
+        walk=walk,
     )
     script, style = bundle("regard.js"), bundle("regard.css")
     head, tail = _PAGE.split("{payload}")
     name = title or f"{trace.facts.get('model', 'attention')} · regard"
     head = head.format(policy=_policy(script, style), title=html.escape(str(name)), style=style)
     tail = tail.format(script=script)
-    return b"".join([head.encode(), base64.b64encode(payload), tail.encode()])
+    return b"".join([head.encode(), _text(payload), tail.encode()])
+
+
+def _text(payload: bytes) -> bytes:
+    """Bytes as text: each word of 32 bits as five digits of base 85, the lowest first. A quarter longer; base64: a third."""
+    words, digits = np.frombuffer(payload, "<u4"), np.frombuffer(DIGITS, np.uint8)
+    text = np.empty((len(words), 5), np.uint8)
+    for place in range(5):
+        words, digit = np.divmod(words, np.uint32(85))
+        text[:, place] = digits[digit]
+    return text.tobytes()
 
 
 def bundle(name: str) -> str:
@@ -138,7 +158,7 @@ def _digest(text: str) -> str:
 
 
 def _least_size(trace: Trace) -> int:
-    """Bytes the page has at least: 12 bits a number, in base64. Known before anything is computed."""
+    """Bytes the page has about: 12 bits a number, as text. Known before anything is computed."""
     arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
     return sum(2 * array.size for array in arrays if array is not None)
 

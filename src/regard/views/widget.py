@@ -5,7 +5,6 @@ Enters: a Trace. Leaves: a widget that shows itself; its selection can be read a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import anywidget
@@ -13,7 +12,10 @@ import traitlets
 
 from regard.trace import Trace
 from regard.views.html import bundle
-from regard.views.wire import encode
+from regard.views.wire import VIEWS, encode, header_of
+
+_CHOICES = ("view", "kind", "layer", "part", "heads", "queries", "keys", "pairs", "carry", "relative", "level")
+_CHOICES += ("special", "threshold", "from", "to", "log")
 
 
 class View(anywidget.AnyWidget):  # type: ignore[misc]
@@ -30,7 +32,8 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
 
     def __init__(self, trace: Trace, **first: Any) -> None:
         """Show a trace; `first` names what is open first, as in `regard.views.encode`."""
-        super().__init__(payload=encode(trace, **first))
+        payload = encode(trace, **first)
+        super().__init__(payload=payload, selection=header_of(payload)["selection"])
         self.trace = trace
 
     def select(self, **change: Any) -> None:
@@ -39,9 +42,12 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
         self.selection = {**self.selection, **change}
 
     def _check(self, change: dict[str, Any]) -> None:
-        kind = change.get("kind", self.selection.get("kind"))
-        layer = change.get("layer", self.selection.get("layer"))
-        site = self.trace.site(self.trace.layers(kind)[0] if layer is None else layer, kind=kind)
-        heads: Sequence[int] = change.get("heads", ())
-        for head in heads:
+        unknown = [name for name in change if name not in _CHOICES]
+        if unknown:
+            raise ValueError(f"a view has no {unknown[0]!r} to choose; choose from {', '.join(_CHOICES)}")
+        wanted = {**self.selection, **change}
+        if wanted["view"] not in VIEWS:
+            raise ValueError(f"there is no view {wanted['view']!r}; choose from {', '.join(VIEWS)}")
+        site = self.trace.site(wanted["layer"], kind=wanted["kind"])
+        for head in change.get("heads", ()):
             site.index(head)

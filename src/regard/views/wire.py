@@ -8,32 +8,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import regard
+from regard.map_types import TYPES
 from regard.site import Array, Mask, Site
 from regard.tokens import Segment, Side, Token, word_groups
 from regard.trace import Trace
-from regard.views.arrays import ALIGN, Buffer, Record, bits_for, read, rounded
+from regard.views.arrays import ALIGN, Buffer, Record, read
+from regard.views.packing import pack_parts, pack_site
+from regard.views.report import Given, Report, measure_arrays, report_of, type_table
+
+if TYPE_CHECKING:
+    from regard.transformer.walk import Walk
 
 VERSION = 1
-VIEWS = ("heads", "atlas", "matrix", "neurons")
+VIEWS = ("heads", "atlas", "matrix", "neurons", "walk")
 _EXACT = 2_000_000  # bytes of q, k or maps that travel as float32; more are packed
 _LONG = 1024  # keys from which rows carry their log-sum-exp, so that a tile needs no whole row
 _LAYOUT = ("row", "column", "word")
-
-
-@dataclass(frozen=True, eq=False)
-class Attribution:
-    """What q and k of a site are sums of (METHODS §7): q (P, H, Q, d) and k (P, H, K, d) over P named parts."""
-
-    names: tuple[str, ...]
-    q: Array
-    k: Array
 
 
 def encode(
@@ -45,7 +42,8 @@ def encode(
     heads: Sequence[int] | None = None,
     vectors: bool = True,
     measures: Mapping[str, Sequence[Array]] | None = None,
-    attribution: Mapping[int, Attribution] | None = None,
+    report: Given = None,
+    walk: Walk | None = None,
 ) -> bytes:
     """A trace as bytes for the views.
 
@@ -54,35 +52,43 @@ def encode(
     trace
         What to show.
     view, kind, layer, heads
-        What is open first: one of heads, atlas, matrix, neurons; a layer and heads of one kind of attention.
+        What is open first: one of heads, atlas, matrix, neurons; a layer and heads of one kind of attention. Without
+        layer and heads, the head that shows a pattern most clearly.
     vectors
         False leaves out q and k where the maps are smaller; there is no neuron view then.
     measures
         Numbers per head by name: for each site of the trace, in its order, an array (heads,).
-    attribution
-        For sites (by their number in `trace.sites`) whose q and k are known sums, the parts.
+    report
+        What each head does. None measures it here unless the trace is very large, True always, False never; or the
+        `Patterns` of this trace, or records as from `regard.patterns.head_report`.
+    walk
+        One layer of the model, opened (`regard.transformer.walk`); without it there is no walk view.
     """
-    selection = _selection(trace, view, kind, layer, heads)
+    known = report_of(trace, report)
+    selection = _selection(trace, known, view, kind, layer, heads)
     buffer = Buffer()
-    bits = _vector_bits(trace)
-    maps = "f4" if sum(4 * site.heads * site.queries * site.keys for site in trace.sites) <= _EXACT else "l12"
     sites = []
     for number, site in enumerate(trace.sites):
-        record = _site_record(site, trace, buffer)
-        record |= _weights(site, buffer, bits, vectors, maps)
-        record |= _attribution(site, (attribution or {}).get(number), buffer)
-        if measures:
-            record["measures"] = {name: buffer.put(np.asarray(v[number])) for name, v in measures.items()}
+        own = {name: np.asarray(values[number]) for name, values in (measures or {}).items()}
+        record = _site_record(site, trace, buffer, _packed(trace))
+        record |= _weights(site, buffer, vectors, _packed(trace))
+        record |= _parts(site, buffer, _packed(trace)) | _known(site, known, own, buffer)
         sites.append(record)
     header = {
         "format": "regard",
         "version": VERSION,
         "made": regard.__version__,
         "facts": dict(trace.facts),
+        "types": list(TYPES),
+        "cautions": known.cautions if known else [],
         "sides": [_side_record(side, buffer) for side in trace.sides.values()],
         "sites": sites,
         "selection": selection,
     }
+    if walk is not None:
+        header["walk"] = _walk_record(walk, buffer)
+    elif view == "walk":
+        raise ValueError("this trace comes without a walk; make the page with regard walk, or regard.views.save_walk")
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
     text += b" " * (-len(text) % ALIGN)
     return len(text).to_bytes(8, "little") + text + bytes(buffer)
@@ -117,10 +123,12 @@ def decode(data: bytes) -> Trace:
 
 
 def _selection(
-    trace: Trace, view: str, kind: str | None, layer: int | None, heads: Sequence[int] | None
+    trace: Trace, known: Report | None, view: str, kind: str | None, layer: int | None, heads: Sequence[int] | None
 ) -> dict[str, Any]:
     if view not in VIEWS:
         raise ValueError(f"there is no view {view!r}; choose from {', '.join(VIEWS)}")
+    for one in known.telling(1, kind) if known and layer is None and heads is None else ():
+        return {"view": view, "kind": one.kind, "layer": one.layer, "part": one.part, "heads": [one.head]}
     kind = trace.kinds[0] if kind is None else kind
     site = trace.site(trace.layers(kind)[0] if layer is None else layer, kind=kind)
     for head in heads or ():
@@ -129,13 +137,20 @@ def _selection(
     return {"view": view, "kind": kind, "layer": site.layer, "part": site.part, "heads": chosen}
 
 
-def _vector_bits(trace: Trace) -> int | None:
-    """32 where all vectors are few; None where each site finds its own width."""
-    size = sum(site.q.size + site.k.size for site in trace.sites if site.q is not None and site.k is not None)
-    return 32 if 4 * size <= _EXACT else None
+def _packed(trace: Trace) -> bool:
+    """Whether there is so much that numbers travel in fewer bits than they have."""
+    vectors = sum(site.q.size + site.k.size for site in trace.sites if site.q is not None and site.k is not None)
+    maps = sum(site.heads * site.queries * site.keys for site in trace.sites if site.q is None)
+    return 4 * (vectors + maps) > _EXACT
 
 
-def _site_record(site: Site, trace: Trace, buffer: Buffer) -> Record:
+def _walk_record(walk: Walk, buffer: Buffer) -> Record:
+    plain = ("layer", "heads", "norm", "activation", "epsilon", "order", "ids", "targets", "vocabulary")
+    record = {name: getattr(walk, name) for name in plain}
+    return record | {"arrays": {name: buffer.put(array) for name, array in walk.arrays.items()}}
+
+
+def _site_record(site: Site, trace: Trace, buffer: Buffer, packed: bool) -> Record:
     table = site.mask.table
     return {
         "kind": site.kind,
@@ -149,38 +164,53 @@ def _site_record(site: Site, trace: Trace, buffer: Buffer) -> Record:
         "mask": {"left": site.mask.left, "right": site.mask.right, "table": buffer.put(table, "u1")},
         "bias": buffer.put(site.bias),
         "sink": buffer.put(site.sink),
-        "norms": buffer.put(site.norms),
+        "norms": buffer.put(site.norms, "l16" if packed else "f4"),
         "dots": buffer.put(_word_dots(site, trace.sides[site.key_side])),
         "why": site.no_norms,
     }
 
 
-def _weights(site: Site, buffer: Buffer, bits: int | None, vectors: bool, maps: str) -> Record:
+def _weights(site: Site, buffer: Buffer, vectors: bool, packed: bool) -> Record:
     """What the attention is read from: maps, or q and k (with lse for long rows)."""
     if site.q is None or site.k is None:
-        return {"maps": buffer.put(site.maps, maps)}
+        return {"maps": buffer.put(site.maps, "l12" if packed else "f4")}
     if not vectors and site.keys < 2 * site.q.shape[-1]:
         whole = np.stack([site.attention(i) for i in range(site.heads)])
-        return {"maps": buffer.put(whole, maps)}
-    width = bits or bits_for(site)
-    record: Record = {"q": buffer.put_vectors(site.q, width), "k": buffer.put_vectors(site.k, width)}
+        return {"maps": buffer.put(whole, "l12" if packed else "f4")}
+    if not packed:
+        record: Record = {"q": buffer.put(site.q), "k": buffer.put(site.k)}
+        return record | ({"lse": buffer.put(site.lse)} if site.keys > _LONG else {})
+    q, k = pack_site(site)
+    record = {"q": buffer.put_vectors(q), "k": buffer.put_vectors(k)}
     if site.keys > _LONG:
         # Of the vectors as they travel, not as they were: a tile then agrees with its row to the last digit.
-        travelling = replace(site, q=rounded(site.q, width), k=rounded(site.k, width), known_lse=None)
+        travelling = replace(site, q=q.values, k=k.values, known_lse=None)
         record["lse"] = buffer.put(travelling.lse)
     return record
 
 
-def _attribution(site: Site, parts: Attribution | None, buffer: Buffer) -> Record:
-    if parts is None:
+def _parts(site: Site, buffer: Buffer, packed: bool) -> Record:
+    """What q and k are sums of, where it is known: all parts but the first, which is what they leave."""
+    if site.qparts is None or site.kparts is None:
         return {}
-    shapes = ((len(parts.names), site.heads, site.queries), (len(parts.names), site.heads, site.keys))
-    if (parts.q.shape[:3], parts.k.shape[:3]) != shapes:
-        raise ValueError(
-            f"attribution of layer {site.layer} has q {parts.q.shape} and k {parts.k.shape}; expected "
-            "(parts, heads, queries, d) and (parts, heads, keys, d)"
-        )
-    return {"parts": list(parts.names), "qparts": buffer.put(parts.q), "kparts": buffer.put(parts.k)}
+    q, k = (np.asarray(a[1:], np.float32).reshape(-1, *a.shape[2:]) for a in (site.qparts, site.kparts))
+    record: Record = {"parts": list(site.parts)}
+    if not packed:
+        return record | {"qparts": buffer.put(q), "kparts": buffer.put(k)}
+    few = pack_parts(site, q, k)
+    return record | {"qparts": buffer.put_vectors(few[0]), "kparts": buffer.put_vectors(few[1])}
+
+
+def _known(site: Site, report: Report | None, measures: Mapping[str, Array], buffer: Buffer) -> Record:
+    """What the site's heads do, and measures of them."""
+    records = report.of(site) if report else []
+    table = {**measure_arrays(records), **measures}
+    record: Record = {"measures": {name: buffer.put(values) for name, values in table.items()}}
+    if report is not None:
+        record["patterns"] = [list(one["patterns"]) for one in records]
+        record["types"] = buffer.put(type_table(records))
+        record["missing"] = report.missing.get((site.kind, site.layer, site.part), {})
+    return record
 
 
 def _word_dots(site: Site, side: Side) -> Array | None:
@@ -226,6 +256,7 @@ def _side(record: Record, get: Any) -> Side:
 
 def _site(record: Record, get: Any) -> Site:
     mask, table = record["mask"], get(record["mask"]["table"])
+    q, k = get(record.get("q")), get(record.get("k"))
     return Site(
         kind=record["kind"],
         layer=record["layer"],
@@ -236,12 +267,23 @@ def _site(record: Record, get: Any) -> Site:
         scale=record["scale"],
         mask=Mask(mask["left"], mask["right"], None if table is None else table.astype(bool)),
         softcap=record["softcap"],
-        q=get(record.get("q")),
-        k=get(record.get("k")),
+        q=q,
+        k=k,
         bias=get(record["bias"]),
         sink=get(record["sink"]),
         maps=get(record.get("maps")),
         known_lse=get(record.get("lse")),
         known_norms=get(record["norms"]),
         no_norms=record["why"],
+        parts=tuple(record.get("parts", ())),
+        qparts=_whole(q, get(record.get("qparts"))),
+        kparts=_whole(k, get(record.get("kparts"))),
     )
+
+
+def _whole(vectors: Array | None, rest: Array | None) -> Array | None:
+    """(P, H, positions, d) parts, from the vectors and all parts but the first."""
+    if vectors is None or rest is None:
+        return None
+    others = rest.reshape(-1, *vectors.shape)
+    return np.concatenate([(vectors - others.sum(axis=0))[None], others])

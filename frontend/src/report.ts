@@ -1,0 +1,88 @@
+// What is known of each head: names, colours and counts of what heads do. Enters: a page's records. Leaves: plain values.
+
+import type { Found, Page, Site } from "./wire";
+
+export interface Cell {
+  site: Site;
+  head: number;
+}
+
+/** How heads are told apart: by what they do, or by the type of their map. */
+export type Tint = "pattern" | "type";
+
+export const NONE = ""; // of heads that do nothing that has a name
+
+// Okabe and Ito's set for colour-blind readers; greys for where attention merely rests. The terminal has the same.
+const PATTERNS: Record<string, string> = {
+  "previous token": "#0072B2",
+  "next token": "#E69F00",
+  itself: "#F0E442",
+  "same word": "#009E73",
+  "same word in the other sentence": "#CC79A7",
+  "other pieces of the word": "#56B4E9",
+  delimiter: "#8A8F98",
+  punctuation: "#B8A88A",
+  "first token (sink)": "#4E5563",
+  "repeated token": "#009E73",
+  induction: "#D55E00",
+  "bag of words": "#7B5EA7",
+};
+const TYPES: Record<string, string> = {
+  vertical: "#56B4E9",
+  diagonal: "#E69F00",
+  "vertical + diagonal": "#009E73",
+  block: "#CC79A7",
+  heterogeneous: "#8A8F98",
+};
+export const COLOURS = { pattern: PATTERNS, type: TYPES };
+const OTHER = "#A6761D"; // of names that somebody else gave
+
+/** The colour of a name. */
+export const colourOf = (tint: Tint, name: string): string => COLOURS[tint][name] ?? OTHER;
+
+/** Black or white, whichever reads better on a colour. */
+export function inkOn(colour: string): string {
+  const [r, g, b] = [1, 3, 5].map((i) => {
+    const c = Number.parseInt(colour.slice(i, i + 2), 16) / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
+}
+
+/** Whether anybody looked at what the heads do. */
+export const isKnown = (page: Page): boolean => page.sites.some((site) => site.patterns !== null);
+export const hasTypes = (page: Page): boolean => page.sites.some((site) => site.types !== null);
+
+/** What a head does, strongest first. */
+export const foundOf = ({ site, head }: Cell): Found[] => site.patterns?.[site.heads.indexOf(head)] ?? [];
+
+/** The type of a head's map, and its probability. */
+export function typeOf(page: Page, { site, head }: Cell): { name: string; probability: number } | null {
+  const row = site.types?.part(site.heads.indexOf(head));
+  if (!row || Number.isNaN(row[0])) return null;
+  const at = row.indexOf(Math.max(...row));
+  return { name: page.types[at], probability: row[at] };
+}
+
+/** The names a head goes by under a tint: one, several or NONE. */
+export function namesOf(page: Page, cell: Cell, tint: Tint): string[] {
+  if (tint === "type") return [typeOf(page, cell)?.name ?? NONE];
+  const names = foundOf(cell).map(({ name }) => name);
+  return names.length ? names : [NONE];
+}
+
+/** Names and how many of these heads go by each, in a fixed order; NONE last. */
+export function counts(page: Page, cells: Cell[], tint: Tint): [string, number][] {
+  const total = new Map<string, number>();
+  for (const cell of cells)
+    for (const name of namesOf(page, cell, tint)) total.set(name, (total.get(name) ?? 0) + 1);
+  const known = Object.keys(COLOURS[tint]);
+  const place = (name: string) => (name === NONE ? 1000 : known.includes(name) ? known.indexOf(name) : 999);
+  return [...total].sort(([a], [b]) => place(a) - place(b));
+}
+
+/** A measure of a head, or null where it is n/a. */
+export function measureOf({ site, head }: Cell, name: string): number | null {
+  const value = site.measures[name]?.all()[site.heads.indexOf(head)];
+  return value === undefined || Number.isNaN(value) ? null : value;
+}

@@ -1,0 +1,250 @@
+// The steps of the walk as equations of matrices.
+
+import type { WalkData } from "./data";
+import { type Attention, attention, feed, MODEL, type Part, type WhatIf } from "./layer";
+import type { Matrix } from "./maths";
+import { DECODER, ENCODER, type StepId } from "./text";
+
+/** A matrix on the page. Weights run from 0 up; other numbers have a sign. */
+export interface Shown {
+  name: string;
+  matrix: Matrix;
+  rows?: readonly string[];
+  columns?: readonly string[];
+  weights?: boolean;
+}
+
+/** Which cells a cell comes from: its row and column, the same place, or its row. */
+export type Rule = "product" | "same" | "row";
+
+/** Matrices and the signs between them; the last matrix is the result. */
+export interface Equation {
+  rule: Rule;
+  items: (Shown | string)[];
+}
+
+export interface Words {
+  source: readonly string[];
+  target: readonly string[];
+}
+
+export const stepsOf = (data: WalkData): StepId[] => (data.decodes ? [...ENCODER, ...DECODER] : [...ENCODER]);
+
+/** The part of the layer that a step is about. */
+export function partOf(id: StepId): Part {
+  if (id === "cross") return "cross";
+  return (DECODER as readonly string[]).includes(id) ? "decoder" : "encoder";
+}
+
+const shown = (name: string, matrix: Matrix, more: Partial<Shown> = {}): Shown => ({ name, matrix, ...more });
+
+/** The matrices of a step. */
+export function equations(data: WalkData, id: StepId, head: number, what: WhatIf, words: Words): Equation[] {
+  const order = what.permuted ? data.header.order : words.source.map((_, i) => i);
+  const source = order.map((i) => words.source[i]);
+  const part = partOf(id);
+  if (id === "embed") return embedded(data, "source", words.source);
+  if (id === "target") return embedded(data, "target", words.target);
+  if (id === "stack") return states(data, "encoder", words.source);
+  if (["tokens", "predict", "loss"].includes(id)) return [];
+  const a = attention(data, part, head, what);
+  const rows = part === "encoder" ? source : words.target;
+  const keys = part === "decoder" ? words.target : source;
+  if (id === "cross") return crossed(data, a, what, rows, keys);
+  if (id === "dfeed") return fed(data, "decoder", attention(data, "cross", 0).result, rows);
+  if (id === "feed") return fed(data, "encoder", attention(data, "encoder", 0, MODEL).result, words.source);
+  return attended(data, id, part, a, what, rows, keys);
+}
+
+function embedded(data: WalkData, side: "source" | "target", rows: readonly string[]): Equation[] {
+  const parts = ["word", "position", "segment"].filter((name) => data.has(`${side}.${name}`));
+  const items: (Shown | string)[] = [];
+  for (const name of parts) {
+    if (items.length) items.push("+");
+    items.push(shown(name, data.get(`${side}.${name}`), { rows }));
+  }
+  const normed = data.has(`${side}.scale`);
+  items.push(normed ? "→ LayerNorm →" : "=", shown("X", data.get(`${side}.x`), { rows }));
+  return [{ rule: normed ? "row" : "same", items }];
+}
+
+function states(data: WalkData, stack: string, rows: readonly string[]): Equation[] {
+  const items: (Shown | string)[] = [];
+  for (let i = 0; i < data.blocks(`${stack}.states`); i++) {
+    if (items.length) items.push("→");
+    items.push(shown(i ? `x${subscript(i)}` : "x₀", data.block(`${stack}.states`, i), { rows }));
+  }
+  items.push("→", shown("E", data.get("memory"), { rows }));
+  return [{ rule: "same", items }];
+}
+
+const subscript = (n: number): string => String(n).replace(/\d/g, (d) => "₀₁₂₃₄₅₆₇₈₉"[Number(d)]);
+
+const columnsOf = (m: Matrix): Matrix => ({ rows: 1, columns: m.columns, values: m.values });
+
+/** A bias, the columns of one head. */
+const bias = (data: WalkData, name: string, from: number, width: number): Matrix =>
+  columnsOf({ rows: 1, columns: width, values: data.get(name).values.subarray(from, from + width) });
+
+function projected(
+  data: WalkData,
+  part: Part,
+  letter: "Q" | "K" | "V",
+  a: Attention,
+  what: WhatIf,
+  rows: readonly string[],
+): Equation {
+  const used = letter === "Q" && what.symmetric ? "K" : letter;
+  const input = used === "Q" ? a.input : a.source;
+  const weight = { Q: a.query, K: a.key, V: a.value }[letter];
+  const made = { Q: a.q, K: a.k, V: a.v }[letter];
+  const name = part === "cross" ? (used === "Q" ? "D" : "E") : data.header.norm === "pre" ? "norm(X)" : "X";
+  return {
+    rule: "product",
+    items: [
+      shown(name, input, { rows }),
+      "·",
+      shown(`W_${used}`, weight),
+      "+",
+      shown(`b_${used}`, bias(data, `${part}.b_${used}`, a.from, a.width)),
+      "=",
+      shown(letter, made, { rows }),
+    ],
+  };
+}
+
+function attended(
+  data: WalkData,
+  id: StepId,
+  part: Part,
+  a: Attention,
+  what: WhatIf,
+  rows: readonly string[],
+  keys: readonly string[],
+): Equation[] {
+  const map = { rows, columns: keys };
+  const root = what.scaling ? `÷ √${a.width} =` : "=";
+  const raw = shown("Q·Kᵀ", a.raw, map);
+  const scaled = shown(what.scaling ? "Q·Kᵀ/√d" : "Q·Kᵀ", a.scaled, map);
+  const masked = shown("masked", a.masked, map);
+  const weights = shown("A", a.weights, { ...map, weights: true });
+  const v = shown("V", a.v, { rows: keys });
+  switch (id) {
+    case "project":
+      return (["Q", "K", "V"] as const).map((letter) => projected(data, part, letter, a, what, rows));
+    case "scores":
+      return [
+        {
+          rule: "product",
+          items: [shown("Q", a.q, { rows }), "·", shown("Kᵀ", a.turned, { columns: keys }), "=", raw],
+        },
+      ];
+    case "scale":
+      return [{ rule: "same", items: [raw, root, scaled] }];
+    case "softmax":
+      return [{ rule: "row", items: [scaled, "→ softmax →", weights] }];
+    case "mix":
+      return [{ rule: "product", items: [weights, "·", v, "=", shown("A·V", a.mixed, { rows })] }];
+    case "join":
+      return [
+        { rule: "row", items: [shown("A·V", a.mixed, { rows }), "→", shown("joined", a.joined, { rows })] },
+      ];
+    case "output":
+      return [outputOf(data, part, a, rows)];
+    case "residual":
+      return residual(data, a.x, a.output, a.added, a.result, rows);
+    case "mask":
+      return [{ rule: "same", items: [scaled, what.masking ? "+ M =" : "=", masked] }];
+    default:
+      return [
+        { rule: "row", items: [masked, "→ softmax →", weights] },
+        { rule: "product", items: [weights, "·", v, "=", shown("A·V", a.mixed, { rows })] },
+        outputOf(data, part, a, rows),
+        ...residual(data, a.x, a.output, a.added, a.result, rows),
+      ];
+  }
+}
+
+function outputOf(data: WalkData, part: Part, a: Attention, rows: readonly string[]): Equation {
+  const items = [
+    shown("joined", a.joined, { rows }),
+    "·",
+    shown("W_O", data.get(`${part}.W_O`)),
+    "+",
+    shown("b_O", columnsOf(data.get(`${part}.b_O`))),
+    "=",
+    shown("out", a.output, { rows }),
+  ];
+  return { rule: "product", items };
+}
+
+function residual(
+  data: WalkData,
+  x: Matrix,
+  output: Matrix,
+  added: Matrix,
+  result: Matrix,
+  rows: readonly string[],
+): Equation[] {
+  const items = [
+    shown("X", x, { rows }),
+    "+",
+    shown("out", output, { rows }),
+    "=",
+    shown("X + out", added, { rows }),
+  ];
+  const first: Equation = { rule: "same", items };
+  if (data.header.norm === "pre") return [first];
+  const normed = [shown("X + out", added, { rows }), "→ LayerNorm →", shown("norm", result, { rows })];
+  return [first, { rule: "row", items: normed }];
+}
+
+function crossed(
+  data: WalkData,
+  a: Attention,
+  what: WhatIf,
+  targets: readonly string[],
+  keys: readonly string[],
+): Equation[] {
+  const rows = what.symmetric ? keys : targets;
+  const map = { rows, columns: keys };
+  const scaled = shown(what.scaling ? "Q·Kᵀ/√d" : "Q·Kᵀ", a.scaled, map);
+  const weights = shown("A", a.weights, { ...map, weights: true });
+  return [
+    { rule: "row", items: [scaled, "→ softmax →", weights] },
+    projected(data, "cross", "Q", a, what, rows),
+    projected(data, "cross", "K", a, what, keys),
+    projected(data, "cross", "V", a, what, keys),
+    {
+      rule: "product",
+      items: [
+        shown("Q", a.q, { rows }),
+        "·",
+        shown("Kᵀ", a.turned, { columns: keys }),
+        "=",
+        shown("Q·Kᵀ", a.raw, map),
+      ],
+    },
+    {
+      rule: "product",
+      items: [weights, "·", shown("V", a.v, { rows: keys }), "=", shown("A·V", a.mixed, { rows })],
+    },
+  ];
+}
+
+function fed(data: WalkData, part: "encoder" | "decoder", x: Matrix, rows: readonly string[]): Equation[] {
+  const f = feed(data, part, x);
+  const linear = (number: 1 | 2) => [
+    "·",
+    shown(`W_${number}`, data.get(`${part}.W_${number}`)),
+    "+",
+    shown(`b_${number}`, columnsOf(data.get(`${part}.b_${number}`))),
+  ];
+  const input = shown(data.header.norm === "pre" ? "norm(X)" : "X", f.input, { rows });
+  const hidden = shown("hidden", f.hidden, { rows });
+  return [
+    { rule: "product", items: [input, ...linear(1), `→ ${data.header.activation} →`, hidden] },
+    { rule: "product", items: [hidden, ...linear(2), "=", shown("out", f.output, { rows })] },
+    ...residual(data, x, f.output, f.added, f.result, rows),
+  ];
+}

@@ -1,0 +1,83 @@
+// The views in a notebook cell: what anywidget calls. Enters: a model with `payload` and `selection`. The payload is
+// shown without the page's frame; the selection goes both ways.
+
+import { effect } from "@preact/signals";
+import type { Handle, Options } from "./index";
+import type { Theme } from "./scales";
+import type { Selection } from "./state";
+import { given, type Transport } from "./transport";
+
+/** The part of a widget's model that is used here. */
+export interface Model {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(event: string, handler: () => void): void;
+  off(event: string, handler: () => void): void;
+}
+
+type Mount = (el: HTMLElement, transport: Transport, options: Options) => Promise<Handle>;
+
+/** What a notebook's front end imports. */
+export function widget(mount: Mount) {
+  return {
+    async render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
+      el.classList.add("regard-cell");
+      // JupyterLab takes its one-letter commands before the view sees a key, unless the view says they are its own.
+      el.setAttribute("data-lm-suppress-shortcuts", "true");
+      try {
+        const handle = await mount(el, given(model.get("payload") as DataView), { theme: themeOf(el) });
+        const stop = follow(model, handle);
+        return () => {
+          stop();
+          handle.dispose();
+        };
+      } catch {
+        return () => {}; // the cell says what is wrong
+      }
+    },
+  };
+}
+
+/** Keep the model's selection and the view's the same, without echoes: each side hears only what is new to it. */
+export function follow(
+  model: Model,
+  { selection, select }: Pick<Handle, "selection" | "select">,
+): () => void {
+  let told = ""; // what the model was last told, or told us
+  let frame = 0;
+  const tell = () => {
+    frame = 0;
+    const now = JSON.stringify(selection.peek());
+    if (now === told) return;
+    told = now;
+    model.set("selection", JSON.parse(now));
+    model.save_changes();
+  };
+  const hear = () => {
+    const wanted = JSON.stringify(model.get("selection"));
+    if (wanted === told) return;
+    told = wanted;
+    select(model.get("selection") as Partial<Selection>);
+  };
+  hear();
+  const stop = effect(() => {
+    selection.value;
+    if (!frame) frame = requestAnimationFrame(tell);
+  });
+  model.on("change:selection", hear);
+  return () => {
+    model.off("change:selection", hear);
+    cancelAnimationFrame(frame);
+    stop();
+  };
+}
+
+/** The notebook's theme where it says so, the reader's otherwise. */
+function themeOf(el: HTMLElement): Theme | undefined {
+  const { body } = el.ownerDocument;
+  const lab = body.dataset.jpThemeLight;
+  if (lab !== undefined) return lab === "false" ? "dark" : "light";
+  if (body.classList.contains("vscode-dark")) return "dark";
+  return body.classList.contains("vscode-light") ? "light" : undefined;
+}

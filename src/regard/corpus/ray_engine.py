@@ -1,0 +1,126 @@
+"""The Ray engine: the same study on many processes or machines, one model per worker.
+
+Enters: a study, a model that was loaded by name, and a source. Leaves: the same sums as the local engine's.
+
+Each row of the Ray dataset is a window of examples. A worker's answer carries its window's number, so that a window
+that ran twice because a worker died counts once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.batches import Tally, grouped, window_of
+from regard.corpus.checkpoint import Progress, save_checkpoint
+from regard.corpus.engine import Run, Summing, begin, encoder_of, examples_of, identity, sum_window
+from regard.corpus.readers import Example
+from regard.corpus.sums import Sums
+
+if TYPE_CHECKING:
+    from regard.model import Model
+
+_AHEAD = 4096  # windows handed to Ray at once; a longer corpus goes in several such parts
+
+
+def run_ray(
+    study: Summing,
+    model: Model,
+    run: Run,
+    *,
+    address: str | None = None,
+    workers: int = 2,
+    gpus_per_worker: float = 0,
+) -> Progress:
+    """Sum a study over a corpus with Ray Data."""
+    ray = _ray(address)
+    if model.source is None:
+        raise ValueError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
+    progress = begin(study, model, run)
+    start = time.monotonic()
+    stream = grouped(examples_of(run), skip=progress.windows)
+    while rows := _rows(stream):
+        dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
+            Worker,
+            fn_constructor_args=(type(study), study.arguments, model.source, run.long),
+            batch_size=1,
+            concurrency=workers,
+            num_gpus=gpus_per_worker or None,
+        )
+        progress = _gathered(dataset, progress, len(rows), run, start)
+        if run.checkpoint is not None:
+            save_checkpoint(run.checkpoint, progress, identity(study, model, run))
+    if not progress.tally.inputs:
+        raise ValueError(f"the corpus {run.source.name} gave no example to study; check the file and its format")
+    return progress
+
+
+def _ray(address: str | None) -> Any:
+    try:
+        import ray
+        import ray.data
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("the Ray engine needs Ray; run: pip install 'regard[ray]'") from None
+    if not ray.is_initialized():
+        ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    return ray
+
+
+def _rows(stream: Iterator[tuple[int, list[Example]]]) -> list[dict[str, Any]]:
+    """Some windows as rows of plain text."""
+    rows = []
+    for index, examples in stream:
+        rows.append({"index": index, "examples": json.dumps([asdict(example) for example in examples])})
+        if len(rows) == _AHEAD:
+            break
+    return rows
+
+
+def _gathered(dataset: Any, progress: Progress, count: int, run: Run, start: float) -> Progress:
+    """Add the workers' answers, each window once."""
+    from safetensors.numpy import load
+
+    first, seen = progress.windows, set()
+    for row in dataset.iter_rows():
+        if int(row["index"]) in seen:
+            continue
+        seen.add(int(row["index"]))
+        tally, sums = Tally(**json.loads(row["tally"])), Sums(load(bytes(row["sums"])))
+        progress = progress.plus(first + len(seen) - 1, tally, sums)
+        if run.report is not None:
+            run.report(progress.tally, time.monotonic() - start)
+    if len(seen) != count:
+        raise RuntimeError(f"Ray answered for {len(seen)} of {count} windows; run again with --resume")
+    return progress
+
+
+class Worker:
+    """One model in one process; sums a window at a time."""
+
+    def __init__(self, study: Any, arguments: dict[str, Any], source: dict[str, Any], long: str) -> None:
+        from regard.model import load
+
+        self.study = study(**arguments)
+        self.model = load(**source)
+        self.long = long
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        from safetensors.numpy import save
+
+        index = int(batch["index"][0])
+        examples = [Example(**record) for record in json.loads(batch["examples"][0])]
+        window = window_of(index, examples, encoder_of(self.model), long=self.long)
+        sums = save(sum_window(self.study, self.model, window).arrays)
+        return {
+            "index": np.array([index]),
+            "tally": np.array([json.dumps(asdict(window.tally))]),
+            "sums": np.array([sums], dtype=object),
+        }

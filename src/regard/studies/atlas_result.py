@@ -1,0 +1,213 @@
+"""From the sums of the atlas to its table, figures and page.
+
+Enters: sums over a corpus. Leaves: a `Result`: a row per head and measure, names for heads, shares of map types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.sums import Array, Sums, interval, ratio
+from regard.map_types import TYPES
+from regard.measures.reading import lift
+from regard.patterns.definitions import BAG, PATTERNS, USUAL
+from regard.patterns.findings import ELSEWHERE
+from regard.store import write_atomic
+from regard.studies.base import Context, layers_of
+from regard.studies.pictures import grid_picture, share_picture
+from regard.studies.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from regard.trace import Trace
+
+COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "mass", "argmax", "chance", "rows")
+
+
+def atlas_result(sums: Sums, context: Context) -> Result:
+    """Tables and figures of the atlas."""
+    table = atlas_table(sums)
+    named = named_heads(table)
+    control = None if context.control is None else named_heads(atlas_table(context.control))
+    drawers: dict[str, Any] = {
+        kind: (f"Strongest pattern of each {kind} head over the corpus.", _drawer(table, named, kind))
+        for kind in dict.fromkeys(table["kind"])
+    }
+    shares = type_shares(sums)
+    tables = {"Named heads": named}
+    if not shares.empty:
+        tables["Types of maps"] = shares
+        label = f"Shares of map types, {context.source.name} (share of maps, as in Kovaleva et al. 2019)."
+        drawers["types"] = (label, lambda: share_picture({context.source.name: _shares(shares)}, TYPES))
+    if control is not None:
+        tables["Control: the same shape with random weights"] = control
+    return Result(
+        study="atlas",
+        title=f"What each head of {context.model.name} does",
+        table=table,
+        meta=context.meta(),
+        drawers=drawers,
+        findings=_findings(table, named, control, context),
+        cautions=context.cautions(),
+        tables=tables,
+        example=context.example,
+        example_options={} if context.example is None else {"measures": page_measures(table, context.example)},
+    )
+
+
+def atlas_table(sums: Sums) -> pd.DataFrame:
+    """A row per head and measure, with its interval over inputs."""
+    import pandas as pd
+
+    rows = [row for kind, layers in layers_of(sums, "mass").items() for n in layers for row in _layer(sums, kind, n)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
+    """The rows of one layer's heads."""
+
+    def read(name: str) -> Array:
+        return sums[f"{kind}/{layer}/{name}"]
+
+    mass, hits, chance, rows = (read(name) for name in ("mass", "hits", "chance", "rows"))  # (R, H, P), (R, P)
+    for place, pattern in enumerate(PATTERNS):
+        means = ratio(mass[..., place], rows[:, None, place])  # (R, H)
+        level = ratio(chance[:, place], rows[:, place])[:, None]
+        values = np.asarray(lift(means, level + np.zeros_like(means)))
+        rates = ratio(hits[0, :, place], rows[0, place])
+        yield from _heads(kind, layer, pattern.name, values, means[0], rates, level[0, 0], rows[0, place])
+    if f"{kind}/{layer}/bag_rows" in sums:
+        count = read("bag_rows")[:, None]
+        level = ratio(read("bag_chance")[:, None], count)
+        values = np.clip(ratio(read("bag_gain"), count) / (1 - level), 0, 1)
+        means = ratio(read("bag_mass"), count)
+        yield from _heads(kind, layer, BAG, values, means[0], np.full(means.shape[1], np.nan), level[0, 0], count[0, 0])
+    count = read("choices")[:, None]
+    uniform = ratio(read("uniform")[:, None], count)
+    nothing = np.full(mass.shape[1], np.nan)
+    for name in ("entropy", "distance"):
+        values = ratio(read(name), count)
+        expected = float(uniform[0, 0]) if name == "entropy" else float("nan")
+        yield from _heads(kind, layer, name, values, nothing, nothing, expected, count[0, 0])
+
+
+def _heads(
+    kind: str, layer: int, name: str, values: Array, mass: Array, rates: Array, chance: float, rows: float
+) -> Iterator[dict[str, Any]]:
+    low, high = interval(values[1:])
+    for head in range(values.shape[1]):
+        yield {
+            "kind": kind,
+            "layer": layer,
+            "head": head,
+            "measure": name,
+            "value": float(values[0, head]),
+            "low": float(low[head]),
+            "high": float(high[head]),
+            "mass": float(mass[head]),
+            "argmax": float(rates[head]),
+            "chance": float(chance),
+            "rows": int(rows),
+        }
+
+
+def named_heads(table: pd.DataFrame) -> pd.DataFrame:
+    """Heads whose lift reaches the threshold of a pattern, strongest first."""
+    thresholds = {p.name: p.threshold for p in PATTERNS if p.threshold is not None} | {BAG: USUAL}
+    chosen = table[table["measure"].isin(list(thresholds))]
+    chosen = chosen[chosen["value"] >= chosen["measure"].map(thresholds)]
+    elsewhere = table[table["measure"] == "same word, elsewhere"].set_index(["kind", "layer", "head"])["value"]
+    own = [
+        measure != "same word" or elsewhere.get((kind, layer, head), 0.0) >= ELSEWHERE
+        for kind, layer, head, measure in chosen[["kind", "layer", "head", "measure"]].itertuples(index=False)
+    ]
+    return chosen[np.array(own, dtype=bool)].sort_values("value", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def type_shares(sums: Sums) -> pd.DataFrame:
+    """Shares of the five types over maps, with intervals over inputs, by kind of attention."""
+    import pandas as pd
+
+    rows = []
+    for kind, layers in layers_of(sums, "types").items():
+        total = sum(sums[f"{kind}/{n}/types"].sum(axis=1) for n in layers)  # (R, 5)
+        heads = sum(sums[f"{kind}/{n}/types"].shape[1] * sums[f"{kind}/{n}/typed"] for n in layers)  # (R, 1)
+        shares = ratio(np.asarray(total), np.asarray(heads))
+        low, high = interval(shares[1:])
+        rows += [
+            {"kind": kind, "type": name, "share": shares[0, n], "low": low[n], "high": high[n]}
+            for n, name in enumerate(TYPES)
+        ]
+    return pd.DataFrame(rows, columns=["kind", "type", "share", "low", "high"])
+
+
+def compared_types(results: Mapping[str, Result], folder: Path) -> None:
+    """Write the shares of map types over several corpora: types.parquet and one figure of all."""
+    import pandas as pd
+
+    found = {name: made.tables["Types of maps"] for name, made in results.items() if "Types of maps" in made.tables}
+    if not found:
+        return
+    table = pd.concat([shares.assign(corpus=name) for name, shares in found.items()], ignore_index=True)
+    write_atomic(folder / "types.parquet", lambda path: table.to_parquet(path))
+    picture = share_picture({name: _shares(shares) for name, shares in found.items()}, TYPES)
+    picture.save(folder / "types.png", dpi=200)
+    picture.save(folder / "types.svg")
+
+
+def _shares(shares: pd.DataFrame) -> Array:
+    first = shares[shares["kind"] == shares["kind"].iloc[0]]
+    return np.asarray(first["share"])
+
+
+def _drawer(table: pd.DataFrame, named: pd.DataFrame, kind: str) -> Any:
+    """A layer by head grid: colour of the strongest pattern, its lift as strength."""
+    return lambda: grid_picture(
+        _shape(table, kind),
+        {
+            (row.layer, row.head): (row.measure, row.value)
+            for row in named[named["kind"] == kind].iloc[::-1].itertuples()  # the strongest is written last
+        },
+        title=f"{kind}: what each head does",
+    )
+
+
+def _shape(table: pd.DataFrame, kind: str) -> tuple[int, int]:
+    mine = table[table["kind"] == kind]
+    return int(mine["layer"].max()) + 1, int(mine["head"].max()) + 1
+
+
+def _findings(table: pd.DataFrame, named: pd.DataFrame, control: pd.DataFrame | None, context: Context) -> list[str]:
+    """The result in sentences: counts, the strongest head of each pattern, the control."""
+    heads = len(table[["kind", "layer", "head"]].drop_duplicates())
+    with_name = len(named[["kind", "layer", "head"]].drop_duplicates())
+    said = [f"{with_name} of {heads} heads have a name over {context.tally.inputs:,} inputs."]
+    for name, group in named.groupby("measure", sort=False):
+        best = group.iloc[0]
+        said.append(
+            f"{name}: {len(group)} heads, strongest {best.kind} layer {best.layer} head {best['head']}: "
+            f"{best.mass:.2f} of its attention (chance {best.chance:.2f}), lift {best.value:.2f} "
+            f"[{best.low:.2f}, {best.high:.2f}]."
+        )
+    if control is not None:
+        found = len(control[["kind", "layer", "head"]].drop_duplicates())
+        said.append(f"Control: {found} of {heads} heads of the same shape with random weights get a name.")
+    return said
+
+
+def page_measures(table: pd.DataFrame, trace: Trace) -> dict[str, list[Array]]:
+    """The corpus' numbers as the interactive atlas takes them: for each measure an array per site of the trace."""
+    values = table.set_index(["measure", "kind", "layer", "head"])["value"]
+    asked = table.groupby("measure", sort=False)["value"].apply(lambda some: bool(some.notna().any()))
+    return {
+        f"{name} (corpus)": [
+            np.array([values.get((name, site.kind, site.layer, head), np.nan) for head in range(site.heads)])
+            for site in trace.sites
+        ]
+        for name in asked[asked].index
+    }

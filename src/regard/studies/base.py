@@ -1,0 +1,159 @@
+"""The shape of a study: sums per batch that add up, and a result made of them.
+
+Enters: batches of a corpus. Leaves: sums; at the end, a `Result`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+
+from regard import __version__
+from regard.corpus.batches import Item, Tally
+from regard.corpus.readers import Problems, Source
+from regard.corpus.sums import REPLICATES, Array, Sums, bootstrap_weights
+
+if TYPE_CHECKING:
+    from regard.capture import Layer
+    from regard.capture.record import Book
+    from regard.model import Model
+    from regard.studies.result import Result
+    from regard.studies.taking import Taker
+    from regard.trace import Trace
+
+
+class Batch:
+    """Some inputs of a corpus, ready to run: tensors, tokens, and each input's bootstrap weights."""
+
+    def __init__(self, model: Model, items: list[Item], seed: int) -> None:
+        self.items = items
+        self.inputs, self.book = model.collate([item.encoded for item in items])
+        self.weights = bootstrap_weights((item.number for item in items), seed)  # (B, 1 + replicates)
+        self.vocabulary = max(len(model.tokenizer), int(getattr(model.config, "vocab_size", None) or 0))
+        self._held: dict[str, Array] = {}
+        self._totals = Sums()
+
+    def add(self, name: str, values: torch.Tensor | Array) -> None:
+        """Note values (B, ...) of the inputs under a name; those of one name add up."""
+        array = np.asarray(values.cpu().numpy() if isinstance(values, torch.Tensor) else values, np.float64)
+        self._held[name] = self._held[name] + array if name in self._held else array
+
+    def total(self, name: str, values: Array) -> None:
+        """Note an array that is a sum over the inputs already and gets no bootstrap."""
+        self._totals.add(name, values)
+
+    def pour(self, sums: Sums) -> None:
+        """Add (1 + replicates, ...) weighted sums over the inputs of all that was noted, and the totals."""
+        for name, array in self._totals.arrays.items():
+            sums.add(name, array)
+        if not self._held:
+            return
+        flat = [array.reshape(len(self.items), -1) for array in self._held.values()]
+        total = self.weights.T @ np.concatenate(flat, axis=1)  # one product for all layers and measures
+        edges = np.cumsum([block.shape[1] for block in flat])[:-1]
+        for (name, array), part in zip(self._held.items(), np.split(total, edges, axis=1), strict=True):
+            sums.add(name, part.reshape(len(part), *array.shape[1:]))
+
+
+class Study(ABC):
+    """A question over a corpus. `settings` are what two runs must share to be added."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    def __init__(self, *, seed: int = 0) -> None:
+        self.seed = seed
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the sums depend on beside model and corpus."""
+        return {"seed": self.seed, "replicates": REPLICATES}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What makes this study again, in another process."""
+        return {"seed": self.seed}
+
+    def update(self, model: Model, items: list[Item], sums: Sums) -> None:
+        """Add one batch to the sums; reductions run layer by layer inside the forward pass."""
+        batch = Batch(model, items, self.seed)
+        taker = self.taker(batch)
+        model.stream(batch.inputs, batch.book, taker)
+        taker.finish()
+        batch.pour(sums)
+
+    @abstractmethod
+    def taker(self, batch: Batch) -> Taker[Any]:
+        """Who reduces each layer of a batch to numbers per input."""
+
+    @abstractmethod
+    def result(self, sums: Sums, context: Context) -> Result:
+        """Tables and figures of the summed corpus."""
+
+
+@dataclass(eq=False)
+class Context:
+    """What belongs to every number of a result: model, corpus, what became of its examples, versions."""
+
+    study: Study
+    model: Model
+    source: Source
+    tally: Tally
+    problems: Problems
+    example: Trace | None = None  # a first input, for the interactive atlas
+    control: Sums | None = None  # the same study on the same shape with random weights
+
+    def meta(self) -> dict[str, Any]:
+        """All facts METHODS asks to record with a figure."""
+        return {
+            "study": self.study.name,
+            "settings": self.study.settings,
+            **self.model.facts,
+            "corpus": {"name": self.source.name, **asdict(self.source), "place": self.source.name},
+            "tally": asdict(self.tally),
+            "bad_lines": {"count": self.problems.count, "first": self.problems.first},
+            "control": self.control is not None,
+            "regard": __version__,
+        }
+
+    def cautions(self) -> list[str]:
+        """What a reader should know before concluding (METHODS §10)."""
+        said = [
+            "Attention is not explanation: a head that attends somewhere need not move the prediction.",
+            "Weights on special tokens and punctuation may transmit nothing; compare with the study of norms.",
+        ]
+        if self.control is None:
+            said.append("No control was run; --control repeats the study on the same shape with random weights.")
+        if self.tally.truncated or self.tally.skipped or self.tally.split:
+            said.append(
+                f"Long examples: {self.tally.truncated:,} truncated, {self.tally.split:,} split, "
+                f"{self.tally.skipped:,} left out."
+            )
+        if self.problems.count:
+            said.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
+        return said
+
+
+def key(layer: Layer, name: str) -> str:
+    """Where a layer's numbers are kept among the sums."""
+    return f"{layer.kind}/{layer.layer}/{name}"
+
+
+def layers_of(sums: Sums, name: str) -> dict[str, list[int]]:
+    """Layers by kind of attention for which sums of a name are there."""
+    found: dict[str, list[int]] = {}
+    for place in sums.arrays:
+        kind, _, rest = place.partition("/")
+        number, _, what = rest.partition("/")
+        if what == name and number.isdigit():
+            found.setdefault(kind, []).append(int(number))
+    return {kind: sorted(numbers) for kind, numbers in found.items()}
+
+
+def real_positions(book: Book, side: str, like: torch.Tensor) -> torch.Tensor:
+    """(B, length) booleans: positions that are not padding."""
+    return torch.from_numpy(book.keep[side]).to(like.device)

@@ -1,0 +1,148 @@
+"""Figures that studies share: layer x head grids, lines by layer, stacked shares.
+
+Enters: numbers. Leaves: Pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from regard.corpus.sums import Array
+from regard.views.figures import Picture, head_colour
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_QUIET = "#5f6879"
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def grid_picture(shape: tuple[int, int], named: Mapping[tuple[int, int], tuple[str, float]], *, title: str) -> Picture:
+    """Layers down, heads across; each named head in its pattern's colour, the stronger the fuller."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Patch
+
+    layers, heads = shape
+    names = list(dict.fromkeys(name for name, _ in named.values()))
+    colours = {name: to_rgb(head_colour(n)) for n, name in enumerate(names)}
+    image = np.full((layers, heads, 3), 0.94)
+    for (layer, head), (name, value) in named.items():
+        strength = float(np.clip(value, 0.15, 1))
+        image[layer, head] = 1 - strength * (1 - np.array(colours[name]))
+    drawn = new_figure(max(4.5, 0.32 * heads + 2.4), max(2.2, 0.28 * layers + 1.0))
+    axes = drawn.add_subplot()
+    axes.imshow(image, aspect="equal", interpolation="nearest")
+    _grid_axes(axes, layers, heads, title)
+    if names:
+        patches = [Patch(color=colours[name], label=name) for name in names]
+        axes.legend(handles=patches, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7, frameon=False)
+    return Picture(drawn)
+
+
+def heat_picture(values: Array, *, title: str, label: str, centre: float | None = None) -> Picture:
+    """Layers down, heads across, a number as colour; around a centre where that means something."""
+    layers, heads = values.shape
+    drawn = new_figure(max(4.0, 0.32 * heads + 1.6), max(2.2, 0.28 * layers + 1.0))
+    axes = drawn.add_subplot()
+    if centre is None:
+        image = axes.imshow(values, cmap="viridis", interpolation="nearest")
+    else:
+        spread = float(np.nanmax(np.abs(values - centre))) or 1.0
+        image = axes.imshow(values, cmap="PuOr", vmin=centre - spread, vmax=centre + spread, interpolation="nearest")
+    _grid_axes(axes, layers, heads, title)
+    bar = drawn.colorbar(image, ax=axes, shrink=0.8, aspect=30)
+    bar.set_label(label, size=7, color=_QUIET)
+    bar.ax.tick_params(labelsize=7, length=0)
+    return Picture(drawn)
+
+
+def _grid_axes(axes: Axes, layers: int, heads: int, title: str) -> None:
+    axes.set_xticks(range(heads), [str(n) for n in range(heads)], size=6)
+    axes.set_yticks(range(layers), [str(n) for n in range(layers)], size=6)
+    axes.set_xlabel("head", size=7, color=_QUIET)
+    axes.set_ylabel("layer", size=7, color=_QUIET)
+    axes.set_title(title, size=8, loc="left", color="#1c2230")
+    axes.tick_params(length=0)
+    axes.set_xticks(np.arange(heads + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(layers + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=1)
+    axes.tick_params(which="minor", length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def line_picture(
+    lines: Mapping[str, Array], *, x: str, y: str, title: str, bands: Mapping[str, tuple[Array, Array]] | None = None
+) -> Picture:
+    """A line per name over layers, with its interval as a band."""
+    from matplotlib.ticker import MaxNLocator
+
+    drawn = new_figure(4.8, 2.9)
+    axes = drawn.add_subplot()
+    for number, (name, values) in enumerate(lines.items()):
+        colour = head_colour(number)
+        places = np.arange(len(values))
+        axes.plot(places, values, color=colour, label=name, marker="o", markersize=2.5, linewidth=1.3)
+        if bands and name in bands:
+            axes.fill_between(places, *bands[name], color=colour, alpha=0.18, linewidth=0)
+    axes.set_xlabel(x, size=8, color=_QUIET)
+    axes.set_ylabel(y, size=8, color=_QUIET)
+    axes.set_title(title, size=8, loc="left")
+    axes.set_ylim(bottom=0)
+    axes.tick_params(labelsize=7)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.legend(fontsize=7, frameon=False)
+    return Picture(drawn)
+
+
+def share_picture(shares: Mapping[str, Array], names: Sequence[str]) -> Picture:
+    """Stacked horizontal bars, one per corpus: Kovaleva's figure."""
+    drawn = new_figure(5.6, 0.9 + 0.4 * len(shares))
+    axes = drawn.add_subplot()
+    left = np.zeros(len(shares))
+    labels = list(shares)
+    for number, name in enumerate(names):
+        widths = np.array([float(shares[label][number]) for label in labels]) * 100
+        axes.barh(labels, widths, left=left, color=head_colour(number), label=name, height=0.7)
+        for row, width in enumerate(widths):
+            if width >= 5:
+                axes.text(left[row] + width / 2, row, f"{width:.0f}", ha="center", va="center", size=7, color="white")
+        left += widths
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of maps", size=8, color=_QUIET)
+    axes.tick_params(labelsize=7, length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.legend(fontsize=7, frameon=False, ncols=len(names), loc="lower left", bbox_to_anchor=(0, 1))
+    return Picture(drawn)
+
+
+def scatter_picture(places: Array, groups: Sequence[str], labels: Sequence[str], *, title: str) -> Picture:
+    """Points in the plane, coloured by group, the group in the legend."""
+    drawn = new_figure(5.2, 4.2)
+    axes = drawn.add_subplot()
+    for number, group in enumerate(dict.fromkeys(groups)):
+        chosen = np.array([other == group for other in groups])
+        axes.scatter(
+            places[chosen, 0], places[chosen, 1], s=16, color=head_colour(number), label=group, alpha=0.85, linewidths=0
+        )
+    for (x, y), label in zip(places, labels, strict=True):
+        axes.annotate(label, (x, y), size=4, color=_QUIET, xytext=(2, 2), textcoords="offset points")
+    axes.set(xticks=[], yticks=[])
+    axes.set_title(title, size=8, loc="left")
+    for spine in axes.spines.values():
+        spine.set_color("#dfe3ea")
+    axes.legend(fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return Picture(drawn)

@@ -1,0 +1,110 @@
+"""Running a study: corpus, engine, control, result.
+
+Enters: a study, a model and a source. Leaves: a `Result`, saved where asked.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from regard.corpus.checkpoint import Progress
+from regard.corpus.engine import Run, run_local
+from regard.corpus.readers import Problems, read
+from regard.studies.base import Context, Study
+
+if TYPE_CHECKING:
+    from regard.model import Model
+    from regard.studies.result import Result
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+def run_study(
+    study: Study,
+    model: Model,
+    run: Run,
+    *,
+    output: str | Path | None = None,
+    control: bool = False,
+    keep: bool = False,
+    engine: str = "local",
+    **engine_options: Any,
+) -> Result:
+    """Run a study over a corpus and make its result.
+
+    Parameters
+    ----------
+    study, model, run
+        What is asked, of which model, over which corpus and how.
+    output
+        A folder for the result; checkpoints are kept there while the study runs.
+    control
+        Repeat the study on the same shape with random weights.
+    keep
+        Leave the checkpoint of the finished run, for a caller who has more to do before all is done.
+    engine, **engine_options
+        "local", or "ray" with `address`, `workers` and `gpus_per_worker`.
+    """
+    if control and run.source.place == "-":
+        raise ValueError("standard input can be read only once; a control needs the corpus as a file")
+    folder = None if output is None else Path(output)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        run = replace(run, checkpoint=folder / CHECKPOINT)
+    progress = _summed(study, model, run, engine, engine_options)
+    context = Context(study, model, run.source, progress.tally, run.problems, _example(model, run))
+    if control:
+        place = None if folder is None else folder / f"control-{CHECKPOINT}"
+        silent = replace(run, checkpoint=place, report=None, problems=Problems())
+        context.control = run_local(study, random_model(model), silent).sums
+    result = study.result(progress.sums, context)
+    if folder is not None:
+        result.save(folder)
+        if not keep:
+            forget(folder)
+    return result
+
+
+def forget(folder: Path) -> None:
+    """Remove the checkpoints of a run that is done."""
+    for name in (CHECKPOINT, f"control-{CHECKPOINT}"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _summed(study: Study, model: Model, run: Run, engine: str, options: dict[str, Any]) -> Progress:
+    if engine == "local":
+        return run_local(study, model, run)
+    if engine == "ray":
+        from regard.corpus.ray_engine import run_ray
+
+        return run_ray(study, model, run, **options)
+    raise ValueError(f"there is no engine {engine!r}; choose local or ray")
+
+
+def random_model(model: Model, seed: int = 0) -> Model:
+    """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
+    from regard.model import Model
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        module = type(model.module)(deepcopy(model.config))
+    parameter = next(model.module.parameters())
+    return Model(
+        module.to(parameter.device, parameter.dtype).eval(), model.tokenizer, name=f"{model.name}, random weights"
+    )
+
+
+def _example(model: Model, run: Run) -> Any:
+    """The trace of a first input of readable length, for the interactive atlas; standard input is read only once."""
+    if run.source.place == "-":
+        return None
+    for example in read(replace(run.source, limit=50, sample=None)):
+        encoded = model.encode(example.text, example.pair, truncate=True)
+        if 8 <= len(encoded.ids) <= 40:
+            return model.trace(example.text, example.pair)
+    return None

@@ -1,0 +1,153 @@
+"""BERT from plain text: hidden words, and whether one sentence follows another.
+
+Enters: a text file, one sentence or paragraph a line, empty lines between documents. Leaves: a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from torch import Tensor
+
+from regard.transformer.model import Bert, Config, cross_entropy
+from regard.transformer.tokenizing import train_wordpiece
+from regard.transformer.training import Settings, Trainer, by_length
+
+HIDDEN = 0.15  # of the words are to be guessed: 80 % become [MASK], 10 % another word, 10 % stay
+TOKENS = 2048
+IGNORE = -100
+_PAD, _CLS, _SEP, _MASK, _FIRST = 0, 2, 3, 4, 5  # ids that train_wordpiece gives; words begin at 5
+
+Batch = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+class Sentences:
+    """The task: pairs of lines, half of them neighbours, with some words hidden."""
+
+    def __init__(self, documents: Sequence[Sequence[str]], tokenizer: Any, seed: int, config: Config) -> None:
+        self.seed, self.tokenizer, self.config = seed, tokenizer, config
+        self.ids: list[list[int]] = []
+        self.next: list[int | None] = []  # the line that follows, where one does
+        for lines in documents:
+            rows = tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]
+            for i, row in enumerate(rows):
+                self.next.append(len(self.ids) + 1 if i + 1 < len(rows) else None)
+                self.ids.append(row)
+        self.firsts = [i for i, following in enumerate(self.next) if following is not None]
+
+    def batches(self, epoch: int) -> list[Batch]:
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
+        pairs = [self._pair(i, generator) for i in self.firsts]
+        lengths = [len(ids) for ids, _, _ in pairs]
+        rows = by_length(lengths, TOKENS, generator)
+        return [self._batch([pairs[i] for i in chosen], generator) for chosen in rows]
+
+    def _pair(self, first: int, generator: torch.Generator) -> tuple[list[int], int, int]:
+        """Ids of [CLS] A [SEP] B [SEP], where B begins, and whether B is another line than the next (1)."""
+        other, which = torch.rand(2, generator=generator).tolist()
+        following = self.next[first]
+        assert following is not None
+        apart = int(other < 0.5)
+        second = int(which * len(self.ids)) if apart else following
+        room = self.config.length - 3
+        a = self.ids[first][: room // 2]
+        b = self.ids[second][: room - len(a)]
+        return [_CLS, *a, _SEP, *b, _SEP], len(a) + 2, apart
+
+    def _batch(self, pairs: list[tuple[list[int], int, int]], generator: torch.Generator) -> Batch:
+        longest = max(len(ids) for ids, _, _ in pairs)
+        ids = torch.tensor([row + [_PAD] * (longest - len(row)) for row, _, _ in pairs])  # (B, T)
+        starts = torch.tensor([start for _, start, _ in pairs])
+        segments = ((torch.arange(longest) >= starts[:, None]) & (ids != _PAD)).long()
+        hidden, targets = hide(ids, self.config.vocabulary, generator)
+        return hidden, segments, targets, torch.tensor([apart for _, _, apart in pairs])
+
+    def loss(self, model: Bert, batch: Batch) -> Tensor:
+        ids, segments, targets, apart = batch
+        states = model(ids, ids != _PAD, segments)  # (B, T, D)
+        asked = targets != IGNORE  # logits over the vocabulary only where they are asked for
+        words = cross_entropy(model.masked_words(states[asked]), targets[asked])
+        return words + cross_entropy(model.next_sentence(states), apart)
+
+    def report(self, model: Bert) -> str:
+        """A sentence of the text with one word hidden, and what the model puts there."""
+        first = max(self.firsts[:200], key=lambda i: len(self.ids[i][:30]))
+        ids = [_CLS, *self.ids[first][:30], _SEP]
+        place = len(ids) // 2
+        asked = torch.tensor([ids])
+        asked[0, place] = _MASK
+        with torch.no_grad():
+            guess = int(model.masked_words(model(asked))[0, place].argmax())
+        around = self.tokenizer.decode(asked[0, max(1, place - 4) : place + 5])
+        return f"{around} → {self.tokenizer.decode([guess])}"
+
+
+def hide(ids: Tensor, vocabulary: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """(B, T) ids with some words hidden, and the words that stood there (-100 elsewhere)."""
+    chance = torch.rand(ids.shape, generator=generator)
+    asked = (chance < HIDDEN) & (ids >= _FIRST)
+    if not bool(asked.any()):  # a batch without a question has no loss
+        asked = (ids >= _FIRST) & (chance == chance[ids >= _FIRST].min())
+    targets = torch.where(asked, ids, IGNORE)
+    kind = torch.rand(ids.shape, generator=generator)
+    other = torch.randint(_FIRST, vocabulary, ids.shape, generator=generator)
+    hidden = torch.where(asked & (kind < 0.8), _MASK, ids)
+    return torch.where(asked & (kind >= 0.8) & (kind < 0.9), other, hidden), targets
+
+
+def read_documents(path: str | Path) -> list[list[str]]:
+    """The lines of a text in documents, which empty lines separate; one document if every line stands alone."""
+    documents: list[list[str]] = [[]]
+    for line in Path(path).read_text("utf-8").splitlines():
+        if line.strip():
+            documents[-1].append(line.strip())
+        elif documents[-1]:
+            documents.append([])
+    found = [lines for lines in documents if len(lines) > 1] or [[line for lines in documents for line in lines]]
+    if len(found[0]) < 2:
+        raise ValueError(f"{path} has fewer than two lines of text; write one sentence a line")
+    return found
+
+
+def train_bert(
+    data: str | Path,
+    output: str | Path,
+    *,
+    epochs: int = 10,
+    rate: float = 1e-3,
+    warmup: int = 200,
+    vocabulary: int = 8000,
+    seed: int = 0,
+    resume: bool = False,
+    console: Console | None = None,
+    **sizes: Any,
+) -> Path:
+    """Train a small BERT on a text file."""
+    settings = Settings(epochs, rate, warmup, seed, resume)
+    documents = read_documents(data)
+    small: dict[str, Any] = {"width": 128, "heads": 4, "layers": 4, "hidden": 512, "length": 128} | sizes
+    tokenizer = train_wordpiece((line for lines in documents for line in lines), vocabulary, length=small["length"])
+    torch.manual_seed(seed)
+    config = Config(
+        vocabulary=len(tokenizer),
+        decoder_layers=0,
+        segments=2,
+        position="learned",
+        norm="post",
+        activation="gelu",
+        embedding_norm=True,
+        embedding_scale=False,
+        epsilon=1e-12,
+        start=_CLS,
+        end=_SEP,
+        name=Path(output).stem,
+        **small,
+    )
+    facts = {"data": f"{Path(data).parent.name}/{Path(data).name}", "epochs": epochs, "rate": rate, "seed": seed}
+    task = Sentences(documents, tokenizer, seed, config)
+    run = Trainer(Bert(config), tokenizer, task, settings, Path(output), facts, console or Console(stderr=True))
+    return run.run()

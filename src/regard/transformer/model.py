@@ -1,0 +1,384 @@
+"""The Transformer of Vaswani et al. (2017) and BERT of Devlin et al. (2019), to be read from top to bottom.
+
+Enters: token ids. Leaves: logits over the vocabulary (Translator) or one vector per token and two heads (Bert).
+
+Letters at line ends: B sentences, T positions of the query side, S positions of the key side, D width,
+H heads, d = D / H, V words of the vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+import torch.nn.functional as F  # noqa: N812 (everybody's name for it)
+from torch import Tensor, nn
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes and choices of a model; the defaults are those of the embedded translator."""
+
+    vocabulary: int = 6000
+    width: int = 192
+    heads: int = 6
+    layers: int = 3
+    decoder_layers: int = 3  # 0 makes an encoder alone
+    hidden: int = 512  # width inside the feed-forward network
+    length: int = 64  # most positions
+    segments: int = 0  # 2 for BERT's sentences A and B
+    position: str = "sinusoidal"  # or "learned"
+    norm: str = "pre"  # "post": as in 2017 and in BERT; "pre" trains without long warm-up
+    activation: str = "relu"
+    embedding_norm: bool = False
+    embedding_scale: bool = True  # times √D, so that words are not drowned by positions
+    epsilon: float = 1e-5  # inside the square root of LayerNorm
+    dropout: float = 0.1
+    fused: bool = True  # torch's one kernel for attention; False runs the formula written out below
+    pad: int = 0
+    start: int = 2
+    end: int = 3
+    name: str = "translator"
+
+    def __post_init__(self) -> None:
+        if self.width % self.heads:
+            raise ValueError(f"a width of {self.width} cannot be split into {self.heads} equal heads")
+        choices = (("position", ("sinusoidal", "learned")), ("norm", ("pre", "post")), ("activation", (*ACTIVATIONS,)))
+        for field, known in choices:
+            if getattr(self, field) not in known:
+                raise ValueError(f"{field} must be one of {', '.join(known)}, not {getattr(self, field)!r}")
+
+    # The names under which regard.Model looks these up in any model.
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        return self.decoder_layers > 0
+
+    @property
+    def max_position_embeddings(self) -> int:
+        return self.length
+
+    @property
+    def decoder_start_token_id(self) -> int:
+        return self.start
+
+    @property
+    def pad_token_id(self) -> int:
+        return self.pad
+
+    @property
+    def model_type(self) -> str:
+        return f"regard-{'translator' if self.is_encoder_decoder else 'bert'}"
+
+    @property
+    def _name_or_path(self) -> str:
+        return self.name
+
+
+# -- positions and masks -----------------------------------------------------------------------------------
+
+
+def sinusoids(length: int, width: int) -> Tensor:
+    """PE(p, 2i) = sin(p / 10000^(2i/D)), PE(p, 2i+1) = cos of the same: PE(p + k) is a rotation of PE(p)."""
+    place = torch.arange(length)[:, None]  # (T, 1)
+    rate = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))  # (D/2,)
+    table = torch.zeros(length, width)
+    table[:, 0::2] = torch.sin(place * rate)
+    table[:, 1::2] = torch.cos(place * rate[: width // 2])
+    return table  # (T, D)
+
+
+def padding_mask(real: Tensor | None) -> Tensor | None:
+    """True where a key is a word and not padding; one row serves all queries."""
+    if real is None or bool(real.all()):
+        return None
+    return real.bool()[:, None, None, :]  # (B, S) -> (B, 1, 1, S)
+
+
+def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
+    """True on and below the diagonal: position i sees positions up to i, never a later one."""
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)  # (T, S)
+
+
+# -- attention ---------------------------------------------------------------------------------------------
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+    """softmax(q kᵀ / √d + mask) v; the mask enters before the softmax, so that what remains sums to 1."""
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (B, H, T, d) @ (B, H, d, S) -> (B, H, T, S)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    return scores.softmax(-1) @ v  # (B, H, T, S) @ (B, H, S, d) -> (B, H, T, d)
+
+
+class Cache:
+    """Keys and values of the positions already decoded, so that a step computes one position only."""
+
+    def __init__(self) -> None:
+        self.length = 0
+        self.held: dict[nn.Module, tuple[Tensor, Tensor]] = {}
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these rows of the batch, in this order (beams that live on)."""
+        self.held = {owner: (k[rows], v[rows]) for owner, (k, v) in self.held.items()}
+
+
+class Attention(nn.Module):
+    """Multi-head attention: H small attentions side by side, each on its own d columns of q, k and v."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.heads, self.attend = config.heads, F.scaled_dot_product_attention if config.fused else attention
+        self.query, self.key, self.value, self.output = (nn.Linear(config.width, config.width) for _ in range(4))
+
+    def forward(
+        self, x: Tensor, memory: Tensor | None = None, mask: Tensor | None = None, cache: Cache | None = None
+    ) -> Tensor:
+        """Self attention of x, or cross attention from x to memory (the encoder's output)."""
+        q = self.split(self.query(x))  # (B, T, D) -> (B, H, T, d)
+        k, v = self.keys_values(x, memory, cache)  # (B, H, S, d) each
+        mixed = self.attend(q, k, v, mask)  # (B, H, T, d)
+        joined = mixed.transpose(1, 2).flatten(2)  # (B, H, T, d) -> (B, T, H, d) -> (B, T, D)
+        return cast(Tensor, self.output(joined))  # (B, T, D)
+
+    def split(self, x: Tensor) -> Tensor:
+        """Cut the width into heads."""
+        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)  # (B, T, D) -> (B, T, H, d) -> (B, H, T, d)
+
+    def keys_values(self, x: Tensor, memory: Tensor | None, cache: Cache | None) -> tuple[Tensor, Tensor]:
+        held = None if cache is None else cache.held.get(self)
+        if memory is not None and held is not None:
+            return held  # the source does not change while the target grows
+        source = x if memory is None else memory
+        k, v = self.split(self.key(source)), self.split(self.value(source))
+        if held is not None:
+            k, v = torch.cat([held[0], k], 2), torch.cat([held[1], v], 2)
+        if cache is not None:
+            cache.held[self] = (k, v)
+        return k, v
+
+
+# -- the other parts of a block ----------------------------------------------------------------------------
+
+
+class AddNorm(nn.Module):
+    """Residual connection and LayerNorm, per token, with a learned scale and shift.
+
+    post: norm(x + f(x)), as published in 2017. pre: x + f(norm(x)), which leaves a clear path from end to start.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.pre = config.norm == "pre"
+        self.norm, self.dropout = nn.LayerNorm(config.width, config.epsilon), nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if self.pre:
+            return x + cast(Tensor, self.dropout(sublayer(self.norm(x))))
+        return cast(Tensor, self.norm(x + self.dropout(sublayer(x))))
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a bend between them, the same at every position: D -> hidden -> D."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.widen, self.narrow = nn.Linear(config.width, config.hidden), nn.Linear(config.hidden, config.width)
+        self.activation = ACTIVATIONS[config.activation]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return cast(Tensor, self.narrow(self.activation(self.widen(x))))  # (B, T, D)
+
+
+class Embedding(nn.Module):
+    """A vector per token, plus one per position, plus one per segment where the model has segments."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.scale = math.sqrt(config.width) if config.embedding_scale else 1.0
+        self.word = nn.Embedding(config.vocabulary, config.width, padding_idx=config.pad)
+        nn.init.normal_(self.word.weight, std=config.width**-0.5)  # the same table makes the output's logits
+        self.segment = nn.Embedding(config.segments, config.width) if config.segments else None
+        self.position: Tensor | nn.Parameter
+        if config.position == "learned":
+            self.position = nn.Parameter(torch.randn(config.length, config.width) * 0.02)
+        else:
+            self.register_buffer("position", sinusoids(config.length, config.width))
+        self.norm = nn.LayerNorm(config.width, config.epsilon) if config.embedding_norm else nn.Identity()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, ids: Tensor, segments: Tensor | None = None, start: int = 0) -> Tensor:
+        length = ids.shape[1]
+        if start + length > self.position.shape[0]:
+            most = self.position.shape[0]
+            raise ValueError(f"there are {start + length} tokens but the model has {most} positions; shorten the text")
+        x = self.word(ids) * self.scale + self.position[start : start + length]  # (B, T, D) + (T, D)
+        if self.segment is not None:
+            x = x + self.segment(torch.zeros_like(ids) if segments is None else segments)  # (B, T, D)
+        return cast(Tensor, self.dropout(self.norm(x)))
+
+
+# -- blocks ------------------------------------------------------------------------------------------------
+
+
+class EncoderLayer(nn.Module):
+    """Every token looks at every token, then each is worked on alone."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.self_attention, self.self_norm = Attention(config), AddNorm(config)
+        self.feed_forward, self.feed_norm = FeedForward(config), AddNorm(config)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.self_norm(x, lambda y: self.self_attention(y, mask=mask))
+        return cast(Tensor, self.feed_norm(x, self.feed_forward))  # (B, S, D)
+
+
+class DecoderLayer(nn.Module):
+    """Every token looks at the earlier ones, then at the source, then each is worked on alone."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.self_attention, self.self_norm = Attention(config), AddNorm(config)
+        self.cross_attention, self.cross_norm = Attention(config), AddNorm(config)
+        self.feed_forward, self.feed_norm = FeedForward(config), AddNorm(config)
+
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None = None
+    ) -> Tensor:
+        x = self.self_norm(x, lambda y: self.self_attention(y, mask=mask, cache=cache))
+        x = self.cross_norm(x, lambda y: self.cross_attention(y, memory, memory_mask, cache))
+        return cast(Tensor, self.feed_norm(x, self.feed_forward))  # (B, T, D)
+
+
+class Stack(nn.Module):
+    """Layers one after another; with pre-norm the sum that comes out is normalised once more."""
+
+    def __init__(self, config: Config, layer: Callable[[Config], nn.Module], count: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layer(config) for _ in range(count))
+        self.norm = nn.LayerNorm(config.width, config.epsilon) if config.norm == "pre" else nn.Identity()
+
+    def forward(self, x: Tensor, *given: Any) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, *given)
+        return cast(Tensor, self.norm(x))
+
+
+# -- models ------------------------------------------------------------------------------------------------
+
+
+class Translator(nn.Module):
+    """Encoder and decoder; the word table is shared by source, target and output."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.capitals: tuple[str, ...] = ()  # names, where the vocabulary is in lower case
+        self.source, self.target = Embedding(config), Embedding(config)
+        self.encoder = Stack(config, EncoderLayer, config.layers)
+        self.decoder = Stack(config, DecoderLayer, config.decoder_layers)
+        self.output = nn.Linear(config.width, config.vocabulary)
+        self.apply(_initialise)
+        self.target.word = self.source.word
+        self.output.weight = self.source.word.weight
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        decoder_input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        decoder_attention_mask: Tensor | None = None,
+    ) -> Tensor:
+        """(B, T, V) logits of the word that follows each target position; their softmax is the prediction."""
+        memory_mask = padding_mask(attention_mask)
+        memory = self.encode(input_ids, memory_mask)  # (B, S) -> (B, S, D)
+        mask = causal_mask(decoder_input_ids.shape[1], decoder_input_ids.shape[1], input_ids.device)  # (T, T)
+        padding = padding_mask(decoder_attention_mask)
+        if padding is not None:
+            # a padded row would see nothing, and softmax of nothing is no number: it may see itself
+            mask = (mask & padding) | torch.eye(mask.shape[0], dtype=torch.bool, device=mask.device)
+        return cast(Tensor, self.output(self.decode(decoder_input_ids, memory, mask, memory_mask)))
+
+    def encode(self, ids: Tensor, mask: Tensor | None) -> Tensor:
+        return cast(Tensor, self.encoder(self.source(ids), mask))  # (B, S, D)
+
+    def decode(
+        self, ids: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None, cache: Cache | None = None
+    ) -> Tensor:
+        x: Tensor = self.target(ids, start=0 if cache is None else cache.length)  # (B, T, D)
+        x = self.decoder(x, memory, mask, memory_mask, cache)
+        if cache is not None:
+            cache.length += ids.shape[1]
+        return x
+
+    def can_generate(self) -> bool:
+        return True
+
+    @torch.no_grad()
+    def generate(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        *,
+        max_new_tokens: int | None = None,
+        num_beams: int = 1,
+        use_cache: bool = True,
+        **_ignored: Any,
+    ) -> Tensor:
+        """(B, T) ids of the translation, from the start token to the end token: greedy, or the best of some beams."""
+        from regard.transformer.decoding import beam, greedy
+
+        limit = min(max_new_tokens or self.config.length, self.config.length) - 1
+        if num_beams == 1:
+            return greedy(self, input_ids, attention_mask, limit, use_cache=use_cache)
+        return beam(self, input_ids, attention_mask, limit, beams=num_beams)
+
+
+class Bert(nn.Module):
+    """The encoder alone, with the two tasks it is trained on: hidden words, and whether B follows A."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = Embedding(config)
+        self.encoder = Stack(config, EncoderLayer, config.layers)
+        self.pool = nn.Linear(config.width, config.width)
+        self.follows = nn.Linear(config.width, 2)
+        self.transform, self.transform_norm = (
+            nn.Linear(config.width, config.width),
+            nn.LayerNorm(config.width, config.epsilon),
+        )
+        self.output = nn.Linear(config.width, config.vocabulary)
+        self.apply(_initialise)
+        self.output.weight = self.embedding.word.weight
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor | None = None, token_type_ids: Tensor | None = None
+    ) -> Tensor:
+        x = self.embedding(input_ids, token_type_ids)  # (B, T) -> (B, T, D)
+        return cast(Tensor, self.encoder(x, padding_mask(attention_mask)))  # (B, T, D)
+
+    def masked_words(self, states: Tensor) -> Tensor:
+        """(..., D) -> (..., V) logits of the word that stood at each position."""
+        return cast(Tensor, self.output(self.transform_norm(F.gelu(self.transform(states)))))
+
+    def next_sentence(self, states: Tensor) -> Tensor:
+        """(B, T, D) -> (B, 2) logits, from the first token: 0 follows, 1 does not."""
+        return cast(Tensor, self.follows(torch.tanh(self.pool(states[:, 0]))))
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        nn.init.zeros_(module.bias)
+
+
+def cross_entropy(logits: Tensor, targets: Tensor, *, smoothing: float = 0.0, ignore: int = -100) -> Tensor:
+    """-Σ_w p(w) log softmax(logits)_w over real targets: p gives the right word 1 - ε, and ε/V to every word."""
+    return F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=ignore, label_smoothing=smoothing)

@@ -1,0 +1,197 @@
+"""The training loop that translator and BERT share: warm-up, cosine, checkpoints, resuming, a stop at NaN.
+
+Enters: a Task (data and loss). Leaves: a trained model in a file; the same seed gives the same weights, also when a
+run was stopped and resumed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from torch import Tensor
+
+from regard.transformer import checkpoint
+from regard.transformer.checkpoint import Checkpoint
+from regard.transformer.model import Bert, Translator
+
+EVERY = 250  # steps between checkpoints
+CLIP = 1.0  # longest gradient; a longer one is shortened to it
+
+
+class Task(Protocol):
+    """What is learned: batches of an epoch, the loss of one, and something a person can read."""
+
+    def batches(self, epoch: int) -> Sequence[Any]: ...
+
+    def loss(self, model: Any, batch: Any) -> Tensor: ...
+
+    def report(self, model: Any) -> str: ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how fast."""
+
+    epochs: int
+    rate: float
+    warmup: int
+    seed: int = 0
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise ValueError(f"epochs must be at least 1, not {self.epochs}")
+        if not self.rate > 0:
+            raise ValueError(f"the learning rate must be above 0, not {self.rate}")
+
+    def rate_at(self, step: int, progress: float) -> float:
+        """Straight up over the first steps, then down to zero along a cosine over the whole run."""
+        return self.rate * min(1.0, (step + 1) / max(1, self.warmup)) * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+@dataclass(eq=False)
+class Trainer:
+    """One run of one task."""
+
+    model: Translator | Bert
+    tokenizer: Any
+    task: Task
+    settings: Settings
+    path: Path
+    facts: dict[str, Any]
+    console: Console
+
+    def run(self) -> Path:
+        """Train, and leave the finished model at `path` (16 bits, without the optimizer's state)."""
+        optimizer = torch.optim.AdamW(
+            self.model.parameters(), lr=self.settings.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
+        )
+        state = self._resumed(optimizer)
+        began = time.perf_counter(), time.process_time()
+        with self._progress() as advance:
+            for epoch in range(state["epoch"], self.settings.epochs):
+                self._epoch(optimizer, state, epoch, advance)
+                state |= {"epoch": epoch + 1, "index": 0}
+                self._keep(optimizer, state)
+                self.console.print(self._line(epoch, state), highlight=False)
+        self.facts |= {
+            "steps": state["step"],
+            "minutes": round((time.perf_counter() - began[0]) / 60, 1),
+            "cpu_minutes": round((time.process_time() - began[1]) / 60, 1),
+            "threads": torch.get_num_threads(),
+        }
+        made = checkpoint.save(Checkpoint(self.model.eval(), self.tokenizer, self.facts), self.path, half=True)
+        self._running.unlink(missing_ok=True)
+        return made
+
+    @property
+    def _running(self) -> Path:
+        """The checkpoint while training lasts; it has the optimizer's state too."""
+        return self.path.with_suffix(".running.safetensors")
+
+    def _epoch(
+        self, optimizer: torch.optim.Optimizer, state: dict[str, Any], epoch: int, advance: Callable[[float, str], None]
+    ) -> None:
+        batches = self.task.batches(epoch)
+        for index in range(state["index"], len(batches)):
+            progress = (epoch + index / len(batches)) / self.settings.epochs
+            loss = self._step(optimizer, batches[index], state, progress)
+            state |= {"index": index + 1, "step": state["step"] + 1}
+            state["loss"] = loss if state["loss"] is None else 0.98 * state["loss"] + 0.02 * loss
+            advance(progress, f"loss {state['loss']:.3f}")
+            if state["step"] % EVERY == 0:
+                self._keep(optimizer, state)
+
+    def _step(self, optimizer: torch.optim.Optimizer, batch: Any, state: dict[str, Any], progress: float) -> float:
+        step = state["step"]
+        torch.manual_seed(self.settings.seed * 1_000_003 + step)  # dropout is the same after a resume
+        for group in optimizer.param_groups:
+            group["lr"] = self.settings.rate_at(step, progress)
+        self.model.train()
+        loss = self.task.loss(self.model, batch)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        length = torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+        if not math.isfinite(loss.item()) or not math.isfinite(length.item()):
+            self._stop(step)
+        optimizer.step()
+        return float(loss.item())
+
+    def _stop(self, step: int) -> None:
+        kept = f"the last good checkpoint is {self._running}" if self._running.exists() else "no checkpoint was due yet"
+        raise ValueError(
+            f"the loss is no longer a number at step {step}; training stopped, {kept}. Try a smaller --rate or a "
+            "longer --warmup, then --resume"
+        )
+
+    def _keep(self, optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
+        moments = {
+            f"{name}.{kind}": value
+            for name, parameter in self.model.named_parameters()
+            for kind, value in optimizer.state[parameter].items()
+        }
+        kept = {**state, "seed": self.settings.seed, "epochs": self.settings.epochs}
+        checkpoint.save(Checkpoint(self.model, self.tokenizer, self.facts, kept, moments), self._running)
+
+    def _resumed(self, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+        """Where to begin: at the start, or where the kept checkpoint stands."""
+        if not self.settings.resume:
+            return {"epoch": 0, "index": 0, "step": 0, "loss": None}
+        found = checkpoint.load(self._running, expected=self.model.config)
+        if found.state["seed"] != self.settings.seed or found.state["epochs"] != self.settings.epochs:
+            raise ValueError(
+                f"{self._running} was begun with seed {found.state['seed']} and {found.state['epochs']} epochs; "
+                "resume with the same, or start anew without --resume"
+            )
+        self.model.load_state_dict(found.model.state_dict())
+        for name, parameter in self.model.named_parameters():
+            own = {key: found.moments[f"{name}.{key}"] for key in ("step", "exp_avg", "exp_avg_sq")}
+            optimizer.state[parameter] = own
+        return {key: found.state[key] for key in ("epoch", "index", "step", "loss")}
+
+    def _line(self, epoch: int, state: dict[str, Any]) -> str:
+        self.model.eval()
+        return f"epoch {epoch + 1}/{self.settings.epochs}  loss {state['loss']:.3f}  {self.task.report(self.model)}"
+
+    def _progress(self) -> Any:
+        return _bar(self.console)
+
+
+class _bar:  # noqa: N801 (used as a context manager)
+    """A progress bar on a terminal; nothing elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("training"), BarColumn(), TextColumn("{task.percentage:.0f} %  {task.description}"))
+        self.progress = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
+        self.task = self.progress.add_task("", total=1.0)
+
+    def __enter__(self) -> Callable[[float, str], None]:
+        self.progress.start()
+        return lambda done, text: self.progress.update(self.task, completed=done, description=text)
+
+    def __exit__(self, *_error: object) -> None:
+        self.progress.stop()
+
+
+def by_length(lengths: Sequence[int], tokens: int, generator: torch.Generator) -> Iterator[list[int]]:
+    """Indices in batches of about this many tokens, similar lengths together, batches in random order."""
+    jitter = torch.rand(len(lengths), generator=generator).tolist()
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i] + jitter[i])
+    batches: list[list[int]] = [[]]
+    longest = 0
+    for i in order:
+        longest = max(longest, lengths[i])
+        if batches[-1] and longest * (len(batches[-1]) + 1) > tokens:
+            batches.append([])
+            longest = lengths[i]
+        batches[-1].append(i)
+    for i in torch.randperm(len(batches), generator=generator).tolist():
+        yield batches[i]

@@ -1,0 +1,115 @@
+"""What is known of each head, as a page shows it.
+
+Enters: a Trace, or findings somebody made elsewhere. Leaves: sentences, types and measures per head for the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from regard.map_types import TYPES
+from regard.patterns import Patterns, head_report, patterns, warnings_for
+from regard.patterns.telling import telling
+from regard.site import Array, Site
+from regard.trace import Trace
+
+MODERATE = 50_000_000  # weights whose heads are measured without being asked: 12 x 12 heads of 512 tokens
+# Reasons that only say which question a model of the other type is asked.
+_OBVIOUS = ("asked of causal", "in a causal model this is")
+
+
+@dataclass(frozen=True)
+class Named:
+    """A head and one thing it does."""
+
+    kind: str
+    layer: int
+    part: int
+    head: int
+    pattern: str
+    score: float
+    sentence: str
+
+    @property
+    def fragment(self) -> str:
+        """What to put after a page's address to open it on this head (frontend/src/state.ts reads it)."""
+        part = f"&part={self.part}" if self.part else ""
+        return f"#view=heads&kind={self.kind}&layer={self.layer}&heads={self.head}{part}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is known of the heads of a trace, and what to keep in mind about it."""
+
+    heads: dict[tuple[str, int, int, int], Mapping[str, Any]]
+    missing: dict[tuple[str, int, int], dict[str, str]] = field(default_factory=dict)
+    cautions: list[str] = field(default_factory=list)
+
+    def named(self, kind: str | None = None) -> list[Named]:
+        """Every head with everything it does."""
+        return [
+            Named(*where, found["name"], found["score"], found["sentence"])
+            for where, record in self.heads.items()
+            for found in record["patterns"]
+            if kind in (None, where[0])
+        ]
+
+    def telling(self, count: int, kind: str | None = None) -> list[Named]:
+        """The heads that show something most clearly."""
+        return telling(self.named(kind), count)
+
+    def of(self, site: Site) -> list[Mapping[str, Any]]:
+        """The records of a site's heads, in their order; empty ones for heads nothing is known of."""
+        nothing: Mapping[str, Any] = {"patterns": [], "probabilities": None, "measures": {}}
+        return [self.heads.get((site.kind, site.layer, site.part, head), nothing) for head in site.head_ids]
+
+
+Given = Report | Patterns | Sequence[Mapping[str, Any]] | bool | None
+
+
+def report_of(trace: Trace, given: Given = None) -> Report | None:
+    """The report of a trace: made here unless it is given or unwanted, or the trace is too large to read in passing."""
+    if given is None:
+        given = sum(site.heads * site.queries * site.keys for site in trace.sites) <= MODERATE
+    if given is False:
+        return None
+    if isinstance(given, Report):
+        return given
+    if given is True:
+        given = patterns(trace)
+    if isinstance(given, Patterns):
+        missing = {(m.kind, m.layer, m.part): _worth_saying(m.missing) for m in given.measured}
+        cautions = warnings_for(given, facts=given.facts, heads=given.heads)
+        return Report(_by_head(head_report(trace, given)), missing, cautions)
+    report = Report(_by_head(given))
+    return Report(report.heads, cautions=warnings_for(report.named(), facts=trace.facts))
+
+
+def type_table(records: Sequence[Mapping[str, Any]]) -> Array | None:
+    """(H, 5) probabilities of the map types, NaN where n/a; None where they are so for all heads."""
+    if all(record["probabilities"] is None for record in records):
+        return None
+    return np.array([[(record["probabilities"] or {}).get(name, np.nan) for name in TYPES] for record in records])
+
+
+def measure_arrays(records: Sequence[Mapping[str, Any]]) -> dict[str, Array]:
+    """Name -> (H,) measures, NaN where n/a; those that no head has are left out."""
+    names = dict.fromkeys(name for record in records for name in record["measures"])
+    table = {name: [_number(record["measures"].get(name)) for record in records] for name in names}
+    return {name: np.array(values, np.float32) for name, values in table.items() if not np.isnan(values).all()}
+
+
+def _by_head(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int, int, int], Mapping[str, Any]]:
+    return {(r["kind"], r["layer"], r.get("part", 0), r["head"]): r for r in records}
+
+
+def _worth_saying(missing: Mapping[str, str]) -> dict[str, str]:
+    return {name: reason for name, reason in missing.items() if not reason.startswith(_OBVIOUS)}
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,89 @@
+"""The walk: one page that goes through a layer step by step with the model's own numbers.
+
+Enters: a model and a text. Leaves: a trace with the layer opened, as an HTML page that opens without a network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.trace import Trace
+from regard.views.html import save_html
+
+if TYPE_CHECKING:
+    from regard.model import Model
+    from regard.transformer.walk import Walk
+
+
+@dataclass(frozen=True, eq=False)
+class Walked:
+    """A trace and the layer that was opened on it; `said` is what a translator answered."""
+
+    trace: Trace
+    walk: Walk
+    said: str | None = None
+    unknown: tuple[str, ...] = ()  # words the vocabulary has no pieces for
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page; the other views of the trace are in it too."""
+        return save_html(self.trace, path, view="walk", layer=self.walk.layer, heads=[0], walk=self.walk)
+
+
+def walk(
+    text: str, model: Model | None = None, *, target: str | None = None, layer: int = 0, truncate: bool = False
+) -> Walked:
+    """Open one layer of a model on a text.
+
+    Parameters
+    ----------
+    text
+        What the model reads.
+    model
+        A translator of regard's own, or a model of the BERT family; without one, the embedded translator.
+    target
+        What a translator's decoder reads; without it, what the model says by itself.
+    layer
+        The layer to open.
+    truncate
+        Cut a text that is longer than the model takes, instead of refusing it.
+
+    Examples
+    --------
+    >>> walk("Hello, how are you?").said
+    '...'
+    """
+    from regard.model import load
+    from regard.transformer.model import Bert, Translator
+    from regard.transformer.walk import walk_through
+    from regard.transformer.weights import from_hugging_face
+
+    model = load("translator") if model is None else model
+    own = model.module if isinstance(model.module, (Bert, Translator)) else from_hugging_face(model.module)
+    encodes = not isinstance(own, Translator)
+    trace = model.trace(text, target=target, truncate=truncate, attribution=encodes)
+    sides = {name: [token.id or 0 for token in side.tokens] for name, side in trace.sides.items()}
+    ids = sides["text"] if encodes else sides["encoder"]
+    opened = walk_through(own, ids, sides.get("decoder", ()), layer=layer, tokenizer=model.tokenizer)
+    said = None if encodes else _said(model, sides["decoder"])
+    return Walked(trace, opened, said, _unknown(model.tokenizer, text))
+
+
+def save_walk(
+    text: str, path: str | Path, model: Model | None = None, *, target: str | None = None, layer: int = 0
+) -> Path:
+    """Open one layer of a model on a text, and write the page."""
+    return walk(text, model, target=target, layer=layer).save(path)
+
+
+def _said(model: Model, ids: list[int]) -> str:
+    from regard.transformer.translator import recased
+
+    module: Any = model.module
+    return recased(model.tokenizer.decode(ids[1:], skip_special_tokens=True), module.capitals)
+
+
+def _unknown(tokenizer: Any, text: str) -> tuple[str, ...]:
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    return tuple(word for word in text.split() if unknown in tokenizer(word, verbose=False)["input_ids"])

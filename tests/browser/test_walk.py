@@ -1,0 +1,235 @@
+"""The walk in a real browser: every step is reached, and the numbers on the screen are the model's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import regard
+from regard.transformer.model import Translator, cross_entropy
+from regard.views.walk import Walked, walk
+
+ENCODER = "tokens embed project scores scale softmax mix join output residual feed stack".split()
+DECODER = "target mask attend cross dfeed predict loss".split()
+
+
+@pytest.fixture(scope="module")
+def walked() -> Walked:
+    return walk("Hello, how are you?", target="Hola, ¿cómo estás?")
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return regard.load("translator").module
+
+
+@pytest.fixture(scope="module")
+def page_file(walked: Walked, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return walked.save(tmp_path_factory.mktemp("walk") / "walk.html")
+
+
+def go(page: Any, step: str) -> None:
+    page.click(f"[data-step={step}]")
+    page.wait_for_selector(f"[data-step={step}][aria-current=step]")
+
+
+def cell(page: Any, name: str, row: int, column: int, nth: int = -1) -> float:
+    """The number under the pointer, as the page says it."""
+    canvas = page.locator(f'canvas[data-matrix="{name}"]').nth(nth)
+    at = {key: float(canvas.get_attribute(f"data-{key}")) for key in ("left", "top", "cell", "line")}
+    x, y = at["left"] + (column + 0.5) * at["cell"], at["top"] + (row + 0.5) * at["line"]
+    canvas.scroll_into_view_if_needed()
+    canvas.hover(position={"x": x, "y": y})
+    said = page.inner_text("[data-readout]")
+    value = said.partition("] = ")[2].split(" = ")[0].replace("−", "-")
+    return float(value.replace("∞", "inf"))
+
+
+def numbers(page: Any, name: str, expected: np.ndarray, nth: int = -1) -> None:
+    """Some cells of a matrix on the page, against what they should be."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        row, column = (int(rng.integers(n)) for n in expected.shape)
+        assert cell(page, name, row, column, nth) == pytest.approx(float(expected[row, column]), abs=2e-4)
+
+
+def test_every_step_is_reached_forward_and_back_by_keys(show, page_file):
+    page = show(page_file)
+    seen = []
+    for _ in range(len(ENCODER + DECODER) + 2):
+        seen.append(page.get_attribute("[aria-current=step]", "data-step"))
+        assert len(page.inner_text(".words")) > 60
+        page.keyboard.press("ArrowRight")
+    assert list(dict.fromkeys(seen)) == ENCODER + DECODER
+    for _ in range(len(ENCODER + DECODER) + 2):
+        page.keyboard.press("ArrowLeft")
+    assert page.get_attribute("[aria-current=step]", "data-step") == "tokens"
+
+
+def test_tokens_and_ids_are_those_of_the_trace(show, page_file, walked):
+    page = show(page_file)
+    rows = page.locator("[data-table=tokens] tr").all()
+    texts, ids = ([cell.inner_text() for cell in row.locator("td").all()] for row in rows)
+    tokens = walked.trace.sides["encoder"].tokens
+    assert [text.strip() for text in texts] == [token.text.strip() for token in tokens]
+    assert ids == [str(token.id) for token in tokens]
+
+
+@pytest.mark.parametrize("head", [0, 4])
+def test_attention_on_the_screen_is_the_attention_of_the_model(show, page_file, walked, head):
+    page = show(page_file)
+    page.click(f"[data-head='{head}']")
+    for step, kind in (("softmax", "encoder"), ("attend", "decoder"), ("cross", "cross")):
+        go(page, step)
+        numbers(page, "A", walked.trace.attention(0, head, kind=kind), nth=0)
+    go(page, "scale")
+    numbers(page, "Q·Kᵀ/√d", walked.trace.site(0, kind="encoder").scores(head))
+    go(page, "project")
+    numbers(page, "V", walked.trace.site(0, kind="encoder").v[head])
+
+
+def test_what_leaves_each_sublayer_is_what_leaves_it_in_the_model(show, page_file, walked, translator):
+    layer = translator.encoder.layers[0]
+    x = torch.from_numpy(walked.walk.arrays["encoder.in"])[None]
+    with torch.no_grad():
+        attended = layer.self_norm(x, layer.self_attention)[0].numpy()
+        decoder = translator.decoder.layers[0]
+        target = torch.from_numpy(walked.walk.arrays["decoder.in"])[None]
+        memory = torch.from_numpy(walked.walk.arrays["memory"])[None]
+        mask = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
+        decoded = decoder(target, memory, mask, None)[0].numpy()
+    page = show(page_file)
+    go(page, "residual")
+    numbers(page, "X + out", attended)
+    go(page, "feed")
+    numbers(page, "X + out", walked.walk.arrays["encoder.states"][1])
+    go(page, "dfeed")
+    numbers(page, "X + out", decoded)
+    go(page, "stack")
+    numbers(page, "E", walked.walk.arrays["memory"])
+
+
+def test_masked_scores_are_minus_infinity_above_the_diagonal_only(show, page_file):
+    page = show(page_file)
+    go(page, "mask")
+    assert cell(page, "masked", 1, 4) == -np.inf
+    assert np.isfinite(cell(page, "masked", 4, 1))
+
+
+def test_predictions_and_loss_are_those_of_the_model(show, page_file, walked, translator):
+    source = torch.tensor([walked.walk.ids])
+    target = torch.tensor([[token.id for token in walked.trace.sides["decoder"].tokens]])
+    with torch.no_grad():
+        logits = translator(source, target)
+    chances = logits.softmax(-1)[0]
+    page = show(page_file)
+    go(page, "predict")
+    for position in (0, 3):
+        page.click(f"[data-position='{position}']")
+        shown = [float(cell.inner_text()) for cell in page.locator("[data-table=predict] .number").all()]
+        np.testing.assert_allclose(shown, chances[position].topk(8).values.numpy(), atol=1e-4)
+    go(page, "loss")
+    following = torch.tensor([walked.walk.targets])
+    for name, smoothing in (("plain", 0.0), ("smoothed", 0.1)):
+        expected = cross_entropy(logits, following, smoothing=smoothing).item()
+        assert float(page.inner_text(f"[data-loss={name}]")) == pytest.approx(expected, abs=2e-4)
+
+
+def test_a_pointed_score_names_its_row_and_column(show, page_file):
+    page = show(page_file)
+    go(page, "scores")
+    cell(page, "Q·Kᵀ", 0, 4)
+    assert "Σₖ Q[hello, k] · Kᵀ[k, you]" in page.inner_text("[data-readout]")
+
+
+def test_k_in_place_of_q_makes_scores_symmetric_before_softmax_only(show, page_file):
+    page = show(page_file)
+    go(page, "scores")
+    assert cell(page, "Q·Kᵀ", 0, 4) != pytest.approx(cell(page, "Q·Kᵀ", 4, 0), abs=1e-3)
+    page.check("[data-what=symmetric]")
+    assert cell(page, "Q·Kᵀ", 0, 4) == pytest.approx(cell(page, "Q·Kᵀ", 4, 0), abs=1e-4)
+    assert cell(page, "Q·Kᵀ", 3, 3) >= 0
+    go(page, "softmax")
+    assert cell(page, "A", 0, 4) != pytest.approx(cell(page, "A", 4, 0), abs=1e-6)
+
+
+def test_without_scaling_scores_are_larger_by_the_root_of_d(show, page_file):
+    page = show(page_file)
+    go(page, "scale")
+    before = cell(page, "Q·Kᵀ/√d", 2, 3)
+    page.uncheck("[data-what=scaling]")
+    assert cell(page, "Q·Kᵀ", 2, 3) == pytest.approx(before * np.sqrt(32), rel=1e-4)
+    assert page.is_visible("[data-changed]")
+    page.click("[data-what=reset]")
+    assert not page.is_visible("[data-changed]")
+
+
+def test_without_a_mask_the_decoder_sees_later_words(show, page_file):
+    page = show(page_file)
+    go(page, "attend")
+    assert cell(page, "A", 1, 4, nth=0) == 0
+    page.uncheck("[data-what=masking]")
+    assert cell(page, "A", 1, 4, nth=0) > 0
+
+
+def test_permuted_words_give_permuted_rows_only_without_positions(show, page_file, walked):
+    order = walked.walk.order
+    page = show(page_file)
+    go(page, "scores")
+
+    def row(permuted: bool) -> list[float]:
+        (page.check if permuted else page.uncheck)("[data-what=permuted]")
+        places = [order.index(i) if permuted else i for i in (1, 2, 3)]
+        return [cell(page, "Q·Kᵀ", place, places[0]) for place in places]
+
+    assert row(False) != pytest.approx(row(True), abs=1e-2)
+    page.uncheck("[data-what=positions]")
+    assert row(False) == pytest.approx(row(True), abs=1e-2)
+
+
+def test_one_head_has_the_full_width(show, page_file):
+    page = show(page_file)
+    go(page, "project")
+    page.check("[data-what=single]")
+    assert page.locator("canvas[data-matrix=Q]").get_attribute("aria-label") == "Q, 7 × 192"
+
+
+def test_a_higher_temperature_evens_the_weights(show, page_file):
+    page = show(page_file)
+    go(page, "softmax")
+    before = max(cell(page, "A", 0, column) for column in range(7))
+    page.locator("[data-what=temperature]").fill("2")
+    assert max(cell(page, "A", 0, column) for column in range(7)) < before
+
+
+def test_the_head_opens_in_the_neuron_view(show, page_file):
+    page = show(page_file)
+    page.click("[data-head='2']")
+    go(page, "cross")
+    page.click("[data-go=neurons]")
+    assert page.get_attribute("[data-view=neurons]", "aria-selected") == "true"
+    assert "kind=cross" in page.url and "heads=2" in page.url
+
+
+def test_the_walk_speaks_chinese(show, page_file):
+    page = show(page_file, locale="zh-CN")
+    assert page.inner_text(".scene h2") == "文本 → 词元 → 编号"
+
+
+def test_a_bert_from_elsewhere_has_the_encoder_steps_with_its_numbers(show, bert, tmp_path):
+    walked = walk("the cat sat on the mat .", bert, layer=1)
+    page = show(walked.save(tmp_path / "bert.html"))
+    steps = [item.get_attribute("data-step") for item in page.locator("[data-step]").all()]
+    assert steps == ENCODER
+    go(page, "softmax")
+    numbers(page, "A", walked.trace.attention(1, 0), nth=0)
+    go(page, "feed")
+    with torch.no_grad():
+        ids = torch.tensor([walked.walk.ids])
+        states = bert.module(ids, output_hidden_states=True).hidden_states
+    numbers(page, "norm", states[2][0].numpy())
+    assert walked.said is None

@@ -1,0 +1,70 @@
+"""A small corpus of the tiny models' words, and the tiny BERT as a folder that other processes can load."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+NOUNS, VERBS, ENDS = "cat dog mat store straw it".split(), "sat went bought".split(), ". ! ?".split()
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_thread():
+    """Tiny models are slower on several threads, and much slower where other programs want them."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def sentence(chooser: random.Random) -> str:
+    """Between four and fifteen words with punctuation and repeated words."""
+    parts = [
+        f"{chooser.choice(['the', 'a'])} {chooser.choice(NOUNS)} {chooser.choice(VERBS)} {chooser.choice(['on', 'to'])}"
+        for _ in range(chooser.randint(1, 3))
+    ]
+    return " , ".join(parts) + f" {chooser.choice(NOUNS)} {chooser.choice(ENDS)}"
+
+
+def write_corpus(path: Path, count: int, seed: int = 0) -> Path:
+    chooser = random.Random(seed)
+    path.write_text("".join(f"{sentence(chooser)}\n" for _ in range(count)), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def sentences() -> list[str]:
+    chooser = random.Random(1)
+    return ["the", "the cat", *(sentence(chooser) for _ in range(22))]
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory, sentences) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "small.txt"
+    path.write_text("\n".join(sentences), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def pairs(tmp_path_factory, sentences) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "pairs.tsv"
+    rows = zip(sentences[2::2], sentences[3::2], strict=True)
+    path.write_text("text\tpair\n" + "".join(f"{one}\t{other}\n" for one, other in rows), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def long_corpus(tmp_path_factory) -> Path:
+    """Several windows of the engine."""
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "long.txt", 600)
+
+
+@pytest.fixture(scope="session")
+def bert_folder(tmp_path_factory, bert) -> Path:
+    path = tmp_path_factory.mktemp("model") / "tiny-bert"
+    bert.module.save_pretrained(path)
+    bert.tokenizer.save_pretrained(path)
+    return path

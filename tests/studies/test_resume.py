@@ -1,0 +1,133 @@
+"""Runs that are killed, stopped, or meet a full disk: nothing is lost and nothing counts twice."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from safetensors import SafetensorError
+
+import regard.studies
+from regard.corpus import engine
+from regard.corpus.checkpoint import load_checkpoint
+from regard.corpus.readers import Source
+from regard.studies.run import CHECKPOINT
+
+# The command line, saving after every window and then resting, so that the test can act between two windows.
+SLOW = """
+import time, torch
+from regard.corpus import engine
+torch.set_num_threads(1)
+engine._EVERY, save = 0, engine.save_checkpoint
+engine.save_checkpoint = lambda *rest: (save(*rest), time.sleep(0.7))
+from regard.cli import main
+main()
+"""
+
+
+def begun(arguments, folder):
+    """A real process that has just saved its first checkpoint."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 120
+    while not (folder / CHECKPOINT).exists():
+        assert child.poll() is None and time.monotonic() < end, child.communicate()
+        time.sleep(0.01)
+    return child
+
+
+def table(folder):
+    return pd.read_parquet(folder / "result.parquet")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(bert_folder, long_corpus):
+    return regard.studies.atlas(bert_folder, long_corpus).table
+
+
+def test_a_killed_run_resumes_to_the_same_table(bert_folder, long_corpus, undisturbed, tmp_path):
+    arguments = ["study", "atlas", str(long_corpus), "-m", str(bert_folder), "-o", str(tmp_path)]
+    child = begun(arguments, tmp_path)
+    os.kill(child.pid, signal.SIGKILL)
+    child.communicate()
+    assert not (tmp_path / "result.parquet").exists()
+    done = []
+    regard.studies.atlas(
+        bert_folder, long_corpus, output=tmp_path, resume=True, report=lambda tally, _: done.append(tally.examples)
+    )
+    assert done[0] > 256  # the first windows were not run again
+    pd.testing.assert_frame_equal(table(tmp_path), undisturbed)
+    assert not (tmp_path / CHECKPOINT).exists()
+
+
+def test_ctrl_c_saves_and_prints_the_command_to_go_on_with(bert_folder, long_corpus, undisturbed, tmp_path):
+    arguments = ["study", "atlas", str(long_corpus), "-m", str(bert_folder), "-o", str(tmp_path)]
+    child = begun(arguments, tmp_path)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130, said
+    command = shlex.split(said.splitlines()[-1])
+    assert command == ["regard", *arguments, "--resume"]
+    subprocess.run([sys.executable, "-c", SLOW, *command[1:]], check=True, capture_output=True, timeout=120)
+    pd.testing.assert_frame_equal(table(tmp_path), undisturbed)
+
+
+@pytest.fixture
+def stopped(bert, long_corpus, tmp_path, monkeypatch):
+    """A folder with the checkpoint of a run that was interrupted after its first window."""
+
+    def interrupt(tally, seconds):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        regard.studies.atlas(bert, long_corpus, output=tmp_path, report=interrupt)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "difference"),
+    [
+        ("gpt2", {}, "model was 'BertModel'"),
+        ("bert", {"seed": 1}, "corpus was"),
+        ("bert", {"limit": 300}, "'limit': 300"),
+        ("bert", {"long": "skip"}, "long was 'truncate' and is now 'skip'"),
+    ],
+)
+def test_the_checkpoint_of_another_run_is_refused(stopped, long_corpus, model, options, difference, request):
+    with pytest.raises(ValueError, match=difference):
+        regard.studies.atlas(request.getfixturevalue(model), long_corpus, output=stopped, resume=True, **options)
+
+
+def test_a_damaged_checkpoint_is_refused(stopped, bert, long_corpus):
+    (stopped / CHECKPOINT).write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="damaged"):
+        regard.studies.atlas(bert, long_corpus, output=stopped, resume=True)
+
+
+def test_a_full_disk_leaves_the_old_checkpoint_valid(stopped, bert, long_corpus, monkeypatch):
+    before = (stopped / CHECKPOINT).read_bytes()
+
+    def full(arrays, path, metadata):
+        Path(path).write_bytes(b"half")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(OSError, match=r"No space left.*still valid"):
+        regard.studies.atlas(bert, long_corpus, output=stopped, resume=True)
+    assert (stopped / CHECKPOINT).read_bytes() == before
+    assert [path.name for path in stopped.iterdir()] == [CHECKPOINT]
+
+
+def test_a_failure_after_the_last_window_keeps_the_sums(bert, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("regard.studies.result.Result.save", lambda self, folder: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        regard.studies.atlas(bert, corpus, output=tmp_path)
+    study = regard.studies.atlas_sums.Atlas()
+    run = engine.Run(Source(str(corpus)))
+    assert load_checkpoint(tmp_path / CHECKPOINT, engine.identity(study, bert, run)).tally.examples == 24
