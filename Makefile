@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 SAY := @printf '%s\n'
 
 .PHONY: demo test check bench format browser frontend docs-generated clean
@@ -57,7 +57,8 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 frontend/node_modules/.stamp: frontend/package-lock.json
 	@command -v npm >/dev/null || { echo "the front-end tests need Node.js 20 or newer; install nodejs and npm"; exit 1; }
 	$(SAY) "installing the front end's build tools ..."
-	@npm --prefix frontend ci --silent --no-audit --no-fund
+	@# not `npm ci`: it wants the packages of every platform in the lock file
+	@npm --prefix frontend install --no-save --silent --no-audit --no-fund
 	@touch $@
 
 browser:

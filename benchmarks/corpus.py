@@ -129,6 +129,7 @@ def run_peak(way: str, count: int) -> None:
 
 
 def verdict(value: float, most: float) -> str:
+    """A number beside its target."""
     return f"{value:.3f}, target <= {most} {'met' if value <= most else 'MISSED'}"
 
 
@@ -143,7 +144,7 @@ def main() -> None:
         run_peak(options.peak[0], int(options.peak[1]))
         return
     console = Console()
-    table = Table("model", "sentences", "plain s", "atlas s", "atlas/plain", "atlas examples/s", box=None)
+    table = Table("model", "sentences", "plain s", "atlas s", "atlas/plain", "examples/s", box=None)
     for shape, count in zip(SHAPES, (512, 64) if options.quick else (2048, 256), strict=True):
         base, ours, rate = compare(shape, count)
         table.add_row(shape, f"{count:,}", f"{base:.1f}", f"{ours:.1f}", verdict(ours / base, MOST_TIME), f"{rate:.0f}")
@@ -159,7 +160,7 @@ def main() -> None:
         return
     theirs, mine = peak("usual", 512), peak("atlas", 512)
     console.print(
-        f"peak memory, 512 sentences: eager and collected {theirs:,.0f} MB, atlas {mine:,.0f} MB, ratio {theirs / mine:.1f}"
+        f"peak memory, 512 sentences: eager, collected {theirs:,.0f} MB, atlas {mine:,.0f} MB, {theirs / mine:.1f}x"
     )
     few, many = peak("atlas", 1_000), peak("atlas", 10_000)
     console.print(

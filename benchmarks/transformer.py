@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
 
+from regard.transformer.config import Config
 from regard.transformer.decoding import greedy
-from regard.transformer.model import Config, Translator, causal_mask, cross_entropy, sinusoids
+from regard.transformer.model import Translator, causal_mask, cross_entropy, sinusoids
 
 VOCABULARY, STEPS, BATCH, LENGTH = 5000, 64, 16, 20
 

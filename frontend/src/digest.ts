@@ -18,7 +18,7 @@ export interface Digest {
 
 const MOST = 72; // pixels of the longer side of a small picture
 const BAND = 32;
-const MOST_SKETCHED = 36;
+const MOST_SKETCHED = 28;
 const PAIR = 2; // rows are computed two at a time
 
 /**

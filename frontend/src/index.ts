@@ -77,8 +77,8 @@ function themeOf(el: HTMLElement): Theme {
 export default widget(mount);
 
 const root = document.getElementById("regard");
-const payload = document.getElementById("payload");
-if (root && payload) {
+const payload = [...document.querySelectorAll("body > script[type='text/plain']")];
+if (root && payload.length) {
   root.textContent = "";
   // The sentence in the page says what is wrong; the console need not repeat it.
   mount(root, inline(payload), { frame: true, address: true }).catch(() => {});

@@ -12,27 +12,28 @@ export type Tint = "pattern" | "type";
 
 export const NONE = ""; // of heads that do nothing that has a name
 
-// Okabe and Ito's set for colour-blind readers; greys for where attention merely rests. The terminal has the same.
+// The first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers (test/report.test.ts
+// measures it); greys for where attention merely rests. The terminal has the same.
 const PATTERNS: Record<string, string> = {
   "previous token": "#0072B2",
   "next token": "#E69F00",
   itself: "#F0E442",
   "same word": "#009E73",
-  "same word in the other sentence": "#CC79A7",
-  "other pieces of the word": "#56B4E9",
-  delimiter: "#8A8F98",
-  punctuation: "#B8A88A",
-  "first token (sink)": "#4E5563",
+  "same word in the other sentence": "#99B59B",
+  "other pieces of the word": "#889FC6",
+  delimiter: "#C5CBD4",
+  punctuation: "#C5D083",
+  "first token (sink)": "#4E525B",
   "repeated token": "#009E73",
   induction: "#D55E00",
-  "bag of words": "#7B5EA7",
+  "bag of words": "#473599",
 };
 const TYPES: Record<string, string> = {
-  vertical: "#56B4E9",
+  vertical: "#0072B2",
   diagonal: "#E69F00",
   "vertical + diagonal": "#009E73",
-  block: "#CC79A7",
-  heterogeneous: "#8A8F98",
+  block: "#889FC6",
+  heterogeneous: "#C5CBD4",
 };
 export const COLOURS = { pattern: PATTERNS, type: TYPES };
 const OTHER = "#A6761D"; // of names that somebody else gave

@@ -16,12 +16,12 @@ export function given(bytes: Uint8Array | DataView | ArrayBuffer): Transport {
   return { load: () => Promise.resolve(view) };
 }
 
-/** Text in an element of the page. */
-export function inline(element: Element): Transport {
+/** Text in elements of the page, in order. */
+export function inline(elements: readonly Element[]): Transport {
   return {
     load() {
-      const text = element.textContent ?? "";
-      element.textContent = ""; // the text is as large as the payload: let it go
+      const text = elements.map((element) => element.textContent ?? "");
+      for (const element of elements) element.remove(); // the text is as large as the payload: let it go
       return Promise.resolve(fromText(text));
     },
   };
@@ -44,24 +44,37 @@ const DIGITS = Array.from({ length: 0x7f - 0x28 }, (_, i) => i + 0x28).filter(
 const BASE = DIGITS.length;
 const FOURTH = BASE ** 4;
 
-/** The bytes of a text: five digits of base 85, the lowest first, are a word of 32 bits. */
-export function fromText(text: string): Uint8Array {
-  const chars = new TextEncoder().encode(text);
-  const words = new Uint32Array(chars.length / 5);
+/** The bytes of a text in pieces: five digits of base 85, the lowest first, are a word of 32 bits. */
+export function fromText(pieces: readonly string[]): Uint8Array {
+  const words = new Uint32Array(pieces.reduce((sum, text) => sum + Math.floor(text.length / 5), 0));
   const digit = new Uint8Array(256).fill(255);
   DIGITS.forEach((code, value) => {
     digit[code] = value;
   });
-  let odd = chars.length % 5;
-  for (let i = 0, at = 0; i < words.length; i++, at += 5) {
-    const a = digit[chars[at]];
-    const b = digit[chars[at + 1]];
-    const c = digit[chars[at + 2]];
-    const d = digit[chars[at + 3]];
-    const e = digit[chars[at + 4]];
-    odd |= (a | b | c | d | e) & 128;
-    words[i] = a + BASE * (b + BASE * (c + BASE * d)) + Math.imul(FOURTH, e);
+  const coder = new TextEncoder();
+  const chars = new Uint8Array(3 * Math.max(0, ...pieces.map((text) => text.length)));
+  let at = 0;
+  let odd = 0;
+  for (const text of pieces) {
+    const { written } = coder.encodeInto(text, chars);
+    odd |= (written % 5) | read(chars.subarray(0, written), digit, words, at);
+    at += Math.floor(text.length / 5);
   }
   if (odd) throw new PayloadError("damaged", "its text is not as it was written");
   return new Uint8Array(words.buffer);
+}
+
+/** Fill `words` from `start` on; returns 0 unless a character is no digit. */
+function read(chars: Uint8Array, digit: Uint8Array, words: Uint32Array, start: number): number {
+  let odd = 0;
+  for (let i = 0, at = start; i + 4 < chars.length; i += 5, at++) {
+    const a = digit[chars[i]];
+    const b = digit[chars[i + 1]];
+    const c = digit[chars[i + 2]];
+    const d = digit[chars[i + 3]];
+    const e = digit[chars[i + 4]];
+    odd |= (a | b | c | d | e) & 128;
+    words[at] = a + BASE * (b + BASE * (c + BASE * d)) + Math.imul(FOURTH, e);
+  }
+  return odd;
 }

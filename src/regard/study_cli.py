@@ -38,6 +38,7 @@ _HELP = {
     "atlas": "What every head does: each pattern with chance level and interval, and the types of maps.",
     "tokens": "Attention to special tokens, punctuation and neighbours, and its entropy, by layer and head.",
     "norms": "Weights beside what they carry, ||αf(x)||, by layer and head; norms against word frequency.",
+    "similarity": "Distances between all heads, a map of them coloured by pattern, and clusters.",
 }
 
 Corpora = Annotated[list[str], typer.Argument(help="Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin.")]
@@ -102,6 +103,35 @@ def _add(name: str) -> None:
 
 for _name in _HELP:
     _add(_name)
+
+
+@app.command("change")
+def change(
+    model_a: Annotated[str, typer.Argument(help="The model before: hub name or folder.")],
+    model_b: Annotated[str, typer.Argument(help="The model after, of the same shape.")],
+    corpora: Corpora,
+    output: Folder = None,
+    format: Format = None,
+    unit: Unit = "line",
+    text: TextColumnName = None,
+    pair: PairColumnName = None,
+    limit: Limit = None,
+    sample: Sample = None,
+    seed: Seed = 0,
+    long: Long = "truncate",
+    strict: Strict = False,
+    control: Control = False,
+    resume: Resume = False,
+    engine: Engine = "local",
+    address: Address = None,
+    workers: Workers = 2,
+    gpus_per_worker: Gpus = 0,
+    as_json: Json = False,
+) -> None:
+    """What training changed between two models of one shape: distances of maps, patterns gained and lost."""
+    sources = _sources(corpora, format=format, unit=unit, text=text, pair=pair, limit=limit, sample=sample, seed=seed)
+    running = _running(long, strict, control, resume, engine, address, workers, gpus_per_worker)
+    _many("change", [model_a, model_b], sources, output or Path("regard-change"), running, as_json)
 
 
 # -- steps ---------------------------------------------------------------------------------------------------

@@ -283,7 +283,8 @@ class Trace:
         view
             What is open first: "heads", "atlas", "matrix" or "neurons".
         **first
-            `kind`, `layer` and `heads` chosen first.
+            `kind`, `layer` and `heads` chosen first (otherwise the head with the clearest pattern); `report`,
+            `measures` and `vectors` as in `regard.views.encode`.
         """
         try:
             from regard.views.widget import View

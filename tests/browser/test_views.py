@@ -256,10 +256,10 @@ def test_a_picture_of_any_token_is_valid(show, pages, tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda page: page.replace('id="payload">', 'id="payload">AAAA'), "damaged"),
-        (lambda page: re.sub(r'(id="payload">.{400})[^<]*', r"\1", page), "damaged"),
-        (lambda page: re.sub(r'(id="payload">)[^<]*', r"\1", page), "damaged"),
-        (lambda page: re.sub(r'(id="payload">)[^<]*', r"\1%%%%%", page), "damaged"),
+        (lambda page: page.replace('text/plain">', 'text/plain">AAAA', 1), "damaged"),
+        (lambda page: re.sub(r'(text/plain">.{400})[^<]*', r"\1", page), "damaged"),
+        (lambda page: re.sub(r'(text/plain">)[^<]*', r"\1", page), "damaged"),
+        (lambda page: re.sub(r'(text/plain">)[^<]*', r"\1%%%%%", page), "damaged"),
     ],
 )
 def test_a_damaged_page_says_so(show, pages, tmp_path, change, sentence):

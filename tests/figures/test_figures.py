@@ -125,7 +125,7 @@ def test_too_many_tokens_ask_for_a_choice():
 
 
 def test_an_unknown_ending_lists_the_formats(trace, tmp_path):
-    with pytest.raises(ValueError, match="svg, pdf, png, not '.gif'"):
+    with pytest.raises(ValueError, match=r"svg, pdf, png, not '\.gif'"):
         trace.figure("heads", layer=0).save(tmp_path / "figure.gif")
 
 

@@ -16,8 +16,8 @@ from regard.context import places_of
 from regard.patterns import NAMES, head_report, patterns, predictive_words, warnings_for
 from regard.patterns.predictive import predictive_readings
 from regard.patterns.report import as_csv, as_record, report
-from regard.patterns.telling import telling
 from regard.patterns.rows import read_trace
+from regard.patterns.telling import telling
 
 from ..conftest import ARTICLE
 

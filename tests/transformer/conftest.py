@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from regard.transformer.model import Config, Translator
+from regard.transformer.config import Config
+from regard.transformer.model import Translator
 from regard.transformer.tokenizing import train_bpe
 
 LINES = ["hello , how are you ?", "hola , ¿ cómo estás ?", "the cat sat on the mat .", "el gato se sentó ."] * 3

@@ -1,6 +1,5 @@
 """The translator that comes with regard, and the walk through it."""
 
-import subprocess
 import sys
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 import torch
 
 import regard
+from regard.cli import main
 from regard.transformer.checkpoint import EMBEDDED
 from regard.transformer.translator import read_pairs, translate
 from regard.views.walk import walk
@@ -23,23 +23,17 @@ def test_the_embedded_weights_are_small():
 
 
 def test_the_sentence_of_the_article_comes_out_in_spanish(translator):
-    made = translate(translator.module, translator.tokenizer, ["Hello, how are you?"])[0]
-    assert made in (
-        "Hola, ¿qué tal?",
-        "Hola, ¿cómo estás?",
-        "Hola, ¿cómo está?",
-        "Hola, ¿cómo están?",
-        "Hola, ¿qué tal estás?",
-    )
+    assert walk("Hello, how are you?", translator).said == "Hola, ¿cómo estás?"
 
 
 def test_cross_attention_connects_hello_with_hola(translator):
-    trace = translator.trace("Hello, how are you?")
+    trace = walk("Hello, how are you?", translator).trace
     source, target = ([token.text.strip() for token in trace.sides[side].tokens] for side in ("encoder", "decoder"))
-    # the word is chosen at the position before it: the row that says hola is the one that reads <s>
-    row, column = target.index("hola") - 1, source.index("hello")
     maps = np.stack([trace.attention(layer, kind="cross") for layer in trace.layers("cross")])  # (L, H, T, S)
-    assert maps[:, :, row].max(axis=(0, 1)).argmax() == column or maps[:, :, row, column].max() > 0.5
+    hola, hello = target.index("hola"), source.index("hello")
+    # a word is chosen at the position before it: most heads of the row that says hola look at hello
+    assert maps[:, :, hola - 1].mean(axis=(0, 1)).argmax() == hello
+    assert maps[:, :, hola, hello].max() > 0.5  # and some still do where hola is read
 
 
 @pytest.mark.corpora
@@ -92,6 +86,20 @@ def test_words_outside_the_vocabulary_are_named(translator):
     assert walk("Hello 日本 friend", translator, target="hola").unknown == ("日本",)
 
 
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Runs the command line here, and returns its code and what it said on both streams."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["regard", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -102,27 +110,30 @@ def test_words_outside_the_vocabulary_are_named(translator):
         (["walk", "hello", "--model", "none.safetensors"], "there is no checkpoint none.safetensors"),
     ],
 )
-def test_the_command_line_says_in_a_sentence_what_is_wrong(arguments, message, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "regard", *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_the_command_line_says_in_a_sentence_what_is_wrong(arguments, message, run):
+    code, _, said = run(*arguments)
+    assert code == 2
+    assert message in said
 
 
-def test_regard_walk_prints_the_translation_and_writes_the_page(tmp_path):
-    command = [sys.executable, "-m", "regard", "walk", "Hello, how are you?", "-o", "page.html"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout.startswith("Hola")
+def test_regard_walk_prints_the_translation_and_writes_the_page(run, tmp_path):
+    code, said, _ = run("walk", "Hello, how are you?", "-o", "page.html")
+    assert code == 0
+    assert said.startswith("Hola, ¿cómo estás?")
     assert (tmp_path / "page.html").stat().st_size > 1e6
 
 
-def test_models_lists_the_translator():
-    done = subprocess.run(
-        [sys.executable, "-m", "regard", "models", "--json"], capture_output=True, text=True, check=True
-    )
-    assert '"translator"' in done.stdout
+def test_regard_train_makes_a_model_that_regard_walk_reads(run, tmp_path):
+    (tmp_path / "pairs.tsv").write_text("one two\tuno dos\nthree\ttres\n" * 8)
+    code, said, progress = run("train", "translator", "--data", "pairs.tsv", "--epochs", "1", "--vocabulary", "100")
+    assert code == 0
+    assert "translator.safetensors" in said
+    assert "epoch 1/1  loss" in progress
+    assert run("walk", "one", "--model", "translator.safetensors", "--target", "uno")[0] == 0
+
+
+def test_models_lists_the_translator(run):
+    assert '"translator"' in run("models", "--json")[1]
 
 
 def test_only_bert_type_models_are_walked_besides_the_translator(gpt2):

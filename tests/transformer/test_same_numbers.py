@@ -12,7 +12,8 @@ from transformers import (
     MarianMTModel,
 )
 
-from regard.transformer.model import Attention, Bert, Config, DecoderLayer, EncoderLayer, Stack, Translator, attention
+from regard.transformer.config import Config
+from regard.transformer.model import Attention, Bert, DecoderLayer, EncoderLayer, Stack, Translator, attention
 from regard.transformer.weights import from_hugging_face
 
 SENTENCES = ["I went to the store.", "At the store, I bought fresh strawberries, and then I went home."]

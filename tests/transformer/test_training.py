@@ -10,7 +10,8 @@ from rich.console import Console
 import regard
 from regard.transformer import checkpoint, training
 from regard.transformer.bert import IGNORE, hide, read_documents, train_bert
-from regard.transformer.model import Config, Translator, cross_entropy
+from regard.transformer.config import Config
+from regard.transformer.model import Translator, cross_entropy
 from regard.transformer.tokenizing import train_bpe, train_wordpiece
 from regard.transformer.translator import capitals, read_pairs, recased, train_translator, translate
 

@@ -74,7 +74,7 @@ const EN: Record<StepId, Words> = {
   residual: {
     title: "Add and norm",
     formula: "X + attention(X), LayerNorm per token",
-    text: "The result is added to what came in: a layer corrects, it does not replace. LayerNorm brings each token's vector to mean 0 and variance 1 and then applies a learned scale and shift. In 2017, and in BERT, it comes after the addition (post-norm); in this translator before each sub-layer (pre-norm), which trains more easily.",
+    text: "The result is added to what came in: a layer corrects, it does not replace. LayerNorm brings each token's vector to mean 0 and variance 1 and then applies a learned scale and shift. In 2017, and in BERT, it comes after the addition (post-norm); in regard's translator before each sub-layer (pre-norm), which trains more easily.",
   },
   feed: {
     title: "Feed-forward network",
@@ -172,7 +172,7 @@ const ZH: Record<StepId, Words> = {
   residual: {
     title: "相加与归一化",
     formula: "X + attention(X)，逐词元 LayerNorm",
-    text: "结果加到输入上：一层是修正，不是替换。LayerNorm 把每个词元的向量变为均值 0、方差 1，再乘以学到的缩放并加上平移。2017 年的模型和 BERT 在相加之后做（post-norm）；这个翻译模型在每个子层之前做（pre-norm），更容易训练。",
+    text: "结果加到输入上：一层是修正，不是替换。LayerNorm 把每个词元的向量变为均值 0、方差 1，再乘以学到的缩放并加上平移。2017 年的模型和 BERT 在相加之后做（post-norm）；regard 的翻译模型在每个子层之前做（pre-norm），更容易训练。",
   },
   feed: {
     title: "前馈网络",

@@ -80,7 +80,7 @@ export function Walk() {
         <p class="readout" data-readout>
           {read.value || tell("hint")}
         </p>
-        {made.length > 0 && (
+        {attending(id) && (
           <button
             type="button"
             class="plain"
@@ -94,6 +94,10 @@ export function Walk() {
     </div>
   );
 }
+
+/** Whether a step is about attention. */
+const attending = (id: StepId): boolean =>
+  !["tokens", "embed", "feed", "stack", "target", "dfeed", "predict", "loss"].includes(id);
 
 function wordsIn(sides: ReadonlyMap<string, { text: string[] }>): Words {
   const [first] = sides.values();
@@ -110,7 +114,7 @@ const neuronsOf = (data: WalkData, id: StepId, head: number): Partial<Selection>
 /** Switches that change one thing; only those that matter at a step. */
 function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: Tell }) {
   const part = partOf(id);
-  const attends = !["tokens", "embed", "feed", "stack", "target", "dfeed", "predict", "loss"].includes(id);
+  const attends = attending(id);
   if (!attends && id !== "predict") return null;
   const offered = SWITCHES.filter((name) => {
     if (!attends) return false;

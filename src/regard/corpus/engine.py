@@ -51,14 +51,27 @@ class Run:
     problems: Problems = field(default_factory=Problems)
 
 
+Summed = tuple[int, Tally, Sums]  # a window's number, what became of its examples, its sums
+
+
 def run_local(study: Summing, model: Model, run: Run) -> Progress:
     """Sum a study over a corpus on this machine."""
+
+    def windows(skip: int) -> Iterator[Summed]:
+        for index, examples in grouped(examples_of(run), skip=skip):
+            window = window_of(index, examples, encoder_of(model), long=run.long)
+            yield index, window.tally, sum_window(study, model, window)
+
+    return gather(study, model, run, windows)
+
+
+def gather(study: Summing, model: Model, run: Run, windows: Callable[[int], Iterator[Summed]]) -> Progress:
+    """Add up windows in their order, with checkpoints; `windows` gives those after the first so many."""
     progress = begin(study, model, run)
     start = saved = time.monotonic()
     try:
-        for index, examples in grouped(examples_of(run), skip=progress.windows):
-            window = window_of(index, examples, encoder_of(model), long=run.long)
-            progress = progress.plus(index, window.tally, sum_window(study, model, window))
+        for index, tally, sums in windows(progress.windows):
+            progress = progress.plus(index, tally, sums)
             if run.report is not None:
                 run.report(progress.tally, time.monotonic() - start)
             if run.checkpoint is not None and time.monotonic() - saved > _EVERY:

@@ -9,7 +9,6 @@ that ran twice because a worker died counts once.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.batches import Tally, grouped, window_of
-from regard.corpus.checkpoint import Progress, save_checkpoint
-from regard.corpus.engine import Run, Summing, begin, encoder_of, examples_of, identity, sum_window
+from regard.corpus.checkpoint import Progress
+from regard.corpus.engine import Run, Summed, Summing, encoder_of, examples_of, gather, sum_window
 from regard.corpus.readers import Example
 from regard.corpus.sums import Sums
 
@@ -41,23 +40,17 @@ def run_ray(
     ray = _ray(address)
     if model.source is None:
         raise ValueError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
-    progress = begin(study, model, run)
-    start = time.monotonic()
-    stream = grouped(examples_of(run), skip=progress.windows)
-    while rows := _rows(stream):
-        dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
-            Worker,
-            fn_constructor_args=(type(study), study.arguments, model.source, run.long),
-            batch_size=1,
-            concurrency=workers,
-            num_gpus=gpus_per_worker or None,
-        )
-        progress = _gathered(dataset, progress, len(rows), run, start)
-        if run.checkpoint is not None:
-            save_checkpoint(run.checkpoint, progress, identity(study, model, run))
-    if not progress.tally.inputs:
-        raise ValueError(f"the corpus {run.source.name} gave no example to study; check the file and its format")
-    return progress
+    made = (type(study), study.arguments, model.source, run.long)
+
+    def windows(skip: int) -> Iterator[Summed]:
+        stream = grouped(examples_of(run), skip=skip)
+        while rows := _rows(stream):
+            dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
+                Worker, fn_constructor_args=made, batch_size=1, concurrency=workers, num_gpus=gpus_per_worker or None
+            )
+            yield from _in_order(dataset, [row["index"] for row in rows])
+
+    return gather(study, model, run, windows)
 
 
 def _ray(address: str | None) -> Any:
@@ -71,6 +64,7 @@ def _ray(address: str | None) -> Any:
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
+    context.execution_options.preserve_order = True  # few answers wait for their turn, and sums are added as locally
     return ray
 
 
@@ -84,22 +78,21 @@ def _rows(stream: Iterator[tuple[int, list[Example]]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _gathered(dataset: Any, progress: Progress, count: int, run: Run, start: float) -> Progress:
-    """Add the workers' answers, each window once."""
+def _in_order(dataset: Any, indices: list[int]) -> Iterator[Summed]:
+    """The workers' answers in the order of the corpus, each window once."""
     from safetensors.numpy import load
 
-    first, seen = progress.windows, set()
+    waiting: dict[int, Any] = {}
+    expected = iter(indices)
+    turn = next(expected, None)
     for row in dataset.iter_rows():
-        if int(row["index"]) in seen:
-            continue
-        seen.add(int(row["index"]))
-        tally, sums = Tally(**json.loads(row["tally"])), Sums(load(bytes(row["sums"])))
-        progress = progress.plus(first + len(seen) - 1, tally, sums)
-        if run.report is not None:
-            run.report(progress.tally, time.monotonic() - start)
-    if len(seen) != count:
-        raise RuntimeError(f"Ray answered for {len(seen)} of {count} windows; run again with --resume")
-    return progress
+        waiting.setdefault(int(row["index"]), row)
+        while turn is not None and turn in waiting:
+            found = waiting.pop(turn)
+            yield turn, Tally(**json.loads(found["tally"])), Sums(load(bytes(found["sums"])))
+            turn = next(expected, None)
+    if turn is not None:
+        raise RuntimeError(f"Ray ended without an answer for window {turn}; run again with --resume")
 
 
 class Worker:

@@ -27,20 +27,21 @@ if TYPE_CHECKING:
 
     from regard.trace import Trace
 
-# Okabe and Ito's set for colour-blind readers first; greys for where attention merely rests.
+# The first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers; greys for where
+# attention merely rests. The page has the same (frontend/src/report.ts).
 COLOURS = {
     "previous token": "#0072B2",
     "next token": "#E69F00",
     "itself": "#F0E442",
     "same word": "#009E73",
-    "same word in the other sentence": "#CC79A7",
-    "other pieces of the word": "#56B4E9",
-    "delimiter": "#8A8F98",
-    "punctuation": "#B8A88A",
-    "first token (sink)": "#4E5563",
+    "same word in the other sentence": "#99B59B",
+    "other pieces of the word": "#889FC6",
+    "delimiter": "#C5CBD4",
+    "punctuation": "#C5D083",
+    "first token (sink)": "#4E525B",
     "repeated token": "#009E73",
     "induction": "#D55E00",
-    "bag of words": "#7B5EA7",
+    "bag of words": "#473599",
 }
 _LETTERS = dict(zip(NAMES, "pnisowdcfrub", strict=True))  # for terminals without colour
 _BLOCKS = "▂▄▆█"

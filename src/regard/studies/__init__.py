@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Named = Model | str | os.PathLike[str] | None
     Corpus = Source | str | os.PathLike[str]
 
-NAMES = ("atlas", "tokens", "norms")
+NAMES = ("atlas", "tokens", "norms", "similarity", "change")
 __all__ = [*NAMES, "Options"]
 
 
@@ -91,6 +91,20 @@ def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     from regard.studies.norms_sums import Norms
 
     return _run(Norms(seed=options.get("seed", 0)), model, corpus, options)
+
+
+def similarity(model: Named, corpus: Corpus, *, clusters: int | None = None, **options: Unpack[Options]) -> Result:
+    """Jensen-Shannon distances between all heads, a map of them and `clusters` of them (the clearest unless given)."""
+    from regard.studies.similarity_sums import Similarity
+
+    return _run(Similarity(seed=options.get("seed", 0), clusters=clusters), model, corpus, options)
+
+
+def change(model: Named, other: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+    """What changed from one model to another of the same shape: distances of maps, patterns gained and lost."""
+    from regard.studies.change_sums import Change
+
+    return _run(Change(other=_loaded(other), seed=options.get("seed", 0)), model, corpus, options)
 
 
 def _run(study: Any, model: Named, corpus: Corpus, options: Mapping[str, Any]) -> Result:

@@ -66,9 +66,10 @@ class AtlasTaker(Taker[Tables]):
         mass = torch.bmm(by_query, targets).reshape(batch, queries, heads, -1)  # (BQ, H, K) @ (BQ, K, P + 1)
         self.add(layer, "mass", _over_rows(mass[..., :-1], tables.counted))
         self.add(layer, "distance", _over_rows(mass[..., -1:], tables.choice[..., None])[..., 0])
-        strongest = by_query.argmax(dim=-1)  # (BQ, H)
-        hit = torch.gather(targets[..., :-1], 1, strongest[..., None].expand(-1, -1, targets.shape[-1] - 1))
-        self.add(layer, "hits", _over_rows(hit.reshape(batch, queries, heads, -1), tables.counted))
+        starts = torch.arange(0, batch * queries * keys, keys, device=targets.device)  # of the rows, in all pairs
+        strongest = by_query.argmax(dim=-1) + starts[:, None]  # (BQ, H)
+        hit = targets.reshape(batch * queries * keys, -1).index_select(0, strongest.reshape(-1))
+        self.add(layer, "hits", _over_rows(hit.reshape(batch, queries, heads, -1)[..., :-1], tables.counted))
         self.add(layer, "chance", tables.chances)
         self.add(layer, "rows", tables.rows)
 
@@ -104,4 +105,4 @@ class AtlasTaker(Taker[Tables]):
 
 def _over_rows(values: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
     """(B, H, P) sums over the rows that count of values (B, Q, H, P); counted is (B, Q, P)."""
-    return torch.einsum("bqhp,bqp->bhp", values, counted)
+    return (values * counted[:, :, None]).sum(1)

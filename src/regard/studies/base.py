@@ -6,6 +6,7 @@ Enters: batches of a corpus. Leaves: sums; at the end, a `Result`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,6 +37,12 @@ class Batch:
         self.vocabulary = max(len(model.tokenizer), int(getattr(model.config, "vocab_size", None) or 0))
         self._held: dict[str, Array] = {}
         self._totals = Sums()
+
+    def again(self) -> Batch:
+        """The same inputs, with nothing noted."""
+        other = copy(self)
+        other._held, other._totals = {}, Sums()
+        return other
 
     def add(self, name: str, values: torch.Tensor | Array) -> None:
         """Note values (B, ...) of the inputs under a name; those of one name add up."""

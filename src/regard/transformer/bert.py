@@ -13,7 +13,8 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from regard.transformer.model import Bert, Config, cross_entropy
+from regard.transformer.config import Config
+from regard.transformer.model import Bert, cross_entropy
 from regard.transformer.tokenizing import train_wordpiece
 from regard.transformer.training import Settings, Trainer, by_length
 

@@ -19,7 +19,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from regard.store import write_atomic
-from regard.transformer.model import Bert, Config, Translator
+from regard.transformer.config import Config
+from regard.transformer.model import Bert, Translator
 from regard.transformer.tokenizing import tokenizer_of
 
 FORMAT = "regard-transformer"

@@ -15,7 +15,8 @@ from rich.console import Console
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from regard.transformer.model import Config, Translator, cross_entropy
+from regard.transformer.config import Config
+from regard.transformer.model import Translator, cross_entropy
 from regard.transformer.tokenizing import train_bpe
 from regard.transformer.training import Settings, Trainer, by_length
 

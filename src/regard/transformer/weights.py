@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.transformer.model import ACTIVATIONS, Bert, Config, Translator
+from regard.transformer.config import ACTIVATIONS, Config
+from regard.transformer.model import Bert, Translator
 
 # What a name there is here; applied in this order.
 _BERT = (

@@ -70,7 +70,7 @@ def read(record: Record, data: memoryview) -> Array:
         return np.where(codes == zero, np.float32(0), numbers).reshape(shape)
     if dtype == "vec":
         low, step, width = (read(record[name], data) for name in ("low", "step", "width"))
-        return unpack(np.frombuffer(data, np.uint8, offset=start), shape, low, step, width)  # type: ignore[arg-type]
+        return unpack(np.frombuffer(data, np.uint8, offset=start), shape, low, step, width)
     if dtype not in _PLAIN:
         raise ValueError(f"unknown dtype {dtype!r}; expected one of {', '.join((*_PLAIN, *_LOGS))}, vec")
     array = np.frombuffer(data, _PLAIN[dtype], count, start).reshape(shape)

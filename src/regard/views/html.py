@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Digits of the payload's text: printable characters that mean nothing in HTML.
 DIGITS = bytes(code for code in range(0x28, 0x7F) if code not in b"<>")
+# Browsers read a long text in one script in 1.4 times the time of the same text in pieces.
+_PIECE = 100_000
 LIMIT = 200_000_000  # bytes; browsers hold a page about three times over while they read it
 
 _PAGE = """<!doctype html>
@@ -40,7 +42,7 @@ _PAGE = """<!doctype html>
 </head>
 <body class="regard-page">
 <div id="regard"><noscript>This page draws with JavaScript, which is switched off here.</noscript></div>
-<script type="text/plain" id="payload">{payload}</script>
+{payload}
 <script type="module">{script}</script>
 </body>
 </html>
@@ -125,11 +127,17 @@ def page_of(
     name = title or f"{trace.facts.get('model', 'attention')} · regard"
     head = head.format(policy=_policy(script, style), title=html.escape(str(name)), style=style)
     tail = tail.format(script=script)
-    return b"".join([head.encode(), _text(payload), tail.encode()])
+    return b"".join([head.encode(), _pieces(_text(payload)), tail.encode()])
+
+
+def _pieces(text: bytes) -> bytes:
+    """Text as scripts that do nothing; the page's own script reads them in order."""
+    starts = range(0, len(text), _PIECE)
+    return b"".join(b'<script type="text/plain">%b</script>' % text[i : i + _PIECE] for i in starts)
 
 
 def _text(payload: bytes) -> bytes:
-    """Bytes as text: each word of 32 bits as five digits of base 85, the lowest first. A quarter longer; base64: a third."""
+    """Bytes as text: 32 bits as five digits of base 85, the lowest first. A quarter longer; base64 is a third."""
     words, digits = np.frombuffer(payload, "<u4"), np.frombuffer(DIGITS, np.uint8)
     text = np.empty((len(words), 5), np.uint8)
     for place in range(5):

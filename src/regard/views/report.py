@@ -93,7 +93,8 @@ def type_table(records: Sequence[Mapping[str, Any]]) -> Array | None:
     """(H, 5) probabilities of the map types, NaN where n/a; None where they are so for all heads."""
     if all(record["probabilities"] is None for record in records):
         return None
-    return np.array([[(record["probabilities"] or {}).get(name, np.nan) for name in TYPES] for record in records])
+    unknown = dict.fromkeys(TYPES, np.nan)
+    return np.array([[(record["probabilities"] or unknown).get(name, 0.0) for name in TYPES] for record in records])
 
 
 def measure_arrays(records: Sequence[Mapping[str, Any]]) -> dict[str, Array]:

@@ -14,7 +14,10 @@ from regard.views.html import save_html
 
 if TYPE_CHECKING:
     from regard.model import Model
+    from regard.transformer.model import Translator
     from regard.transformer.walk import Walk
+
+BEAMS = 4  # sentences kept in parallel when a translator finds its own target
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +46,7 @@ def walk(
     model
         A translator of regard's own, or a model of the BERT family; without one, the embedded translator.
     target
-        What a translator's decoder reads; without it, what the model says by itself.
+        What a translator's decoder reads; without it, what the model says by itself (the best of four beams).
     layer
         The layer to open.
     truncate
@@ -52,7 +55,7 @@ def walk(
     Examples
     --------
     >>> walk("Hello, how are you?").said
-    '...'
+    'Hola, ¿cómo estás?'
     """
     from regard.model import load
     from regard.transformer.model import Bert, Translator
@@ -61,12 +64,13 @@ def walk(
 
     model = load("translator") if model is None else model
     own = model.module if isinstance(model.module, (Bert, Translator)) else from_hugging_face(model.module)
-    encodes = not isinstance(own, Translator)
-    trace = model.trace(text, target=target, truncate=truncate, attribution=encodes)
+    if isinstance(own, Translator) and target is None:
+        target = _translation(own, model, text, truncate)
+    trace = model.trace(text, target=target, truncate=truncate, attribution=isinstance(own, Bert))
     sides = {name: [token.id or 0 for token in side.tokens] for name, side in trace.sides.items()}
-    ids = sides["text"] if encodes else sides["encoder"]
-    opened = walk_through(own, ids, sides.get("decoder", ()), layer=layer, tokenizer=model.tokenizer)
-    said = None if encodes else _said(model, sides["decoder"])
+    decoder = sides.get("decoder", [])
+    opened = walk_through(own, next(iter(sides.values())), decoder, layer=layer, tokenizer=model.tokenizer)
+    said = _said(own, model.tokenizer, decoder) if isinstance(own, Translator) else None
     return Walked(trace, opened, said, _unknown(model.tokenizer, text))
 
 
@@ -77,11 +81,20 @@ def save_walk(
     return walk(text, model, target=target, layer=layer).save(path)
 
 
-def _said(model: Model, ids: list[int]) -> str:
+def _translation(own: Translator, model: Model, text: str, truncate: bool) -> str | None:
+    """The best of four sentences; None where only the model's limit, or silence, remains to be told by the trace."""
+    from regard.transformer.translator import translate
+
+    fits = len(model.tokenizer(text, verbose=False)["input_ids"]) <= own.config.length
+    if not text.strip() or not fits or truncate:
+        return None
+    return translate(own, model.tokenizer, [text], beams=BEAMS)[0] or None
+
+
+def _said(own: Translator, tokenizer: Any, ids: list[int]) -> str:
     from regard.transformer.translator import recased
 
-    module: Any = model.module
-    return recased(model.tokenizer.decode(ids[1:], skip_special_tokens=True), module.capitals)
+    return recased(tokenizer.decode(ids[1:], skip_special_tokens=True), own.capitals)
 
 
 def _unknown(tokenizer: Any, text: str) -> tuple[str, ...]:

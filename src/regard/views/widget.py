@@ -14,8 +14,9 @@ from regard.trace import Trace
 from regard.views.html import bundle
 from regard.views.wire import VIEWS, encode, header_of
 
-_CHOICES = ("view", "kind", "layer", "part", "heads", "queries", "keys", "pairs", "carry", "relative", "level")
-_CHOICES += ("special", "threshold", "from", "to", "log")
+_CHOICES = (
+    "view kind layer part heads queries keys pairs carry relative level special threshold from to log step".split()
+)
 
 
 class View(anywidget.AnyWidget):  # type: ignore[misc]

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { COLOURS, counts, foundOf, inkOn, NONE, namesOf, typeOf } from "../src/report";
+import { contrast, distance, EYES } from "./eyes";
+import { golden } from "./golden";
+
+const page = golden();
+const cells = page.sites.flatMap((site) => site.heads.map((head) => ({ site, head })));
+const named = { site: page.sites[1], head: 2 };
+
+test("a head goes by what it does, or by the type of its map", () => {
+  expect(foundOf(named)[0].sentence).toBe("attends to the previous token");
+  expect(namesOf(page, named, "pattern")).toEqual(["previous token"]);
+  expect(namesOf(page, named, "type")).toEqual(["diagonal"]);
+  expect(typeOf(page, named)?.probability).toBe(0.75);
+  expect(namesOf(page, { site: page.sites[1], head: 0 }, "type")).toEqual([NONE]);
+});
+
+test("names are counted, heads without one last", () => {
+  expect(counts(page, cells, "pattern")).toEqual([
+    ["previous token", 1],
+    [NONE, cells.length - 1],
+  ]);
+});
+
+// Asked of one type of model or the other, never of both.
+const APART = new Set(["same word", "repeated token"]);
+
+test.each(Object.entries(EYES))("colours of names stay apart for %s eyes", (_, eye) => {
+  for (const table of Object.values(COLOURS)) {
+    const all = Object.entries(table);
+    for (const [i, [name, colour]] of all.entries())
+      for (const [other, its] of all.slice(0, i))
+        if (!APART.has(name) || !APART.has(other))
+          expect(distance(eye, colour, its), `${name} ${other}`).toBeGreaterThan(0.078);
+  }
+});
+
+test("labels can be read", () => {
+  for (const table of Object.values(COLOURS))
+    for (const colour of Object.values(table)) expect(contrast(colour, inkOn(colour))).toBeGreaterThan(4.5);
+});

@@ -1,0 +1,58 @@
+"""The Ray engine gives the local engine's numbers, also when a worker dies."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+
+from regard.corpus.engine import Run, run_local
+from regard.corpus.readers import Source
+from regard.model import load
+from regard.studies.atlas_sums import Atlas
+from regard.studies.change_sums import Change
+from tests.conftest import need
+
+pytestmark = pytest.mark.ray
+
+
+@pytest.fixture(scope="module")
+def on_ray(bert_folder, long_corpus, tmp_path_factory):
+    """A folder of sums from a process of its own: a cluster leaves processes and warnings behind."""
+    need(find_spec("ray") is not None, "Ray is not installed")
+    output = tmp_path_factory.mktemp("ray")
+    command = [sys.executable, "-m", "tests.studies.ray_run", *map(str, (bert_folder, long_corpus, output))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def same(local, path):
+    with safe_open(path, framework="numpy") as file:
+        tally, arrays = json.loads(file.metadata()["tally"]), {n: file.get_tensor(n) for n in file.keys()}  # noqa: SIM118
+    assert asdict(local.tally) == tally
+    assert set(local.sums.arrays) == set(arrays)
+    for name, array in local.sums.arrays.items():
+        np.testing.assert_allclose(arrays[name], array, rtol=1e-6, atol=1e-6, err_msg=name)
+
+
+def test_two_workers_give_the_local_sums(on_ray, bert_folder, long_corpus):
+    model = load(str(bert_folder))
+    same(run_local(Change(other=model), model, Run(Source(str(long_corpus)))), on_ray / "change")
+
+
+def test_a_killed_worker_loses_and_doubles_nothing(on_ray, bert_folder, long_corpus):
+    assert (on_ray / "died").exists()
+    same(run_local(Atlas(), load(str(bert_folder)), Run(Source(str(long_corpus)))), on_ray / "atlas")
+
+
+def test_a_model_that_workers_cannot_load_is_refused(bert, corpus, monkeypatch):
+    from regard.corpus import ray_engine
+
+    monkeypatch.setattr(ray_engine, "_ray", lambda address: None)
+    with pytest.raises(ValueError, match="not as an object"):
+        ray_engine.run_ray(Atlas(), bert, Run(Source(str(corpus))))
