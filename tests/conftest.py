@@ -25,6 +25,8 @@ from transformers import (
 import regard
 from regard.loading import packaged_path
 
+torch.set_num_threads(1)  # tiny models: two threads only wait for each other
+
 WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 
