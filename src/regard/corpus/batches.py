@@ -14,6 +14,7 @@ from regard.inputs import Encoded
 
 WINDOW = 256  # examples that are sorted together; also what a checkpoint and a worker's task hold
 TOKENS = 2048  # padded tokens of a batch
+PAIRS = 96 * TOKENS  # padded query-key pairs of a batch: maps grow with them, so memory does not follow long inputs
 LONG = ("truncate", "split", "skip")
 
 
@@ -99,11 +100,11 @@ def _items(example: Example, encode: Encoder, long: str, tally: Tally) -> Iterat
 
 
 def _cut(items: list[Item], tokens: int) -> list[list[Item]]:
-    """Batches of up to `tokens` padded tokens; items come sorted by length."""
+    """Batches of up to `tokens` padded tokens and `PAIRS` pairs, one input at least; items come sorted by length."""
     batches: list[list[Item]] = []
     for item in items:
         width = len(item.encoded.ids)  # the longest so far
-        if batches and (len(batches[-1]) + 1) * width <= tokens:
+        if batches and (len(batches[-1]) + 1) * width <= min(tokens, PAIRS // width):
             batches[-1].append(item)
         else:
             batches.append([item])
