@@ -193,7 +193,9 @@ def measure(tool: str, trace: Trace, view: str, page: Page, folder: Path, patien
     """Save, open and use one page."""
     path = folder / f"{tool}-{view}-{len(trace.tokens)}.html"
     make, use = (bertviz_page, measure_bertviz) if tool == "BertViz" else (regard_page, measure_regard)
-    result = Result(make(trace, view, path), path.stat().st_size / 1e6)
+    make(trace_of(8), view, path)  # imports are not part of saving
+    repeats = 9 if len(trace.tokens) <= 64 else 1
+    result = Result(statistics.median(make(trace, view, path) for _ in range(repeats)), path.stat().st_size / 1e6)
     try:
         use(page, path, view, patience, result)
     except Timeout:
