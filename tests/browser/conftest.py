@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.conftest import need
 
 from regard.site import Mask, Site
 from regard.tokens import Segment, Side, Token
@@ -37,10 +38,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
+    from playwright import sync_api
+
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium")
+    need(chromium is not None, "needs Chromium")
     with sync_api.sync_playwright() as play:
         running = play.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield running

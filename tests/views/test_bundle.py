@@ -6,18 +6,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.conftest import need
 
 ROOT = Path(__file__).parents[2]
 FRONTEND = ROOT / "frontend"
 STATIC = ROOT / "src" / "regard" / "static"
 
 
-@pytest.mark.skipif(
-    shutil.which("node") is None or not (FRONTEND / "node_modules").is_dir(),
-    reason="needs Node and the front end's packages (npm ci in frontend/)",
-)
 def test_the_bundle_is_fresh(tmp_path):
+    there = shutil.which("node") is not None and (FRONTEND / "node_modules").is_dir()
+    need(there, "needs Node and the front end's packages (make test installs them)")
     subprocess.run(["node", "build.mjs", str(tmp_path)], cwd=FRONTEND, check=True, timeout=120)
     built = sorted(path.name for path in tmp_path.iterdir())
     assert built == ["regard.css", "regard.js"]
