@@ -77,6 +77,8 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         if border[group[0]] or not text:
             continue
         pieces[group] = number
+        if side.tokens[group[0]].special:
+            continue  # [UNK] stands for words that may differ: two of them are not the same word
         if any(character.isalnum() for character in text):
             words[group] = vocabulary.setdefault(text, len(vocabulary))
         else:

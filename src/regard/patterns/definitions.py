@@ -14,7 +14,7 @@ from regard.context import Array, Context, Places
 from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import offset_targets
 from regard.measures.places import place_targets
-from regard.measures.words import piece_targets, repeated, word_targets
+from regard.measures.words import piece_targets, word_targets
 
 USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
 RESTING = 0.4  # the same for special tokens, sinks and punctuation, where attention rests by default: most of the mass
@@ -68,8 +68,11 @@ def _places(choose: Callable[[Places], Array]) -> Callable[[Part], Targets]:
 
 
 def _same_word(part: Part) -> Targets:
-    twice = repeated(part.queries.words, part.keys.words) if part.context.same else None
-    return word_targets(part.queries.words, part.keys.words), twice
+    same = word_targets(part.queries.words, part.keys.words)
+    if not part.context.same:
+        return same, None
+    apart = part.queries.pieces[:, None] != part.keys.pieces[None, :]
+    return same, (same & apart).any(axis=-1)  # a second occurrence, not a second piece of this one
 
 
 def _same_word_elsewhere(part: Part) -> Targets:
