@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from regard.cli import app
 from regard.corpus.batches import Tally
-from regard.study_cli import _progress, _total
+from regard.commands.study import _progress, _total
 
 
 def run(*arguments):
@@ -84,7 +84,7 @@ def test_the_bar_knows_the_total_and_counts_examples(corpus, monkeypatch):
     source = Source(str(corpus), limit=10)
     assert _total(source) == 10 and _total(Source("-")) is None
     console = Console(force_terminal=True, width=100, record=True, file=io.StringIO())
-    monkeypatch.setattr("regard.study_cli.err", console)
+    monkeypatch.setattr("regard.commands.study.err", console)
     with _progress(source) as report:
         report(Tally(examples=4), 1.0)
         report(Tally(examples=8), 2.0)

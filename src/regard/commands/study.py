@@ -10,13 +10,15 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text as RichText
+
+from regard.commands.shared import Json, Loading, ModelName, err, expanded, out
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -29,8 +31,6 @@ app = typer.Typer(
     help="Ask a question of a whole corpus: tables, figures and a report, with intervals and controls.",
     no_args_is_help=True,
 )
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 
 _COUNTED = 64_000_000  # bytes up to which a corpus is read once beforehand, to know how long the run will take
 _MEMORY = 600.0  # seconds over which the rate is averaged
@@ -42,61 +42,64 @@ _HELP = {
 }
 
 Corpora = Annotated[list[str], typer.Argument(help="Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin.")]
-Folder = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Folder of the result.  [default: regard-STUDY]"),
-]
-ModelName = Annotated[
-    str | None,
-    typer.Option("--model", "-m", help="Hub name, folder or .gguf file.  [default: the built-in all-MiniLM-L6-v2]"),
-]
-Format = Annotated[str | None, typer.Option(help="text, jsonl, tsv, csv, conllu or dataset, if the ending misleads.")]
-Unit = Annotated[str, typer.Option(help="An example of plain text: line, paragraph or sentence.")]
-TextColumnName = Annotated[str | None, typer.Option("--text", help="Column of the text.", metavar="COL")]
-PairColumnName = Annotated[str | None, typer.Option("--pair", help="Column of the second sentence.", metavar="COL")]
-Limit = Annotated[int | None, typer.Option(help="Only the first N examples.", min=1, metavar="N")]
-Sample = Annotated[int | None, typer.Option(help="N examples at random.", min=1, metavar="N")]
-Seed = Annotated[int, typer.Option(help="Of the sample and the bootstrap.")]
-Long = Annotated[str, typer.Option(help="Examples longer than the model takes: truncate, split or skip.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Stop at a line that cannot be read.")]
-Control = Annotated[bool, typer.Option("--control", help="Repeat with random weights of the same shape.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")]
-Engine = Annotated[str, typer.Option(help="local or ray.")]
-Address = Annotated[str | None, typer.Option(help="Address of a Ray cluster.  [default: this machine]")]
-Workers = Annotated[int, typer.Option(help="Ray workers, one model each.", min=1)]
-Gpus = Annotated[float, typer.Option(help="GPUs of each Ray worker.", min=0)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+
+
+@dataclass
+class Reading:
+    """Options that say what of a corpus is read."""
+
+    format: Annotated[
+        str | None, typer.Option(help="text, jsonl, tsv, csv, conllu or dataset, if the ending misleads.")
+    ] = None
+    unit: Annotated[str, typer.Option(help="An example of plain text: line, paragraph or sentence.")] = "line"
+    text: Annotated[str | None, typer.Option("--text", help="Column of the text.", metavar="COL")] = None
+    pair: Annotated[str | None, typer.Option("--pair", help="Column of the second sentence.", metavar="COL")] = None
+    limit: Annotated[int | None, typer.Option(help="Only the first N examples.", min=1, metavar="N")] = None
+    sample: Annotated[int | None, typer.Option(help="N examples at random.", min=1, metavar="N")] = None
+    seed: Annotated[int, typer.Option(help="Of the sample and the bootstrap.")] = 0
+
+    def sources(self, corpora: list[str]) -> list[Source]:
+        """The corpora as they are to be read."""
+        from regard.corpus.readers import Source
+
+        return [Source(corpus, **vars(self)) for corpus in corpora]
+
+
+@dataclass
+class Running:
+    """Options that say how a study runs and where its result goes."""
+
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder of the result.", show_default="regard-STUDY")
+    ] = None
+    long: Annotated[str, typer.Option(help="Examples longer than the model takes: truncate, split or skip.")] = (
+        "truncate"
+    )
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at a line that cannot be read.")] = False
+    control: Annotated[bool, typer.Option("--control", help="Repeat with random weights of the same shape.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False
+    engine: Annotated[str, typer.Option(help="local or ray.")] = "local"
+    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.", show_default="this machine")] = None
+    workers: Annotated[int, typer.Option(help="Ray workers, one model each.", min=1)] = 2
+    gpus_per_worker: Annotated[float, typer.Option(help="GPUs of each Ray worker.", min=0)] = 0
+    as_json: Json = False
+
+    def options(self) -> dict[str, Any]:
+        """What `regard.studies` takes of them; Ray's only where it is asked for."""
+        names = ["long", "strict", "control", "resume", "engine"]
+        if self.engine == "ray":
+            names += ["address", "workers", "gpus_per_worker"]
+        return {name: getattr(self, name) for name in names}
 
 
 def _add(name: str) -> None:
     """A command for a study of one model."""
 
+    @expanded
     def command(
-        corpora: Corpora,
-        output: Folder = None,
-        model: ModelName = None,
-        format: Format = None,
-        unit: Unit = "line",
-        text: TextColumnName = None,
-        pair: PairColumnName = None,
-        limit: Limit = None,
-        sample: Sample = None,
-        seed: Seed = 0,
-        long: Long = "truncate",
-        strict: Strict = False,
-        control: Control = False,
-        resume: Resume = False,
-        engine: Engine = "local",
-        address: Address = None,
-        workers: Workers = 2,
-        gpus_per_worker: Gpus = 0,
-        as_json: Json = False,
+        corpora: Corpora, *, model: ModelName = None, reading: Reading, running: Running, loading: Loading
     ) -> None:
-        sources = _sources(
-            corpora, format=format, unit=unit, text=text, pair=pair, limit=limit, sample=sample, seed=seed
-        )
-        running = _running(long, strict, control, resume, engine, address, workers, gpus_per_worker)
-        _many(name, [model], sources, output or Path(f"regard-{name}"), running, as_json)
+        run(name, [loading.load(model)], reading.sources(corpora), running)
 
     app.command(name, help=_HELP[name])(command)
 
@@ -106,75 +109,34 @@ for _name in _HELP:
 
 
 @app.command("change")
+@expanded
 def change(
     model_a: Annotated[str, typer.Argument(help="The model before: hub name or folder.")],
     model_b: Annotated[str, typer.Argument(help="The model after, of the same shape.")],
     corpora: Corpora,
-    output: Folder = None,
-    format: Format = None,
-    unit: Unit = "line",
-    text: TextColumnName = None,
-    pair: PairColumnName = None,
-    limit: Limit = None,
-    sample: Sample = None,
-    seed: Seed = 0,
-    long: Long = "truncate",
-    strict: Strict = False,
-    control: Control = False,
-    resume: Resume = False,
-    engine: Engine = "local",
-    address: Address = None,
-    workers: Workers = 2,
-    gpus_per_worker: Gpus = 0,
-    as_json: Json = False,
+    *,
+    reading: Reading,
+    running: Running,
+    loading: Loading,
 ) -> None:
     """What training changed between two models of one shape: distances of maps, patterns gained and lost."""
-    sources = _sources(corpora, format=format, unit=unit, text=text, pair=pair, limit=limit, sample=sample, seed=seed)
-    running = _running(long, strict, control, resume, engine, address, workers, gpus_per_worker)
-    _many("change", [model_a, model_b], sources, output or Path("regard-change"), running, as_json)
+    run("change", [loading.load(model_a), loading.load(model_b)], reading.sources(corpora), running)
 
 
 # -- steps ---------------------------------------------------------------------------------------------------
 
 
-def _sources(corpora: list[str], **options: Any) -> list[Source]:
-    from regard.corpus.readers import Source
-
-    return [Source(corpus, **options) for corpus in corpora]
-
-
-def _running(
-    long: str,
-    strict: bool,
-    control: bool,
-    resume: bool,
-    engine: str,
-    address: str | None,
-    workers: int,
-    gpus_per_worker: float,
-) -> dict[str, Any]:
-    """Options of a run; those of Ray only where it is asked for."""
-    options: dict[str, Any] = {"long": long, "strict": strict, "control": control, "resume": resume, "engine": engine}
-    if engine == "ray":
-        options |= {"address": address, "workers": workers, "gpus_per_worker": gpus_per_worker}
-    return options
-
-
-def _many(
-    name: str, models: list[str | None], sources: list[Source], folder: Path, running: dict[str, Any], as_json: bool
-) -> None:
-    """Run a study over each corpus, each in a folder of its own where there are several."""
+def run(name: str, models: list[Any], sources: list[Source], running: Running, **special: Any) -> None:
+    """Run a study over each corpus, each in a folder of its own where there are several, and say what it found."""
+    folder = running.output or Path(f"regard-{name}")
     folders = _folders(folder, sources)
-    loaded = [_load(model) for model in models]
+    options = {**running.options(), **special, "keep": len(sources) > 1}
     with _explained(folders):
-        results = [
-            _one(name, loaded, source, place, {**running, "keep": len(sources) > 1})
-            for source, place in zip(sources, folders, strict=True)
-        ]
+        results = [_one(name, models, source, place, options) for source, place in zip(sources, folders, strict=True)]
     if len(sources) > 1:
         _compare(name, dict(zip((place.name for place in folders), results, strict=True)), folder)
         _forget(folders)
-    if as_json:
+    if running.as_json:
         records = [_record(result, place) for result, place in zip(results, folders, strict=True)]
         out.print_json(json.dumps(records if len(records) > 1 else records[0], ensure_ascii=False, default=str))
         return
@@ -191,18 +153,6 @@ def _folders(folder: Path, sources: list[Source]) -> list[Path]:
         stem = Path(source.name).stem
         names.append(stem if stem not in names else f"{stem}-{len(names) + 1}")
     return [folder / name for name in names]
-
-
-def _load(name: str | None) -> Any:
-    with err.status("loading the model ...") if err.is_terminal else _quiet():
-        from regard.model import load
-
-        return load(name)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    yield
 
 
 def _one(name: str, models: list[Any], source: Source, folder: Path, running: dict[str, Any]) -> Result:

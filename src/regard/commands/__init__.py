@@ -1,0 +1,1 @@
+"""The commands of `regard`, one module a topic; `regard.cli` puts them together."""

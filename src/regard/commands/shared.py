@@ -1,0 +1,122 @@
+"""What the commands share: where they print, options they have in common, loading and tracing with a sign of life.
+
+Enters: what was typed. Leaves: models, traces; progress on standard error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from regard.model import Model
+    from regard.trace import Trace
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+Text = Annotated[str | None, typer.Argument(help="The text; - reads standard input.", show_default=False)]
+Pair = Annotated[str | None, typer.Argument(help="A second sentence, for models that read pairs.", show_default=False)]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", "-m", help="Hub name, folder or .gguf file.", show_default="the built-in all-MiniLM-L6-v2"),
+]
+Truncate = Annotated[bool, typer.Option("--truncate", help="Cut a text that is longer than the model takes.")]
+Target = Annotated[str | None, typer.Option(help="What an encoder-decoder model is made to say.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+
+
+@dataclass
+class Loading:
+    """Options that say how a model is loaded."""
+
+    device: Annotated[str | None, typer.Option(help="Where to run: cpu, cuda, mps.")] = None
+    allow_pickle: Annotated[
+        bool, typer.Option("--allow-pickle", help="Read weights that are only there as pickle files.")
+    ] = False
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
+    ] = False
+
+    def load(self, model: str | None) -> Model:
+        """The model of this name, loaded under a sign of life."""
+        with working("loading the model"):
+            from regard.model import load
+
+            return load(model, **vars(self))
+
+
+@dataclass
+class Tracing:
+    """Options that say what is traced beside the text."""
+
+    target: Target = None
+    generate: Annotated[int | None, typer.Option(help="Let a causal model go on for this many tokens.", min=1)] = None
+    image: Annotated[Path | None, typer.Option(help="An image, for vision models.")] = None
+    truncate: Truncate = False
+
+    def trace(self, model: Model, text: str | None, pair: str | None, **options: Any) -> Trace:
+        """The trace of a text (- is standard input) or an image."""
+        if text is None and self.image is None:
+            raise ValueError('there is nothing to trace; pass a text in quotes: regard view "The cat sat on the mat."')
+        with working("running the model"):
+            return model.trace(typed(text), pair, **vars(self), **options)
+
+
+def expanded(function: Callable[..., None]) -> Callable[..., None]:
+    """A command whose dataclass parameters have become the options they hold."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, type[Any]] = {
+        name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
+    }
+    parameters: list[Parameter] = []
+    for name, own in signature(function).parameters.items():
+        parameters += _options(groups[name]) if name in groups else [own.replace(annotation=hints[name])]
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        made = {name: group(**{f.name: given.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
+        function(**given, **made)
+
+    command.__signature__ = signature(function).replace(  # type: ignore[attr-defined]
+        parameters=[p.replace(kind=Parameter.KEYWORD_ONLY) for p in parameters]
+    )
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def _options(group: type) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name]) for f in fields(group)
+    ]
+
+
+def typed(text: str | None) -> str | None:
+    """The text that was typed, or what comes on standard input for "-"."""
+    return sys.stdin.read() if text == "-" else text
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show what is going on while it lasts."""
+    if not err.is_terminal:
+        yield
+        return
+    with err.status(f"{what} ..."):
+        yield
+
+
+def size_of(path: Path) -> str:
+    """How large a file is, for people."""
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

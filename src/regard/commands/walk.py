@@ -1,0 +1,43 @@
+"""`regard walk`: a model step by step, with real numbers.
+
+Enters: a text. Leaves: a page, and the translation where there is one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.commands.shared import Loading, Target, Text, Truncate, err, expanded, out, size_of, typed, working
+
+
+@expanded
+def walk(
+    text: Text = None,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("regard-walk.html"),
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="A BERT-type model.", show_default="the embedded translator")
+    ] = None,
+    target: Target = None,
+    layer: Annotated[int, typer.Option(help="The layer to open.", min=0)] = 0,
+    truncate: Truncate = False,
+    loading: Loading,
+) -> None:
+    """Go through a model step by step with real numbers: embedding, attention, decoder; writes one HTML page."""
+    from regard.views.walk import walk as walk_through
+
+    if text is None:
+        raise ValueError('there is nothing to walk through; pass a text in quotes: regard walk "Hello, how are you?"')
+    loaded = loading.load(model or "translator")
+    with working("running the model"):
+        found = walk_through(typed(text) or "", loaded, target=target, layer=layer, truncate=truncate)
+        path = found.save(output)
+    if found.unknown:
+        words = ", ".join(found.unknown)
+        err.print(f"regard: not in the vocabulary, so read as unknown: {words}", markup=False, soft_wrap=True)
+    if found.said is not None:
+        out.print(found.said, markup=False)
+    out.print(f"\npage: [bold]{path.resolve()}[/bold] ({size_of(path)}), open it in a browser")
