@@ -14,6 +14,7 @@ from regard.measures.reading import lift, read_rows
 from regard.measures.shape import shape_features
 from regard.patterns.definitions import PATTERNS, Part
 from regard.studies.atlas_sums import Atlas
+from regard.views.wire import encode, header_of
 from tests.studies.by_hand import maps, seen, traces
 
 
@@ -109,3 +110,18 @@ def test_sums_do_not_depend_on_batch_size_and_padding(bert, corpus, tokens):
     assert set(alone.arrays) == set(together.arrays)
     for name, array in alone.arrays.items():
         np.testing.assert_allclose(together[name], array, rtol=1e-5, atol=1e-4, err_msg=name)
+
+
+def test_the_atlas_of_a_report_shows_names_and_numbers_of_the_corpus(minilm, corpus):
+    result = regard.studies.atlas(minilm, corpus)
+    records = header_of(encode(result.example, **result.example_options))["sites"]
+    named = result.tables["Named heads"]
+    shown = {
+        (site["kind"], site["layer"], head, found["name"], found["score"])
+        for site in records
+        for head, some in enumerate(site["patterns"])
+        for found in some
+    }
+    assert shown == set(named[["kind", "layer", "head", "measure", "value"]].itertuples(index=False, name=None))
+    assert all("rows of the corpus" in p["sentence"] for site in records for some in site["patterns"] for p in some)
+    assert shown

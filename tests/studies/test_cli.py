@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.cli import app
-from regard.corpus.batches import Tally
 from regard.commands.study import _progress, _total
+from regard.corpus.batches import Tally
 
 
 def run(*arguments):

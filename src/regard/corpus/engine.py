@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from regard.corpus.batches import Item, Tally, Window, grouped, window_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
+from regard.corpus.memory import give_back
 from regard.corpus.readers import Example, Problems, Source, read
 from regard.corpus.sums import Sums
 
@@ -93,6 +94,7 @@ def sum_window(study: Summing, model: Model, window: Window) -> Sums:
     sums = Sums()
     for batch in window.batches:
         study.update(model, batch, sums)
+    give_back()
     return sums
 
 

@@ -17,6 +17,7 @@ from regard.measures.reading import lift
 from regard.patterns.definitions import BAG, PATTERNS, USUAL
 from regard.patterns.findings import ELSEWHERE
 from regard.store import write_atomic
+from regard.studies.atlas_page import head_records
 from regard.studies.base import Context, layers_of
 from regard.studies.pictures import grid_picture, share_picture
 from regard.studies.result import Result
@@ -24,7 +25,6 @@ from regard.studies.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-    from regard.trace import Trace
 
 COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "mass", "argmax", "chance", "rows")
 
@@ -56,7 +56,7 @@ def atlas_result(sums: Sums, context: Context) -> Result:
         cautions=context.cautions(),
         tables=tables,
         example=context.example,
-        example_options={} if context.example is None else {"measures": page_measures(table, context.example)},
+        example_options={"report": head_records(table, named, sums)},
     )
 
 
@@ -198,16 +198,3 @@ def _findings(table: pd.DataFrame, named: pd.DataFrame, control: pd.DataFrame | 
         found = len(control[["kind", "layer", "head"]].drop_duplicates())
         said.append(f"Control: {found} of {heads} heads of the same shape with random weights get a name.")
     return said
-
-
-def page_measures(table: pd.DataFrame, trace: Trace) -> dict[str, list[Array]]:
-    """The corpus' numbers as the interactive atlas takes them: for each measure an array per site of the trace."""
-    values = table.set_index(["measure", "kind", "layer", "head"])["value"]
-    asked = table.groupby("measure", sort=False)["value"].apply(lambda some: bool(some.notna().any()))
-    return {
-        f"{name} (corpus)": [
-            np.array([values.get((name, site.kind, site.layer, head), np.nan) for head in range(site.heads)])
-            for site in trace.sites
-        ]
-        for name in asked[asked].index
-    }
