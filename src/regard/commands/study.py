@@ -54,6 +54,7 @@ class Reading:
     unit: Annotated[str, typer.Option(help="An example of plain text: line, paragraph or sentence.")] = "line"
     text: Annotated[str | None, typer.Option("--text", help="Column of the text.", metavar="COL")] = None
     pair: Annotated[str | None, typer.Option("--pair", help="Column of the second sentence.", metavar="COL")] = None
+    split: Annotated[str, typer.Option(help="Split of a Hugging Face dataset.")] = "train"
     limit: Annotated[int | None, typer.Option(help="Only the first N examples.", min=1, metavar="N")] = None
     sample: Annotated[int | None, typer.Option(help="N examples at random.", min=1, metavar="N")] = None
     seed: Annotated[int, typer.Option(help="Of the sample and the bootstrap.")] = 0

@@ -14,11 +14,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "dataset")
+from regard.corpus import coreference, treebank
+
+FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "dataset")
 UNITS = ("line", "paragraph", "sentence")
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".csv": "csv", ".conllu": "conllu"}
 # A sentence ends at . ! ? (closing quotes included) before white space and something that can begin one.
@@ -31,12 +33,16 @@ _KEPT = 20  # problems shown in full; all are counted
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One input of a corpus; `number` counts the examples from 0, `fields` keeps other columns that were asked for."""
+    """One input of a corpus; `number` counts the examples from 0, `fields` keeps other columns that were asked for.
+
+    `part` counts the parts of an example that a study reads in several.
+    """
 
     number: int
     text: str
     pair: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    part: int = 0
 
 
 @dataclass
@@ -63,15 +69,19 @@ class Source:
     Parameters
     ----------
     place
-        A file (also .gz), "-" for standard input, or a Hugging Face dataset name or folder with format "dataset".
+        A file (also .gz), "-" for standard input, or with format "dataset" a Hugging Face dataset: `name`,
+        `name:configuration`, or a folder.
     format
-        One of text, jsonl, tsv, csv, conllu, dataset; told from the file's ending unless given.
+        One of text, jsonl, tsv, csv, conllu, treebank (CoNLL-U with its trees), gap, conll, winobias (coreference),
+        dataset; told from the file's ending unless given.
     unit
         What an example of plain text is: a line, a paragraph (up to an empty line) or a sentence.
     text, pair
         Columns of the text and the second sentence; found by their usual names unless given.
     keep
         Further columns to keep with each example.
+    more
+        Further files of the same format that belong to the corpus.
     limit, sample, seed
         Only the first `limit` examples; `sample` of them at random.
     """
@@ -86,17 +96,30 @@ class Source:
     sample: int | None = None
     seed: int = 0
     split: str = "train"
+    more: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
+        if self.more:
+            return f"{Path(self.place).name} and {len(self.more)} more"
         return "standard input" if self.place == "-" else Path(self.place).name
+
+    @property
+    def each(self) -> list[Source]:
+        """A source for each file."""
+        return [replace(self, place=place, more=()) for place in (self.place, *self.more)]
+
+
+_Reader = Callable[[Source, Problems], Iterator[Example]]
 
 
 def read(source: Source, problems: Problems | None = None) -> Iterator[Example]:
     """The examples of a source, numbered in order."""
     problems = problems if problems is not None else Problems()
-    _check(source)
-    examples = islice(_numbered(_READERS[_format(source)](source, problems)), source.limit)
+    for one in source.each:
+        _check(one)
+    files = (_READERS[_format(one)](one, problems) for one in source.each)
+    examples = islice(_numbered(chain.from_iterable(files)), source.limit)
     return examples if source.sample is None else iter(_sampled(examples, source.sample, source.seed))
 
 
@@ -258,24 +281,25 @@ def _first_of(names: Sequence[str], record: Mapping[str, Any]) -> str | None:
 
 
 def _conllu(source: Source, problems: Problems) -> Iterator[Example]:
-    """The sentences of a treebank as plain text (studies of syntax read the trees themselves)."""
-    text, words = None, []
-    for number, line in _lines(source, problems):
-        if line.startswith("# text = "):
-            text = line.removeprefix("# text = ")
-        elif line.startswith("#"):
-            continue
-        elif line.strip():
-            cells = line.split("\t")
-            if len(cells) != 10:
-                problems.add(f"{source.name} line {number}", f"{len(cells)} columns in place of CoNLL-U's 10")
-            elif cells[0].isdigit():
-                words.append(cells[1])
-        elif words:
-            yield Example(0, text or " ".join(words))
-            text, words = None, []
-    if words:
-        yield Example(0, text or " ".join(words))
+    """The sentences of a treebank as plain text; heads and relations may be missing."""
+    for block in treebank.blocks(_lines(source, problems), source.name, problems):
+        yield Example(0, block.text)
+
+
+def _treebank(source: Source, problems: Problems) -> Iterator[Example]:
+    """The sentences of a treebank with their trees, which `treebank.tree_of` gives."""
+    for sentence in treebank.trees(_lines(source, problems), source.name, problems):
+        yield Example(0, sentence.text, fields={"tree": treebank.tree_field(sentence)})
+
+
+def _coreference(read_documents: Callable[..., Iterator[coreference.Document]]) -> _Reader:
+    """Documents with their mentions, which `coreference.document_of` gives."""
+
+    def examples(source: Source, problems: Problems) -> Iterator[Example]:
+        for document in read_documents(_lines(source, problems), problems, source.name):
+            yield Example(0, document.text, fields={"document": document.record()})
+
+    return examples
 
 
 def _dataset(source: Source, problems: Problems) -> Iterator[Example]:
@@ -285,20 +309,45 @@ def _dataset(source: Source, problems: Problems) -> Iterator[Example]:
         raise ModuleNotFoundError(
             "Hugging Face datasets need the package datasets; run: pip install 'regard[datasets]'"
         ) from None
-    if Path(source.place).is_dir():
-        stored = datasets.load_from_disk(source.place)
-        rows = stored[source.split] if isinstance(stored, datasets.DatasetDict) else stored
-    else:
-        rows = datasets.load_dataset(source.place, split=source.split, streaming=True)
+    stored = _stored(datasets, source.place)
+    if stored is not None and source.split not in stored:
+        raise ValueError(f"{source.name} has no split {source.split!r}; it has {', '.join(stored)}")
+    rows = _loaded(datasets, source) if stored is None else stored[source.split]
     for number, record in enumerate(rows):
         yield from _example(record, source, problems, f"{source.name} row {number}")
 
 
-_READERS: dict[str, Callable[[Source, Problems], Iterator[Example]]] = {
+def _stored(datasets: Any, place: str) -> Mapping[str, Iterable[Mapping[str, Any]]] | None:
+    """The splits of a folder that `save_to_disk` wrote; None for anything else."""
+    if not any((Path(place) / name).is_file() for name in ("dataset_dict.json", "dataset_info.json")):
+        return None
+    found = datasets.load_from_disk(place)
+    return found if isinstance(found, datasets.DatasetDict) else {"train": found}
+
+
+def _loaded(datasets: Any, source: Source) -> Iterable[Mapping[str, Any]]:
+    """A dataset of the hub (`name` or `name:configuration`), or a folder of data files, streamed."""
+    name, _, configuration = source.place.partition(":")
+    if Path(source.place).is_dir():
+        name, configuration = source.place, ""
+    try:
+        return datasets.load_dataset(name, configuration or None, split=source.split, streaming=True)  # type: ignore[no-any-return]
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ValueError(
+            f"the dataset {source.place} cannot be read: {reason}; check its name, or give a folder"
+        ) from None
+
+
+_READERS: dict[str, _Reader] = {
     "text": _text_units,
     "jsonl": _jsonl,
     "tsv": _table("\t", csv.QUOTE_NONE),
     "csv": _table(",", csv.QUOTE_MINIMAL),
     "conllu": _conllu,
+    "treebank": _treebank,
+    "gap": _coreference(coreference.read_gap),
+    "conll": _coreference(coreference.read_conll),
+    "winobias": _coreference(coreference.read_winobias),
     "dataset": _dataset,
 }
