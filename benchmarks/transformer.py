@@ -1,10 +1,12 @@
 """The readable Transformer against its bounds: decoding with and without the cache, training against nn.Transformer.
 
     python benchmarks/transformer.py [--threads 1] [--data ../shared/data/tatoeba_eng_spa/dev.tsv]
+                                     [--train ../shared/data/tatoeba_eng_spa/train.tsv]
 
 Both sides of a comparison run in turns in one process; the middle of several runs counts. Processor time is given
 beside wall time, because a machine shared with others shows it better. With --data also sacreBLEU of the embedded
-translator (greedy), where sacrebleu is installed.
+translator (greedy), where sacrebleu is installed; with --train how long training it takes, from the median of its
+first real steps.
 """
 
 from __future__ import annotations
@@ -136,6 +138,39 @@ def bleu(data: Path) -> str:
     return str(sacrebleu.corpus_bleu(made, [[target for _, target in pairs]]))
 
 
+def minutes_of_training(data: Path, steps: int = 60) -> str:
+    """How long all steps of the embedded translator take, by the median of the first ones."""
+    import tempfile
+
+    from regard.transformer import checkpoint, training
+    from regard.transformer.translator import train_translator
+
+    all_steps, walls = checkpoint.load(checkpoint.EMBEDDED).facts["steps"], []
+    usual = training.Trainer._step
+
+    def watched(self: training.Trainer, *given: object) -> float:
+        if len(walls) == steps:
+            raise KeyboardInterrupt
+        start = time.perf_counter()
+        loss = usual(self, *given)
+        walls.append(time.perf_counter() - start)
+        return loss
+
+    training.Trainer._step = watched
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            train_translator(data, Path(folder) / "translator.safetensors")
+    except KeyboardInterrupt:
+        pass
+    finally:
+        training.Trainer._step = usual
+    middle = statistics.median(walls)
+    return (
+        f"training the embedded translator: {all_steps:,} steps of {middle * 1e3:.0f} ms (median of {steps}) on "
+        f"{torch.get_num_threads()} threads are {all_steps * middle / 60:.1f} minutes; bound 20 on 2"
+    )
+
+
 def report(console: Console, title: str, runs: dict[str, tuple[float, float]]) -> tuple[float, float]:
     """Print two runs and return how much longer the second takes, in wall and in processor time."""
     table = Table("", "wall ms", "processor ms", title=title)
@@ -151,6 +186,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--train", type=Path)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     warnings.filterwarnings("ignore", message="enable_nested_tensor")
@@ -161,6 +197,8 @@ def main() -> None:
     console.print(f"a step takes {slower[0]:.2f} times nn.Transformer's ({slower[1]:.2f} processor); bound 1.15")
     if options.data:
         console.print(bleu(options.data))
+    if options.train:
+        console.print(minutes_of_training(options.train))
     # On a machine shared with others one of the two clocks may be disturbed, not both.
     assert max(wall, processor) >= 3
     assert min(slower) <= 1.15

@@ -23,7 +23,8 @@ def test_the_embedded_weights_are_small():
 
 
 def test_the_sentence_of_the_article_comes_out_in_spanish(translator):
-    assert walk("Hello, how are you?", translator).said == "Hola, ¿cómo estás?"
+    assert walk("Hello, how are you?", translator).said == "Hola, ¿qué tal?"
+    assert translate(translator.module, translator.tokenizer, ["Hello, how are you?"]) == ["Hola, ¿qué tal?"]  # greedy
 
 
 def test_cross_attention_connects_hello_with_hola(translator):
@@ -119,7 +120,7 @@ def test_the_command_line_says_in_a_sentence_what_is_wrong(arguments, message, r
 def test_regard_walk_prints_the_translation_and_writes_the_page(run, tmp_path):
     code, said, _ = run("walk", "Hello, how are you?", "-o", "page.html")
     assert code == 0
-    assert said.startswith("Hola, ¿cómo estás?")
+    assert said.startswith("Hola, ¿qué tal?")
     assert (tmp_path / "page.html").stat().st_size > 1e6
 
 
@@ -134,8 +135,3 @@ def test_regard_train_makes_a_model_that_regard_walk_reads(run, tmp_path):
 
 def test_models_lists_the_translator(run):
     assert '"translator"' in run("models", "--json")[1]
-
-
-def test_only_bert_type_models_are_walked_besides_the_translator(gpt2):
-    with pytest.raises(ValueError, match="weights of gpt2 do not fit"):
-        walk("hello", gpt2)

@@ -44,7 +44,8 @@ def walk(
     text
         What the model reads.
     model
-        A translator of regard's own, or a model of the BERT family; without one, the embedded translator.
+        A translator of regard's own, or a hub model of a type in `regard.transformer.weights`: the BERT family,
+        Marian, BART; without one, the embedded translator.
     target
         What a translator's decoder reads; without it, what the model says by itself (the best of four beams).
     layer
@@ -55,7 +56,7 @@ def walk(
     Examples
     --------
     >>> walk("Hello, how are you?").said
-    'Hola, ¿cómo estás?'
+    'Hola, ¿qué tal?'
     """
     from regard.model import load
     from regard.transformer.model import Bert, Translator
@@ -74,6 +75,15 @@ def walk(
     return Walked(trace, opened, said, _unknown(model.tokenizer, text))
 
 
+def can_walk(module: Any) -> bool:
+    """Whether there is a walk through a model of this type."""
+    from regard.transformer.model import Bert, Translator
+    from regard.transformer.weights import ENCODERS, TRANSLATORS
+
+    kind = getattr(getattr(module, "config", None), "model_type", None)
+    return isinstance(module, (Bert, Translator)) or kind in ENCODERS + TRANSLATORS
+
+
 def save_walk(
     text: str, path: str | Path, model: Model | None = None, *, target: str | None = None, layer: int = 0
 ) -> Path:
@@ -82,13 +92,16 @@ def save_walk(
 
 
 def _translation(own: Translator, model: Model, text: str, truncate: bool) -> str | None:
-    """The best of four sentences; None where only the model's limit, or silence, remains to be told by the trace."""
+    """The best of four sentences; None where the trace has to tell of a limit, or the answer is silent or too long."""
     from regard.transformer.translator import translate
 
-    fits = len(model.tokenizer(text, verbose=False)["input_ids"]) <= own.config.length
-    if not text.strip() or not fits or truncate:
+    def fits(said: str) -> bool:
+        return len(model.tokenizer(said, verbose=False)["input_ids"]) <= own.config.length
+
+    if not text.strip() or not fits(text) or truncate:
         return None
-    return translate(own, model.tokenizer, [text], beams=BEAMS)[0] or None
+    said = translate(own, model.tokenizer, [text], beams=BEAMS)[0]
+    return said if said and fits(said) else None
 
 
 def _said(own: Translator, tokenizer: Any, ids: list[int]) -> str:
