@@ -132,17 +132,12 @@ def run(name: str, models: list[Any], sources: list[Source], running: Running, *
     folder = running.output or Path(f"regard-{name}")
     folders = _folders(folder, sources)
     options = {**running.options(), **special, "keep": len(sources) > 1}
-    with _explained(folders):
+    with explained(folders):
         results = [_one(name, models, source, place, options) for source, place in zip(sources, folders, strict=True)]
     if len(sources) > 1:
         _compare(name, dict(zip((place.name for place in folders), results, strict=True)), folder)
         _forget(folders)
-    if running.as_json:
-        records = [_record(result, place) for result, place in zip(results, folders, strict=True)]
-        out.print_json(json.dumps(records if len(records) > 1 else records[0], ensure_ascii=False, default=str))
-        return
-    for result, place in zip(results, folders, strict=True):
-        _say(result, place)
+    say(results, folders, running.as_json)
 
 
 def _folders(folder: Path, sources: list[Source]) -> list[Path]:
@@ -183,7 +178,7 @@ def _forget(folders: list[Path]) -> None:
 
 
 @contextmanager
-def _explained(folders: list[Path]) -> Iterator[None]:
+def explained(folders: list[Path]) -> Iterator[None]:
     """When a run is stopped, say what was kept and how to go on."""
     from regard.studies.run import CHECKPOINT
 
@@ -197,6 +192,16 @@ def _explained(folders: list[Path]) -> Iterator[None]:
         else:
             err.print("regard: stopped before the first checkpoint; nothing was kept")
         raise typer.Exit(130) from None
+
+
+def say(results: list[Result], folders: list[Path], as_json: bool) -> None:
+    """Print what was found and where it lies."""
+    if as_json:
+        records = [_record(result, place) for result, place in zip(results, folders, strict=True)]
+        out.print_json(json.dumps(records if len(records) > 1 else records[0], ensure_ascii=False, default=str))
+        return
+    for result, place in zip(results, folders, strict=True):
+        _say(result, place)
 
 
 def _record(result: Result, folder: Path) -> dict[str, Any]:

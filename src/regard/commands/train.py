@@ -1,6 +1,6 @@
-"""`regard train`: a small Transformer from your own text.
+"""`regard train`: a small Transformer from your own text, or a classifier from a model that is there.
 
-Enters: files of text or sentence pairs. Leaves: checkpoints.
+Enters: files of text, sentence pairs or labelled examples. Leaves: checkpoints; a folder for a classifier.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from regard.commands.shared import err, out, size_of
+from regard.commands.shared import Loading, ModelName, err, expanded, out, size_of
 
-app = typer.Typer(help="Train a small Transformer on your own text.", no_args_is_help=True)
+app = typer.Typer(help="Train a small Transformer on your own text, or fine-tune a classifier.", no_args_is_help=True)
 Epochs = Annotated[int, typer.Option(help="How often the whole data is read.", min=1)]
 Rate = Annotated[float, typer.Option(help="The highest learning rate.")]
 Warmup = Annotated[int, typer.Option(help="Steps until the highest learning rate.", min=0)]
@@ -80,6 +80,55 @@ def train_bert_command(
         console=err,
     )
     out.print(f'\nmodel: [bold]{path}[/bold] ({size_of(path)}); try: regard view "Some text." --model {path}')
+
+
+@app.command("classifier")
+@expanded
+def train_classifier_command(
+    *,
+    data: Annotated[Path, typer.Option(help="Labelled examples: TSV, CSV or JSONL.", exists=True)],
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="Examples that tell which epoch is best.", exists=True, show_default="a tenth of the data"),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder.")] = Path("classifier"),
+    model: ModelName = None,
+    text: Annotated[str | None, typer.Option(help="Column of the text.", metavar="COL")] = None,
+    pair: Annotated[str | None, typer.Option(help="Column of the second sentence.", metavar="COL")] = None,
+    label: Annotated[str, typer.Option(help="Column of the label.", metavar="COL")] = "label",
+    epochs: Epochs = 3,
+    rate: Rate = 1e-4,
+    patience: Annotated[int, typer.Option(help="Epochs without a gain after which to stop.", min=1)] = 1,
+    length: Annotated[int, typer.Option(help="Tokens of an input that are read.", min=4)] = 128,
+    limit: Annotated[int | None, typer.Option(help="Only the first N examples.", min=1, metavar="N")] = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    loading: Loading,
+) -> None:
+    """Fine-tune an encoder to tell labels; the folder opens with --model everywhere."""
+    from regard.classifier import train_classifier
+
+    _threads(threads)
+    folder = train_classifier(
+        data,
+        output,
+        dev=dev,
+        model=model,
+        text=text,
+        pair=pair,
+        label=label,
+        epochs=epochs,
+        rate=rate,
+        patience=patience,
+        length=length,
+        limit=limit,
+        seed=seed,
+        console=err,
+        device=loading.device,
+        trust_remote_code=loading.trust_remote_code,
+        allow_pickle=loading.allow_pickle,
+    )
+    out.print(f"\nmodel: [bold]{folder}[/bold]; try: regard study ablation {dev or data} --model {folder}")
 
 
 def _threads(count: int | None) -> None:

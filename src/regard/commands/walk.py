@@ -19,7 +19,13 @@ def walk(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("regard-walk.html"),
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="A BERT-type model.", show_default="the embedded translator")
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="A model of the BERT family, Marian or BART, or a checkpoint.",
+            show_default="the embedded translator",
+        ),
     ] = None,
     target: Target = None,
     layer: Annotated[int, typer.Option(help="The layer to open.", min=0)] = 0,

@@ -69,7 +69,7 @@ def window_of(index: int, examples: list[Example], encode: Encoder, *, long: str
     """Encode the examples of a window and cut them into batches of similar length."""
     if long not in LONG:
         raise ValueError(f"long examples can be handled as {', '.join(LONG)}, not {long!r}")
-    tally = Tally(examples=len(examples))
+    tally = Tally(examples=sum(example.part == 0 for example in examples))
     items = [item for example in examples for item in _items(example, encode, long, tally)]
     tally.inputs, tally.tokens = len(items), sum(len(item.encoded.ids) for item in items)
     items.sort(key=lambda item: (len(item.encoded.ids), item.number))

@@ -6,14 +6,14 @@ Enters: a study, a model and a source. Leaves: the sums of the whole corpus.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from regard.corpus.batches import Item, Tally, Window, grouped, window_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
-from regard.corpus.memory import give_back
+from regard.corpus.memory import Slack
 from regard.corpus.readers import Example, Problems, Source, read
 from regard.corpus.sums import Sums
 
@@ -35,6 +35,11 @@ class Summing(Protocol):
 
     @property
     def arguments(self) -> dict[str, Any]: ...
+
+    @property
+    def window(self) -> int: ...
+
+    def parts(self, model: Model, examples: Iterable[Example]) -> Iterable[Example]: ...
 
     def update(self, model: Model, batch: list[Item], sums: Sums) -> None: ...
 
@@ -59,7 +64,7 @@ def run_local(study: Summing, model: Model, run: Run) -> Progress:
     """Sum a study over a corpus on this machine."""
 
     def windows(skip: int) -> Iterator[Summed]:
-        for index, examples in grouped(examples_of(run), skip=skip):
+        for index, examples in grouped(study.parts(model, examples_of(run)), size=study.window, skip=skip):
             window = window_of(index, examples, encoder_of(model), long=run.long)
             yield index, window.tally, sum_window(study, model, window)
 
@@ -91,10 +96,10 @@ def gather(study: Summing, model: Model, run: Run, windows: Callable[[int], Iter
 
 def sum_window(study: Summing, model: Model, window: Window) -> Sums:
     """The sums of one window."""
-    sums = Sums()
+    sums, slack = Sums(), Slack()
     for batch in window.batches:
         study.update(model, batch, sums)
-    give_back()
+        slack.settle()
     return sums
 
 

@@ -1,26 +1,52 @@
 """Freed memory goes back to the system, so that a long run needs no more than a short one.
 
-Enters: nothing. Leaves: nothing. Batches of ever other shapes leave holes in the C library's heap; glibc keeps them.
+Enters: nothing. Leaves: nothing. Batches of many shapes leave holes in the C library's heap, which glibc keeps.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+
+_SLACK = 150e6  # bytes of free heap that may stay for the next batch: taking pages anew costs time
+_STATM = Path("/proc/self/statm")
+
+
+class Slack:
+    """Watches how much more this process holds than when it last gave memory back."""
+
+    def __init__(self) -> None:
+        self.level = _given_back()
+
+    def settle(self) -> None:
+        """Give back, if much has come together."""
+        if _resident() - self.level > _SLACK:
+            self.level = _given_back()
+
+
+def _given_back() -> float:
+    """Hand free pages back (some ten milliseconds); bytes that remain. Nothing where the C library is another one."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+    return _resident()
 
 
 @cache
 def _trim() -> Callable[[int], int] | None:
     """glibc's malloc_trim, where there is one."""
     try:
-        return ctypes.CDLL(None).malloc_trim  # type: ignore[no-any-return]
+        return ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):
         return None
 
 
-def give_back() -> None:
-    """Hand free pages back; a few milliseconds, nothing where the C library is another one."""
-    trim = _trim()
-    if trim is not None:
-        trim(0)
+def _resident() -> float:
+    """Bytes of this process in memory; 0 where the system does not tell."""
+    try:
+        return int(_STATM.read_text().split()[1]) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, AttributeError):
+        return 0.0

@@ -43,7 +43,7 @@ def run_ray(
     made = (type(study), study.arguments, model.source, run.long)
 
     def windows(skip: int) -> Iterator[Summed]:
-        stream = grouped(examples_of(run), skip=skip)
+        stream = grouped(study.parts(model, examples_of(run)), size=study.window, skip=skip)
         while rows := _rows(stream):
             dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
                 Worker, fn_constructor_args=made, batch_size=1, concurrency=workers, num_gpus=gpus_per_worker or None

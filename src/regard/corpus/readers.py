@@ -18,7 +18,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-from regard.corpus import coreference, treebank
+from regard.corpus import coreference, coreference_readers, treebank
 
 FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "dataset")
 UNITS = ("line", "paragraph", "sentence")
@@ -346,8 +346,8 @@ _READERS: dict[str, _Reader] = {
     "csv": _table(",", csv.QUOTE_MINIMAL),
     "conllu": _conllu,
     "treebank": _treebank,
-    "gap": _coreference(coreference.read_gap),
-    "conll": _coreference(coreference.read_conll),
-    "winobias": _coreference(coreference.read_winobias),
+    "gap": _coreference(coreference_readers.read_gap),
+    "conll": _coreference(coreference_readers.read_conll),
+    "winobias": _coreference(coreference_readers.read_winobias),
     "dataset": _dataset,
 }

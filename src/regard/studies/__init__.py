@@ -8,7 +8,8 @@ Enters: a model and a corpus. Leaves: a `Result` whose numbers carry their basel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     Named = Model | str | os.PathLike[str] | None
     Corpus = Source | str | os.PathLike[str]
 
-NAMES = ("atlas", "tokens", "norms", "similarity", "change")
+NAMES = ("atlas", "tokens", "norms", "similarity", "change", "syntax", "coref", "probe", "ablation")
 __all__ = [*NAMES, "Options"]
 
 
@@ -105,6 +106,157 @@ def change(model: Named, other: Named, corpus: Corpus, **options: Unpack[Options
     from regard.studies.change_sums import Change
 
     return _run(Change(other=_loaded(other), seed=options.get("seed", 0)), model, corpus, options)
+
+
+def syntax(
+    model: Named, treebank: Corpus, *, least: int = 100, rows: str = "mean", **options: Unpack[Options]
+) -> Result:
+    """Which heads find syntactic heads in a CoNLL-U treebank: Clark et al. (2019), section 4.2.
+
+    `least` instances make a relation worth a row; `rows` is how the pieces of an attending word are read: "mean", or
+    "first" for its first piece alone. Sentences longer than the model takes are left out.
+    """
+    from regard.studies.syntax_sums import Syntax
+
+    study = Syntax(seed=options.get("seed", 0), least=least, rows=rows)
+    return _run_on_trees(study, model, treebank, options)
+
+
+def coref(
+    model: Named,
+    corpus: Corpus | Sequence[str | os.PathLike[str]],
+    *,
+    pieces: int = 128,
+    rows: str = "mean",
+    **options: Unpack[Options],
+) -> Result:
+    """Which heads find antecedents in GAP, CoNLL-2012 or WinoBias files: Clark et al. (2019), section 4.3.
+
+    `corpus` may be several files, and folders: one corpus, such as WinoBias' pro and anti sentences. Documents are
+    read in windows of whole sentences of up to `pieces` tokens; `rows` is how the pieces of an attending word are read:
+    "mean", or "first" for its first piece alone.
+    """
+    from regard.corpus.coreference import FORMATS, corpus_of
+    from regard.corpus.readers import Source
+    from regard.studies.coref_sums import Coref
+
+    if options.get("long", "truncate") == "split":
+        raise ValueError("documents are read in windows of whole sentences: long must be 'truncate' or 'skip'")
+    if not isinstance(corpus, Source):
+        places = corpus if isinstance(corpus, Sequence) and not isinstance(corpus, str) else [corpus]
+        given = {name: value for name, value in options.items() if name in _OF_SOURCE}
+        corpus = corpus_of([str(place) for place in places], **given)
+        for name in set(given) - {"seed"}:
+            options.pop(name)  # type: ignore[misc]
+    if corpus.format not in FORMATS:
+        raise ValueError(f"coreference is read as {', '.join(FORMATS)}, not as {corpus.format!r}")
+    return _run(Coref(seed=options.get("seed", 0), pieces=pieces, rows=rows), model, corpus, options)
+
+
+def probe(
+    model: Named,
+    treebank: Corpus,
+    test: Corpus | None = None,
+    *,
+    probes: Sequence[str] | None = None,
+    ranks: Sequence[int] = (1, 2, 4, 8, 16, 32, 64),
+    epochs: int = 12,
+    least: int = 100,
+    **options: Unpack[Options],
+) -> Result:
+    """What linear probes read out of a model: Coenen et al., Clark et al. and Hewitt & Manning (all 2019).
+
+    Parameters
+    ----------
+    model, treebank, test
+        The probes learn from one CoNLL-U file and are tested on another; without it, a fifth of the first is set aside,
+        whole documents where it has ten or more.
+    probes
+        Some of "pairs" (attention between two words: is there a dependency, and which), "selection" (attention: the
+        head of every word) and "structural" (hidden states: distances in the tree); all unless given.
+    ranks
+        Ranks of the structural probe; layers are compared at the highest.
+    epochs
+        Most passes over the training sentences.
+    least
+        Instances in training that make a relation worth telling apart.
+    **options
+        limit, sample, seed, output, strict, resume and control as for every study, but random weights are probed unless
+        control is False; `report` is called with what is going on, how much is done and how much there is (None where
+        it is not counted).
+    """
+    from regard.studies.probe_run import PROBES, Probing, run_probes
+
+    own = ("strict", "resume", "report", "control")
+    unknown = sorted(set(options) - {*_OF_SOURCE, *own, "output"})
+    if unknown:
+        raise TypeError(f"probes take no {', '.join(unknown)}; they take {', '.join((*_OF_SOURCE, *own, 'output'))}")
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in own and value is not None}
+    probing = Probing(
+        _source(treebank, options),
+        None if test is None else _source(test, options),
+        probes=tuple(probes or PROBES),
+        ranks=tuple(ranks),
+        epochs=epochs,
+        least=least,
+        seed=options.get("seed", 0),
+        **given,
+    )
+    return run_probes(_loaded(model), probing, options.get("output"))
+
+
+def ablation(
+    model: Named,
+    corpus: Corpus,
+    *,
+    task: str | None = None,
+    label: str | None = None,
+    modes: Sequence[str] = ("zero", "uniform", "mean"),
+    reference: Corpus | None = None,
+    curve: bool = False,
+    share: bool = True,
+    **options: Unpack[Options],
+) -> Result:
+    """What each head, and each layer, is worth for a task: its score with them switched off.
+
+    `task` is classification, masked-lm, causal-lm or sts (what the model is made for unless given), `label` the column
+    of labels or scores. `modes` are ways to switch off: "zero", "uniform", "mean" (over `reference`, the first examples
+    of the corpus unless given). `curve` also removes heads together, by importance, by ablation, at random and by
+    pattern. `share` False computes every run whole, which gives the same numbers and takes longer.
+    """
+    from regard.studies.ablation_sums import AblationMap
+    from regard.studies.ablation_tasks import task_for
+
+    loaded, source = _loaded(model), _source(corpus, options)
+    if source.place == "-":
+        raise ValueError("an ablation study reads its corpus twice; name a file in place of standard input")
+    if options.get("control"):
+        raise ValueError("random weights know no task; an ablation study takes no control")
+    asked = task_for(loaded, task, label)
+    source = replace(source, keep=(asked.label,) if asked.label else ())
+    study = AblationMap(
+        source=source,
+        task=asked.name,
+        label=asked.label,
+        modes=modes,
+        reference=None if reference is None else _source(reference, {}),
+        curve=curve,
+        share=share,
+        seed=options.get("seed", 0),
+    )
+    study.prepared(loaded)  # labels that make no sense are told before anything runs
+    return _run(study, loaded, source, {n: v for n, v in options.items() if n == "seed" or n not in _OF_SOURCE})
+
+
+def _run_on_trees(study: Any, model: Named, treebank: Corpus, options: Mapping[str, Any]) -> Result:
+    """Run a study whose examples carry their trees."""
+    if options.get("long", "skip") != "skip":
+        raise ValueError(f"a sentence cannot be cut with its tree: long must be 'skip', not {options['long']!r}")
+    source = _source(treebank, options)
+    if source.format not in (None, "conllu", "treebank"):
+        raise ValueError(f"trees are read from CoNLL-U files, not from the format {source.format!r}")
+    rest = {name: value for name, value in options.items() if name == "seed" or name not in _OF_SOURCE}
+    return _run(study, model, replace(source, format="treebank"), {**rest, "long": "skip"})
 
 
 def _run(study: Any, model: Named, corpus: Corpus, options: Mapping[str, Any]) -> Result:

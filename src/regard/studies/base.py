@@ -6,16 +6,18 @@ Enters: batches of a corpus. Leaves: sums; at the end, a `Result`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
 
 from regard import __version__
-from regard.corpus.batches import Item, Tally
-from regard.corpus.readers import Problems, Source
+from regard.corpus.batches import WINDOW, Item, Tally
+from regard.corpus.readers import Example, Problems, Source
 from regard.corpus.sums import REPLICATES, Array, Sums, bootstrap_weights
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class Study(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    window: ClassVar[int] = WINDOW  # examples that are summed together; an interrupted run goes on after them
 
     def __init__(self, *, seed: int = 0) -> None:
         self.seed = seed
@@ -85,6 +88,10 @@ class Study(ABC):
         """What makes this study again, in another process."""
         return {"seed": self.seed}
 
+    def parts(self, model: Model, examples: Iterable[Example]) -> Iterable[Example]:
+        """The examples as the model is to read them; a study may cut long ones into parts."""
+        return examples
+
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
         """Add one batch to the sums; reductions run layer by layer inside the forward pass."""
         batch = Batch(model, items, self.seed)
@@ -96,6 +103,10 @@ class Study(ABC):
     @abstractmethod
     def taker(self, batch: Batch) -> Taker[Any]:
         """Who reduces each layer of a batch to numbers per input."""
+
+    def second(self, sums: Sums, model: Model) -> Study | None:
+        """A study of the same corpus that what was found calls for; its sums are in the context of the result."""
+        return None
 
     @abstractmethod
     def result(self, sums: Sums, context: Context) -> Result:
@@ -113,6 +124,7 @@ class Context:
     problems: Problems
     example: Trace | None = None  # a first input, for the interactive atlas
     control: Sums | None = None  # the same study on the same shape with random weights
+    second: Sums | None = None  # of the study that the first one called for
 
     def meta(self) -> dict[str, Any]:
         """All facts METHODS asks to record with a figure."""
@@ -120,7 +132,12 @@ class Context:
             "study": self.study.name,
             "settings": self.study.settings,
             **self.model.facts,
-            "corpus": {"name": self.source.name, **asdict(self.source), "place": self.source.name},
+            "corpus": {
+                "name": self.source.name,
+                **asdict(self.source),
+                "place": self.source.name,
+                "more": [Path(place).name for place in self.source.more],
+            },
             "tally": asdict(self.tally),
             "bad_lines": {"count": self.problems.count, "first": self.problems.first},
             "control": self.control is not None,

@@ -42,7 +42,7 @@ def grid_picture(shape: tuple[int, int], named: Mapping[tuple[int, int], tuple[s
     drawn = new_figure(max(4.5, 0.32 * heads + 2.4), max(2.2, 0.28 * layers + 1.0))
     axes = drawn.add_subplot()
     axes.imshow(image, aspect="equal", interpolation="nearest")
-    _grid_axes(axes, layers, heads, title)
+    grid_axes(axes, layers, heads, title)
     if names:
         patches = [Patch(color=colours[name], label=name) for name in names]
         axes.legend(handles=patches, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7, frameon=False)
@@ -59,14 +59,15 @@ def heat_picture(values: Array, *, title: str, label: str, centre: float | None 
     else:
         spread = float(np.nanmax(np.abs(values - centre))) or 1.0
         image = axes.imshow(values, cmap="PuOr", vmin=centre - spread, vmax=centre + spread, interpolation="nearest")
-    _grid_axes(axes, layers, heads, title)
+    grid_axes(axes, layers, heads, title)
     bar = drawn.colorbar(image, ax=axes, shrink=0.8, aspect=30)
     bar.set_label(label, size=7, color=_QUIET)
     bar.ax.tick_params(labelsize=7, length=0)
     return Picture(drawn)
 
 
-def _grid_axes(axes: Axes, layers: int, heads: int, title: str) -> None:
+def grid_axes(axes: Axes, layers: int, heads: int, title: str) -> None:
+    """Layers down, heads across, white lines between."""
     axes.set_xticks(range(heads), [str(n) for n in range(heads)], size=6)
     axes.set_yticks(range(layers), [str(n) for n in range(layers)], size=6)
     axes.set_xlabel("head", size=7, color=_QUIET)
@@ -145,4 +146,23 @@ def scatter_picture(places: Array, groups: Sequence[str], labels: Sequence[str],
     for spine in axes.spines.values():
         spine.set_color("#dfe3ea")
     axes.legend(fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return Picture(drawn)
+
+
+def bar_picture(groups: Sequence[str], bars: Mapping[str, Array], *, y: str) -> Picture:
+    """Bars side by side in each group; `bars` are (groups, 3): value and the ends of its interval."""
+    drawn = new_figure(max(4.8, 1.5 * len(groups) + 1.6), 2.9)
+    axes = drawn.add_subplot()
+    width = 0.8 / max(1, len(bars))
+    for number, (name, numbers) in enumerate(bars.items()):
+        value, low, high = np.asarray(numbers, float).T
+        places = np.arange(len(groups)) + (number - (len(bars) - 1) / 2) * width
+        axes.bar(places, value, 0.9 * width, color=head_colour(number), label=name)
+        axes.vlines(places, low, high, color="#1c2230", linewidth=0.8)
+    axes.set_xticks(range(len(groups)), groups, size=8)
+    axes.set_ylabel(y, size=8, color=_QUIET)
+    axes.tick_params(labelsize=7, length=0)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return Picture(drawn)

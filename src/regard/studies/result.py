@@ -57,6 +57,8 @@ class Result:
     findings: Sequence[str] = ()
     cautions: Sequence[str] = ()
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # further tables, by title
+    files: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # tables that are written, but not in the report
+    sections: Mapping[str, str] = field(default_factory=dict)  # further parts of the report: markup, by title
     example: Trace | None = None  # an input whose maps the interactive atlas shows beside the corpus' numbers
     example_options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -78,6 +80,7 @@ class Result:
             items = "".join(f"<li>{html.escape(text)}</li>" for text in self.cautions)
             parts.append(f'<h2>Before you conclude</h2><ul class="cautions">{items}</ul>')
         parts += [self._figure_part(name) for name in self.drawers]
+        parts += [f"<h2>{html.escape(name)}</h2>{markup}" for name, markup in self.sections.items()]
         parts += [f"<h2>{html.escape(name)}</h2>{_table(table)}" for name, table in self.tables.items()]
         if self.example is not None:
             parts.append(self._atlas_part(self.example))
@@ -106,7 +109,7 @@ class Result:
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         write_atomic(target / "result.parquet", lambda path: self.table.to_parquet(path))
-        for name, table in self.tables.items():
+        for name, table in {**self.tables, **self.files}.items():
             write_atomic(target / f"{_slug(name)}.parquet", lambda path, table=table: table.to_parquet(path))  # type: ignore[misc]
         write_atomic(target / "meta.json", lambda path: Path(path).write_text(_pretty(self.meta), "utf-8"))
         for name in self.drawers:

@@ -62,6 +62,10 @@ def run_study(
         place = None if folder is None else folder / f"control-{CHECKPOINT}"
         silent = replace(run, checkpoint=place, report=None, problems=Problems())
         context.control = run_local(study, random_model(model), silent).sums
+    second = study.second(progress.sums, model)
+    if second is not None:
+        place = None if folder is None else folder / f"second-{CHECKPOINT}"
+        context.second = run_local(second, model, replace(run, checkpoint=place, problems=Problems())).sums
     result = study.result(progress.sums, context)
     if folder is not None:
         result.save(folder)
@@ -72,7 +76,7 @@ def run_study(
 
 def forget(folder: Path) -> None:
     """Remove the checkpoints of a run that is done."""
-    for name in (CHECKPOINT, f"control-{CHECKPOINT}"):
+    for name in (CHECKPOINT, f"control-{CHECKPOINT}", f"second-{CHECKPOINT}"):
         (folder / name).unlink(missing_ok=True)
 
 

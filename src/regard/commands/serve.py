@@ -1,0 +1,68 @@
+"""`regard serve`, and plain `regard`: the app in the browser.
+
+Enters: where to listen, which models. Leaves: a server, until it is stopped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.commands.shared import err, out
+
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="Hub name, folder or .gguf file; several times for several.",
+        show_default="the built-in all-MiniLM-L6-v2",
+    ),
+]
+
+
+def serve(
+    model: Given = None,
+    port: Annotated[
+        int | None,
+        typer.Option(help="Port to listen on; 0 takes any.", min=0, max=65535, show_default="8765, or the next free"),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; elsewhere than on this machine the page asks for a token.")
+    ] = "127.0.0.1",
+    studies: Annotated[
+        Path | None, typer.Option(help="Folder whose saved studies are listed.", exists=True, file_okay=False)
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
+    allow_download: Annotated[
+        bool, typer.Option("--allow-download", help="Let the page load any model by its name or folder.")
+    ] = False,
+    allowed_host: Annotated[
+        list[str] | None, typer.Option("--allowed-host", help="A further name by which the page is reached.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="Where to run: cpu, cuda, mps.")] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="File for the log (JSON lines).", show_default="standard error")
+    ] = None,
+) -> None:
+    """Open the app in the browser: type a sentence, and see what the heads do."""
+    from regard.app.log import set_up
+    from regard.app.run import serve as run
+    from regard.app.settings import Settings
+
+    set_up(log, quiet=log is None and err.is_terminal)
+    settings = Settings(
+        host=host,
+        models=tuple(model or ()),
+        studies=studies,
+        download=allow_download,
+        device=device,
+        names=tuple(allowed_host or ()),
+    )
+    run(settings, port=port, browser=not no_browser, say=_say)
+
+
+def _say(address: str) -> None:
+    out.print(f"regard is at [bold]{address}[/bold]  (stop it with Ctrl-C)", soft_wrap=True)

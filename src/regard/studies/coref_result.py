@@ -1,0 +1,219 @@
+"""From the sums of `coref` to its tables, figures and sentences.
+
+Enters: sums over a corpus. Leaves: a `Result`: a row per head, set of candidates and group of mentions; the best head
+held out beside rules, chance and control; WinoBias' gap; a few examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.sums import Array, Sums
+from regard.studies.base import Context
+from regard.studies.coref_examples import example_table
+from regard.studies.coref_questions import BASELINES
+from regard.studies.coref_sums import FATES, SETS
+from regard.studies.coref_tallies import (
+    best_table,
+    gap_table,
+    head_name,
+    head_table,
+    rule_table,
+    tallies_of,
+)
+from regard.studies.pictures import bar_picture, heat_picture
+from regard.studies.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DRAWN = ("all", "pronoun", "proper", "nominal")
+_BEST = "Best head, chosen on one half of the documents and scored on the other"
+_RULES = "Rules and chance on the same mentions"
+_GAP = "WinoBias: accuracy on pro minus anti sentences"
+_RULE = (
+    "Mentions are those of the corpus and head words come from a rule, not a parser; a model that had to find mentions "
+    "itself would do worse."
+)
+_SELECTION = (
+    "Heads are chosen on one half of the documents; 'best on all' is what choosing on the test data would claim."
+)
+
+
+def coref_result(sums: Sums, context: Context) -> Result:
+    """Tables and figures of which heads find antecedents."""
+    every = tallies_of(sums)
+    fates = _fates(sums)
+    if not every:
+        raise ValueError(
+            f"no mention in {context.source.name} has a right and a wrong candidate in its window, so there is nothing "
+            "to ask; check the format, or allow longer windows (pieces)"
+        )
+    table, rules = head_table(every), rule_table(every)
+    control = [] if context.control is None else tallies_of(context.control)
+    best = best_table(every, control)
+    gaps, random_gaps = gap_table(every), gap_table(control) if control else None
+    tables = {_BEST: best, _RULES: rules}
+    if not gaps.empty:
+        tables[_GAP] = gaps.sort_values("gap", key=abs, ascending=False, kind="stable", ignore_index=True)
+    tables["What became of the mentions"] = fates
+    tables |= _examples(context, table)
+    return Result(
+        study="coref",
+        title=f"Which heads of {context.model.name} know coreference",
+        table=table,
+        meta=context.meta(),
+        drawers=_drawers(table, best, rules, gaps),
+        findings=[*_asked(fates), *_findings(best), *_gap_findings(gaps, best, random_gaps)],
+        cautions=[*context.cautions(), _SELECTION, _RULE],
+        tables=tables,
+    )
+
+
+def _fates(sums: Sums) -> pd.DataFrame:
+    """What became of the mentions, by kind of attention."""
+    import pandas as pd
+
+    rows = [
+        (kind, name, int(count))
+        for kind in ("encoder", "decoder")
+        if f"{kind}/fates" in sums
+        for name, count in zip(FATES, sums[f"{kind}/fates"], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["kind", "mentions", "count"])
+
+
+def _examples(context: Context, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What the best head over all mentions chooses in the first inputs."""
+    mine = table[(table["candidates"] == SETS[0]) & (table["mentions"] == "all")]
+    best = mine.loc[mine["value"].idxmax()]
+    found = example_table(context, best["kind"], int(best["layer"]), int(best["head"]))
+    if found is None or found.empty:
+        return {}
+    return {f"What {best['kind']} head {head_name((best['layer'], best['head']))} chooses": found}
+
+
+# -- figures ---------------------------------------------------------------------------------------------------
+
+
+def _drawers(table: pd.DataFrame, best: pd.DataFrame, rules: pd.DataFrame, gaps: pd.DataFrame) -> dict[str, Any]:
+    drawers: dict[str, Any] = {}
+    for kind in dict.fromkeys(table["kind"]):
+        drawers[f"{kind}-best"] = (
+            f"{kind}: the best head, chosen on one half of the documents and scored on the other, beside rules (lines: "
+            "95 % over documents).",
+            lambda kind=kind: _bars(best[best["kind"] == kind], rules[rules["kind"] == kind]),
+        )
+        for name in SETS:
+            for row in _DRAWN:
+                mine = table[(table["kind"] == kind) & (table["candidates"] == name) & (table["mentions"] == row)]
+                if not mine.empty:
+                    drawers[f"{kind}-{name}-{row}".replace(" ", "-")] = (
+                        f"{kind}: how often a head attends most to a right word among {name}; mentions: {row}.",
+                        lambda mine=mine, name=name, row=row: heat_picture(
+                            _grid(mine, "value"), title=f"{row} mentions, {name}", label="accuracy"
+                        ),
+                    )
+            mine = gaps[(gaps["kind"] == kind) & (gaps["candidates"] == name)]
+            if not mine.empty:
+                drawers[f"{kind}-{name}-gap".replace(" ", "-")] = (
+                    f"{kind}: accuracy on pro minus anti sentences among {name}.",
+                    lambda mine=mine, name=name: heat_picture(
+                        _grid(mine, "gap"), title=f"pro minus anti, {name}", label="gap", centre=0
+                    ),
+                )
+    return drawers
+
+
+def _grid(rows: pd.DataFrame, column: str) -> Array:
+    """(layers, heads) of a column."""
+    return np.asarray(rows.pivot(index="layer", columns="head", values=column))
+
+
+def _bars(best: pd.DataFrame, rules: pd.DataFrame) -> Any:
+    """Groups of mentions across; rules, then the best head of either set."""
+    shown = [row for row in dict.fromkeys(best["mentions"]) if row in _DRAWN]
+    series = {name: rules[rules["rule"] == name] for name in BASELINES}
+    series |= {f"best head, {name}": best[best["candidates"] == name] for name in SETS}
+    bars = {name: rows.set_index("mentions").loc[shown, ["value", "low", "high"]] for name, rows in series.items()}
+    return bar_picture(shown, {name: rows.to_numpy() for name, rows in bars.items()}, y="accuracy")
+
+
+# -- sentences -------------------------------------------------------------------------------------------------
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _asked(fates: pd.DataFrame) -> list[str]:
+    said = []
+    for kind, rows in fates.groupby("kind", sort=False):
+        parts = ", ".join(f"{count:,} {name}" for name, count in zip(rows["mentions"], rows["count"], strict=True))
+        said.append(f"{kind}: {rows['count'].sum():,} mentions: {parts}.")
+    return said
+
+
+def _findings(best: pd.DataFrame) -> list[str]:
+    """A sentence for all mentions and each type; a type that all have is not said twice."""
+    said = []
+    everything = best["questions"].max()
+    for row in best.to_dict("records"):
+        if row["mentions"] not in _DRAWN or (row["mentions"] != "all" and row["questions"] == everything):
+            continue
+        if np.isnan(row["value"]):
+            said.append(
+                f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: n/a, all are in one half of the "
+                "documents, so that no head can be chosen on the other; give more documents."
+            )
+            continue
+        control = "" if np.isnan(row["control"]) else f", random weights {_percent(row['control'])}"
+        heads = " / ".join(dict.fromkeys((row["chosen on even"], row["chosen on odd"])))
+        beats = (
+            "better than"
+            if row["difference low"] > 0
+            else "worse than"
+            if row["difference high"] < 0
+            else "not clearly different from"
+        )
+        said.append(
+            f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: head {heads} is right in "
+            f"{_percent(row['value'])} [{_percent(row['low'])}, {_percent(row['high'])}] of {row['questions']:,}, "
+            f"{beats} the best rule ({row['best rule']}, {_percent(row['rule'])}; difference "
+            f"{100 * row['difference']:+.1f} [{100 * row['difference low']:+.1f}, {100 * row['difference high']:+.1f}] "
+            f"points); chance {_percent(row['chance'])}{control}."
+        )
+    return said
+
+
+def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, control: pd.DataFrame | None) -> list[str]:
+    """The largest gap, how many are clear, and the gap of the heads that were chosen for all mentions."""
+    said = []
+    for (kind, name), rows in gaps.groupby(["kind", "candidates"], sort=False):
+        random = "" if control is None else f", {_clear(control, kind, name)} of random weights"
+        most = rows.loc[rows["gap"].abs().idxmax()]
+        said.append(
+            f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}; {_clear(gaps, kind, name)} of "
+            f"{len(rows)} heads have an interval without 0 ({0.05 * len(rows):.0f} would by chance{random})."
+        )
+        chosen = best[(best["kind"] == kind) & (best["candidates"] == name) & (best["mentions"] == "all")].iloc[0]
+        heads = dict.fromkeys((chosen["chosen on even"], chosen["chosen on odd"]))
+        of = {head_name((row["layer"], row["head"])): row for row in rows.to_dict("records")}
+        said.append(f"{kind}, pro minus anti, {name}: heads chosen above: {'; '.join(_gap(of[h]) for h in heads)}.")
+    return said
+
+
+def _gap(row: Mapping[str, Any]) -> str:
+    return (
+        f"{head_name((row['layer'], row['head']))}, {100 * row['gap']:+.1f} points [{100 * row['low']:+.1f}, "
+        f"{100 * row['high']:+.1f}] (pro {_percent(row['pro'])}, anti {_percent(row['anti'])})"
+    )
+
+
+def _clear(gaps: pd.DataFrame, kind: str, name: str) -> int:
+    """How many heads have a gap whose interval is without 0."""
+    rows = gaps[(gaps["kind"] == kind) & (gaps["candidates"] == name)]
+    return int(((rows["low"] > 0) | (rows["high"] < 0)).sum())

@@ -1,0 +1,250 @@
+"""Running the probes: a treebank split, features of the model and of random weights, every probe on both, the result.
+
+Enters: a model and one or two treebanks. Leaves: a `Result`. What is finished, probe by probe, is kept in a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard import __version__
+from regard.corpus.batches import Tally
+from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
+from regard.corpus.readers import Example, Problems, Source, read
+from regard.corpus.sums import REPLICATES, Array
+from regard.studies.probe_features import Features, Read, features_of
+from regard.studies.probe_pairs import PairProbe
+from regard.studies.probe_scores import Scores
+from regard.studies.probe_selection import SelectionProbe
+from regard.studies.probe_structural import StructuralProbe
+from regard.studies.probe_trees import Tree, set_aside
+from regard.studies.run import CHECKPOINT, forget, random_model
+
+if TYPE_CHECKING:
+    from regard.model import Model
+    from regard.studies.result import Result
+
+PROBES = ("pairs", "selection", "structural")
+SPLITS = ("file", "document", "sentence")  # what was split into training and test sentences
+COUNTS = ("training", "development", "test", "words", "lost", "short", "split")
+_OTHER = 1 << 32  # numbers of the sentences of a test treebank begin here
+_TEST, _DEVELOPMENT = 0.2, 0.1
+_FEWEST = 20  # sentences
+
+Report = Callable[[str, int | None, int | None], None]  # (what, done, total); None where it cannot be counted
+
+
+@dataclass(frozen=True)
+class Probing:
+    """What is probed and how; `source` and `test` are treebanks, without a test the first is split."""
+
+    source: Source
+    test: Source | None = None
+    probes: Sequence[str] = PROBES
+    ranks: Sequence[int] = (1, 2, 4, 8, 16, 32, 64)
+    epochs: int = 12
+    least: int = 100
+    control: bool = True
+    seed: int = 0
+    strict: bool = False
+    resume: bool = False
+    report: Report = lambda what, done, total: None
+    problems: Problems = field(default_factory=Problems)
+
+    def __post_init__(self) -> None:
+        wrong = [name for name in self.probes if name not in PROBES]
+        if wrong or not self.probes:
+            raise ValueError(f"there is no probe {', '.join(wrong) or 'chosen'}; choose from {', '.join(PROBES)}")
+        if not self.ranks or min(self.ranks) < 1:
+            raise ValueError("ranks are numbers from 1 on, such as 1,4,16,64")
+        if self.epochs < 1 or self.least < 1:
+            raise ValueError("epochs and the least instances of a relation are numbers from 1 on")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the numbers depend on beside model and treebanks."""
+        return {
+            "seed": self.seed,
+            "replicates": REPLICATES,
+            "probes": [name for name in PROBES if name in self.probes],
+            "ranks": sorted(set(self.ranks)),
+            "epochs": self.epochs,
+            "least": self.least,
+            "control": self.control,
+        }
+
+    @property
+    def units(self) -> list[tuple[str, str]]:
+        """(weights, probe) in the order they are run; each is kept when it is finished."""
+        weights = ("model", "random") if self.control else ("model",)
+        return [(of, name) for of in weights for name in self.settings["probes"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The sentences a probe learns from, is stopped by, and is tested on; and what was split."""
+
+    training: list[Tree]
+    development: list[Tree]
+    test: list[Tree]
+    split: str
+
+
+def run_probes(model: Model, probing: Probing, output: str | Path | None = None) -> Result:
+    """Train and score the probes; with `output`, finished ones are kept there while others run."""
+    from regard.studies.probe_result import probe_result
+
+    folder = None if output is None else Path(output)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    running = _Running(model, probing, folder, list(_examples(probing)))
+    progress = running.begin()
+    for weights in dict.fromkeys(of for of, _ in probing.units[progress.windows :]):
+        progress = running.on(weights, progress)
+    result = probe_result(progress, _meta(model, probing, progress))
+    if folder is not None:
+        result.save(folder)
+        forget(folder)
+    return result
+
+
+@dataclass(eq=False)
+class _Running:
+    """One run: its sentences, and the folder where finished probes are kept."""
+
+    model: Model
+    probing: Probing
+    folder: Path | None
+    examples: list[Example]
+
+    def begin(self) -> Progress:
+        """Nothing, or the probes that an interrupted run had finished."""
+        place = None if self.folder is None else self.folder / CHECKPOINT
+        if self.probing.resume and place is not None and place.exists():
+            return load_checkpoint(place, self.identity)
+        return Progress()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What must be the same for finished probes to be used again."""
+        return {
+            "study": "probe",
+            "settings": self.probing.settings,
+            "model": self.model.name,
+            "parameters": self.model.parameters,
+            "corpus": asdict(self.probing.source),
+            "test": None if self.probing.test is None else asdict(self.probing.test),
+        }
+
+    def on(self, weights: str, progress: Progress) -> Progress:
+        """The features of the model or of random weights, and every probe on them that is not done yet."""
+        todo = [name for of, name in self.probing.units[progress.windows :] if of == weights]
+        features, found = self._features(weights, "structural" in todo)
+        try:
+            parts = parts_of(found, self.probing)
+            for name in todo:
+                scores = Scores(self.probing.seed)
+                _unit(name, weights, features, parts, scores, self.probing)
+                tally = Tally()
+                if not progress.windows:  # noted once
+                    tally = found.tally
+                    scores.sums.add("counts", _counts(found, parts))
+                progress = progress.plus(progress.windows, tally, scores.sums)
+                if self.folder is not None:
+                    save_checkpoint(self.folder / CHECKPOINT, progress, self.identity)
+        finally:
+            features.close()
+        return progress
+
+    def _features(self, weights: str, hidden: bool) -> tuple[Features, Read]:
+        mine = weights == "model"
+        what = "running the model" if mine else "running random weights"
+        return features_of(
+            self.model if mine else random_model(self.model, self.probing.seed),
+            iter(self.examples),
+            hidden=hidden,
+            folder=self.folder,
+            report=lambda done: self.probing.report(what, done, len(self.examples)),
+        )
+
+
+def _counts(found: Read, parts: Parts) -> Array:
+    """Numbers of sentences and words, in the order of COUNTS."""
+    sizes = [len(part) for part in (parts.training, parts.development, parts.test)]
+    return np.array([*sizes, found.words, found.lost, found.short, SPLITS.index(parts.split)])
+
+
+def _unit(name: str, weights: str, features: Features, parts: Parts, scores: Scores, probing: Probing) -> None:
+    """One probe on one set of weights."""
+    shared: dict[str, Any] = {
+        "scores": scores,
+        "seed": probing.seed,
+        "report": lambda what: probing.report(what, None, None),
+    }
+    if name == "pairs":
+        training = [*parts.training, *parts.development]  # nothing is chosen for this one
+        probe = PairProbe(training, parts.test, epochs=probing.epochs, least=probing.least, **shared)
+        (probe.model if weights == "model" else probe.random)(features)
+        return
+    learned = (parts.training, parts.development, parts.test)
+    if name == "selection":
+        selection = SelectionProbe(*learned, epochs=probing.epochs, **shared)
+        (selection.model if weights == "model" else selection.random)(features)
+    elif features.hidden is not None:
+        structural = StructuralProbe(*learned, ranks=probing.ranks, epochs=probing.epochs, **shared)
+        (structural.model if weights == "model" else structural.random)(features.hidden)
+
+
+# -- sentences -------------------------------------------------------------------------------------------------
+
+
+def _examples(probing: Probing) -> Iterator[Example]:
+    """The sentences of the treebank, then those of the test treebank under numbers of their own."""
+    probing.problems.strict = probing.strict
+    yield from read(replace(probing.source, format="treebank"), probing.problems)
+    if probing.test is not None:
+        for example in read(replace(probing.test, format="treebank"), probing.problems):
+            yield replace(example, number=_OTHER + example.number)
+
+
+def parts_of(found: Read, probing: Probing) -> Parts:
+    """Split into training, development and test sentences: by file, else by document, else by sentence."""
+    numbers = sorted(found.trees)
+    if probing.test is not None:
+        tested, split = np.array([number >= _OTHER for number in numbers], bool), "file"
+    else:
+        tested, split = set_aside([found.documents[n] for n in numbers], _TEST, probing.seed)
+    learned = [number for number, out in zip(numbers, tested, strict=True) if not out]
+    test = [found.trees[number] for number, out in zip(numbers, tested, strict=True) if out]
+    if len(learned) < _FEWEST or not test:
+        raise ValueError(
+            f"{len(learned)} sentences to learn from and {len(test)} to test on are too few for a probe; it takes at "
+            f"least {_FEWEST} and 1"
+        )
+    stopping, _ = set_aside([found.documents[n] for n in learned], _DEVELOPMENT, probing.seed + 1)
+    parts: tuple[list[Tree], list[Tree]] = ([], [])
+    for number, out in zip(learned, stopping, strict=True):
+        parts[bool(out)].append(found.trees[number])
+    return Parts(*parts, test, split)
+
+
+def _meta(model: Model, probing: Probing, progress: Progress) -> dict[str, Any]:
+    """All facts METHODS asks to record with a figure."""
+    counts = dict(zip(COUNTS, progress.sums["counts"].astype(int).tolist(), strict=True))
+    places = {"corpus": probing.source} | ({} if probing.test is None else {"test": probing.test})
+    return {
+        "study": "probe",
+        "settings": probing.settings,
+        **model.facts,
+        **{name: {"name": place.name, **asdict(place), "place": place.name} for name, place in places.items()},
+        "tally": asdict(progress.tally),
+        "sentences": {**counts, "split": SPLITS[counts["split"]]},
+        "bad_lines": {"count": probing.problems.count, "first": probing.problems.first},
+        "control": probing.control,
+        "regard": __version__,
+    }

@@ -1,0 +1,233 @@
+"""From the sums of `syntax` to its tables, figures and examples.
+
+Enters: sums over a treebank. Leaves: a `Result`: a row per head, direction and relation; the best head of each relation
+beside the best fixed offset and the control; figures; sentences with the heads' arcs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.sums import Array, Sums, interval, ratio
+from regard.studies.base import Context
+from regard.studies.result import Result
+from regard.studies.stanford import stanford, with_stanford
+from regard.studies.syntax_counts import ALL, Best, Counted, Place, offset_of
+from regard.studies.syntax_examples import examples_part
+from regard.studies.syntax_pictures import gain_picture, relation_picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TREE = "undirected tree"
+_SHOWN = 6  # relations whose head is shown on an example sentence
+
+
+def syntax_result(sums: Sums, context: Context, least: int) -> Result:
+    """Tables, figures and examples of the heads that find syntactic heads."""
+    counted = Counted(sums)
+    control = None if context.control is None else Counted(context.control)
+    names = counted.frequent(least)
+    bests = [counted.best(name) for name in names]
+    beaten = sorted((best for best in bests if best.beats and best.relation != ALL), key=lambda best: -best.gain[0])
+    controls = {} if control is None else {name: control.best(name) for name in names}
+    tables = {
+        "Best head of each relation": best_table(bests, controls),
+        "Undirected trees": _tree_table(counted, control),
+        "UD relations and Stanford names": _names_table(counted),
+    }
+    chosen = [(best.relation, best.place) for best in beaten[:_SHOWN]]
+    return Result(
+        study="syntax",
+        title=f"Which heads of {context.model.name} know grammar",
+        table=head_table(counted, names),
+        meta=context.meta(),
+        drawers=_drawers(counted, bests, controls),
+        findings=_findings(counted, bests, beaten, controls, control, least, context),
+        cautions=[*context.cautions(), *_cautions(sums)],
+        tables=tables,
+        sections={"Example sentences": examples_part(context, chosen)},
+    )
+
+
+# -- tables --------------------------------------------------------------------------------------------------
+
+
+def head_table(counted: Counted, names: list[str]) -> pd.DataFrame:
+    """A row per relation, head and direction: accuracy over all sentences with its interval, and over each half."""
+    import pandas as pd
+
+    parts = []
+    for name in names:
+        counts = counted.relations[name]
+        best = counted.best(name)
+        offset = ratio(counts.offsets[0].sum(axis=0)[best.offset.best], counts.instances[0].sum())
+        parts.append(_accuracies(name, counted.places, counts.hits, counts.instances, float(offset)))
+    chain = ratio(counted.edges[0, :, 1].sum(), counted.edges[0, :, 0].sum())
+    places = [Place(*head, None) for head in counted.heads]
+    parts.append(_accuracies(TREE, places, counted.trees, counted.edges[..., 0], float(chain)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _accuracies(name: str, places: list[Place], hits: Array, instances: Array, baseline: float) -> pd.DataFrame:
+    import pandas as pd
+
+    values = ratio(hits.sum(axis=1), instances.sum(axis=1)[:, None])  # (1 + replicates, places)
+    low, high = interval(values[1:])
+    halves = ratio(hits[0], instances[0][:, None])  # (2, places)
+    table = pd.DataFrame(places, columns=Place._fields).assign(
+        relation=name,
+        stanford="" if name in (ALL, TREE) else stanford(name),
+        instances=int(instances[0].sum()),
+        value=values[0],
+        low=low,
+        high=high,
+        baseline=baseline,
+        even=halves[0],
+        odd=halves[1],
+    )
+    table["direction"] = table["direction"].fillna("both")
+    return table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+
+
+def best_table(bests: list[Best], controls: dict[str, Best]) -> pd.DataFrame:
+    """Like Clark's Table 1, in per cent; both columns of accuracies are held out."""
+    import pandas as pd
+
+    rows = []
+    for best in bests:
+        low, high = (100 * limit for limit in best.head.limits)
+        gain_low, gain_high = (100 * limit for limit in best.gain_limits)
+        row: dict[str, Any] = {
+            "relation": best.relation,
+            "Stanford": "" if best.relation == ALL else stanford(best.relation),
+            "instances": best.instances,
+            "head": best.place.name,
+            "halves agree": "yes" if best.head.agree else "no",
+            "accuracy": 100 * best.head.value,
+            "low": low,
+            "high": high,
+            "offset": f"{offset_of(best.offset):+d}",
+            "baseline": 100 * best.offset.value,
+            "gain": 100 * float(best.gain[0]),
+            "gain low": gain_low,
+            "gain high": gain_high,
+            "beats it": "yes" if best.beats else "no",
+        }
+        if best.relation in controls:
+            other = controls[best.relation]
+            row |= {"control": 100 * other.head.value, "control gain high": 100 * other.gain_limits[1]}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _tree_table(counted: Counted, control: Counted | None) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for name, one in (("model", counted), ("control, random weights", control)):
+        if one is None:
+            continue
+        best = one.best_tree()
+        low, high = (100 * limit for limit in best.head.limits)
+        rows.append(
+            {
+                "of": name,
+                "head": best.place.name,
+                "UUAS": 100 * best.head.value,
+                "low": low,
+                "high": high,
+                "chain of neighbours": 100 * best.offset.value,
+                "edges": best.instances,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _names_table(counted: Counted) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [(name, stanford(name), one.total) for name, one in counted.relations.items() if name != ALL]
+    return pd.DataFrame(rows, columns=["UD", "Stanford", "instances"])
+
+
+# -- figures and sentences -----------------------------------------------------------------------------------
+
+
+def _drawers(counted: Counted, bests: list[Best], controls: dict[str, Best]) -> dict[str, Any]:
+    drawers: dict[str, Any] = {
+        "relations": (
+            "Held-out accuracy of the best head of each relation (95 % over sentences), the best fixed offset, and the "
+            "best head of random weights where the control was run.",
+            lambda: gain_picture(bests, controls),
+        )
+    }
+    for kind in dict.fromkeys(kind for kind, _, _ in counted.heads):
+        drawers[f"{kind}-heads"] = (
+            f"{kind}: accuracy of every head for each relation, the better of both directions.",
+            lambda kind=kind: relation_picture(counted, bests, kind),
+        )
+    return drawers
+
+
+def _findings(
+    counted: Counted,
+    bests: list[Best],
+    beaten: list[Best],
+    controls: dict[str, Best],
+    control: Counted | None,
+    least: int,
+    context: Context,
+) -> list[str]:
+    relations = [best for best in bests if best.relation != ALL]
+    every, tree = bests[-1], counted.best_tree()
+    said = [
+        f"{context.tally.inputs:,} sentences, {every.instances:,} words; {len(relations)} relations have at least "
+        f"{least:,} instances. Heads and offsets were chosen on one half of the sentences and scored on the other.",
+        f"{len(beaten)} of {len(relations)} relations have a head that beats the best fixed offset by more than the "
+        "interval.",
+        *(_said(best) for best in beaten),
+        f"All relations, roots and punctuation included: {_said(every)}",
+        f"Undirected trees without punctuation: the spanning tree of {tree.place.name} has {_percent(tree.head)} of "
+        f"the true edges, joining neighbours {100 * tree.offset.value:.1f} %.",
+    ]
+    if control is not None:
+        better = [name for name, best in controls.items() if best.beats and name != ALL]
+        said.append(
+            f"Control, random weights: {len(better)} of {len(relations)} relations have a head that beats the best "
+            f"fixed offset{': ' + ', '.join(better) if better else ''}; all relations "
+            f"{_percent(controls[ALL].head)}, trees {_percent(control.best_tree().head)}."
+        )
+    return said
+
+
+def _said(best: Best) -> str:
+    low, high = (100 * limit for limit in best.gain_limits)
+    called = "" if best.relation == ALL else f"{with_stanford(best.relation)}: "
+    return (
+        f"{called}head {best.place.name} {_percent(best.head)}, offset {offset_of(best.offset):+d} "
+        f"{100 * best.offset.value:.1f} %, gain {100 * float(best.gain[0]):.1f} [{low:.1f}, {high:.1f}] points"
+        f"{'' if best.head.agree else '; the halves chose different heads'}."
+    )
+
+
+def _percent(choice: Any) -> str:
+    low, high = (100 * limit for limit in choice.limits)
+    return f"{100 * choice.value:.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def _cautions(sums: Sums) -> list[str]:
+    words, without, headless = (int(number) for number in np.asarray(sums["words"]))
+    said = [
+        "dep → head: the word a dependent attends to most; dep ← head: the word that attends to the dependent most. "
+        "Relations keep their subtypes, as the treebank writes them.",
+        "Word order confounds syntax with position: a head is interesting as far as it beats the best fixed offset.",
+    ]
+    if without:
+        said.append(
+            f"{without:,} of {words:,} words have no piece of their own (characters the tokenizer drops, or a piece "
+            f"shared with the word before) and are left out, and so are {headless:,} whose head has none."
+        )
+    return said

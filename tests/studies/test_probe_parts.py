@@ -1,0 +1,237 @@
+"""The probes on features that were made up: what is there is found, what is not is not."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from regard.corpus.treebank import ROOT, Sentence, Word
+from regard.studies.probe_linear import Linear, chunked
+from regard.studies.probe_pairs import DEPENDENCY, RELATION, PairProbe, linked
+from regard.studies.probe_scores import Scores
+from regard.studies.probe_selection import UAS, SelectionProbe
+from regard.studies.probe_structural import DSPR, UUAS, StructuralProbe, correlation, edges_right
+from regard.studies.probe_trees import LOST, Control, Tree, set_aside, tree_distances, tree_of
+from tests.studies.probes import RELATIONS, attending_head, features, noise, random_trees, tree_embedding
+
+TRAINING, DEVELOPMENT, TEST = (
+    random_trees(200),
+    random_trees(40, seed=1, start=1000),
+    random_trees(80, seed=2, start=2000),
+)
+EVERY = [*TRAINING, *DEVELOPMENT, *TEST]
+
+
+def pair_scores(made, **options):
+    probe = PairProbe(TRAINING, TEST, Scores(), epochs=5, least=20, **options)
+    probe.model(made)
+    return probe.scores
+
+
+def selection_scores(made):
+    probe = SelectionProbe(TRAINING, DEVELOPMENT, TEST, Scores(), epochs=8)
+    probe.model(made)
+    return probe.scores
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """One head attends to the syntactic head, seven know nothing."""
+    return features(EVERY, lambda tree: np.concatenate([attending_head(tree), noise(tree, 7)], axis=-1))
+
+
+@pytest.fixture(scope="module")
+def nothing():
+    return features(EVERY, lambda tree: noise(tree, 8))
+
+
+# -- what is there, and what is not ------------------------------------------------------------------------------
+
+
+def test_a_head_that_attends_to_the_syntactic_head_gives_full_marks(planted):
+    scores = pair_scores(planted)
+    assert scores.value(f"{DEPENDENCY}/model").value > 0.995
+    assert scores.value(f"{DEPENDENCY}/one direction").value > 0.995
+    assert selection_scores(planted).value(f"{UAS}/model").value > 0.995
+
+
+def test_noise_gives_chance_within_the_interval(nothing):
+    scores = pair_scores(nothing)
+    value = scores.value(f"{DEPENDENCY}/model")
+    assert value.low < 0.5 < value.high
+    assert scores.value(f"{DEPENDENCY}/majority").value == 0.5  # balanced
+    assert abs(scores.difference(f"{RELATION}/model", f"{RELATION}/majority").value) < 0.08
+    chance = np.mean([1 / len(tree) for tree in TEST])
+    assert selection_scores(nothing).value(f"{UAS}/model").value < chance + 0.1
+
+
+def test_relations_are_told_apart_by_the_head_that_is_there_for_them():
+    def one_head_a_relation(tree):
+        maps = noise(tree, len(RELATIONS)) * 0.1
+        for word, relation in enumerate(tree.relations):
+            if tree.heads[word] >= 0 and relation in RELATIONS:
+                maps[word, tree.heads[word], RELATIONS.index(relation)] = 1
+        return maps
+
+    scores = pair_scores(features(EVERY, one_head_a_relation))
+    assert scores.value(f"{RELATION}/model").value > 0.99
+    assert scores.value("relations/nsubj/model").value > 0.99
+    assert scores.value(f"{RELATION}/distance").value < 0.6
+
+
+def test_the_distance_baseline_is_right_where_every_head_is_the_next_word():
+    def chain(tree):
+        heads = np.append(np.arange(1, len(tree)), ROOT)
+        distances = tree_distances(len(tree), [(n, n + 1) for n in range(len(tree) - 1)])
+        return Tree(tree.number, tree.words, heads, tree.relations, np.zeros(len(tree), bool), distances)
+
+    training, development, test = ([chain(tree) for tree in trees] for trees in (TRAINING, DEVELOPMENT, TEST))
+    made = features([*training, *development, *test], lambda tree: noise(tree, 2))
+    pairs = PairProbe(training, test, Scores(), epochs=5, least=20)
+    pairs.model(made)
+    assert pairs.scores.value(f"{DEPENDENCY}/distance").value == 1
+    probe = SelectionProbe(training, development, test, Scores(), epochs=8)
+    probe.model(made)
+    words = sum(map(len, test))
+    assert probe.scores.value(f"{UAS}/majority").value == pytest.approx(1 - len(test) / words)  # all but the root
+    assert probe.scores.value(f"{UAS}/distance").value > 0.99
+    states = spilled([*training, *development, *test], lambda tree: np.zeros((1, len(tree), 3)))
+    structural = StructuralProbe(training, development, test, Scores(), ranks=(1,), epochs=1)
+    structural.model(states)
+    assert structural.scores.value(f"{UUAS}/distance").value == 1
+    assert structural.scores.value(f"{DSPR}/distance").value == pytest.approx(1)
+
+
+# -- control tasks -----------------------------------------------------------------------------------------------
+
+
+def test_the_control_task_depends_on_the_word_alone():
+    control = Control(TRAINING)
+    relations, offsets = {}, {}
+    for tree in random_trees(40, seed=6, longest=40):
+        other = control.of(tree)
+        for place, word in enumerate(tree.words):
+            assert relations.setdefault(word, other.relations[place]) == other.relations[place]
+            if 11 <= place < len(tree) - 11:  # the longest offset of the training trees stays inside
+                offsets.setdefault(word, set()).add(int(other.heads[place] - place))
+        assert (np.abs(other.distances.astype(int) - other.distances.T) == 0).all()
+        assert (other.distances == 1).sum() == 2 * (len(tree) - 1)  # a tree
+        assert ((other.heads >= 0) & (other.heads < len(tree)) & (other.heads != np.arange(len(tree)))).all()
+    assert len(offsets) > 10 and all(len(some) == 1 for some in offsets.values())
+
+
+def test_what_is_read_from_structure_is_selective(planted):
+    scores = pair_scores(planted)
+    assert scores.difference(f"{DEPENDENCY}/model", f"{DEPENDENCY}/control task").low > 0.2
+    selected = selection_scores(planted)
+    assert selected.difference(f"{UAS}/model", f"{UAS}/control task").low > 0.3
+
+
+def test_what_is_known_by_heart_is_not_selective():
+    types = sorted({word for tree in EVERY for word in tree.words})
+
+    def word_identity(tree):
+        """A head a word type: its occurrences attend evenly to everything."""
+        maps = np.zeros((len(tree) + 2, len(tree) + 2, len(types)))
+        for place, word in enumerate(tree.words):
+            maps[place, :, types.index(word)] = 1
+        return maps
+
+    scores = pair_scores(features(EVERY, word_identity))
+    assert scores.value(f"{RELATION}/control task").value > 0.99
+    assert scores.difference(f"{RELATION}/model", f"{RELATION}/control task").high < 0
+
+
+# -- the structural probe ----------------------------------------------------------------------------------------
+
+
+def spilled(trees, make):
+    from regard.studies.probe_features import Spill
+
+    spill = Spill()
+    for tree in trees:
+        spill.put(tree.number, make(tree))
+    return spill
+
+
+def test_a_metric_that_is_the_tree_is_found_and_its_layer_chosen():
+    width = 16
+    rotation = np.linalg.qr(np.random.default_rng(3).normal(size=(2 * width, 2 * width)))[0]
+
+    def states(tree):
+        rng = np.random.default_rng([4, tree.number])
+        other = rng.normal(size=(len(tree), width))
+        told = np.concatenate([tree_embedding(tree, width), other], axis=1) @ rotation
+        return np.stack([rng.normal(size=told.shape), told])
+
+    training = random_trees(400, seed=5, start=10_000)
+    every = spilled([*training, *DEVELOPMENT, *TEST], states)
+    probe = StructuralProbe(training, DEVELOPMENT, TEST, Scores(), ranks=(1, 32), epochs=40)
+    probe.model(every)
+    assert np.argmax(probe.scores.sums["structural/development/model"]) == 1
+    assert probe.scores.value(f"{UUAS}/model").value > 0.9
+    assert probe.scores.value(f"{DSPR}/model").value > 0.9
+    assert probe.scores.value(f"{UUAS}/layer 0").value < 0.5
+    assert probe.scores.value(f"{UUAS}/rank 1").value < probe.scores.value(f"{UUAS}/model").low
+    assert probe.scores.difference(f"{UUAS}/model", f"{UUAS}/control task").low > 0.2
+
+
+def test_edges_and_correlations_are_those_of_hand_and_scipy():
+    import torch
+
+    heads = np.array([1, ROOT, 1, 2, 1])
+    distances = tree_distances(5, [(0, 1), (2, 1), (3, 2), (4, 1)])
+    assert distances.tolist() == [[0, 1, 2, 3, 2], [1, 0, 1, 2, 1], [2, 1, 0, 1, 2], [3, 2, 1, 0, 3], [2, 1, 2, 3, 0]]
+    marks = np.array([False, False, False, False, True])
+    tree = Tree(0, tuple("abcde"), heads, ("x",) * 5, marks, distances)
+    chain = np.abs(np.arange(5)[:, None] - np.arange(5)[None, :]).astype(np.float32)
+    assert edges_right([tree], torch.from_numpy(chain)[None]).tolist() == [[3, 3]]  # the last word is punctuation
+    far = chain.copy()
+    far[0, 1] = far[1, 0] = 9
+    assert edges_right([tree], torch.from_numpy(far)[None]).tolist() == [[2, 3]]  # 0 hangs on 2 then
+    by_word = [spearmanr(distances[n], far[n]).statistic for n in range(5)]
+    assert correlation(tree, far) == pytest.approx(np.mean(by_word))
+
+
+# -- parts -------------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_gives_the_same_classifier_however_it_is_cut():
+    rng = np.random.default_rng(0)
+    points = rng.normal(2, 3, size=(700, 6))
+    classes = (points @ rng.normal(size=6) > 1).astype(int)
+    parts = [(points[n : n + 7], classes[n : n + 7]) for n in range(0, 700, 7)]
+    whole = Linear(2).fit(lambda epoch: [(points, classes)], 3)
+    small = Linear(2).fit(lambda epoch: chunked(iter(parts), 50), 3)
+    np.testing.assert_allclose(whole.model.coef_, small.model.coef_, rtol=1e-6)
+    np.testing.assert_allclose(whole.scaler.mean_, points.mean(axis=0))
+    assert (whole.predict(points) == classes).mean() > 0.97
+
+
+def test_pairs_are_balanced_and_without_punctuation():
+    for tree in TEST:
+        pairs = linked(tree)
+        assert 2 * pairs.classes.sum() == len(pairs.classes)
+        assert not tree.punctuation[pairs.query].any() and not tree.punctuation[pairs.key].any()
+        joined = tree.distances[pairs.query, pairs.key] == 1
+        assert (joined == (pairs.classes == 1)).all()
+        assert (tree.heads[pairs.query[pairs.classes == 1]] == pairs.key[pairs.classes == 1]).all()
+
+
+def test_words_without_pieces_leave_distances_as_they_are():
+    words = [("a", 1), ("b", ROOT), ("c", 1), ("d", 2)]
+    sentence = Sentence(7, "s", "a b c d", tuple(Word(w, "_", "X", h, "obl:tmod", 0, 1) for w, h in words))
+    tree = tree_of(7, sentence, [0, 1, 3])
+    assert tree.heads.tolist() == [1, ROOT, LOST]
+    assert tree.distances.tolist() == [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
+    assert tree.relations == ("obl",) * 3
+
+
+def test_sentences_of_a_document_stay_together():
+    documents = [f"d{n // 7}" for n in range(140)]
+    chosen, unit = set_aside(documents, 0.2, seed=3)
+    assert unit == "document" and 0.15 <= chosen.mean() <= 0.3
+    assert not {d for d, out in zip(documents, chosen, strict=True) if out} & {
+        d for d, out in zip(documents, chosen, strict=True) if not out
+    }
+    single, unit = set_aside(["d"] * 50, 0.2, seed=0)
+    assert unit == "sentence" and single.sum() == 10

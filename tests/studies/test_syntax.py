@@ -1,0 +1,375 @@
+"""Syntax: planted heads, fixed offsets, spanning trees, traces read by hand, and treebanks that are hard to read."""
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from safetensors.numpy import load as load_sums
+from scipy.sparse.csgraph import minimum_spanning_tree
+from typer.testing import CliRunner
+
+import regard
+from regard.cli import app
+from regard.corpus.aligning import word_pieces
+from regard.corpus.batches import grouped
+from regard.corpus.engine import Run, run_local
+from regard.corpus.ray_engine import Worker
+from regard.corpus.readers import Source, read
+from regard.corpus.sums import Sums
+from regard.corpus.treebank import ROOT, read_trees
+from regard.model import load
+from regard.studies.arcs import Arc, arcs_svg
+from regard.studies.held_out import choose
+from regard.studies.spanning import spanning_hits
+from regard.studies.stanford import stanford
+from regard.studies.syntax_counts import ALL, Counted
+from regard.studies.syntax_sums import DIRECTIONS, OFFSETS, Syntax
+from tests.studies.planted import planted_model, write_planted
+
+# (form, head from 1, relation, part of speech), then whether a space follows; a range takes the words after it
+STORE = """
+# text = I didn't go to the store, it sat.
+1 I 4 nsubj PRON
+2-3 didn't
+2 did 4 aux AUX
+3 n't 4 advmod PART
+4 go 0 root VERB
+5 to 7 case ADP
+6 the 7 det DET
+7 store 4 obl NOUN SpaceAfter=No
+8 , 10 punct PUNCT
+9 it 10 nsubj PRON
+9.1 was
+10 sat 4 parataxis VERB SpaceAfter=No
+11 . 4 punct PUNCT
+
+# text = the cat bought strawberries
+1 the 2 det DET
+2 cat 3 nsubj NOUN
+3 bought 0 root VERB
+4 strawberries 3 obj NOUN
+
+# text = unbeliev
+1 unbeliev 0 root NOUN
+
+# text = a dog sat on the mat .
+1 a 2 det DET
+2 dog 3 nsubj NOUN
+3 sat 0 root VERB
+4 on 6 case ADP
+5 the 6 det DET
+6 mat 3 obl NOUN
+7 . 3 punct PUNCT
+"""
+
+
+def written(path, text):
+    """Short rows as the ten columns of CoNLL-U."""
+    lines = []
+    for line in text.strip().splitlines():
+        number, *rest = [*line.split(), "_", "_", "_", "_", "_"] if line and line[0] != "#" else [""]
+        form, head, relation, upos, misc = rest[:5] if number else [""] * 5
+        lines.append(f"{number}\t{form}\t_\t{upos}\t_\t_\t{head}\t{relation}\t_\t{misc}" if number else line)
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("trees") / "store.conllu", STORE)
+
+
+def summed(model, path, **options):
+    return run_local(Syntax(**options), model, Run(Source(str(path), format="treebank"), long="skip")).sums
+
+
+# -- planted heads ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    path = write_planted(folder / "planted.conllu", 300)
+    return regard.studies.syntax(planted_model(), path, output=folder / "result"), path, folder / "result"
+
+
+def test_a_head_that_attends_to_the_syntactic_head_gets_all_and_is_named(planted):
+    result, _, folder = planted
+    best = result.tables["Best head of each relation"].set_index("relation")
+    for relation in ("nsubj", "conj"):
+        assert best.loc[relation, "head"] == "0-0 dep → head"
+        assert best.loc[relation, ["accuracy", "low", "high"]].tolist() == [100, 100, 100]
+        assert best.loc[relation, "halves agree"] == "yes"
+        assert best.loc[relation, "gain low"] > 40
+    words, roots = best.loc["all", "instances"], 300
+    assert best.loc["all", "accuracy"] == pytest.approx(100 * (words - roots) / words)
+    assert any("nsubj: head 0-0 dep → head 100.0 %" in said for said in result.findings)
+    assert "nsubj: head 0-0 dep → head 100.0 %" in (folder / "report.html").read_text("utf-8")
+
+
+def test_its_spanning_tree_is_the_true_one(planted):
+    tree = planted[0].tables["Undirected trees"].iloc[0]
+    assert (tree["head"], tree["UUAS"]) == ("0-0", 100)
+    assert tree["chain of neighbours"] < 60
+
+
+def test_a_head_that_attends_to_the_left_equals_the_offset_of_one_exactly(planted):
+    counted = Counted(summed(planted_model(), planted[1]))
+    left = next(i for i, p in enumerate(counted.places) if p[:3] == ("encoder", 0, 1) and p.direction == DIRECTIONS[0])
+    right = next(i for i, p in enumerate(counted.places) if p[:3] == ("encoder", 0, 1) and p.direction == DIRECTIONS[1])
+    for counts in counted.relations.values():
+        np.testing.assert_array_equal(counts.hits[..., left], counts.offsets[..., OFFSETS.index(-1)])
+        # the word that attends to one most is the next one: the offset the other way
+        np.testing.assert_array_equal(counts.hits[..., right], counts.offsets[..., OFFSETS.index(1)])
+    assert counted.relations["nsubj"].hits[0, :, left].sum() > 100
+
+
+def test_the_result_is_a_table_figures_and_a_report_with_arcs(planted):
+    result, _, folder = planted
+    table = pd.read_parquet(folder / "result.parquet")
+    assert set(table["relation"]) == {"nsubj", "conj", ALL, "undirected tree"}
+    assert len(table) == 3 * 2 * 2 + 2  # relations x heads x directions, and a tree per head
+    assert (table["low"] <= table["value"]).all() and (table["value"] <= table["high"]).all()
+    for name in ("relations", "encoder-heads"):
+        assert (folder / f"{name}.png").stat().st_size > 1000
+    report = (folder / "report.html").read_text("utf-8")
+    assert report.count("<svg role") == 2  # a sentence for each relation
+    assert "UD relations and Stanford names" in report
+    assert result.meta["settings"]["rows"] == "mean"
+
+
+def test_the_control_does_not_find_what_was_planted(planted):
+    result = regard.studies.syntax(planted_model(), planted[1], control=True, limit=150, least=50)
+    best = result.tables["Best head of each relation"].set_index("relation")
+    assert best.loc["nsubj", "control"] < 60 < best.loc["nsubj", "accuracy"]
+    assert any(said.startswith("Control, random weights: ") for said in result.findings)
+
+
+# -- by hand ---------------------------------------------------------------------------------------------------
+
+
+def word_map(attention, pieces, words):
+    """(W, W) of one head's map, by loops."""
+    found = np.zeros((words, words))
+    for query in range(words):
+        for key in range(words):
+            mine = attention[np.ix_(pieces == query, pieces == key)]
+            found[query, key] = mine.sum(axis=1).mean() if (pieces == query).any() else 0
+    return found
+
+
+def tree_edges(weights, nodes):
+    """Edges of a maximum spanning tree by another program."""
+    heavy = weights[np.ix_(nodes, nodes)]
+    chosen = minimum_spanning_tree(1 + heavy.max() - heavy)
+    return {frozenset((nodes[a], nodes[b])) for a, b in zip(*chosen.nonzero(), strict=True)}
+
+
+def by_hand(model, path):
+    """(relation, kind, layer, direction, head) -> right guesses, and the true edges of each head's tree."""
+    hits, trees = {}, {}
+    for sentence in read_trees(Source(str(path))):
+        trace = model.trace(sentence.text)
+        for site in trace.sites:
+            if model.is_encoder_decoder and site.kind != "encoder":
+                continue
+            for head in range(site.heads):
+                pieces = word_pieces(model.encode(sentence.text).side.tokens, sentence.spans)
+                words = word_map(site.attention(head).astype(np.float64), pieces, len(sentence.words))
+                np.fill_diagonal(words, 0)
+                present = {int(piece) for piece in pieces if piece >= 0}
+                for index, word in enumerate(sentence.words):
+                    if index not in present or (word.head != ROOT and word.head not in present):
+                        continue
+                    for direction, row in zip(DIRECTIONS, (words[index], words[:, index]), strict=True):
+                        right = row.max() > 0 and int(row.argmax()) == word.head
+                        place = (word.relation, site.kind, site.layer, direction, head)
+                        hits[place] = hits.get(place, 0) + right
+                nodes = [n for n in sorted(present) if sentence.words[n].upos != "PUNCT"]
+                true = {frozenset((n, sentence.words[n].head)) for n in nodes if sentence.words[n].head in nodes}
+                place = (site.kind, site.layer, head)
+                trees[place] = trees.get(place, 0) + len(true & tree_edges(words + words.T, nodes))
+    return hits, trees
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "bart"])
+def test_counts_equal_those_of_traces_read_by_hand(name, store, request):
+    model = request.getfixturevalue(name)
+    counted = Counted(summed(model, store))
+    hits, trees = by_hand(model, store)
+    judged = {name for name, one in counted.relations.items() if one.total}
+    assert judged == {relation for relation, *_ in hits} | {ALL}
+    for relation, kind, layer, direction, head in hits:
+        place = counted.places.index((kind, layer, head, direction))
+        found = counted.relations[relation].hits[0, :, place].sum()
+        assert found == hits[relation, kind, layer, direction, head], (relation, kind, layer, direction, head)
+    assert dict(zip(counted.heads, counted.trees[0].sum(axis=0).tolist(), strict=True)) == trees
+
+
+def test_offsets_and_chains_are_counted_by_hand(store, bert):
+    counted = Counted(summed(bert, store))
+    nsubj = counted.relations["nsubj"]  # "I" is 3 before "go", "it" and "cat" and "dog" 1 before their verbs
+    assert nsubj.total == 3  # "I" has no piece: the tiny tokenizer knows only small letters
+    assert dict(zip(OFFSETS, nsubj.offsets[0].sum(axis=0).tolist(), strict=True))[1] == 3
+    det = counted.relations["det"]
+    assert det.total == 4 and det.offsets[0, :, OFFSETS.index(1)].sum() == 4
+    assert counted.relations["root"].offsets[0].sum() == 0
+
+
+def test_words_without_a_piece_are_counted_excluded_and_said(store, bert):
+    result = regard.studies.syntax(bert, store, least=1)
+    # I, did and go are not in the vocabulary; n't has a piece of didn't only if the tokenizer knows one
+    said = [text for text in result.cautions if "no piece of their own" in text]
+    assert len(said) == 1
+    words, without, headless = summed(bert, store)["words"]
+    assert words == 23 and without > 0
+    assert f"{without:.0f} of 23 words" in said[0] and f"{headless:.0f} whose head has none" in said[0]
+    assert Counted(summed(bert, store)).relations[ALL].total == words - without - headless
+
+
+def test_a_treebank_of_characters_the_tokenizer_drops_is_refused(tmp_path, bert):
+    path = written(tmp_path / "greek.conllu", "1 γάτα 2 nsubj NOUN\n2 κάθεται 0 root VERB")
+    with pytest.raises(ValueError, match="no word of the treebank has a piece of its own"):
+        regard.studies.syntax(bert, path)
+
+
+def test_the_first_piece_alone_is_another_reading(store, gpt2):
+    mean, first = summed(gpt2, store), summed(gpt2, store, rows="first")
+    assert any(not np.array_equal(mean[name], first[name]) for name in mean.arrays if "/hits/" in name)
+    np.testing.assert_array_equal(mean["relation/nsubj"], first["relation/nsubj"])
+
+
+# -- pieces ----------------------------------------------------------------------------------------------------
+
+
+def test_spanning_trees_have_the_edges_of_another_program():
+    torch.manual_seed(0)
+    weights = torch.rand(3, 4, 9, 9)
+    weights = weights + weights.transpose(-1, -2)
+    nodes = torch.ones(3, 9, dtype=torch.bool)
+    nodes[1, [0, 4, 8]] = nodes[2, 1:] = False  # some words left out; one word alone
+    true = torch.rand(3, 9, 9) < 0.4
+    true = (true | true.transpose(-1, -2)) & nodes[:, None] & nodes[:, :, None]
+    found = spanning_hits(weights, nodes, true)
+    for sentence in range(3):
+        for head in range(4):
+            kept = torch.nonzero(nodes[sentence])[:, 0].tolist()
+            edges = tree_edges(weights[sentence, head].numpy(), kept) if len(kept) > 1 else set()
+            assert found[sentence, head] == sum(bool(true[sentence][tuple(edge)]) for edge in map(tuple, edges))
+
+
+def test_the_best_is_scored_where_it_was_not_chosen():
+    hits = np.array([[[9.0, 5, 0], [2, 6, 8]]])  # of three candidates in two halves of ten
+    choice = choose(hits, np.array([[10.0, 10]]))
+    assert (choice.even, choice.odd, choice.best, choice.agree) == (0, 2, 0, False)
+    assert choice.value == (2 + 0) / 20
+    assert np.isnan(choose(hits, np.array([[10.0, 0]])).value)
+
+
+def test_relations_have_stanford_names():
+    assert [stanford(name) for name in ("obj", "nsubj:pass", "nmod:poss", "obl:arg", "clf")] == [
+        "dobj",
+        "nsubjpass",
+        "poss",
+        "prep + pobj, under a verb",
+        "none",
+    ]
+
+
+def test_text_of_the_treebank_is_escaped_in_the_report(tmp_path, bert):
+    text = "# text = <b> the cat\n1 <b> 3 dep X\n2 the 3 det DET\n3 cat 0 root NOUN\n\n"
+    drawing = arcs_svg(["<b>", "$x$", "猫"], [Arc(0, 2, "right"), Arc(1, 0, "wrong")], label='a "quoted" <label>')
+    assert "<b>" not in drawing and "&lt;b&gt;" in drawing and "&quot;quoted&quot; &lt;label&gt;" in drawing
+    assert drawing.count("<path") == 2 and drawing.count("stroke-dasharray") == 1
+    result = regard.studies.syntax(bert, written(tmp_path / "a.conllu", text * 40), least=1)
+    assert "<b> the" not in result.report()
+
+
+# -- runs ------------------------------------------------------------------------------------------------------
+
+
+def test_broken_and_long_sentences_are_counted_and_left_out(tmp_path, bert):
+    good = "1 the 2 det DET\n2 cat 0 root NOUN\n\n"
+    cycle = "1 the 2 det DET\n2 cat 1 dep NOUN\n3 sat 0 root VERB\n\n"
+    long = "\n".join(f"{n} cat {n - 1} dep NOUN" for n in range(1, 80)) + "\n\n"
+    path = written(tmp_path / "a.conllu", good + cycle + long + good)
+    result = regard.studies.syntax(bert, path, least=1)
+    assert (result.meta["tally"]["inputs"], result.meta["tally"]["skipped"]) == (2, 1)
+    assert result.meta["bad_lines"] == {
+        "count": 1,
+        "first": ["a.conllu line 4: a cycle: word 1 is its own ancestor"],
+    }
+    assert any("1 left out" in said for said in result.cautions)
+    with pytest.raises(ValueError, match="line 4: a cycle"):
+        regard.studies.syntax(bert, path, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"long": "split"}, "long must be 'skip'"),
+        ({"format": "jsonl"}, "not from the format 'jsonl'"),
+        ({"rows": "last"}, "mean or first"),
+    ],
+)
+def test_options_that_make_no_sense_for_trees_are_refused(store, bert, options, reason):
+    with pytest.raises(ValueError, match=reason):
+        regard.studies.syntax(bert, store, **options)
+
+
+def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
+    path = written(tmp_path / "two-windows.conllu", f"{STORE}\n" * 80)
+    whole = summed(bert, path)
+    worker = Worker(Syntax, Syntax().arguments, load(str(bert_folder)).source, "skip")
+    total = Sums()
+    for index, examples in grouped(read(Source(str(path), format="treebank"))):
+        sent = json.dumps([asdict(example) for example in examples])
+        answer = worker({"index": [index], "examples": [sent]})
+        total = total.plus(Sums(load_sums(answer["sums"][0])))
+    assert set(total.arrays) == set(whole.arrays)
+    for name, array in whole.arrays.items():
+        np.testing.assert_array_equal(total[name], array, err_msg=name)
+
+
+def test_the_command_line_writes_a_folder_and_says_what_it_found(bert_folder, store, tmp_path):
+    arguments = ["study", "syntax", store, "-m", bert_folder, "-o", tmp_path, "--least", 2, "--rows", "first", "--json"]
+    said = CliRunner().invoke(app, list(map(str, arguments)))
+    assert said.exit_code == 0, said.output
+    record = json.loads(said.output)
+    assert record["study"] == "syntax" and record["meta"]["settings"]["rows"] == "first"
+    assert record["meta"]["corpus"]["format"] == "treebank" and record["meta"]["tally"]["inputs"] == 4
+    assert {"result.parquet", "meta.json", "report.html"} <= {path.name for path in tmp_path.iterdir()}
+
+
+# -- the default model -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.models
+@pytest.mark.corpora
+def test_real_heads_beat_every_fixed_offset_and_random_ones_do_not(minilm, corpora):
+    path = corpora / "ud_english_ewt" / "en_ewt-ud-dev.conllu"
+    result = regard.studies.syntax(minilm, path, limit=300, least=60, control=True)
+    best = result.tables["Best head of each relation"]
+    relations = best[best["relation"] != ALL]
+    assert (relations["beats it"] == "yes").sum() >= 5
+    assert (relations["control gain high"] < relations["gain low"])[relations["beats it"] == "yes"].sum() >= 5
+    assert any(said.startswith(f"Control, random weights: 0 of {len(relations)}") for said in result.findings)
+
+
+@pytest.mark.models
+@pytest.mark.corpora
+def test_chinese_pieces_are_characters_of_their_words(minilm, corpora):
+    path = corpora / "ud_chinese_gsdsimp" / "zh_gsdsimp-ud-dev.conllu"
+    checked = 0
+    for sentence in read_trees(Source(str(path), limit=40)):
+        tokens = minilm.encode(sentence.text, truncate=True).side.tokens
+        for token, word in zip(tokens, word_pieces(tokens, sentence.spans), strict=True):
+            if word >= 0 and "\u4e00" <= token.text <= "\u9fff":
+                assert token.text in sentence.words[word].form
+                checked += 1
+    assert checked > 400
+    result = regard.studies.syntax(minilm, Source(str(path), limit=40), least=20)
+    assert any("no piece of their own" in said for said in result.cautions)  # characters it does not know
