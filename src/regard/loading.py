@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,16 +81,43 @@ def load_pretrained(
     source: str, *, tokenizer: Any, revision: str | None, dtype: Any, trust_remote_code: bool, allow_pickle: bool
 ) -> tuple[Any, Any]:
     """The model and its tokenizer (or image processor), as the checkpoint was saved."""
-    place, options = _place(source)
-    options |= {"revision": revision, "trust_remote_code": trust_remote_code}
-    if not Path(place).exists() and not _hub_reachable():
-        options["local_files_only"] = True
-    with _quiet(), _plain_errors(source, allow_pickle):
+    place, options = _found(source, revision=revision, trust_remote_code=trust_remote_code)
+    with quiet(), _plain_errors(source, allow_pickle):
         model = _model(place, options, dtype, allow_pickle)
         reader = tokenizer if tokenizer is not None and not isinstance(tokenizer, str) else None
         if reader is None:
             reader = _reader(tokenizer or place, options if tokenizer is None else {})
     return model, reader
+
+
+def load_classifier(
+    source: str, labels: Sequence[str], *, trust_remote_code: bool, allow_pickle: bool
+) -> tuple[Any, Any]:
+    """A model with a new, untrained head for these labels on its weights, in 32 bits, and its tokenizer."""
+    import transformers
+
+    place, options = _found(source, revision=None, trust_remote_code=trust_remote_code)
+    with quiet(), _plain_errors(source, allow_pickle):
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(
+            place,
+            id2label=dict(enumerate(labels)),
+            label2id={label: number for number, label in enumerate(labels)},
+            problem_type="single_label_classification",
+            ignore_mismatched_sizes=True,  # a head for other labels is replaced
+            dtype="float32",
+            **({} if allow_pickle or "gguf_file" in options else {"use_safetensors": True}),
+            **options,
+        )
+        return model, _reader(place, options)
+
+
+def _found(source: str, **asked: Any) -> tuple[str, dict[str, Any]]:
+    """Where a model is loaded from, and the options of loading it."""
+    place, options = _place(source)
+    options |= asked
+    if not Path(place).exists() and not _hub_reachable():
+        options["local_files_only"] = True
+    return place, options
 
 
 def _place(source: str) -> tuple[str, dict[str, Any]]:
@@ -111,6 +138,10 @@ def _place(source: str) -> tuple[str, dict[str, Any]]:
 def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) -> Any:
     import transformers
 
+    if (Path(place) / "regard_pruned.json").is_file():
+        from regard.pruning import load_pruned
+
+        return load_pruned(place, dtype)
     config = transformers.AutoConfig.from_pretrained(place, **options)
     names = getattr(config, "architectures", None) or []
     known = [getattr(transformers, name) for name in names if hasattr(transformers, name)]
@@ -188,7 +219,7 @@ def _first_line(text: str) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No progress bars or warnings of transformers while a model loads."""
     from transformers.utils import logging
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -17,8 +18,26 @@ import torch
 import transformers
 
 from regard import __version__
+from regard.ablation import ablated, ablation_facts, head_means
 from regard.answers import answer_side, generated, given_book
-from regard.capture import TIERS, Book, Layer, Plan, Recorder, capture, embedding_parts, model_type, stream
+from regard.capture import (
+    TIERS,
+    Ablation,
+    Book,
+    Layer,
+    Means,
+    Place,
+    Plan,
+    Recorder,
+    capture,
+    embedding_parts,
+    layout_of,
+    model_type,
+    places_of,
+    stream,
+)
+from regard.capture.tiers import undisturbed
+from regard.heads import Heads, Shows, names_patterns
 from regard.inputs import Encoded, encode, image_inputs, pad, shift_right
 from regard.loading import PACKAGED, load_pretrained, resolve
 from regard.tokens import Segment, Side
@@ -105,6 +124,8 @@ class Model:
         self.processor: Any = None if is_tokenizer else getattr(tokenizer, "image_processor", tokenizer)
         self.source: dict[str, Any] | None = None  # how `load` made it, for workers that load it again
         self._plan: Plan | None = None
+        self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as the traces so far have found it
+        self._means: dict[tuple[Any, ...], Means] = {}
         self._lock = threading.Lock()  # one capture of a module at a time: hooks and training flags are shared
 
     def __repr__(self) -> str:
@@ -150,6 +171,9 @@ class Model:
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
+        ablate: Heads | None = None,
+        mode: str = "zero",
+        means: Means | None = None,
     ) -> Trace: ...
 
     @overload
@@ -164,6 +188,9 @@ class Model:
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
+        ablate: Heads | None = None,
+        mode: str = "zero",
+        means: Means | None = None,
         batch_size: int = 8,
     ) -> list[Trace]: ...
 
@@ -178,6 +205,9 @@ class Model:
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
+        ablate: Heads | None = None,
+        mode: str = "zero",
+        means: Means | None = None,
         batch_size: int = 8,
     ) -> Trace | list[Trace]:
         """Run a text through the model and keep what its attention was made of.
@@ -198,9 +228,19 @@ class Model:
             False gives both sentences of a pair segment id 0, as Clark et al. (2019) did.
         attribution
             Keep what the first layer's q and k are sums of (word, position, segment embedding), for BERT-type models.
+        ablate, mode, means
+            Heads to switch off while the text runs, and how; see `Model.ablate`. Names of patterns mean the heads that
+            show them on this text.
         batch_size
             How many texts of a list run at once.
         """
+        if ablate is not None:
+            plain: Callable[[], Any] = partial(
+                self.trace, text, pair, target=target, generate=generate, image=image, truncate=truncate,
+                segment_ids=segment_ids, attribution=attribution, batch_size=batch_size,
+            )  # fmt: skip
+            with self.ablate(ablate, mode=mode, means=means, patterns=_findings(plain, ablate)):
+                return plain()  # type: ignore[no-any-return]
         if image is not None:
             return self._trace_image(image, text if isinstance(text, str) else None)
         if text is None:
@@ -222,6 +262,84 @@ class Model:
             part = slice(start, start + batch_size)
             traces += self._trace_batch(rows[part], targets[part], attribution)
         return traces
+
+    # -- switching heads off -------------------------------------------------------------------------------
+
+    def ablate(
+        self,
+        heads: Heads,
+        *,
+        mode: str = "zero",
+        means: Means | None = None,
+        patterns: Iterable[Shows] | None = None,
+    ) -> AbstractContextManager[Ablation]:
+        """Switch heads off until the block ends: this thread's runs of `module` itself, and traces, are without them.
+
+        Blocks may be nested; for a head that is in both, the inner one counts.
+
+        Parameters
+        ----------
+        heads
+            (layer, head), (kind, layer, head), "5.4", "2.*", "cross:1.3", names of patterns, or a list of these.
+        mode
+            "zero" removes what the head puts out, "uniform" makes its attention 1/L over the keys that may be seen,
+            "mean" replaces what it puts out by its mean over a reference corpus.
+        means
+            Mean outputs for mode "mean", from `head_means`.
+        patterns
+            Where names of patterns are looked up: `trace.patterns()`.
+
+        Examples
+        --------
+        >>> with model.ablate(["5.4", "2.*"]):  # doctest: +SKIP
+        ...     logits = model.module(**inputs).logits
+        """
+        return ablated(self, heads, mode=mode, means=means, patterns=patterns)
+
+    def head_means(
+        self,
+        texts: Sequence[str],
+        pairs: Sequence[str | None] | None = None,
+        *,
+        targets: Sequence[str | None] | None = None,
+        batch_size: int = 8,
+    ) -> Means:
+        """(kind, layer) -> (H, e) mean outputs of heads over all positions of some texts; kept for the next time."""
+        texts_of = (None if some is None else tuple(some) for some in (texts, pairs, targets))
+        changes = sum(parameter._version for parameter in self.module.parameters())  # of weights trained since
+        key = (*texts_of, changes, str(ablation_facts(self)))
+        if key not in self._means:
+            self._means[key] = head_means(self, texts, pairs, targets=targets, batch_size=batch_size)
+        return self._means[key]
+
+    @property
+    def layout(self) -> dict[tuple[str, int], int]:
+        """How many heads each (kind, layer) has."""
+        return layout_of(self.places)
+
+    @property
+    def places(self) -> dict[str, tuple[Place, ...]]:
+        """Where attention runs: module path -> what its calls are; found by a first run."""
+        if not self._places:
+            if self.tokenizer is not None:
+                self.trace("a b c d", target="a b" if self.is_encoder_decoder else None)
+            elif self._takes("pixel_values"):
+                self.trace(image=np.zeros((64, 64, 3), np.uint8))
+            else:
+                raise ValueError(f"the heads of {self.name} are not known yet; call trace_inputs with its inputs first")
+        return self._places
+
+    @property
+    def plan(self) -> Plan:
+        """How the model is captured; found by a first run."""
+        known = self.places and self._plan
+        assert known
+        return known
+
+    def run(self, inputs: Mapping[str, Any]) -> Any:
+        """The model's own output for some inputs, without gradients or dropout."""
+        with undisturbed(self.module):
+            return self.module(**self.ready(inputs))
 
     def trace_inputs(self, inputs: Mapping[str, Any], *, tokens: Sequence[str] | None = None) -> list[Trace]:
         """Trace any inputs the model's forward takes (ids, features, pixels), one trace per example of the batch.
@@ -274,7 +392,7 @@ class Model:
 
     def stream(self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None]) -> Any:
         """Run the model and hand each layer's attention to `take` as it is computed; nothing is kept."""
-        ready = self._ready(inputs)
+        ready = self.ready(inputs)
         with self._lock:
             if self._plan is None:
                 _, self._plan = capture(self.module, ready, None)
@@ -288,7 +406,8 @@ class Model:
         name = str(self.tokenizer.convert_ids_to_tokens(start))
         end = getattr(self.tokenizer, "eos_token_id", None)
         if target is not None:
-            return shift_right(encode(self.tokenizer, target, side="decoder", target=True), start, name, end)
+            asked = encode(self.tokenizer, target, side="decoder", target=True, limit=self.limit)
+            return shift_right(asked, start, name, end)
         if not self.can_generate:
             raise ValueError(
                 f"{type(self.module).__name__} cannot generate a target by itself; pass target='...' for its decoder"
@@ -330,7 +449,7 @@ class Model:
     def _record(
         self, inputs: Mapping[str, Any], book: Book, facts: list[dict[str, Any]], attribution: bool = False
     ) -> list[Trace]:
-        ready = self._ready(inputs)
+        ready = self.ready(inputs)
         with self._lock, embedding_parts(self.module) if attribution else nullcontext() as parts:
             operations, plan = capture(self.module, ready, self._plan)
             self._plan = plan
@@ -338,12 +457,13 @@ class Model:
             with torch.no_grad():
                 operations[0].parts = parts.of(operations[0])
         traces = Recorder(book, plan.projections).traces(operations, self.facts)
+        self._places |= places_of(traces[0].sites)
         return [
             Trace(trace.sides, trace.sites, {**trace.facts, **own})
             for trace, own in zip(traces, facts, strict=False)  # packed inputs give one trace
         ]
 
-    def _ready(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def ready(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs on the model's device, in its precision, with caches off."""
         dtype = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), torch.float32)
 
@@ -374,6 +494,7 @@ class Model:
             "tier": None if plan is None else plan.tier,
             "captured": None if plan is None else TIERS[plan.tier],
             **({"missed": missed} if missed else {}),
+            **ablation_facts(self),
             "regard": __version__,
             "transformers": transformers.__version__,
             "torch": torch.__version__,
@@ -400,6 +521,14 @@ class Model:
             if found is not None:
                 return int(found)
         return 0
+
+
+def _findings(trace: Callable[[], Any], heads: Heads) -> list[Shows] | None:
+    """What the heads do in a plain trace, where some heads are named by a pattern."""
+    if not names_patterns(heads):
+        return None
+    made = trace()
+    return [one for single in ([made] if isinstance(made, Trace) else made) for one in single.patterns()]
 
 
 def _matching(value: str | Sequence[str] | None, count: int, name: str) -> list[str | None]:

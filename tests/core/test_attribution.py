@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
-from transformers import DistilBertConfig, DistilBertModel, RobertaConfig, RobertaModel
+from transformers import (
+    AlbertConfig,
+    AlbertModel,
+    DistilBertConfig,
+    DistilBertModel,
+    ElectraConfig,
+    ElectraModel,
+    RobertaConfig,
+    RobertaModel,
+)
 
 import regard
+from regard.transformer.weights import from_hugging_face
 
 
 def check(trace, names):
@@ -49,11 +59,27 @@ def test_a_padded_batch_gives_the_same_parts(bert):
             DistilBertModel,
             ("word", "position", "constant"),
         ),
+        *(
+            (
+                config(vocab_size=40, embedding_size=12, hidden_size=24, num_hidden_layers=2, num_attention_heads=3),
+                kind,
+                ("word", "position", "segment", "constant"),
+            )
+            for config, kind in ((ElectraConfig, ElectraModel), (AlbertConfig, AlbertModel))
+        ),
     ],
-    ids=["roberta", "distilbert"],
+    ids=["roberta", "distilbert", "electra", "albert"],
 )
 def test_other_families_with_the_same_embedding_are_split_too(config, kind, names, wordpiece):
     check(regard.load((kind(config).eval(), wordpiece)).trace("the cat sat .", attribution=True), names)
+
+
+def test_a_bert_of_our_own_is_split_too(bert):
+    own = from_hugging_face(bert.module)
+    trace = regard.load((own, bert.tokenizer)).trace("the cat sat .", "a dog went", attribution=True)
+    check(trace, ("word", "position", "segment", "constant"))
+    theirs = bert.trace("the cat sat .", "a dog went", attribution=True)
+    np.testing.assert_allclose(trace.site(0).qparts, theirs.site(0).qparts, atol=1e-5)
 
 
 def test_models_with_other_embeddings_have_none(gpt2):

@@ -12,18 +12,28 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "regard"
 ALLOWED = {
     "tokens": set(),
     "site": set(),
+    "heads": {"patterns", "trace"},
     "trace": {"tokens", "site", "maps", "store", "terminal", "patterns", "views"},
     "maps": {"tokens", "site", "trace"},
     "store": {"tokens", "site", "trace"},
-    "terminal": {"site", "trace"},
-    "loading": set(),
+    "terminal": {"effects", "site", "trace"},
+    "loading": {"pruning"},
+    "catalogue": {"loading"},
     "measures": {"measures"},
-    "capture": {"capture", "tokens", "site", "trace"},
+    "capture": {"capture", "heads", "tokens", "site", "trace"},
     "inputs": {"capture", "tokens", "site"},
     "answers": {"capture", "tokens", "site"},
-    "model": {"answers", "capture", "inputs", "loading", "tokens", "site", "trace", "transformer"},
+    "ablation": {"capture", "heads", "model"},
+    "choosing": {"capture", "corpus", "heads", "model", "studies"},
+    "classifier": {"corpus", "inputs", "loading", "model", "store", "transformer"},
+    "effects": {"ablation", "capture", "heads", "model", "tokens", "terminal"},
+    "pruning": {"capture", "heads", "model"},
+    "model": {"ablation", "heads", "answers", "capture", "inputs", "loading", "tokens", "site", "trace", "transformer"},
 }
-TORCH = {"answers", "capture", "inputs", "model", "transformer", "studies"}
+TORCH = {
+    *("ablation", "answers", "capture", "choosing", "classifier", "effects", "inputs", "model", "pruning"),
+    *("transformer", "studies"),
+}
 
 
 def parts():

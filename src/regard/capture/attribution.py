@@ -18,8 +18,11 @@ import torch
 
 from regard.capture.operation import Operation
 
-# nn.Embedding tables by the name they have in BERT-type families, and the part they make.
+# nn.Embedding tables by the name they have in BERT-type families, and the part they make; then those of regard's own.
 TABLES = {"word_embeddings": "word", "position_embeddings": "position", "token_type_embeddings": "segment"}
+OWN = {"word": "word", "segment": "segment"}
+ORDER = ("word", "position", "segment")
+_WIDEN = ("embeddings_project", "embedding_hidden_mapping_in")  # where tables are narrower than the layers
 CONSTANT = "constant"
 _PROJECTIONS = (("query", "key"), ("q_lin", "k_lin"), ("q_proj", "k_proj"))
 
@@ -30,6 +33,7 @@ class Parts:
 
     seen: dict[str, torch.Tensor] = field(default_factory=dict)
     norm: torch.nn.LayerNorm | None = None
+    widen: torch.nn.Linear | None = None
 
     def of(self, operation: Operation) -> tuple[Any, ...] | None:
         """(names, q parts, k parts), each (P, B, H, T, d); None where they do not add up to q and k."""
@@ -38,7 +42,7 @@ class Parts:
             return None
         if q.shape[2] != next(iter(self.seen.values())).shape[1]:
             return None
-        self.seen = {name: self.seen[name] for name in TABLES.values() if name in self.seen}
+        self.seen = {name: self.seen[name] for name in ORDER if name in self.seen}
         names = (*self.seen, CONSTANT)
         terms = self._terms()
         found = [_project(terms, layer, vectors) for layer, vectors in zip(linear, (q, k), strict=True)]
@@ -55,8 +59,11 @@ class Parts:
         total = parts.sum(0)
         sigma = (total.var(-1, unbiased=False, keepdim=True) + self.norm.eps).sqrt()  # (B, T, 1)
         scaled = self.norm.weight * (parts - parts.mean(-1, keepdim=True)) / sigma
-        constant = self.norm.bias.expand_as(total)
-        return torch.cat([scaled, constant[None]])
+        terms = torch.cat([scaled, self.norm.bias.expand_as(total)[None]])
+        if self.widen is not None:
+            terms = terms @ self.widen.weight.T
+            terms[-1] += self.widen.bias
+        return terms
 
 
 def _linear(module: torch.nn.Module | None) -> tuple[torch.nn.Linear, torch.nn.Linear] | None:
@@ -83,22 +90,46 @@ def _project(terms: torch.Tensor, layer: torch.nn.Linear, vectors: torch.Tensor)
 def embedding_parts(model: torch.nn.Module) -> Iterator[Parts]:
     """Note what a BERT-type model's embedding tables give while it runs; other models give nothing."""
     parts = Parts()
-    home = next(
-        (m for m in model.modules() if isinstance(getattr(m, "word_embeddings", None), torch.nn.Embedding)), None
-    )
-    norm = getattr(home, "LayerNorm", None)
+    home, tables = _home(model)
+    norm = getattr(home, "LayerNorm", getattr(home, "norm", None))
     with ExitStack() as stack:
         if home is not None and isinstance(norm, torch.nn.LayerNorm):
-            parts.norm = norm
-            for name, part in TABLES.items():
+            parts.norm, parts.widen = norm, _widen(model, home)
+            for name, part in tables.items():
                 table = getattr(home, name, None)
                 if isinstance(table, torch.nn.Embedding):
                     stack.callback(table.register_forward_hook(_note(parts, part)).remove)
+            places = getattr(home, "position", None)  # regard's own table of positions is a plain parameter
+            if isinstance(places, torch.Tensor):
+                stack.callback(home.word.register_forward_hook(_note_places(parts, places)).remove)  # type: ignore[union-attr]
         yield parts
+
+
+def _home(model: torch.nn.Module) -> tuple[torch.nn.Module | None, dict[str, str]]:
+    """The module that holds the embedding tables, and what they are called there."""
+    for tables in (TABLES, OWN):
+        for module in model.modules():
+            if isinstance(getattr(module, next(iter(tables)), None), torch.nn.Embedding):
+                return module, tables
+    return None, {}
+
+
+def _widen(model: torch.nn.Module, home: torch.nn.Module) -> torch.nn.Linear | None:
+    """The linear map from narrow tables to the layers, where there is one."""
+    found = [module for name, module in model.named_modules() if name.rpartition(".")[2] in _WIDEN]
+    found.append(getattr(home, "widen", torch.nn.Identity()))
+    return next((module for module in found if isinstance(module, torch.nn.Linear)), None)
 
 
 def _note(parts: Parts, name: str) -> Any:
     def note(_module: torch.nn.Module, _args: Any, output: torch.Tensor) -> None:
         parts.seen.setdefault(name, output if output.ndim == 3 else output[None])
+
+    return note
+
+
+def _note_places(parts: Parts, table: torch.Tensor) -> Any:
+    def note(_module: torch.nn.Module, _args: Any, output: torch.Tensor) -> None:
+        parts.seen.setdefault("position", table[None, : output.shape[1]])
 
     return note

@@ -13,3 +13,10 @@ SINK_ON_OUTPUT = ("granite_swa", "granitemoe_swa")
 
 # These report, for each query, the weights of the keys in a window around it: bands of a map.
 BANDED = ("longformer", "led")
+
+# Linear maps that make q, k and v of BERT-type attention, by the names in use; GPT-2's one makes all three.
+PROJECTIONS = (("query", "key", "value"), ("q_lin", "k_lin", "v_lin"))
+FUSED_PROJECTION = "c_attn"
+# Where attention modules keep how many heads they have, and how wide all of them are together.
+HEAD_COUNTS = ("num_attention_heads", "n_heads", "num_heads")
+HEAD_WIDTHS = ("all_head_size", "split_size")

@@ -12,12 +12,9 @@ import numpy as np
 import torch
 
 from regard.capture.families import CROSS
-from regard.capture.operation import Operation
+from regard.capture.operation import HIDDEN, Operation
 
 Array = np.ndarray[Any, Any]
-
-# Additive masks use the type's minimum or -10000 (older families) for "may not be seen".
-_MASKED = -9000.0
 
 
 @dataclass(eq=False)
@@ -86,7 +83,7 @@ def split_mask(values: Array) -> tuple[Array, Array | None]:
     """What a mask hides, as booleans, and what it adds where it does not hide (ALiBi in the mask)."""
     if values.dtype == bool:
         return values, None
-    allowed = values > _MASKED
+    allowed = values > HIDDEN
     extra = np.where(allowed, values, 0).astype(np.float32)
     return allowed, extra if extra.any() else None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,6 +15,9 @@ import torch
 from regard.capture.families import SINK_ON_OUTPUT
 from regard.capture.tap import Call
 from regard.capture.watch import Seen
+
+# Additive masks use the type's minimum or -10000 (older families) for "may not be seen".
+HIDDEN = -9000.0
 
 
 @dataclass(eq=False)
@@ -74,7 +77,7 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
     implied = call.mask is None and not call.eager and causal and queries > 1
     keys = queries if implied and call.k.shape[2] > queries else call.k.shape[2]  # an empty static cache
     sink = extras.get("s_aux")
-    return Operation(
+    made = Operation(
         path=path,
         module=call.module,
         part=call.part,
@@ -93,6 +96,25 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
         left_to_right=getattr(call.module, "is_causal", False) is True,
         order=call.order,
     )
+    return made if call.uniform is None else _flattened(made, *call.uniform)
+
+
+def _flattened(operation: Operation, rows: torch.Tensor, heads: torch.Tensor) -> Operation:
+    """The operation with all scores of some heads (in some rows of the batch) alike, as an ablation made them."""
+    assert operation.q is not None and operation.k is not None
+    shape = (operation.batch, operation.heads, operation.queries, operation.keys)
+    q = operation.q.clone()
+    q[rows, heads] = 0
+    bias, mask, sink = operation.bias, operation.mask, operation.sink
+    if bias is not None:
+        bias = bias.expand(shape).clone()
+        bias[rows, heads] = 0
+    if mask is not None and mask.dtype != torch.bool and bool(((mask > HIDDEN) & (mask != 0)).any()):  # ALiBi in it
+        mask = mask.expand(shape).clone()
+        mask[rows, heads] = torch.where(mask[rows, heads] > HIDDEN, 0, mask[rows, heads])
+    if sink is not None:
+        sink = sink.index_fill(0, heads, float("-inf"))
+    return replace(operation, q=q, bias=bias, mask=mask, sink=sink, lse=None)
 
 
 def from_watch(seen: Iterable[Seen]) -> tuple[list[Operation], tuple[str, ...]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from regard.capture.operation import Operation
+from regard.capture.operation import HIDDEN, Operation
 
 
 def attention_of(operation: Operation) -> torch.Tensor:
@@ -45,6 +45,17 @@ def hidden_of(operation: Operation, like: torch.Tensor) -> torch.Tensor | None:
     if operation.window:
         hidden |= distance <= -operation.window
     return torch.where(hidden, float("-inf"), 0.0)
+
+
+def visible_keys(operation: Operation) -> torch.Tensor:
+    """Booleans, (B, H, Q, K) or broadcast to it: the keys that the mask lets each query see."""
+    mask = operation.mask
+    if mask is not None:
+        return mask if mask.dtype == torch.bool else mask > HIDDEN
+    assert operation.q is not None
+    like = operation.q.new_empty(operation.queries, operation.keys)
+    hidden = hidden_of(operation, like)
+    return torch.ones_like(like, dtype=torch.bool) if hidden is None else hidden == 0
 
 
 def repeated(vectors: torch.Tensor, heads: int) -> torch.Tensor:

@@ -32,7 +32,8 @@ clock = itertools.count().__next__  # orders what the tap and the watch see of o
 class Call:
     """One attention operation as it ran, for a whole batch.
 
-    q (B, H, Q, d), k (B, G, K, d), v (B, G, K, e), out (B, Q, H, e); mask as the model passed it.
+    q (B, H, Q, d), k (B, G, K, d), v (B, G, K, e), out (B, Q, H, e); mask as the model passed it. `uniform` are the
+    rows and heads whose attention an ablation has made uniform.
     """
 
     module: torch.nn.Module
@@ -45,6 +46,7 @@ class Call:
     part: int = 0
     out: torch.Tensor = field(default_factory=lambda: torch.empty(0))
     lse: torch.Tensor | None = None
+    uniform: tuple[torch.Tensor, torch.Tensor] | None = None
     order: int = field(default_factory=clock)
 
 

@@ -1,0 +1,95 @@
+"""What the map of all heads costs, next to as many plain evaluations of the same examples.
+
+The built-in all-MiniLM-L6-v2 (6 layers x 12 heads) on the first pairs of the STS captions beside the repository, one
+thread: every head and every layer switched off once, mode zero, 78 runs.
+
+    python benchmarks/ablation.py [--examples 64] [--json]
+
+"Whole" is the number of runs times one plain evaluation (the model run and scored, nothing switched off). "Map" is the
+map itself with shared runs: what lies below a switched-off layer is computed once, and inside it q, k and v. The ratio
+must be 0.6 or less. Both maps, shared and whole, are also computed and compared number by number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import regard
+from regard.corpus.batches import window_of
+from regard.corpus.engine import encoder_of
+from regard.corpus.readers import Source, read
+from regard.corpus.sums import Sums
+from regard.studies.ablation_sums import AblationMap, portions
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sts_captions" / "sts-captions-dev.tsv"
+LIMIT = 0.6
+REPEATS = 5
+
+
+def main() -> None:
+    """Measure, print, and fail where the map costs too much or the numbers differ."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--examples", type=int, default=64)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    model = regard.load()
+    source = Source(str(CORPUS), limit=given.examples, keep=("score",))
+    window = window_of(0, list(read(source)), encoder_of(model), long="truncate")
+
+    def study(share: bool) -> AblationMap:
+        return AblationMap(source=source, task="sts", label="score", modes=["zero"], share=share)
+
+    def mapped(made: AblationMap) -> tuple[float, np.ndarray]:
+        """Seconds and numbers of the map, importance left out."""
+        ready, start, found = made.prepared(model), time.perf_counter(), []
+        for batch in window.batches:
+            for part in portions(batch, ready.task):
+                base, runs = made._runs(ready, ready.task.ask(model, part), len(part))
+                found.append(np.concatenate([base[:, None], runs], axis=1))
+        return time.perf_counter() - start, np.concatenate(found)
+
+    def plain(made: AblationMap) -> float:
+        """Seconds of one evaluation of the model as it is."""
+        ready, start = made.prepared(model), time.perf_counter()
+        for batch in window.batches:
+            for part in portions(batch, ready.task):
+                asked = ready.task.ask(model, part)
+                ready.task.values(model.run(asked.inputs), asked)
+        return time.perf_counter() - start
+
+    shared, whole = study(True), study(False)
+    mapped(shared)  # once before: the checks of shared runs, caches
+    singles = [plain(shared) for _ in range(REPEATS)]
+    seconds, quick = mapped(shared)
+    singles += [plain(shared) for _ in range(REPEATS)]
+    slow_seconds, slow = mapped(whole)
+    runs = quick.shape[1] - 1
+    one = statistics.median(singles)
+    started = time.perf_counter()
+    shared.update(model, window.batches[0], Sums())
+    result = {
+        "examples": given.examples,
+        "runs": runs,
+        "plain evaluation, s": round(one, 3),
+        "whole, s": round(runs * one, 1),
+        "map, s": round(seconds, 1),
+        "ratio": round(seconds / (runs * one), 3),
+        "map without sharing, s": round(slow_seconds, 1),
+        "largest difference": float(np.abs(quick - slow).max()),
+        "first batch with importance, s": round(time.perf_counter() - started, 1),
+    }
+    print(json.dumps(result) if given.json else "\n".join(f"{name:32s}{value}" for name, value in result.items()))
+    assert result["largest difference"] == 0.0, "shared runs must give the numbers of whole ones"
+    assert result["ratio"] <= LIMIT, f"the map must cost at most {LIMIT} of the runs"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""What heads put out, on its way to the output projection W_O: the place where it is read or replaced.
+
+Enters: a model and where its attention runs. Leaves: each attention's output (B, Q, H, e) with its kind and layer,
+handed to an `Edit` while the model runs; what that returns goes on in its place. Nothing stays on the model.
+
+Kind and layer are looked up by module, as a trace has named them, and not counted: a model whose first layers are
+skipped, or whose encoder is run alone, names its heads all the same. Only a module that serves several layers (ALBERT)
+is told apart by the number of its call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+import torch
+
+from regard.capture.tap import REGISTERED, Call, tap
+from regard.capture.tiers import Plan, attention_set
+from regard.site import Site
+
+
+class Place(NamedTuple):
+    """One attention operation of a model, as traces name it."""
+
+    kind: str
+    layer: int
+    heads: int
+
+
+Places = Mapping[str, tuple[Place, ...]]  # path of the module -> what its calls in one pass are, in order
+# (place, output (B, Q, H, e), the call where the attention interface shows it) -> the output to go on with, or None
+Edit = Callable[[Place, torch.Tensor, Call | None], torch.Tensor | None]
+
+
+def places_of(sites: Iterable[Site]) -> dict[str, tuple[Place, ...]]:
+    """Where each attention of a traced model runs."""
+    found: dict[str, tuple[Place, ...]] = {}
+    for site in sites:
+        if site.part == 0:
+            found[site.path] = (*found.get(site.path, ()), Place(site.kind, site.layer, site.heads))
+    return found
+
+
+def layout_of(places: Places) -> dict[tuple[str, int], int]:
+    """How many heads each (kind, layer) has."""
+    return {(place.kind, place.layer): place.heads for some in places.values() for place in some}
+
+
+@contextmanager
+def outputs(
+    model: torch.nn.Module, plan: Plan, places: Places, edit: Edit, layers: Collection[tuple[str, int]] | None = None
+) -> Iterator[None]:
+    """Hand every attention output of this thread's runs of a model to `edit` until the block ends.
+
+    Parameters
+    ----------
+    plan, places
+        How the model is captured, and where its attention runs.
+    edit
+        Who gets (place, output, call); a tensor that it returns replaces the output.
+    layers
+        (kind, layer) of the outputs to hand over, all unless given; the rest of the model runs as if nothing was there.
+    """
+    modules = dict(model.named_modules())
+    wanted = {
+        path: some
+        for path, some in places.items()
+        if layers is None or any((place.kind, place.layer) in layers for place in some)
+    }
+    with ExitStack() as stack:
+        if plan.tier in ("tap", "registered"):
+            calls = _Calls({id(modules[path]): some for path, some in wanted.items()}, edit)
+            stack.enter_context(tap(calls, registered=plan.tier == "registered"))
+            if plan.tier == "registered":
+                stack.enter_context(attention_set(model, REGISTERED))
+        else:
+            projections = {path: _projection(model, plan, path) for path in wanted}
+            calls = _Calls({id(projections[path]): some for path, some in wanted.items()}, edit)
+            for projection in projections.values():
+                stack.callback(projection.register_forward_pre_hook(calls.before_projection).remove)
+        if calls.shared:
+            stack.callback(model.register_forward_pre_hook(calls.restart).remove)
+        yield
+
+
+class _Calls:
+    """Names each call of the modules it knows and hands its output on; a consumer of the tap."""
+
+    def __init__(self, places: Mapping[int, tuple[Place, ...]], edit: Edit) -> None:
+        self.places, self.edit = places, edit
+        self.shared = any(len(some) > 1 for some in places.values())
+        self._thread = threading.get_ident()
+        self._counts: dict[int, int] = {}
+
+    def wants(self, module: torch.nn.Module) -> bool:
+        return id(module) in self.places
+
+    def after(self, call: Call) -> torch.Tensor | None:
+        place = self._place(call.module, call.part)
+        if call.out.ndim != 4 or call.out.shape[2] != place.heads:
+            raise ValueError(
+                f"{type(call.module).__name__} gives its attention output as {tuple(call.out.shape)}, not by head; "
+                "its heads cannot be told apart"
+            )
+        return self.edit(place, call.out, call)
+
+    def before_projection(self, module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The same for an output projection about to read (..., H * e); other threads are left alone."""
+        if threading.get_ident() != self._thread:
+            return None
+        place, given = self._place(module, 0), args[0]
+        batched = given if given.ndim == 3 else given[None]  # (B, Q, H * e)
+        edited = self.edit(place, batched.reshape(*batched.shape[:2], place.heads, -1), None)
+        return None if edited is None else (edited.reshape(given.shape), *args[1:])
+
+    def restart(self, _module: torch.nn.Module, _args: Any) -> None:
+        """A new pass begins: calls of modules that serve several layers count from 0 again."""
+        if threading.get_ident() == self._thread:
+            self._counts.clear()
+
+    def _place(self, module: torch.nn.Module, part: int) -> Place:
+        places = self.places[id(module)]
+        if len(places) == 1:
+            return places[0]
+        count = self._counts.get(id(module), -1) + (part == 0)
+        self._counts[id(module)] = count
+        return places[count % len(places)]
+
+
+def _projection(model: torch.nn.Module, plan: Plan, path: str) -> torch.nn.Module:
+    found = plan.projections.get(path)
+    if not isinstance(found, torch.nn.Module):
+        raise ValueError(
+            f"heads of {type(model).__name__} cannot be reached: its attention is outside transformers' attention "
+            "interface and no output projection is known to read it"
+        )
+    return found
