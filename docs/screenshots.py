@@ -1,13 +1,18 @@
-"""Make the pictures in docs/images: every view of the article's two sentences, light and dark.
+"""Make the pictures in docs/images: every view of the article's two sentences, and the app, light and dark.
 
 python docs/screenshots.py
 """
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from shutil import which
+from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
 
@@ -48,7 +53,29 @@ def main() -> None:
                 page.wait_for_timeout(300)
                 page.screenshot(path=IMAGES / f"{view}-{theme}.png")
                 page.close()
+        picture_app(browser)
         browser.close()
+
+
+def picture_app(browser: Any) -> None:
+    """The app on the same sentences, with one head switched off."""
+    command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # noqa: S603 (our own)
+    try:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+/", server.stdout.readline())
+        assert found, "the server printed no address"
+        asked = urlencode({"text": SENTENCES[0], "pair": SENTENCES[1], "off": "encoder:1.8"})
+        for theme in ("light", "dark"):
+            page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=theme)
+            page.goto(f"{found[0]}#{asked}&view=atlas&layer=1&heads=8")
+            page.wait_for_selector("[data-effect] table")
+            page.wait_for_timeout(600)
+            page.screenshot(path=IMAGES / f"app-{theme}.png")
+            page.close()
+    finally:
+        server.terminate()
+        server.wait(20)
 
 
 if __name__ == "__main__":

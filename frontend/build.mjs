@@ -1,10 +1,11 @@
-// Builds the one bundle that the page, the notebook and the app share: regard.js (an ES module) and regard.css.
+// Builds the two bundles, each an ES module and a style sheet: regard.js, which the saved page and the notebook carry,
+// and app.js, the same views with a server behind them.
 import { build } from "esbuild";
 
 const outdir = process.argv[2] ?? "../src/regard/static";
 
 await build({
-  entryPoints: { regard: "src/index.ts" },
+  entryPoints: { regard: "src/index.ts", app: "src/serve/index.tsx" },
   outdir,
   bundle: true,
   format: "esm",

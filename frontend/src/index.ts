@@ -52,7 +52,7 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
       dispose() {
         abort.abort();
         render(null, el);
-        release(page.sites);
+        release(store.page.sites);
       },
     };
   } catch (error) {

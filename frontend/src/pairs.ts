@@ -47,6 +47,18 @@ export function participation(products: Float32Array): number {
   return squares ? (sum * sum) / squares : 0;
 }
 
+/** What each neuron adds to the score of a pair above the mean of its row: it is this that draws attention to a key. */
+export function riseOf(head: Head, query: number, key: number): Float32Array {
+  const d = width(head.site);
+  const [q, k] = [queryVectors(head), keyVectors(head)];
+  const seen = scores(head, { rows: [query, query + 1], columns: [0, head.keys] });
+  const keys = Array.from(seen.keys()).filter((j) => Number.isFinite(seen[j]));
+  return Float32Array.from({ length: d }, (_, c) => {
+    const mean = keys.reduce((sum, j) => sum + k[j * d + c], 0) / keys.length;
+    return head.site.scale * q[query * d + c] * (k[key * d + c] - mean);
+  });
+}
+
 /** Neurons of a query by the mean size of q x k over its keys, largest first. */
 export function byContribution(head: Head, query: number): number[] {
   const d = width(head.site);

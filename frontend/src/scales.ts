@@ -92,6 +92,28 @@ const RAMPS: Record<Theme, (t: number) => string> = {
   dark: interpolateRgbBasis(["#14171d", "#173753", "#1f5f8c", "#3d91bd", "#86c5d8", "#eafaf4"]),
 };
 
+// Differences: from the ground to blue above zero, and to orange below.
+const SIDES: Record<Theme, [below: (t: number) => string, above: (t: number) => string]> = {
+  light: [
+    interpolateRgbBasis(["#ffffff", "#f9d3ab", "#e6862b", "#b35a06", "#7a3600"]),
+    interpolateRgbBasis(["#ffffff", "#bcd4f5", "#5c94e3", "#2461c4", "#0b2f6e"]),
+  ],
+  dark: [
+    interpolateRgbBasis(["#14171d", "#54330f", "#a8641d", "#eb9c4a", "#ffdfba"]),
+    interpolateRgbBasis(["#14171d", "#1b3c69", "#2f6fc4", "#6aa7f7", "#d3e5ff"]),
+  ],
+};
+
+/** 511 colours (r, g, b each) of a difference: the middle one is zero, which is the ground. */
+export function twoSided(theme: Theme): Uint8Array {
+  const table = new Uint8Array(511 * 3);
+  for (let i = 0; i < 511; i++) {
+    const colour = SIDES[theme][i < 255 ? 0 : 1](Math.abs(i - 255) / 255);
+    table.set(colour.match(/\d+/g)!.map(Number), 3 * i);
+  }
+  return table;
+}
+
 const LOG_FLOOR = 1e-4; // of the strongest: where a logarithmic scale begins
 
 /** 256 colours (r, g, b each) of a map, from zero to the strongest. */

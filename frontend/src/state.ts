@@ -1,15 +1,16 @@
 // The one selection that all views share, what is derived from it, and its form in the page's address.
 
-import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Active, activity, merged } from "./active";
 import type { Axis, Level } from "./axis";
+import { release } from "./compute";
 import { type Carry, type Lens, Lenses, type Look } from "./lens";
 import type { Tint } from "./report";
 import type { Theme } from "./scales";
 import type { Language } from "./strings";
-import type { Page, Site } from "./wire";
+import { isHere, type Page, type Site } from "./wire";
 
-export const VIEWS = ["atlas", "heads", "matrix", "neurons", "walk"] as const;
+export const VIEWS = ["atlas", "heads", "matrix", "neurons", "walk", "compare", "studies"] as const;
 export type View = (typeof VIEWS)[number];
 
 export interface Selection {
@@ -39,6 +40,27 @@ export interface Hover {
 
 export const NOTHING: Hover = { query: null, key: null };
 
+/** A head by its place in the model. */
+export interface Place {
+  kind: string;
+  layer: number;
+  head: number;
+}
+
+export const samePlace = (a: Place, b: Place): boolean =>
+  a.kind === b.kind && a.layer === b.layer && a.head === b.head;
+
+const OWN = ["atlas", "heads", "matrix", "neurons", "walk"] as const; // views of a page alone
+
+/** What only a page with a model behind it can do. */
+export interface Powers {
+  views?: readonly View[];
+  walks?: () => boolean; // whether a walk can be asked for
+  switching?: (place: Place) => void;
+  /** The site with its weights; `keep` puts them into the page. */
+  fetch?: (site: Site, keep: boolean, signal?: AbortSignal) => Promise<Site>;
+}
+
 export class Store {
   readonly selection: Signal<Selection>;
   readonly hover = signal<Hover>(NOTHING);
@@ -49,11 +71,11 @@ export class Store {
   readonly tint = signal<Tint>("pattern"); // what the atlas is coloured by
   readonly wanted = signal<string[]>([]); // names chosen in the atlas's legend; none means all
   readonly enlarged = signal(false); // whether the atlas shows one head large
+  readonly off = signal<Place[]>([]); // heads that are switched off in the model
   readonly theme: Signal<Theme>;
   readonly language: Signal<Language>;
-  readonly lenses: Lenses;
-  readonly kinds: string[];
-  readonly views: View[]; // those this page has
+  private asked = 0; // changes asked for: a fetch that comes too late changes nothing
+  private readonly shown: Signal<{ page: Page; edition: number; lenses: Lenses }>;
   readonly site: ReadonlySignal<Site>;
   readonly heads: ReadonlySignal<number[]>;
   readonly look: ReadonlySignal<Look>;
@@ -62,13 +84,12 @@ export class Store {
   readonly active: ReadonlySignal<Active>;
 
   constructor(
-    readonly page: Page,
+    page: Page,
     theme: Theme,
     language: Language,
+    readonly powers: Powers = {},
   ) {
-    this.lenses = new Lenses(page);
-    this.views = VIEWS.filter((view) => view !== "walk" || page.walk);
-    this.kinds = [...new Set(page.sites.map((site) => site.kind))];
+    this.shown = signal({ page, edition: 0, lenses: new Lenses(page) });
     this.theme = signal(theme);
     this.language = signal(language);
     this.selection = signal(this.repaired({ ...initial(page) }));
@@ -88,9 +109,69 @@ export class Store {
     });
   }
 
-  /** Change some of the selection; what does not exist is put right. */
+  get page(): Page {
+    return this.shown.value.page;
+  }
+
+  /** Counts up when another page takes the place of this one. */
+  get edition(): number {
+    return this.shown.value.edition;
+  }
+
+  get lenses(): Lenses {
+    return this.shown.value.lenses;
+  }
+
+  get kinds(): string[] {
+    return [...new Set(this.page.sites.map((site) => site.kind))];
+  }
+
+  /** The views there are. */
+  get views(): View[] {
+    const walks = this.page.walk !== null || (this.powers.walks?.() ?? false);
+    const here = (view: View) => view !== "walk" || walks;
+    return [...OWN.filter(here), ...(this.powers.views ?? [])];
+  }
+
+  /** Show another page. What is chosen stays where it can: other words in the same model move no layer and no head. */
+  replace(page: Page): void {
+    const { page: old, edition } = this.shown.peek();
+    const before = this.selection.peek();
+    const { kind, layer, part, heads } = page.selection;
+    const opened = { kind, layer, part, heads: heads.slice() };
+    const same = old.facts.model === page.facts.model;
+    const other = { ...opened, queries: [], keys: [], pairs: [], from: null, to: null };
+    this.asked++;
+    let next = before;
+    batch(() => {
+      this.shown.value = { page, edition: edition + 1, lenses: new Lenses(page) };
+      this.pointed.value = null;
+      this.hover.value = NOTHING;
+      next = this.repaired({ ...before, ...(same ? {} : other) });
+      this.selection.value = isHere(this.find(next)!) ? next : this.repaired({ ...next, ...opened });
+    });
+    if (this.selection.peek() !== next) this.set(next); // it comes when its layer is here
+    release(old.sites);
+  }
+
+  /** More is known of the page that is shown: what its heads do. */
+  enrich(more: Partial<Page>): void {
+    const { page, edition, lenses } = this.shown.peek();
+    this.shown.value = { page: Object.assign(page, more), edition, lenses };
+  }
+
+  /** Change some of the selection; what does not exist is put right, what is not here yet is fetched first. */
   set(change: Partial<Selection>): void {
     const next = this.repaired({ ...this.selection.peek(), ...change });
+    const site = this.find(next)!;
+    const number = ++this.asked;
+    if (!isHere(site) && this.powers.fetch) {
+      const again = () => {
+        if (number === this.asked) this.set(change);
+      };
+      this.powers.fetch(site, true).then(again, () => {}); // whoever fetches tells what went wrong
+      return;
+    }
     if (change.kind !== undefined || change.level !== undefined) this.hover.value = NOTHING;
     this.selection.value = next;
   }
@@ -108,6 +189,13 @@ export class Store {
 
   lens(head: number, site = this.site.value): Lens {
     return this.lenses.of(site, site.heads.indexOf(head), this.look.value);
+  }
+
+  /** The head under the pointer, or else the one that views of one head show. */
+  get place(): Place {
+    const pointed = this.pointed.value;
+    const { kind, layer } = pointed?.site ?? this.site.value;
+    return { kind, layer, head: pointed?.head ?? this.lead };
   }
 
   /** The head that views of one head show. */
@@ -223,6 +311,7 @@ export function fromHash(hash: string): Partial<Selection> {
 
 /** Keep the address and the selection the same. */
 export function syncAddress(store: Store, signal: AbortSignal): void {
+  if (location.protocol === "about:") return; // a page inside another one (a study's report) has no address of its own
   store.set(fromHash(location.hash));
   const stop = effect(() => {
     const hash = `#${toHash(store.selection.value)}`;

@@ -8,6 +8,8 @@ const TABLE = {
   matrix: ["Matrix", "矩阵"],
   neurons: ["Neurons", "神经元"],
   walk: ["Walk", "逐步"],
+  compare: ["Compare", "对比"],
+  studies: ["Studies", "研究"],
   views: ["Views", "视图"],
   layer: ["Layer", "层"],
   head: ["Head", "头"],
@@ -44,6 +46,10 @@ const TABLE = {
   pinned: ["Pinned", "已固定"],
   open: ["Open in {view}", "在{view}中打开"],
   model: ["Model", "模型"],
+  switchOff: ["Switch off", "关闭此头"],
+  switchOn: ["Switch on again", "重新打开"],
+  switchHint: ["Run the model without this head (x)", "让模型在没有此头的情况下运行（x）"],
+  isOff: ["switched off", "已关闭"],
   queryColumn: ["Queries: tokens that look", "查询：在看的词元"],
   keyColumn: ["Keys: tokens looked at", "键：被看的词元"],
   queryToken: ["query {index}: {text}", "查询 {index}：{text}"],
@@ -205,6 +211,11 @@ const TABLE = {
     "{d} 个神经元中有 {n} 个承担该得分的 90 %（按 Σ|q × k|）。",
   ],
   participation: ["Participation ratio {value}.", "参与度 {value}。"],
+  rise: [
+    "Score above the mean of its row: {value}; about {n} of {d} neurons make the difference.",
+    "得分高出本行平均 {value}；约 {n} / {d} 个神经元造成这一差别。",
+  ],
+  riseBy: ["Largest: {list}.", "最大的：{list}。"],
   unpin: ["Unpin", "取消固定"],
   pairs: ["Pinned pairs, q × k", "已固定的对，q × k"],
   attribution: ["What the score is made of", "得分由什么组成"],
@@ -247,12 +258,15 @@ export type Key = keyof typeof TABLE;
 
 /** A sentence in a language, its {names} filled in. */
 export function say(language: Language, key: Key, values: Record<string, string | number> = {}): string {
-  const text: string = TABLE[key][language === "zh" ? 1 : 0];
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return fill(TABLE[key][language === "zh" ? 1 : 0], values);
 }
 
+/** A sentence with its {names} filled in. */
+export const fill = (text: string, values: Record<string, string | number>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+
 /** Whether a text is the name of a sentence. */
-export const isKey = (text: string): text is Key => text in TABLE;
+export const isKey = (text: string): text is Key => Object.hasOwn(TABLE, text);
 
 /** The language a browser asks for. */
 export function preferred(languages: readonly string[]): Language {

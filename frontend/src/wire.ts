@@ -60,6 +60,9 @@ export interface Site {
   missing: Record<string, string>; // what could not be asked, and why
 }
 
+/** Whether the weights of a site are here: of long inputs a server sends them layer by layer. */
+export const isHere = (site: Site): boolean => site.q !== null || site.maps !== null;
+
 /** Something a head does, and the numbers behind it. */
 export interface Found {
   name: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { attention, group, headOf, products, scores } from "../src/compute";
 import { Lenses } from "../src/lens";
-import { attribution, carriers, participation, rowOf } from "../src/pairs";
+import { attribution, carriers, participation, riseOf, rowOf } from "../src/pairs";
 import { golden, reference } from "./golden";
 
 const close = (found: ArrayLike<number>, wanted: number[], within = 2e-6) => {
@@ -118,6 +118,14 @@ describe("pairs", () => {
     const row = rowOf(head, 4).map(({ product }) => product * site.scale);
     const mean = row.reduce((a, b) => a + b) / row.length;
     expect(Math.abs(table.sum - (row[2] - mean))).toBeLessThan(1e-5);
+  });
+
+  test("what neurons add above the row's mean adds up to the score above the row's mean", () => {
+    const head = headOf(page.sites[3], 1);
+    const row = rowOf(head, 4).map(({ score }) => score);
+    const mean = row.reduce((sum, score) => sum + score, 0) / row.length;
+    const rise = riseOf(head, 4, 2).reduce((sum, x) => sum + x, 0);
+    expect(rise).toBeCloseTo(row[2] - mean, 4);
   });
 
   test("carriers and participation count neurons", () => {

@@ -1,5 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { SvgPen } from "../src/marks/pen";
+import { WalkData } from "../src/walk/data";
+import { shrunk } from "../src/walk/drawing";
 import { litIn } from "../src/walk/grid";
+import { label } from "../src/walk/labels";
 import {
   ACTIVATIONS,
   causal,
@@ -11,7 +15,9 @@ import {
   softmax,
   transposed,
 } from "../src/walk/maths";
-import { DECODER, ENCODER, label, wordsOf } from "../src/walk/text";
+import { drawScene, type Scene, wrapped } from "../src/walk/picture";
+import { stepFor, stepsOf } from "../src/walk/steps";
+import { DECODER, ENCODER, wordsOf } from "../src/walk/text";
 
 const of = (rows: number[][]) => matrix(rows.length, rows[0].length, Float32Array.from(rows.flat()));
 const list = (m: { values: Float32Array }) => Array.from(m.values);
@@ -103,4 +109,141 @@ test("every step speaks both languages", () => {
     for (const language of ["en", "zh"] as const)
       expect(wordsOf(language, id).text.length).toBeGreaterThan(20);
   expect(label("zh", "step", { at: 1, all: 2 })).toBe("第 1 步，共 2 步");
+});
+
+test("the other gelu has its known values", () => {
+  expect(ACTIVATIONS.gelu_tanh(1)).toBeCloseTo(0.841192, 6);
+  expect(ACTIVATIONS.gelu_tanh(-2)).toBeCloseTo(-0.045402, 6);
+});
+
+test("a matrix of more cells than pixels shows the largest of each block", () => {
+  const whole = of([
+    [1, -5, 0, 2],
+    [0, 3, 0, -4],
+  ]);
+  expect(list(shrunk(whole, 1, 2))).toEqual([-5, -4]);
+  expect(shrunk(whole, 2, 4)).toBe(whole);
+});
+
+test("a text is broken between words, and between ideographs", () => {
+  expect(wrapped("one two three", 60, 13)).toEqual(["one two", "three"]);
+  expect(wrapped("词元变成向量", 40, 13)).toEqual(["词元变", "成向量"]);
+  expect(wrapped("a", 1, 13)).toEqual(["a"]);
+});
+
+const scene = (more: Partial<Scene> = {}): Scene => ({
+  title: "Scores <b>",
+  formula: "Q·Kᵀ",
+  text: "Every query meets every key.",
+  changed: "",
+  table: null,
+  equations: [],
+  chosen: null,
+  theme: "light",
+  ...more,
+});
+
+/** The SVG of a scene; colours of matrices, which need a canvas, are left out. */
+function svg(of_: Scene, width = 800): { text: string; height: number } {
+  vi.stubGlobal("document", { createElement: () => ({ getContext: () => null }) });
+  const pen = new SvgPen();
+  pen.image = () => {};
+  const height = drawScene(pen, of_, width, () => null as unknown as HTMLCanvasElement);
+  vi.unstubAllGlobals();
+  return { text: pen.document(width, height, "#fff"), height };
+}
+
+test("a saved step has its words as text, escaped", () => {
+  const rows = ["</script>", "[SEP]"];
+  const map = {
+    name: "A",
+    matrix: of([
+      [1, 0.25],
+      [0.5, 0.5],
+    ]),
+    rows,
+    columns: rows,
+    weights: true,
+    map: true,
+  };
+  const made = svg(scene({ equations: [{ rule: "same", items: [map, "=", map] }] })).text;
+  expect(made).toContain(">Scores &lt;b&gt;</text>");
+  expect(made).toContain(">&lt;/script&gt;</text>");
+  expect(made).toContain(">0.25</text>");
+  expect(made).toContain(">A   2 × 2</text>");
+  expect(made).not.toContain("<b>");
+});
+
+test("a saved step frames the chosen pair in its maps", () => {
+  const map = {
+    name: "A",
+    matrix: of([
+      [1, 0],
+      [0, 1],
+    ]),
+    rows: ["a", "b"],
+    columns: ["a", "b"],
+    map: true,
+  };
+  const plain = svg(scene({ equations: [{ rule: "same", items: [map] }] })).text;
+  const chosen = svg(
+    scene({ equations: [{ rule: "same", items: [map] }], chosen: { row: 0, column: 1 } }),
+  ).text;
+  const frames = (text: string) => text.match(/<path/g)!.length;
+  expect(frames(chosen)).toBe(frames(plain) + 1);
+});
+
+test("matrices that do not fit side by side go to another line", () => {
+  const one = { name: "W", matrix: matrix(4, 60) };
+  const items = [one, "·", one, "=", one];
+  expect(svg(scene({ equations: [{ rule: "product", items }] }), 400).height).toBeGreaterThan(
+    svg(scene({ equations: [{ rule: "product", items }] }), 2000).height,
+  );
+});
+
+test("a saved table has its numbers and its bars", () => {
+  const table = {
+    head: ["word", "p"],
+    rows: [
+      ["hola", "0.9000"],
+      ["a", "0.1000"],
+    ],
+    shares: [0.9, 0.1],
+  };
+  const made = svg(scene({ table })).text;
+  for (const text of ["word", "hola", "0.9000"]) expect(made).toContain(`>${text}</text>`);
+  expect(made).toContain('width="144"');
+});
+
+/** A walk of an encoder or of both, as far as its steps are asked for. */
+const walkOf = (decodes: boolean) =>
+  new WalkData(
+    {
+      layer: 0,
+      heads: 1,
+      norm: "post",
+      activation: "relu",
+      epsilon: 0,
+      order: [],
+      ids: [],
+      targets: [],
+      vocabulary: [],
+    },
+    decodes ? { "decoder.in": null as never } : {},
+  );
+
+test("the way back from the neuron view leads to the step that was left, or to the scores of its kind", () => {
+  const both = walkOf(true);
+  const steps = stepsOf(both);
+  expect(stepFor(both, "encoder", steps.indexOf("softmax"))).toBe(steps.indexOf("softmax"));
+  expect(stepFor(both, "cross", steps.indexOf("softmax"))).toBe(steps.indexOf("cross"));
+  expect(stepFor(both, "decoder", 0)).toBe(steps.indexOf("mask"));
+  expect(stepFor(walkOf(false), "encoder", 99)).toBe(steps.indexOf("scores"));
+});
+
+test("every note that corrects something is there in both languages", () => {
+  const noted = (language: "en" | "zh") =>
+    [...ENCODER, ...DECODER].filter((id) => (wordsOf(language, id).note ?? "").length > 10);
+  expect(noted("zh")).toEqual(noted("en"));
+  expect(noted("en").length).toBeGreaterThan(9);
 });

@@ -12,13 +12,28 @@ from typing import Annotated
 import typer
 
 from regard import __version__
-from regard.commands import models, study, train, view, walk
+from regard.commands import (
+    ablate,
+    ablation,
+    coref,
+    doctor,
+    models,
+    neurons,
+    probe,
+    prune,
+    serve,
+    study,
+    syntax,
+    train,
+    view,
+    walk,
+)
+from regard.commands.heads import ManyHeads
 from regard.commands.shared import err, out
 
 app = typer.Typer(
     name="regard",
     help="See what a Transformer looks at, how it computes that, and what its heads do.",
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -47,17 +62,36 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
+    """Without a command, the app opens in the browser."""
     del version
+    if context.invoked_subcommand is None:
+        serve.serve()
 
 
-for _command in (view.view, view.patterns, view.trace, walk.walk, models.models):
+for _command in (
+    serve.serve,
+    view.view,
+    view.patterns,
+    view.trace,
+    neurons.neurons,
+    walk.walk,
+    models.models,
+    doctor.doctor,
+):
     app.command()(_command)
+app.command(cls=ManyHeads)(ablate.ablate)
+app.command(cls=ManyHeads)(prune.prune)
+study.app.command()(syntax.syntax)
+study.app.command()(coref.coref)
+study.app.command()(probe.probe)
+study.app.command()(ablation.ablation)
 app.add_typer(study.app, name="study")
 app.add_typer(train.app, name="train")
 

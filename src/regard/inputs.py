@@ -50,6 +50,8 @@ def encode(
     batch = _tokenize(tokenizer, text, pair, target)
     length = len(batch["input_ids"])
     if limit is not None and length > limit:
+        if target:
+            raise ValueError(f"the target has {length} tokens but the decoder takes at most {limit}; shorten it")
         if not truncate:
             raise ValueError(
                 f"the text has {length} tokens but the model takes at most {limit}; shorten it, or pass "

@@ -1,18 +1,23 @@
-"""What regard prints in a terminal: tables of traces and models.
+"""What regard prints in a terminal: tables of traces, of what heads are worth, and of models.
 
 Enters: traces and records. Leaves: rich renderables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
 from regard.site import Site
 from regard.trace import Trace
+
+if TYPE_CHECKING:
+    from regard.effects import Effect
+
+_NAMES = 12  # heads named before "and more"
 
 
 def trace_table(trace: Trace) -> Table:
@@ -77,6 +82,61 @@ def _holds(site: Site) -> str:
     if site.maps is not None:
         return "maps"
     return "q, k, v" + ("" if site.norms is None else ", norms")
+
+
+def effect_report(effect: Effect) -> Iterator[Table | Text]:
+    """What was switched off, one row per prediction before and after, and what to know about it."""
+    names = list(effect.heads[:_NAMES])
+    more = f" and {len(effect.heads) - _NAMES} more" if len(effect.heads) > _NAMES else ""
+    yield Text.assemble((effect.model, "bold"), (f"  without {', '.join(names)}{more}", "dim"))
+    yield _effect_table(effect)
+    if effect.actual is not None:
+        yield Text(f"the text has {_visible(effect.actual)} there", style="dim")
+    for note in effect.notes:
+        yield Text(note, style="dim")
+
+
+def _effect_table(effect: Effect) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column(_asked(effect))
+    compared = effect.about != "hidden states"
+    for name in (*(("before",) if compared else ()), *effect.modes):
+        table.add_column(name, justify="right")
+    for row in effect.rows:
+        before = [] if row.before is None else [_number(row.before)]
+        after = [_after(row.before, row.after[mode]) for mode in effect.modes]
+        table.add_row(Text(_visible(row.name) if compared else row.name), *before, *after)
+    if effect.kl:
+        table.add_row(
+            Text("KL(before || after), nats", style="dim"), "", *(_number(effect.kl[m]) for m in effect.modes)
+        )
+    return table
+
+
+def _asked(effect: Effect) -> str:
+    if effect.position is None:
+        return "token" if effect.about == "hidden states" else effect.about
+    token = _visible(effect.tokens[effect.position])
+    return {
+        "next token": f"after {token} ({effect.position})",
+        "hidden states": "token",
+    }.get(effect.about, f"at {token} ({effect.position})")
+
+
+def _after(before: float | None, after: float) -> Text:
+    cell = Text(_number(after))
+    if before is not None:
+        cell.append(f" {after - before:+.3f}", style="dim")
+    return cell
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if abs(value) >= 0.001 or value == 0 else f"{value:.1e}"
+
+
+def _visible(text: str) -> str:
+    """A token with its leading space and line breaks shown."""
+    return text.replace(" ", "␣").replace("\n", "⏎")
 
 
 def models_table(rows: Sequence[dict[str, Any]]) -> Table:

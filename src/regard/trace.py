@@ -17,6 +17,7 @@ from regard.site import Array, Mask, Positions, Site, _ranges
 from regard.tokens import Segment, Side, Token, merge_words, plain_side, word_groups
 
 if TYPE_CHECKING:
+    from regard.patterns.neurons import Neurons
     from regard.patterns.table import Patterns
     from regard.views.figures import Picture
     from regard.views.widget import View
@@ -228,6 +229,15 @@ class Trace:
         from regard.patterns import patterns
 
         return patterns(self, threshold=threshold)
+
+    def neurons(self, layer: int, head: int, pattern: str | None = None, *, kind: str | None = None) -> Neurons:
+        """Which neurons of a head make a pattern ("previous token", "[SEP]", ...; else what the head does most).
+
+        One text has no intervals; `regard.patterns.neurons_of` takes many.
+        """
+        from regard.patterns import neurons_of
+
+        return neurons_of([self], layer, head, pattern, kind=kind)
 
     # -- files, other sources, display ---------------------------------------------------------------------
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import torch
+from transformers import AlbertConfig, AlbertModel
 
 import regard
 from regard.transformer.model import Translator, cross_entropy
@@ -206,13 +208,81 @@ def test_a_higher_temperature_evens_the_weights(show, page_file):
     assert max(cell(page, "A", 0, column) for column in range(7)) < before
 
 
-def test_the_head_opens_in_the_neuron_view(show, page_file):
+def test_a_clicked_cell_opens_in_the_neuron_view_as_the_same_pair_and_back(show, page_file, walked):
     page = show(page_file)
     page.click("[data-head='2']")
     go(page, "cross")
+    canvas = page.locator('canvas[data-matrix="A"]').first
+    at = {key: float(canvas.get_attribute(f"data-{key}")) for key in ("left", "top", "cell", "line")}
+    canvas.click(position={"x": at["left"] + 4.5 * at["cell"], "y": at["top"] + 1.5 * at["line"]})
+    assert page.input_value("[data-pair=query]") == "1"
+    assert page.input_value("[data-pair=key]") == "4"
+    weight = float(page.inner_text("[data-pair=numbers]").split("weight ")[1])
+    assert weight == pytest.approx(float(walked.trace.attention(0, 2, kind="cross")[1, 4]), abs=6e-3)
     page.click("[data-go=neurons]")
     assert page.get_attribute("[data-view=neurons]", "aria-selected") == "true"
-    assert "kind=cross" in page.url and "heads=2" in page.url
+    for part in ("kind=cross", "layer=0", "heads=2", "queries=1", "pairs=1,4"):
+        assert part in page.url
+    assert page.locator(".pairs .pair").count() == 1
+    page.click("[data-go=walk]")
+    assert page.get_attribute("[aria-current=step]", "data-step") == "cross"
+    assert page.input_value("[data-pair=key]") == "4"
+
+
+def test_from_another_kind_of_attention_the_way_back_leads_to_its_scores(show, page_file):
+    page = show(page_file, "#view=neurons&kind=decoder&layer=0&heads=1")
+    page.click("[data-go=walk]")
+    assert page.get_attribute("[aria-current=step]", "data-step") == "mask"
+
+
+def test_a_layer_without_a_walk_has_no_way_back(show, page_file):
+    page = show(page_file, "#view=neurons&kind=encoder&layer=1&heads=1")
+    page.wait_for_selector(".neurons")
+    assert page.locator("[data-go=walk]").count() == 0
+
+
+def test_the_pair_of_a_permuted_sentence_is_still_the_pair_of_the_text(show, page_file, walked):
+    page = show(page_file)
+    go(page, "scores")
+    page.check("[data-what=permuted]")
+    canvas = page.locator('canvas[data-matrix="Q·Kᵀ"]').last
+    at = {key: float(canvas.get_attribute(f"data-{key}")) for key in ("left", "top", "cell", "line")}
+    canvas.click(position={"x": at["left"] + 2.5 * at["cell"], "y": at["top"] + 1.5 * at["line"]})
+    chosen = [int(page.input_value(f"[data-pair={side}]")) for side in ("query", "key")]
+    assert chosen == [walked.walk.order[1], walked.walk.order[2]]
+
+
+def saved(page: Any, path: Path) -> list[str]:
+    """The texts of the picture that the page saves."""
+    with page.expect_download() as waiting:
+        page.click("[data-tool=save]")
+    assert waiting.value.suggested_filename.startswith("regard-walk")
+    waiting.value.save_as(path)
+    return [element.text for element in ElementTree.parse(path).getroot().iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(show, page_file, walked, tmp_path):
+    page = show(page_file)
+    for step in ENCODER + DECODER:
+        go(page, step)
+        texts = saved(page, tmp_path / f"{step}.svg")
+        assert texts[0] == page.inner_text(".scene h2")
+        assert texts[1] == page.inner_text(".formula")
+        assert texts[-1].startswith("translator · encoder layer 0")
+        if step == "softmax":
+            assert f"{walked.trace.attention(0, 0)[0, 0]:.2f}" in texts
+            assert "hello" in texts
+        if step == "tokens":
+            assert str(walked.walk.ids[0]) in texts
+        if step == "loss":
+            assert page.inner_text("[data-loss=plain]") in texts
+
+
+def test_a_saved_step_says_when_it_is_not_the_model(show, page_file, tmp_path):
+    page = show(page_file)
+    go(page, "scale")
+    page.uncheck("[data-what=scaling]")
+    assert "Changed: these are not the model's numbers." in saved(page, tmp_path / "changed.svg")
 
 
 def test_the_walk_speaks_chinese(show, page_file):
@@ -233,3 +303,31 @@ def test_a_bert_from_elsewhere_has_the_encoder_steps_with_its_numbers(show, bert
         states = bert.module(ids, output_hidden_states=True).hidden_states
     numbers(page, "norm", states[2][0].numpy())
     assert walked.said is None
+
+
+def test_a_shared_narrow_albert_is_shown_with_its_numbers(show, wordpiece, tmp_path):
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 3, "intermediate_size": 32}
+    config = AlbertConfig(vocab_size=len(wordpiece), embedding_size=12, **sizes)
+    albert = regard.load((AlbertModel(config).eval(), wordpiece))
+    walked = walk("the cat sat on the mat .", albert, layer=2)
+    page = show(walked.save(tmp_path / "albert.html"))
+    with torch.no_grad():
+        states = albert.module(torch.tensor([walked.walk.ids]), output_hidden_states=True).hidden_states
+    go(page, "embed")
+    numbers(page, "X", states[0][0].numpy())
+    go(page, "feed")
+    numbers(page, "norm", states[3][0].numpy())  # gelu by tanh
+
+
+@pytest.mark.models
+def test_the_first_layer_of_the_default_model_is_split_where_the_walk_leads(show, minilm, tmp_path):
+    page = show(walk("I went to the store.", minilm).save(tmp_path / "minilm.html"))
+    page.click("[data-head='2']")
+    go(page, "scores")
+    page.select_option("[data-pair=query]", "3")
+    page.select_option("[data-pair=key]", "2")
+    page.click("[data-go=neurons]")
+    table = page.locator("table.attribution")
+    assert table.locator("tbody th").all_inner_texts() == ["word", "position", "segment", "constant"]
+    assert page.locator(".pair-about h3").inner_text().split() == ["to", "→", "went"]

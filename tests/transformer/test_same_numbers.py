@@ -4,12 +4,24 @@ import pytest
 import torch
 from torch import nn
 from transformers import (
+    AlbertConfig,
+    AlbertForMaskedLM,
     BartConfig,
     BartForConditionalGeneration,
     BertConfig,
     BertForPreTraining,
+    CamembertConfig,
+    CamembertForMaskedLM,
+    DistilBertConfig,
+    DistilBertForMaskedLM,
+    ElectraConfig,
+    ElectraForMaskedLM,
     MarianConfig,
     MarianMTModel,
+    RobertaConfig,
+    RobertaForMaskedLM,
+    XLMRobertaConfig,
+    XLMRobertaForMaskedLM,
 )
 
 from regard.transformer.config import Config
@@ -53,6 +65,66 @@ def test_both_heads_of_bert_are_the_same():
         states = ours(ids, token_type_ids=types)
     torch.testing.assert_close(ours.masked_words(states), expected.prediction_logits, atol=1e-5, rtol=0)
     torch.testing.assert_close(ours.next_sentence(states), expected.seq_relationship_logits, atol=1e-5, rtol=0)
+
+
+SIZES = {
+    "vocab_size": 60, "hidden_size": 24, "num_hidden_layers": 4, "num_attention_heads": 3, "intermediate_size": 40,
+    "max_position_embeddings": 32,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("family", "config"),
+    [
+        (RobertaForMaskedLM, RobertaConfig(**SIZES, type_vocab_size=1)),
+        (XLMRobertaForMaskedLM, XLMRobertaConfig(**SIZES)),
+        (CamembertForMaskedLM, CamembertConfig(**SIZES)),
+        (DistilBertForMaskedLM, DistilBertConfig(vocab_size=60, dim=24, n_layers=4, n_heads=3, hidden_dim=40)),
+        (ElectraForMaskedLM, ElectraConfig(**SIZES, embedding_size=24)),
+        (ElectraForMaskedLM, ElectraConfig(**SIZES, embedding_size=12)),
+        (AlbertForMaskedLM, AlbertConfig(**SIZES, embedding_size=12)),
+        (AlbertForMaskedLM, AlbertConfig(**SIZES, embedding_size=24, num_hidden_groups=2, hidden_act="gelu")),
+    ],
+    ids=lambda value: value.model_type if hasattr(value, "model_type") else "",
+)
+def test_every_hidden_state_and_logit_of_a_relative_of_bert_is_the_same(family, config):
+    torch.manual_seed(0)
+    theirs = family(config).eval()
+    for parameter in theirs.parameters():  # far from where the library starts, so that every part counts
+        parameter.data += 0.3 * torch.randn_like(parameter)
+    ours = from_hugging_face(theirs)
+    ids = torch.randint(5, 60, (2, 9))
+    real = torch.tensor([[1] * 9, [1] * 6 + [0] * 3])
+    ids[~real.bool()] = config.pad_token_id
+    states = []
+    for layer in dict.fromkeys(ours.encoder.layers):  # a shared layer is there several times
+        layer.register_forward_pre_hook(lambda _module, args: states.append(args[0]))
+    with torch.no_grad():
+        expected = theirs(ids, attention_mask=real, output_hidden_states=True)
+        final = ours(ids, real)
+    seen = real.bool()
+    for mine, other in zip([*states, final], expected.hidden_states, strict=True):
+        torch.testing.assert_close(mine[seen], other[seen], atol=1e-5, rtol=0)
+    torch.testing.assert_close(ours.masked_words(final)[seen], expected.logits[seen], atol=2e-5, rtol=1e-5)
+
+
+def test_a_shared_layer_is_there_once():
+    ours = from_hugging_face(AlbertForMaskedLM(AlbertConfig(**SIZES, embedding_size=12)))
+    assert len({id(layer) for layer in ours.encoder.layers}) == 1
+    with pytest.raises(ValueError, match="layers can be repeated in an encoder alone"):
+        Config(distinct=1)
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        (BertConfig(**SIZES, is_decoder=True), "set up as a decoder"),
+        (BertConfig(**SIZES, hidden_act="tanh"), "the activation tanh is not among"),
+    ],
+)
+def test_a_bert_that_is_another_machine_is_refused_in_a_sentence(config, told):
+    with pytest.raises(ValueError, match=told):
+        from_hugging_face(BertForPreTraining(config))
 
 
 @pytest.mark.parametrize(
@@ -144,8 +216,8 @@ def test_gradients_are_those_of_finite_differences(norm, position):
     assert torch.autograd.gradcheck(loss, values, fast_mode=True)
 
 
-def test_a_bert_of_another_family_is_refused_in_a_sentence(gpt2):
-    with pytest.raises(ValueError, match="weights of gpt2 do not fit; pass a BERT, Marian or BART model"):
+def test_a_model_of_another_family_is_refused_in_a_sentence_that_names_those_that_work(gpt2):
+    with pytest.raises(ValueError, match="a gpt2 model cannot be opened step by step; these types can: bert, roberta"):
         from_hugging_face(gpt2.module)
 
 

@@ -131,6 +131,22 @@ def test_arrays_are_aligned():
                 assert record["offset"] % 8 == 0
 
 
+def test_only_the_layers_asked_for_carry_their_attention():
+    trace = vectors_trace(12)
+    data = encode(trace, report=False, weights={("encoder", 1)})
+    first, second = header_of(data)["sites"]
+    assert "q" not in first and first["norms"] is None and first["heads"] == second["heads"]
+    np.testing.assert_array_equal(decode(encode(trace.select(layers=[1]), report=False)).q(1, 0), trace.q(1, 0))
+    assert len(data) < 0.6 * len(encode(trace, report=False))
+
+
+def test_long_inputs_cross_exactly_where_that_is_asked_for():
+    trace = vectors_trace(1100, layers=1)
+    back = decode(encode(trace, report=False, packed=False))
+    np.testing.assert_array_equal(back.q(0, 3), trace.q(0, 3))
+    np.testing.assert_allclose(back.attention(0, 2, queries=[7]), trace.attention(0, 2, queries=[7]), atol=1e-7)
+
+
 def test_the_golden_file_is_what_this_code_writes():
     assert PATH.read_bytes() == golden(), "run python tests/views/golden.py, and say why in docs/reference/wire.md"
 

@@ -4,16 +4,19 @@ import { hasWords } from "../axis";
 import { MEASURES } from "../digest";
 import { isKnown } from "../report";
 import { figure, headColour } from "../scales";
+import { samePlace } from "../state";
 import { isKey } from "../strings";
 import { type Say, useSay, useStore } from "./context";
 import { wordFor } from "./report";
 
 export function Controls() {
-  const { view } = useStore().selection.value;
+  const { selection, powers } = useStore();
+  const { view } = selection.value;
+  if (view === "compare" || view === "studies") return null; // they bring their own
   return (
     <div class="controls">
       {view !== "walk" && <Kinds />}
-      {view !== "atlas" && view !== "walk" && <Layers />}
+      {view !== "atlas" && (view !== "walk" || powers.walks) && <Layers />}
       {view !== "atlas" && <HeadPatches single={view !== "heads"} />}
       {(view === "heads" || view === "matrix") && <Segments />}
       {view !== "neurons" && view !== "walk" && <Level />}
@@ -21,6 +24,17 @@ export function Controls() {
       {view === "heads" && <Threshold />}
       {view === "atlas" && <Order />}
     </div>
+  );
+}
+
+/** Which one head: for views that bring their own controls. */
+export function OneHead() {
+  return (
+    <>
+      <Kinds />
+      <Layers />
+      <HeadPatches single />
+    </>
   );
 }
 
@@ -131,7 +145,7 @@ function HeadPatches({ single }: { single: boolean }) {
   const store = useStore();
   const tell = useSay();
   const chosen = single ? [store.lead] : store.selection.value.heads;
-  const all = store.site.value.heads;
+  const { kind, layer, heads: all } = store.site.value;
   const toggle = (head: number) => {
     if (single) return store.set({ heads: [head] });
     const heads = chosen.includes(head)
@@ -146,7 +160,7 @@ function HeadPatches({ single }: { single: boolean }) {
         <button
           key={head}
           type="button"
-          class="head"
+          class={store.off.value.some((one) => samePlace(one, { kind, layer, head })) ? "head off" : "head"}
           data-head={head}
           style={{ "--head": headColour(head) }}
           aria-pressed={chosen.includes(head)}

@@ -1,6 +1,7 @@
 // The inspector speaks sentences about what is chosen: where a newcomer learns to read the picture.
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import type { FunctionComponent } from "preact";
 import { strongest } from "../active";
 import { type Digest, digest } from "../digest";
 import { run, superseded } from "../jobs";
@@ -8,23 +9,25 @@ import type { Lens } from "../lens";
 import { isKnown } from "../report";
 import { brief, figure } from "../scales";
 import { shownBy } from "../shown";
+import type { View } from "../state";
 import type { Key } from "../strings";
+import { isHere } from "../wire";
 import { useSay, useStore } from "./context";
 import { PairAbout } from "./pair";
 import { Cautions, Findings } from "./report";
+import { Switch } from "./switch";
 
 const LISTED = 8;
 const LONG = 1024; // rows from which a head is described by a sample
-const HINTS = {
+const HINTS: Partial<Record<View, Key>> = {
   atlas: "atlasHint",
   heads: "hoverHint",
   matrix: "matrixHint",
   neurons: "chooseQuery",
-  walk: "hoverHint",
-} as const;
+};
 const digests = new WeakMap<Lens, Digest>();
 
-export function Inspector() {
+export function Inspector({ more: More }: { more?: FunctionComponent }) {
   const store = useStore();
   const tell = useSay();
   const { layer, heads, view } = store.selection.value;
@@ -39,6 +42,8 @@ export function Inspector() {
     <aside class="inspector" aria-label={tell("inspector")}>
       <h2>{title}</h2>
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
+      {single && <Switch place={store.place} />}
+      {More && <More />}
       {view === "neurons" ? <PairAbout /> : <Chosen />}
       <Pins />
       <Cautions />
@@ -54,10 +59,13 @@ function About() {
   const found = useSignal<Digest | null>(null);
   const lens = useComputed(() => {
     const pointed = store.pointed.value;
+    if (pointed && !isHere(pointed.site)) return null;
     return pointed ? store.lens(pointed.head, pointed.site) : store.lens(store.lead);
   });
   useSignalEffect(() => {
     const current = lens.value;
+    found.value = null;
+    if (!current) return undefined;
     const known = digests.get(current);
     found.value = known ?? null;
     if (known) return undefined;
@@ -116,7 +124,7 @@ function Chosen() {
   const tell = useSay();
   const { queries, keys, toKeys, toQueries } = store.active.value;
   const { heads, view } = store.selection.value;
-  if (!queries.length && !keys.length) return <p class="hint">{tell(HINTS[view])}</p>;
+  if (!queries.length && !keys.length) return <p class="hint">{tell(HINTS[view] ?? "hoverHint")}</p>;
   const shown = shownBy(store.rows.value, store.columns.value, store.selection.value);
   const title = (labels: string[], list: number[], one: Key, many: Key) =>
     list.length === 1 ? tell(one, { text: labels[list[0]] }) : tell(many, { count: list.length });

@@ -25,6 +25,7 @@ function actions(store: Store, help: Signal<boolean>): Record<string, () => void
       store.hover.value = NOTHING;
       store.set({ queries: [], keys: [] });
     },
+    x: () => store.powers.switching?.(store.place),
     "?": () => {
       help.value = !help.value;
     },

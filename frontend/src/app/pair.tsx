@@ -1,11 +1,19 @@
 // What the inspector says of one query and one key in the neuron view.
 
 import { headOf, width } from "../compute";
-import { attribution, carriers, participation, productOf } from "../pairs";
+import { attribution, carriers, participation, productOf, riseOf } from "../pairs";
 import { figure } from "../scales";
 import { useSay, useStore } from "./context";
 
 const LISTED = 6;
+
+/** The neurons with the largest parts, with their parts. */
+const largest = (parts: Float32Array): string =>
+  Array.from(parts.keys())
+    .sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]))
+    .slice(0, 4)
+    .map((c) => `${c} (${figure(parts[c], 2)})`)
+    .join(", ");
 
 /** The pair under the pointer, or the last one pinned. */
 function usePair(): [number, number] | null {
@@ -27,6 +35,7 @@ export function PairAbout() {
   const head = headOf(site, site.heads.indexOf(store.lead));
   const products = productOf(head, query, key);
   const d = width(site);
+  const rise = riseOf(head, query, key);
   const neuron = store.hover.value.key === null ? null : store.neuron.value;
   const order = Array.from(products.keys()).sort((a, b) => Math.abs(products[b]) - Math.abs(products[a]));
   const listed = neuron === null ? order.slice(0, LISTED) : [neuron];
@@ -38,6 +47,14 @@ export function PairAbout() {
       <p>
         {tell("carryScore", { n: carriers(products), d })}{" "}
         {tell("participation", { value: figure(participation(products), 2) })}
+      </p>
+      <p data-rise>
+        {tell("rise", {
+          value: figure(rise.reduce((sum, x) => sum + x, 0)),
+          n: figure(participation(rise), 2),
+          d,
+        })}{" "}
+        {tell("riseBy", { list: largest(rise) })}
       </p>
       <ul class="plain-list">
         {listed.map((c) => (

@@ -42,21 +42,26 @@ export function svgOf(store: Store): string | null {
   return pen.document(WIDTH, Math.ceil(y + MARGIN), colours.ground);
 }
 
-/** Offer a text as a file. */
-function download(name: string, text: string, type: string, doc: Document): void {
+/** Offer something as a file. */
+export function download(name: string, content: Blob, doc: Document): void {
   const link = doc.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+/** What the file of the current view is called. */
+export function pictureName(store: Store): string {
+  const { view, layer, heads } = store.selection.peek();
+  const place = view === "atlas" ? "" : `-layer${layer}${heads.length === 1 ? `-head${heads[0]}` : ""}`;
+  return `regard-${view}${place}`;
+}
+
 /** Save the current view. */
 export function savePicture(store: Store, doc: Document): void {
   const svg = svgOf(store);
-  const { view, layer, heads } = store.selection.peek();
-  const place = view === "atlas" ? "" : `-layer${layer}${heads.length === 1 ? `-head${heads[0]}` : ""}`;
-  if (svg) download(`regard-${view}${place}.svg`, svg, "image/svg+xml", doc);
+  if (svg) download(`${pictureName(store)}.svg`, new Blob([svg], { type: "image/svg+xml" }), doc);
 }
 
 function shifted(pen: Pen, dx: number, dy: number): Pen {

@@ -1,7 +1,9 @@
 // The frame around the views: name, switches, tabs, controls, inspector, keys.
 
 import { useSignal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import type { View } from "../state";
 import { Atlas } from "../views/atlas";
 import { Heads } from "../views/heads";
 import { Matrix } from "../views/matrix";
@@ -15,9 +17,21 @@ import { savePicture } from "./picture";
 
 export interface ShellOptions {
   frame: boolean; // the page's own header; a notebook cell goes without
+  slots?: Slots;
 }
 
-export function Shell({ frame }: ShellOptions) {
+/** What a page with a model behind it adds to the frame. */
+export interface Slots {
+  header?: FunctionComponent; // in place of the page's own
+  tools?: FunctionComponent;
+  aside?: FunctionComponent; // in the inspector, below what is said of the head
+  keys?: readonly string[]; // sentences about more keys
+  views?: Partial<Record<View, FunctionComponent>>;
+}
+
+const WIDE: readonly View[] = ["walk", "compare", "studies"]; // views that take the whole width
+
+export function Shell({ frame, slots = {} }: ShellOptions) {
   const store = useStore();
   const help = useSignal(false);
   const root = useRef<HTMLDivElement>(null);
@@ -30,23 +44,26 @@ export function Shell({ frame }: ShellOptions) {
     });
     return () => abort.abort();
   }, [store, frame]);
-  const views = { atlas: Atlas, heads: Heads, matrix: Matrix, neurons: Neurons, walk: Walk };
-  const View = views[store.selection.value.view];
+  const { view } = store.selection.value;
+  const views = { atlas: Atlas, heads: Heads, matrix: Matrix, neurons: Neurons, walk: Walk, ...slots.views };
+  const View = views[view as keyof typeof views] ?? Heads;
+  const wide = WIDE.includes(view);
+  const Top = slots.header ?? Header;
   return (
     <div class="regard" data-theme={theme.value} lang={language.value} ref={root} tabIndex={-1}>
-      {frame && <Header />}
+      {frame && <Top />}
       <div class="bar">
         <Tabs />
         <span class="fill" />
-        {store.selection.value.view !== "walk" && <Carry />}
-        <Tools help={() => (help.value = true)} />
+        {!wide && <Carry />}
+        <Tools help={() => (help.value = true)} more={slots.tools} />
       </div>
       <Controls />
       <main class="body">
         <View />
-        {store.selection.value.view !== "walk" && <Inspector />}
+        {!wide && <Inspector more={slots.aside} />}
       </main>
-      {help.value && <Help close={() => (help.value = false)} />}
+      {help.value && <Help close={() => (help.value = false)} more={slots.keys ?? []} />}
     </div>
   );
 }
@@ -100,7 +117,7 @@ function Carry() {
   );
 }
 
-function Tools({ help }: { help: () => void }) {
+function Tools({ help, more: More }: { help: () => void; more?: FunctionComponent }) {
   const store = useStore();
   const tell = useSay();
   const { theme, language } = store;
@@ -124,16 +141,20 @@ function Tools({ help }: { help: () => void }) {
       >
         ◐
       </button>
-      <button
-        type="button"
-        class="plain"
-        data-tool="save"
-        aria-label={tell("save")}
-        title={tell("save")}
-        onClick={(event) => savePicture(store, event.currentTarget.ownerDocument)}
-      >
-        ⤓
-      </button>
+      {More ? (
+        <More />
+      ) : (
+        <button
+          type="button"
+          class="plain"
+          data-tool="save"
+          aria-label={tell("save")}
+          title={tell("save")}
+          onClick={(event) => savePicture(store, event.currentTarget.ownerDocument)}
+        >
+          ⤓
+        </button>
+      )}
       <button
         type="button"
         class="plain"
@@ -162,7 +183,7 @@ const HELP = [
   "help",
 ] as const;
 
-function Help({ close }: { close: () => void }) {
+function Help({ close, more }: { close: () => void; more: readonly string[] }) {
   const tell = useSay();
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => box.current?.showModal(), []);
@@ -172,6 +193,9 @@ function Help({ close }: { close: () => void }) {
       <ul>
         {HELP.map((name) => (
           <li key={name}>{tell(`help_${name}`)}</li>
+        ))}
+        {more.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
         ))}
       </ul>
       <button type="button" onClick={close}>

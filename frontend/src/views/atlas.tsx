@@ -4,12 +4,16 @@ import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/si
 import { useEffect, useRef } from "preact/hooks";
 import { type Say, useSay, useStore } from "../app/context";
 import { savedBy } from "../app/picture";
+import { Switch } from "../app/switch";
+import { release } from "../compute";
 import { type Digest, digest, type Measure, poolOf } from "../digest";
 import { run, superseded } from "../jobs";
+import { Lens } from "../lens";
 import type { Pen } from "../marks/pen";
 import { type Cell, colourOf, isKnown, measureOf, NONE, namesOf } from "../report";
 import { figure, palette } from "../scales";
 import type { Store } from "../state";
+import { isHere } from "../wire";
 import { GridOf, nameOf, paint, Thumb } from "./grid";
 import { mark } from "./heads";
 import { Legend } from "./legend";
@@ -22,12 +26,16 @@ export function Atlas() {
   const layers = useSignal<number[]>([]); // chosen; none means all
   const heads = useSignal<number[]>([]);
   const found = useSignal(new Map<string, Digest>());
-  const key = useComputed(() => JSON.stringify([store.selection.value.kind, store.look.value]));
+  const key = useComputed(() =>
+    JSON.stringify([store.edition, store.selection.value.kind, store.look.value]),
+  );
   useSignalEffect(() => {
     key.value;
     const abort = new AbortController();
     found.value = new Map();
-    run(digests(store, found), abort.signal, 24).catch((error) => {
+    const here = cellsOf(store).every(({ site }) => isHere(site));
+    const made = here ? run(digests(store, found), abort.signal, 24) : streamed(store, found, abort.signal);
+    made.catch((error) => {
       if (!superseded(error)) throw error;
     });
     return () => abort.abort();
@@ -96,6 +104,29 @@ function* digests(store: Store, found: Signal<Map<string, Digest>>): Generator<v
   }
 }
 
+/** Layers whose weights are not here come one after the other, are looked at, and go again. */
+async function streamed(
+  store: Store,
+  found: Signal<Map<string, Digest>>,
+  signal: AbortSignal,
+): Promise<void> {
+  const look = store.look.peek();
+  const { kind } = store.selection.peek();
+  for (const site of store.page.sites.filter((one) => one.kind === kind)) {
+    const whole = isHere(site) ? site : await store.powers.fetch!(site, false, signal);
+    signal.throwIfAborted();
+    const [rows, columns] = [site.query, site.key].map((side) => store.lenses.axis(side, look.level));
+    for (const [index, head] of site.heads.entries()) {
+      const lens = new Lens(whole, index, rows, columns, look);
+      const made = await run(digest(lens, "sketch"), signal, 24);
+      found.value = new Map(found.peek()).set(nameOf({ site, head }), made);
+    }
+    if (whole !== site) release([whole]);
+    mark("regard:drawn");
+  }
+  mark("regard:exact");
+}
+
 /** A measure that came with the page, or one counted here. */
 function sortValue(cell: Cell, found: Digest | undefined, name: string): number | null {
   const counted = found?.measures[name as Measure];
@@ -121,6 +152,7 @@ function Enlarged({ tell }: { tell: Say }) {
       <div class="enlarged-head">
         <strong>{tell("layerHead", { layer, head: store.lead })}</strong>
         <span class="fill" />
+        <Switch place={store.place} />
         {(["heads", "matrix", "neurons"] as const).map((view) => (
           <button
             key={view}

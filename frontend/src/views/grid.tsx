@@ -7,7 +7,7 @@ import type { Digest } from "../digest";
 import { heat } from "../marks/heat";
 import { type Cell, colourOf, inkOn, NONE, namesOf, type Tint } from "../report";
 import type { Theme } from "../scales";
-import type { Store } from "../state";
+import { type Store, samePlace } from "../state";
 import { isKey } from "../strings";
 
 export const nameOf = (cell: Cell): string => `${cell.site.layer} ${cell.site.part} ${cell.head}`;
@@ -106,8 +106,12 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
     heads.length === 1 &&
     heads[0] === head;
   const label = labelOf(store, cell);
+  const off = store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
   const place = tell("cellName", { layer: site.layer, head });
-  const name = label.name === NONE ? place : `${place}: ${wordFor(tell, label.name)}`;
+  const name = [
+    label.name === NONE ? place : `${place}: ${wordFor(tell, label.name)}`,
+    ...(off ? [tell("isOff")] : []),
+  ].join(", ");
   const choose = (enlarge: boolean) => {
     store.set({ layer: site.layer, part: site.part, heads: [head] });
     store.enlarged.value = enlarge;
@@ -115,7 +119,7 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
   return (
     <button
       type="button"
-      class={label.dimmed ? "thumb dimmed" : "thumb"}
+      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}`}
       data-cell={`${site.layer}-${head}`}
       data-label={label.name}
       aria-label={name}

@@ -2,6 +2,7 @@
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Active } from "../active";
 import { useQuantity, useSay, useStore } from "../app/context";
 import { Notice } from "../app/notice";
 import { savedBy } from "../app/picture";
@@ -190,10 +191,13 @@ function drawLinks(pen: Pen, scene: Scene, g: Geometry, top: number, height: num
   links(pen, scene.links, places, scene.colours, g, top, height);
 }
 
+const NONE: Active = { queries: [], keys: [], toKeys: [], toQueries: [] };
+
 /** Labels, and what is active: its lines alone and the cells beside the other column. True if something is. */
 function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): boolean {
   const colours = palette(store.theme.value);
-  const active = store.active.value;
+  // While the next page is being gathered the old one is still in sight: nothing in it is active.
+  const active = scene.edition === store.edition ? store.active.value : NONE;
   const some = active.queries.length + active.keys.length > 0;
   const { queries, keys } = store.selection.value;
   const label =

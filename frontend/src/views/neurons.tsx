@@ -12,6 +12,8 @@ import { strip } from "../marks/vectors";
 import { productOf } from "../pairs";
 import { figure, palette } from "../scales";
 import { NOTHING, type Store } from "../state";
+import { label } from "../walk/labels";
+import { stepFor } from "../walk/steps";
 import { mark } from "./heads";
 import {
   type Expanded,
@@ -65,6 +67,7 @@ function Table() {
           />{" "}
           {tell("orderNeurons")}
         </label>
+        <ToWalk />
       </div>
       <div class="neurons">
         <Queries query={query} />
@@ -72,6 +75,20 @@ function Table() {
       </div>
       <Pairs lens={lens} />
     </div>
+  );
+}
+
+/** Back to the step that led here, where the page has a walk through this layer. */
+function ToWalk() {
+  const store = useStore();
+  const { walk } = store.page;
+  const { kind, layer, step } = store.selection.value;
+  if (!walk || walk.header.layer !== layer) return null;
+  const back = () => store.set({ view: "walk", heads: [store.lead], step: stepFor(walk, kind, step) });
+  return (
+    <button type="button" class="plain" data-go="walk" onClick={back}>
+      ← {label(store.language.value, "toWalk")}
+    </button>
   );
 }
 

@@ -80,7 +80,7 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
   }, []);
   useEffect(() => {
     if (box.peek().width) reset();
-  }, [current.lens.rows, current.lens.columns]);
+  }, [current.lens.rows.count, current.lens.columns.count]);
 
   useSignalEffect(() => {
     tick.value;
@@ -152,6 +152,7 @@ function tilesKey(store: Store): string {
   const { special, from, to } = shown(store);
   const { level, carry, relative } = store.look.value;
   return JSON.stringify([
+    store.edition,
     store.page.sites.indexOf(store.site.value),
     store.lead,
     special,

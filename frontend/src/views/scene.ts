@@ -8,6 +8,7 @@ import { maskOf, type Positions, shownBy } from "../shown";
 import type { Store } from "../state";
 
 export interface Scene {
+  edition: number; // of the page it shows
   rowAxis: Axis;
   columnAxis: Axis;
   rows: Positions;
@@ -23,7 +24,7 @@ export function sceneKey(store: Store): string {
   const { heads, special, from, to, threshold } = store.selection.value;
   const { level, carry, relative } = store.look.value;
   const site = store.page.sites.indexOf(store.site.value);
-  return JSON.stringify([site, heads, special, from, to, threshold, level, carry, relative]);
+  return JSON.stringify([store.edition, site, heads, special, from, to, threshold, level, carry, relative]);
 }
 
 export function* sceneOf(store: Store): Generator<void, Scene> {
@@ -36,6 +37,7 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
   const lenses = selection.heads.map((head) => store.lenses.of(site, site.heads.indexOf(head), look));
   const links = yield* gather(lenses, maskOf(rows, columns), selection.threshold);
   return {
+    edition: store.edition,
     rowAxis,
     columnAxis,
     rows,

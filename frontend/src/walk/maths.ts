@@ -117,5 +117,6 @@ function erf(x: number): number {
 export const ACTIVATIONS: Record<string, (value: number) => number> = {
   relu: (x) => Math.max(0, x),
   gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
+  gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
   silu: (x) => x / (1 + Math.exp(-x)),
 };

@@ -12,6 +12,7 @@ export interface Shown {
   rows?: readonly string[];
   columns?: readonly string[];
   weights?: boolean;
+  map?: boolean; // queries by keys: a cell is a pair of tokens
 }
 
 /** Which cells a cell comes from: its row and column, the same place, or its row. */
@@ -34,6 +35,18 @@ export const stepsOf = (data: WalkData): StepId[] => (data.decodes ? [...ENCODER
 export function partOf(id: StepId): Part {
   if (id === "cross") return "cross";
   return (DECODER as readonly string[]).includes(id) ? "decoder" : "encoder";
+}
+
+/** Whether a step is about attention. */
+export const attending = (id: StepId): boolean =>
+  !["tokens", "embed", "feed", "stack", "target", "dfeed", "predict", "loss"].includes(id);
+
+/** The step to come back to from a kind of attention: the one that was left, or where its scores are made. */
+export function stepFor(data: WalkData, kind: string, left: number): number {
+  const steps = stepsOf(data);
+  const id = steps[Math.min(left, steps.length - 1)];
+  if (attending(id) && partOf(id) === kind) return left;
+  return steps.indexOf(kind === "cross" ? "cross" : kind === "decoder" ? "mask" : "scores");
 }
 
 const shown = (name: string, matrix: Matrix, more: Partial<Shown> = {}): Shown => ({ name, matrix, ...more });
@@ -64,8 +77,18 @@ function embedded(data: WalkData, side: "source" | "target", rows: readonly stri
     items.push(shown(name, data.get(`${side}.${name}`), { rows }));
   }
   const normed = data.has(`${side}.scale`);
-  items.push(normed ? "→ LayerNorm →" : "=", shown("X", data.get(`${side}.x`), { rows }));
-  return [{ rule: normed ? "row" : "same", items }];
+  const widened = data.has(`${side}.narrow`); // the tables are narrower than X: ALBERT, small ELECTRA
+  const x = shown("X", data.get(`${side}.x`), { rows });
+  const narrow = widened ? shown("norm", data.get(`${side}.narrow`), { rows }) : x;
+  items.push(normed ? "→ LayerNorm →" : "=", narrow);
+  const sum: Equation = { rule: normed ? "row" : "same", items };
+  if (!widened) return [sum];
+  const weights = [
+    shown("W_E", data.get(`${side}.W_E`)),
+    "+",
+    shown("b_E", columnsOf(data.get(`${side}.b_E`))),
+  ];
+  return [sum, { rule: "product", items: [narrow, "·", ...weights, "=", x] }];
 }
 
 function states(data: WalkData, stack: string, rows: readonly string[]): Equation[] {
@@ -122,7 +145,7 @@ function attended(
   rows: readonly string[],
   keys: readonly string[],
 ): Equation[] {
-  const map = { rows, columns: keys };
+  const map = { rows, columns: keys, map: true };
   const root = what.scaling ? `÷ √${a.width} =` : "=";
   const raw = shown("Q·Kᵀ", a.raw, map);
   const scaled = shown(what.scaling ? "Q·Kᵀ/√d" : "Q·Kᵀ", a.scaled, map);
@@ -207,7 +230,7 @@ function crossed(
   keys: readonly string[],
 ): Equation[] {
   const rows = what.symmetric ? keys : targets;
-  const map = { rows, columns: keys };
+  const map = { rows, columns: keys, map: !what.symmetric };
   const scaled = shown(what.scaling ? "Q·Kᵀ/√d" : "Q·Kᵀ", a.scaled, map);
   const weights = shown("A", a.weights, { ...map, weights: true });
   return [

@@ -1,21 +1,21 @@
 // The walk: the computation of one layer, step by step, with the model's own numbers.
 
 import { type Signal, useComputed, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useStore } from "../app/context";
+import { savedBy } from "../app/picture";
 import { brief } from "../scales";
-import type { Selection } from "../state";
+import type { Store } from "../state";
 import { mark } from "../views/heads";
 import type { WalkData } from "./data";
-import { EquationView } from "./grid";
-import { differs, MODEL, type WhatIf } from "./layer";
-import { softmax } from "./maths";
-import { equations, partOf, stepsOf, type Words } from "./steps";
-import { type Label, label, type StepId, wordsOf } from "./text";
-
-const LIKELY = 8; // words listed at a position
-const SMOOTHING = 0.1;
-type Tell = (key: Label, values?: Record<string, string | number>) => string;
+import { coloured } from "./drawing";
+import { type Chosen, EquationView } from "./grid";
+import { label } from "./labels";
+import { attention, differs, MODEL, type WhatIf } from "./layer";
+import { drawScene, type Scene } from "./picture";
+import { attending, equations, partOf, stepsOf, type Words } from "./steps";
+import { Loss, listed, Predict, type Tell, Tokens } from "./tables";
+import { type StepId, wordsOf } from "./text";
 
 const SWITCHES = ["scaling", "masking", "symmetric", "single", "permuted", "positions"] as const;
 
@@ -26,6 +26,7 @@ export function Walk() {
   const language = store.language.value;
   const tell: Tell = (key, values) => label(language, key, values);
   const what = useSignal<WhatIf>(MODEL);
+  const position = useSignal(0);
   const read = useSignal("");
   const at = Math.min(store.selection.value.step, steps.length - 1);
   const id = steps[at];
@@ -36,10 +37,25 @@ export function Walk() {
     mark("regard:drawn");
   }, [id]);
   const made = equations(data, id, head, what.value, words.value);
-  const { title, formula, text } = wordsOf(language, id);
+  const { title, formula, text, note } = wordsOf(language, id);
+  const maps = made.some(({ items }) => items.some((item) => typeof item !== "string" && item.map));
+  const pair = maps ? pairOf(store, data, id, head, what.value) : null;
+  const table = listed(data, id, words.value, position.value, what.value.temperature, tell);
+  const changed = differs(what.value) ? tell("changed") : "";
+  const scene = useRef<Scene | null>(null);
+  scene.current = {
+    ...{ title, formula, text, changed, table, equations: made },
+    ...{ chosen: pair?.at ?? null, theme: store.theme.value },
+  };
+  const root = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const paint = (shown: Parameters<typeof coloured>[1]) =>
+      coloured(root.current!.ownerDocument, shown, scene.current!.theme);
+    return savedBy(store, (pen, width) => drawScene(pen, scene.current!, width, paint));
+  }, [store]);
   const go = (step: number) => store.set({ step });
   return (
-    <div class="walk">
+    <div class="walk" ref={root}>
       <nav class="steps" aria-label={tell("step", { at: at + 1, all: steps.length })}>
         <ol>
           {steps.map((step, i) => (
@@ -70,46 +86,112 @@ export function Walk() {
           </button>
         </header>
         <p class="words">{text}</p>
+        {note && (
+          <p class="words note">
+            <b>{tell("otherwise")}:</b> {note}
+          </p>
+        )}
         <WhatIfs what={what} id={id} tell={tell} />
+        {pair && <PairChoice pair={pair} tell={tell} />}
         {id === "tokens" && <Tokens data={data} words={words.value} tell={tell} />}
-        {id === "predict" && <Predict data={data} words={words.value} what={what.value} tell={tell} />}
+        {id === "predict" && (
+          <Predict {...{ data, position, tell }} words={words.value} temperature={what.value.temperature} />
+        )}
         {id === "loss" && <Loss data={data} words={words.value} tell={tell} />}
         {made.map((equation, i) => (
-          <EquationView key={`${id}${i}`} equation={equation} read={read} />
+          <EquationView key={`${id}${i}`} equation={equation} read={read} chosen={pair} />
         ))}
         <p class="readout" data-readout>
-          {read.value || tell("hint")}
+          {read.value || [tell("keys"), made.length ? tell("hint") : ""].join(" ")}
         </p>
-        {attending(id) && (
-          <button
-            type="button"
-            class="plain"
-            data-go="neurons"
-            onClick={() => store.set(neuronsOf(data, id, head))}
-          >
-            {tell("neurons")} →
-          </button>
-        )}
       </section>
     </div>
   );
 }
-
-/** Whether a step is about attention. */
-const attending = (id: StepId): boolean =>
-  !["tokens", "embed", "feed", "stack", "target", "dfeed", "predict", "loss"].includes(id);
 
 function wordsIn(sides: ReadonlyMap<string, { text: string[] }>): Words {
   const [first] = sides.values();
   return { source: sides.get("encoder")?.text ?? first.text, target: sides.get("decoder")?.text ?? [] };
 }
 
-const neuronsOf = (data: WalkData, id: StepId, head: number): Partial<Selection> => ({
-  view: "neurons",
-  kind: partOf(id),
-  layer: data.header.layer,
-  heads: [head],
-});
+interface Pair extends Chosen {
+  query: number; // positions in the text, whatever the order on the page
+  key: number;
+  queries: readonly string[];
+  keys: readonly string[];
+  score: number;
+  weight: number;
+  choosePositions: (query: number, key: number) => void;
+  open: () => void; // the neuron view of this pair
+}
+
+/** The pair of tokens that the maps of a step frame: the one chosen last, or what the first word looks at most. */
+function pairOf(store: Store, data: WalkData, id: StepId, head: number, what: WhatIf): Pair {
+  const part = partOf(id);
+  const model = attention(data, part, head); // as in the model, which is what the neuron view shows
+  const { rows, columns, values } = model.weights;
+  const { kind, pairs } = store.selection.value;
+  const words = wordsIn(store.page.sides);
+  const queries = part === "encoder" ? words.source : words.target;
+  const keys = part === "decoder" ? words.target : words.source;
+  const [side] = store.page.sides.values(); // where an encoder is alone, its side has another name
+  const { special } = store.page.sides.get(part === "encoder" ? "encoder" : "decoder") ?? side;
+  const first = Math.max(0, Array.from(special).indexOf(0));
+  const row = values.subarray(first * columns, (first + 1) * columns);
+  const last = kind === part ? pairs.at(-1) : undefined;
+  const [query, key] =
+    last && last[0] < rows && last[1] < columns ? last : [first, row.indexOf(Math.max(...row))];
+  const order = what.permuted && part === "encoder" ? data.header.order : null;
+  const shownAt = (i: number) => (order ? order.indexOf(i) : i);
+  const place = { kind: part, layer: data.header.layer, heads: [head] };
+  const choosePositions = (q: number, k: number) => store.set({ ...place, queries: [q], pairs: [[q, k]] });
+  return {
+    ...{ query, key, queries, keys, choosePositions },
+    score: model.masked.values[query * columns + key],
+    weight: values[query * columns + key],
+    at: { row: shownAt(query), column: shownAt(key) },
+    choose: (r, c) => choosePositions(order?.[r] ?? r, order?.[c] ?? c),
+    open: () => store.set({ ...place, view: "neurons", queries: [query], pairs: [[query, key]] }),
+  };
+}
+
+function PairChoice({ pair, tell }: { pair: Pair; tell: Tell }) {
+  const { query, key, queries, keys } = pair;
+  const options = (texts: readonly string[]) =>
+    texts.map((text, i) => (
+      <option key={i} value={i}>
+        {`${i} ${text.trim()}`}
+      </option>
+    ));
+  return (
+    <p class="pair-choice" title={tell("pairHint")}>
+      <span class="quiet">{tell("pair")}</span>
+      <select
+        aria-label={tell("query")}
+        data-pair="query"
+        value={query}
+        onChange={(event) => pair.choosePositions(Number(event.currentTarget.value), key)}
+      >
+        {options(queries)}
+      </select>
+      →
+      <select
+        aria-label={tell("key")}
+        data-pair="key"
+        value={key}
+        onChange={(event) => pair.choosePositions(query, Number(event.currentTarget.value))}
+      >
+        {options(keys)}
+      </select>
+      <span data-pair="numbers">
+        {tell("scoreWeight", { score: brief(pair.score), weight: brief(pair.weight) })}
+      </span>
+      <button type="button" class="plain" data-go="neurons" onClick={pair.open}>
+        {tell("neurons")} →
+      </button>
+    </p>
+  );
+}
 
 /** Switches that change one thing; only those that matter at a step. */
 function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: Tell }) {
@@ -163,133 +245,5 @@ function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: T
       {what.value.symmetric && <p class="quiet">{tell("symmetricNote")}</p>}
       {what.value.permuted && !what.value.positions && <p class="quiet">{tell("placelessNote")}</p>}
     </fieldset>
-  );
-}
-
-function Tokens({ data, words, tell }: { data: WalkData; words: Words; tell: Tell }) {
-  return (
-    <table class="numbers" data-table="tokens">
-      <tbody>
-        <tr>
-          <th scope="row">{tell("token")}</th>
-          {words.source.map((text, i) => (
-            <td key={i}>
-              <bdi>{text}</bdi>
-            </td>
-          ))}
-        </tr>
-        <tr>
-          <th scope="row">{tell("id")}</th>
-          {data.header.ids.map((id, i) => (
-            <td key={i}>{id}</td>
-          ))}
-        </tr>
-      </tbody>
-    </table>
-  );
-}
-
-/** The decoder word by word: what has been said, and how likely each next word is. */
-function Predict(props: { data: WalkData; words: Words; what: WhatIf; tell: Tell }) {
-  const { data, words, what, tell } = props;
-  const position = useSignal(0);
-  const logits = data.get("logits");
-  const at = position.value;
-  const row = { rows: 1, columns: logits.columns, values: rowOf(logits.values, at, logits.columns) };
-  const chances = softmax(row, what.temperature).values;
-  const best = Array.from(chances.keys())
-    .sort((a, b) => chances[b] - chances[a])
-    .slice(0, LIKELY);
-  return (
-    <div class="predict">
-      <fieldset class="choice">
-        <legend class="unseen">{tell("soFar")}</legend>
-        {words.target.map((text, i) => (
-          <button
-            key={i}
-            type="button"
-            data-position={i}
-            aria-pressed={i === at}
-            onClick={() => (position.value = i)}
-          >
-            <bdi>{text}</bdi>
-          </button>
-        ))}
-      </fieldset>
-      <p>
-        {tell("soFar")}: <code>{words.target.slice(0, at + 1).join(" ")}</code> → {tell("following")}:
-      </p>
-      <table class="bars" data-table="predict">
-        <tbody>
-          {best.map((id) => (
-            <tr key={id} class={id === data.header.targets[at] ? "right" : ""}>
-              <th scope="row">
-                <bdi>{data.header.vocabulary[id] ?? id}</bdi>
-              </th>
-              <td>
-                <i class="share" style={{ width: `${Math.max(1, 220 * chances[id])}px` }} />
-              </td>
-              <td class="number" title={String(chances[id])}>
-                {chances[id].toFixed(4)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-const rowOf = (values: Float32Array, row: number, columns: number): Float32Array =>
-  values.subarray(row * columns, (row + 1) * columns);
-
-/** Loss at each position, plain and with label smoothing. */
-function Loss({ data, words, tell }: { data: WalkData; words: Words; tell: Tell }) {
-  const logits = data.get("logits");
-  const chances = softmax(logits);
-  const rows = data.header.targets.map((id, i) => {
-    const p = rowOf(chances.values, i, logits.columns);
-    const plain = -Math.log(p[id]);
-    const even = p.reduce((all, value) => all - Math.log(Math.max(value, 1e-45)), 0) / p.length;
-    return { id, chance: p[id], plain, smoothed: (1 - SMOOTHING) * plain + SMOOTHING * even };
-  });
-  const mean = (pick: (row: (typeof rows)[number]) => number) =>
-    rows.reduce((all, row) => all + pick(row), 0) / rows.length;
-  return (
-    <table class="numbers" data-table="loss">
-      <thead>
-        <tr>
-          <th>{tell("soFar")}</th>
-          <th>{tell("following")}</th>
-          <th>{tell("probability")}</th>
-          <th>{tell("loss")}</th>
-          <th>{tell("loss")}, ε = 0.1</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, i) => (
-          <tr key={i}>
-            <td>… {words.target[i]}</td>
-            <td>
-              <bdi>{data.header.vocabulary[row.id] ?? row.id}</bdi>
-            </td>
-            <td class="number">{row.chance.toFixed(4)}</td>
-            <td class="number">{row.plain.toFixed(4)}</td>
-            <td class="number">{row.smoothed.toFixed(4)}</td>
-          </tr>
-        ))}
-        <tr class="total">
-          <th scope="row" colSpan={3}>
-            {tell("mean")}
-          </th>
-          <td class="number" data-loss="plain">
-            {mean((row) => row.plain).toFixed(4)}
-          </td>
-          <td class="number" data-loss="smoothed">
-            {mean((row) => row.smoothed).toFixed(4)}
-          </td>
-        </tr>
-      </tbody>
-    </table>
   );
 }

@@ -3,6 +3,7 @@
 from regard.patterns.cautions import warnings_for
 from regard.patterns.definitions import NAMES, PATTERNS
 from regard.patterns.findings import head_report, patterns
+from regard.patterns.neurons import Neurons, neurons_of
 from regard.patterns.predictive import predictive_words
 from regard.patterns.table import Finding, Measured, Patterns
 
@@ -11,8 +12,10 @@ __all__ = [
     "PATTERNS",
     "Finding",
     "Measured",
+    "Neurons",
     "Patterns",
     "head_report",
+    "neurons_of",
     "patterns",
     "predictive_words",
     "warnings_for",

@@ -1,11 +1,13 @@
-"""BERT from plain text: hidden words, and whether one sentence follows another.
+"""BERT from plain text: hidden words, and whether one line follows another.
 
-Enters: a text file, one sentence or paragraph a line, empty lines between documents. Leaves: a checkpoint.
+Enters: a text file, one sentence or paragraph a line, empty lines between documents. Leaves: a checkpoint; after every
+epoch, how well it does on lines it never learned from, beside what guessing by frequency would do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,9 @@ from regard.transformer.tokenizing import train_wordpiece
 from regard.transformer.training import Settings, Trainer, by_length
 
 HIDDEN = 0.15  # of the words are to be guessed: 80 % become [MASK], 10 % another word, 10 % stay
-TOKENS = 2048
+TOKENS = 512  # per batch: small, because leaving the word frequencies behind takes many steps
+APART = 0.05  # of the lines are kept apart to measure with
+FEWEST = 100  # with fewer lines all are learned from, and nothing is measured
 IGNORE = -100
 _PAD, _CLS, _SEP, _MASK, _FIRST = 0, 2, 3, 4, 5  # ids that train_wordpiece gives; words begin at 5
 
@@ -33,12 +37,21 @@ class Sentences:
         self.seed, self.tokenizer, self.config = seed, tokenizer, config
         self.ids: list[list[int]] = []
         self.next: list[int | None] = []  # the line that follows, where one does
+        most = (config.length - 3) // 2  # [CLS], [SEP] and [SEP] take three places
         for lines in documents:
-            rows = tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]
+            whole = tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]
+            # a paragraph that does not fit is cut into runs that do: all of the text is read
+            rows = [row[at : at + most] for row in whole for at in range(0, len(row), most)]
             for i, row in enumerate(rows):
                 self.next.append(len(self.ids) + 1 if i + 1 < len(rows) else None)
                 self.ids.append(row)
         self.firsts = [i for i, following in enumerate(self.next) if following is not None]
+
+    def frequencies(self) -> Tensor:
+        """(V,) log of each word's share of the text; one more each, so that no word is impossible."""
+        words = torch.tensor([i for row in self.ids for i in row])
+        counts = torch.bincount(words, minlength=self.config.vocabulary) + 1.0
+        return (counts / counts.sum()).log()
 
     def batches(self, epoch: int) -> list[Batch]:
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + epoch)
@@ -74,8 +87,8 @@ class Sentences:
         words = cross_entropy(model.masked_words(states[asked]), targets[asked])
         return words + cross_entropy(model.next_sentence(states), apart)
 
-    def report(self, model: Bert) -> str:
-        """A sentence of the text with one word hidden, and what the model puts there."""
+    def example(self, model: Bert) -> str:
+        """A line of the text with one word hidden, and what the model puts there."""
         first = max(self.firsts[:200], key=lambda i: len(self.ids[i][:30]))
         ids = [_CLS, *self.ids[first][:30], _SEP]
         place = len(ids) // 2
@@ -85,6 +98,69 @@ class Sentences:
             guess = int(model.masked_words(model(asked))[0, place].argmax())
         around = self.tokenizer.decode(asked[0, max(1, place - 4) : place + 5])
         return f"{around} → {self.tokenizer.decode([guess])}"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How well hidden words are guessed on unseen lines, and how well word frequencies alone would do."""
+
+    loss: float  # mean -log p of the hidden word
+    by_frequency: float  # the same, with each word's share of the learned text as p
+    right: float  # share of hidden words guessed
+    most_frequent: float  # the same, when the most frequent word is always the guess
+    follows: float  # share of pairs told rightly; a coin gets 0.5
+    words: int  # hidden words asked for
+
+    def __str__(self) -> str:
+        return (
+            f"unseen lines: loss of hidden words {self.loss:.2f} (by frequency {self.by_frequency:.2f}), "
+            f"right {self.right:.1%} (most frequent word {self.most_frequent:.1%}), "
+            f"next line {self.follows:.1%} (chance 50 %), {self.words:,} words asked"
+        )
+
+
+@torch.no_grad()
+def measure(model: Bert, learned: Sentences, unseen: Sentences) -> Measured:
+    """Hidden words and next lines of unseen text, the same questions every time."""
+    chances = learned.frequencies()
+    asked, guessed, told, pairs = [], [], 0, 0
+    losses = []
+    for ids, segments, targets, apart in unseen.batches(0):
+        states = model(ids, ids != _PAD, segments)  # (B, T, D)
+        places = targets != IGNORE
+        logits = model.masked_words(states[places])  # (words, V)
+        losses.append(torch.nn.functional.cross_entropy(logits, targets[places], reduction="none"))
+        asked.append(targets[places])
+        guessed.append(logits.argmax(-1))
+        told += int((model.next_sentence(states).argmax(-1) == apart).sum())
+        pairs += len(apart)
+    words, guesses = torch.cat(asked), torch.cat(guessed)
+    return Measured(
+        loss=float(torch.cat(losses).mean()),
+        by_frequency=float(-chances[words].mean()),
+        right=float((guesses == words).float().mean()),
+        most_frequent=float((words == chances.argmax()).float().mean()),
+        follows=told / pairs,
+        words=len(words),
+    )
+
+
+@dataclass(eq=False)
+class Reading:
+    """The task of `regard train bert`: some lines to learn from, others to measure with (None in a short text)."""
+
+    learned: Sentences
+    unseen: Sentences | None
+
+    def batches(self, epoch: int) -> list[Batch]:
+        return self.learned.batches(epoch)
+
+    def loss(self, model: Bert, batch: Batch) -> Tensor:
+        return self.learned.loss(model, batch)
+
+    def report(self, model: Bert) -> str:
+        said = self.learned.example(model)
+        return said if self.unseen is None else f"{said}\n  {measure(model, self.learned, self.unseen)}"
 
 
 def hide(ids: Tensor, vocabulary: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -114,6 +190,23 @@ def read_documents(path: str | Path) -> list[list[str]]:
     return found
 
 
+def kept_apart(documents: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
+    """Documents to learn from, and the last lines of the text to measure with (none of a short text)."""
+    wanted = int(APART * sum(map(len, documents)))
+    if wanted < APART * FEWEST:
+        return documents, []
+    learned, unseen = [list(lines) for lines in documents], []
+    while wanted > 0:
+        last = learned.pop()
+        if len(last) >= max(2, wanted) + 2:  # two lines or more on either side
+            cut = len(last) - max(2, wanted)
+            learned.append(last[:cut])
+            last = last[cut:]
+        unseen.append(last)
+        wanted -= len(last)
+    return learned, unseen[::-1]
+
+
 def train_bert(
     data: str | Path,
     output: str | Path,
@@ -129,7 +222,7 @@ def train_bert(
 ) -> Path:
     """Train a small BERT on a text file."""
     settings = Settings(epochs, rate, warmup, seed, resume)
-    documents = read_documents(data)
+    documents, apart = kept_apart(read_documents(data))
     small: dict[str, Any] = {"width": 128, "heads": 4, "layers": 4, "hidden": 512, "length": 128} | sizes
     tokenizer = train_wordpiece((line for lines in documents for line in lines), vocabulary, length=small["length"])
     torch.manual_seed(seed)
@@ -149,6 +242,11 @@ def train_bert(
         **small,
     )
     facts = {"data": f"{Path(data).parent.name}/{Path(data).name}", "epochs": epochs, "rate": rate, "seed": seed}
-    task = Sentences(documents, tokenizer, seed, config)
-    run = Trainer(Bert(config), tokenizer, task, settings, Path(output), facts, console or Console(stderr=True))
+    task = Reading(
+        Sentences(documents, tokenizer, seed, config), Sentences(apart, tokenizer, seed, config) if apart else None
+    )
+    model = Bert(config)
+    with torch.no_grad():
+        model.output.bias.copy_(task.learned.frequencies())  # what context adds is left to learn
+    run = Trainer(model, tokenizer, task, settings, Path(output), facts, console or Console(stderr=True))
     return run.run()

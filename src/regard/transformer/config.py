@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ACTIVATIONS = ("relu", "gelu", "silu")
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu")
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class Config:
     width: int = 192
     heads: int = 6
     layers: int = 3
+    distinct: int | None = None  # layers with weights of their own; ALBERT repeats one
     decoder_layers: int = 3  # 0 makes an encoder alone
     hidden: int = 512  # width inside the feed-forward network
     length: int = 64  # most positions
@@ -22,6 +23,7 @@ class Config:
     position: str = "sinusoidal"  # or "learned"
     norm: str = "pre"  # "post": as in 2017 and in BERT; "pre" trains without long warm-up
     activation: str = "relu"
+    table: int | None = None  # width of the embedding tables, where a linear map widens it to D afterwards
     embedding_norm: bool = False
     embedding_scale: bool = True  # times √D, so that words are not drowned by positions
     epsilon: float = 1e-5  # inside the square root of LayerNorm
@@ -35,6 +37,8 @@ class Config:
     def __post_init__(self) -> None:
         if self.width % self.heads:
             raise ValueError(f"a width of {self.width} cannot be split into {self.heads} equal heads")
+        if self.distinct is not None and (self.decoder_layers or not 1 <= self.distinct <= self.layers):
+            raise ValueError("layers can be repeated in an encoder alone, and at most as many as it has can differ")
         choices = (("position", ("sinusoidal", "learned")), ("norm", ("pre", "post")), ("activation", ACTIVATIONS))
         for field, known in choices:
             if getattr(self, field) not in known:

@@ -18,7 +18,12 @@ from torch import Tensor, nn
 
 from regard.transformer.config import Config
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+}
 
 
 # -- positions and masks -----------------------------------------------------------------------------------
@@ -142,15 +147,22 @@ class Embedding(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.scale = math.sqrt(config.width) if config.embedding_scale else 1.0
-        self.word = nn.Embedding(config.vocabulary, config.width, padding_idx=config.pad)
-        nn.init.normal_(self.word.weight, std=config.width**-0.5)  # the same table makes the output's logits
-        self.segment = nn.Embedding(config.segments, config.width) if config.segments else None
+        width = config.table or config.width
+        # The same for all parts, so that none drowns another. A norm brings them to size 1 later: then they may begin
+        # small, and so do the logits, which the word table makes too.
+        std = 0.02 if config.embedding_norm else width**-0.5
+        self.word = nn.Embedding(config.vocabulary, width, padding_idx=config.pad)
+        nn.init.normal_(self.word.weight, std=std)
+        self.segment = nn.Embedding(config.segments, width) if config.segments else None
+        if self.segment is not None:
+            nn.init.normal_(self.segment.weight, std=std)
         self.position: Tensor | nn.Parameter
         if config.position == "learned":
-            self.position = nn.Parameter(torch.randn(config.length, config.width) * 0.02)
+            self.position = nn.Parameter(torch.randn(config.length, width) * std)
         else:
-            self.register_buffer("position", sinusoids(config.length, config.width))
-        self.norm = nn.LayerNorm(config.width, config.epsilon) if config.embedding_norm else nn.Identity()
+            self.register_buffer("position", sinusoids(config.length, width))
+        self.norm = nn.LayerNorm(width, config.epsilon) if config.embedding_norm else nn.Identity()
+        self.widen = nn.Linear(width, config.width) if config.table else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, start: int = 0) -> Tensor:
@@ -161,7 +173,7 @@ class Embedding(nn.Module):
         x = self.word(ids) * self.scale + self.position[start : start + length]  # (B, T, D) + (T, D)
         if self.segment is not None:
             x = x + self.segment(torch.zeros_like(ids) if segments is None else segments)  # (B, T, D)
-        return cast(Tensor, self.dropout(self.norm(x)))
+        return cast(Tensor, self.dropout(self.widen(self.norm(x))))
 
 
 # -- blocks ------------------------------------------------------------------------------------------------
@@ -202,7 +214,8 @@ class Stack(nn.Module):
 
     def __init__(self, config: Config, layer: Callable[[Config], nn.Module], count: int) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(layer(config) for _ in range(count))
+        made = [layer(config) for _ in range(config.distinct or count)]
+        self.layers = nn.ModuleList(made[i * len(made) // count] for i in range(count))
         self.norm = nn.LayerNorm(config.width, config.epsilon) if config.norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, *given: Any) -> Tensor:
@@ -291,11 +304,10 @@ class Bert(nn.Module):
         self.encoder = Stack(config, EncoderLayer, config.layers)
         self.pool = nn.Linear(config.width, config.width)
         self.follows = nn.Linear(config.width, 2)
-        self.transform, self.transform_norm = (
-            nn.Linear(config.width, config.width),
-            nn.LayerNorm(config.width, config.epsilon),
-        )
-        self.output = nn.Linear(config.width, config.vocabulary)
+        width = config.table or config.width
+        self.transform, self.transform_norm = nn.Linear(config.width, width), nn.LayerNorm(width, config.epsilon)
+        self.activation = _ACTIVATIONS[config.activation]
+        self.output = nn.Linear(width, config.vocabulary)
         self.apply(_initialise)
         self.output.weight = self.embedding.word.weight
 
@@ -307,7 +319,7 @@ class Bert(nn.Module):
 
     def masked_words(self, states: Tensor) -> Tensor:
         """(..., D) -> (..., V) logits of the word that stood at each position."""
-        return cast(Tensor, self.output(self.transform_norm(F.gelu(self.transform(states)))))
+        return cast(Tensor, self.output(self.transform_norm(self.activation(self.transform(states)))))
 
     def next_sentence(self, states: Tensor) -> Tensor:
         """(B, T, D) -> (B, 2) logits, from the first token: 0 follows, 1 does not."""

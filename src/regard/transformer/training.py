@@ -1,7 +1,7 @@
 """The training loop that translator and BERT share: warm-up, cosine, checkpoints, resuming, a stop at NaN.
 
 Enters: a Task (data and loss). Leaves: a trained model in a file; the same seed gives the same weights, also when a
-run was stopped and resumed.
+run was stopped and resumed. Its parts (settings, a step, the bar, batches by length) serve fine-tuning too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import torch
 from rich.console import Console
@@ -71,17 +71,17 @@ class Trainer:
 
     def run(self) -> Path:
         """Train, and leave the finished model at `path` (16 bits, without the optimizer's state)."""
-        optimizer = torch.optim.AdamW(
-            self.model.parameters(), lr=self.settings.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
-        )
+        optimizer = adam(self.model, self.settings.rate)
         state = self._resumed(optimizer)
         began = time.perf_counter(), time.process_time()
         with self._progress() as advance:
+            clock = Clock(state["step"])
             for epoch in range(state["epoch"], self.settings.epochs):
-                self._epoch(optimizer, state, epoch, advance)
+                self._epoch(optimizer, state, epoch, clock, advance)
                 state |= {"epoch": epoch + 1, "index": 0}
                 self._keep(optimizer, state)
-                self.console.print(self._line(epoch, state), highlight=False)
+                left = clock.left(state, self.settings.epochs)
+                self.console.print(self._line(epoch, state, left), highlight=False, markup=False)
         self.facts |= {
             "steps": state["step"],
             "minutes": round((time.perf_counter() - began[0]) / 60, 1),
@@ -98,7 +98,12 @@ class Trainer:
         return self.path.with_suffix(".running.safetensors")
 
     def _epoch(
-        self, optimizer: torch.optim.Optimizer, state: dict[str, Any], epoch: int, advance: Callable[[float, str], None]
+        self,
+        optimizer: torch.optim.Optimizer,
+        state: dict[str, Any],
+        epoch: int,
+        clock: Clock,
+        advance: Callable[[float, str], None],
     ) -> None:
         batches = self.task.batches(epoch)
         for index in range(state["index"], len(batches)):
@@ -106,7 +111,7 @@ class Trainer:
             loss = self._step(optimizer, batches[index], state, progress)
             state |= {"index": index + 1, "step": state["step"] + 1}
             state["loss"] = loss if state["loss"] is None else 0.98 * state["loss"] + 0.02 * loss
-            advance(progress, f"loss {state['loss']:.3f}")
+            advance(progress, f"loss {state['loss']:.3f}  {clock.rate(state)}")
             if state["step"] % EVERY == 0:
                 self._keep(optimizer, state)
 
@@ -116,16 +121,10 @@ class Trainer:
         for group in optimizer.param_groups:
             group["lr"] = self.settings.rate_at(step, progress)
         self.model.train()
-        loss = self.task.loss(self.model, batch)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        length = torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
-        if not math.isfinite(loss.item()) or not math.isfinite(length.item()):
-            self._stop(step)
-        optimizer.step()
-        return float(loss.item())
+        loss = learn(self.model, optimizer, self.task.loss(self.model, batch))
+        return self._stop(step) if loss is None else loss
 
-    def _stop(self, step: int) -> None:
+    def _stop(self, step: int) -> NoReturn:
         kept = f"the last good checkpoint is {self._running}" if self._running.exists() else "no checkpoint was due yet"
         raise ValueError(
             f"the loss is no longer a number at step {step}; training stopped, {kept}. Try a smaller --rate or a "
@@ -157,15 +156,50 @@ class Trainer:
             optimizer.state[parameter] = own
         return {key: found.state[key] for key in ("epoch", "index", "step", "loss")}
 
-    def _line(self, epoch: int, state: dict[str, Any]) -> str:
+    def _line(self, epoch: int, state: dict[str, Any], left: str) -> str:
         self.model.eval()
-        return f"epoch {epoch + 1}/{self.settings.epochs}  loss {state['loss']:.3f}  {self.task.report(self.model)}"
+        start = f"epoch {epoch + 1}/{self.settings.epochs}  loss {state['loss']:.3f}  {left}"
+        return f"{start}  {self.task.report(self.model)}"
 
     def _progress(self) -> Any:
-        return _bar(self.console)
+        return bar(self.console)
 
 
-class _bar:  # noqa: N801 (used as a context manager)
+class Clock:
+    """How fast training goes, and how long it will still take; counted from where this run began."""
+
+    def __init__(self, step: int) -> None:
+        self.first, self.began = step, time.perf_counter()
+
+    def rate(self, state: dict[str, Any]) -> str:
+        """Steps a second."""
+        return f"{(state['step'] - self.first) / (time.perf_counter() - self.began):.1f} steps/s"
+
+    def left(self, state: dict[str, Any], epochs: int) -> str:
+        """Minutes that remain after whole epochs, at the speed so far."""
+        spent = time.perf_counter() - self.began
+        remaining = state["step"] / state["epoch"] * (epochs - state["epoch"])
+        minutes = spent / max(1, state["step"] - self.first) * remaining / 60
+        return f"{self.rate(state)}, {minutes:.1f} min left"
+
+
+def adam(model: torch.nn.Module, rate: float) -> torch.optim.Optimizer:
+    """The optimizer of all our training."""
+    return torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+
+
+def learn(model: torch.nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor) -> float | None:
+    """One step down a loss, which is returned; None, and no step, where loss or gradient is no longer a number."""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    length = torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+    if not math.isfinite(loss.item()) or not math.isfinite(length.item()):
+        return None
+    optimizer.step()
+    return float(loss.item())
+
+
+class bar:  # noqa: N801 (used as a context manager)
     """A progress bar on a terminal; nothing elsewhere."""
 
     def __init__(self, console: Console) -> None:

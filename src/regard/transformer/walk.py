@@ -3,8 +3,9 @@
 Enters: a model of model.py and the ids of one input. Leaves: a Walk, arrays by name, from which the page recomputes
 each step (so that it can also show what would be if a step were different).
 
-Names: `source.*` and `target.*` are embeddings; `encoder.*`, `decoder.*` and `cross.*` are one layer's weights, as
-x @ W + b; `*.in` is what enters a layer and `*.states` (layers + 1, positions, D) what stands between layers.
+Names: `source.*` and `target.*` are embeddings (`narrow`, `W_E` and `b_E` where their tables are narrower than D);
+`encoder.*`, `decoder.*` and `cross.*` are one layer's weights, as x @ W + b; `*.in` is what enters a layer and
+`*.states` (layers + 1, positions, D) what stands between layers.
 """
 
 from __future__ import annotations
@@ -91,15 +92,22 @@ def walk_through(
 
 def _embedded(name: str, embedding: Embedding, ids: Tensor) -> dict[str, Tensor]:
     """The parts that an embedding adds up, and what comes out."""
-    parts = {
+    found = {
         f"{name}.word": embedding.word(ids)[0] * embedding.scale,
         f"{name}.position": embedding.position[: ids.shape[1]],
     }
     if embedding.segment is not None:
-        parts[f"{name}.segment"] = embedding.segment(torch.zeros_like(ids))[0]
+        found[f"{name}.segment"] = embedding.segment(torch.zeros_like(ids))[0]
+    total = torch.stack(list(found.values())).sum(0)
     if isinstance(embedding.norm, nn.LayerNorm):
-        parts |= {f"{name}.scale": embedding.norm.weight, f"{name}.shift": embedding.norm.bias}
-    return parts | {f"{name}.x": embedding(ids)[0]}  # (T, D) each
+        found |= {f"{name}.scale": embedding.norm.weight, f"{name}.shift": embedding.norm.bias}
+    if isinstance(embedding.widen, nn.Linear):
+        found |= {
+            f"{name}.narrow": embedding.norm(total),
+            f"{name}.W_E": embedding.widen.weight.T,
+            f"{name}.b_E": embedding.widen.bias,
+        }
+    return found | {f"{name}.x": embedding(ids)[0]}  # (T, D) each
 
 
 def _states(stack: nn.Module, x: Tensor, given: tuple[Any, ...]) -> Tensor:
@@ -158,7 +166,7 @@ def _permuted(
             x = x + embedding.position[: ids.shape[1]]
         if embedding.segment is not None:
             x = x + embedding.segment(torch.zeros_like(ids))
-        found[f"encoder.in.{name}"] = _states(model.encoder, embedding.norm(x), (None,))[layer]
+        found[f"encoder.in.{name}"] = _states(model.encoder, embedding.widen(embedding.norm(x)), (None,))[layer]
     return found
 
 

@@ -1,4 +1,4 @@
-"""The same machine, other people's weights: BERT, Marian and BART from Hugging Face into model.py.
+"""The same machine, other people's weights: the BERT family, Marian and BART from Hugging Face into model.py.
 
 Enters: a transformers model. Leaves: a Bert or Translator that computes the same numbers.
 """
@@ -17,23 +17,47 @@ from regard.transformer.model import Bert, Translator
 
 # What a name there is here; applied in this order.
 _BERT = (
-    (r"^bert\.", ""),
+    (r"^(bert|roberta|electra|albert|distilbert)\.", ""),
     (r"^embeddings\.word_embeddings", "embedding.word"),
     (r"^embeddings\.position_embeddings\.weight", "embedding.position"),
     (r"^embeddings\.token_type_embeddings", "embedding.segment"),
     (r"^embeddings\.LayerNorm", "embedding.norm"),
+    (r"^(embeddings_project|encoder\.embedding_hidden_mapping_in)", "embedding.widen"),
+    # ALBERT: layers in groups that are repeated
+    (r"^encoder\.albert_layer_groups\.(\d+)\.albert_layers\.0\.", r"encoder.layers.\1."),
+    (r"attention\.dense", "self_attention.output"),
+    (r"attention\.LayerNorm", "self_norm.norm"),
+    (r"\.ffn\.(weight|bias)", r".feed_forward.widen.\1"),
+    (r"\.ffn_output", ".feed_forward.narrow"),
+    (r"full_layer_layer_norm", "feed_norm.norm"),
+    # DistilBERT
+    (r"^transformer\.layer\.", "encoder.layers."),
+    (r"attention\.q_lin", "self_attention.query"),
+    (r"attention\.k_lin", "self_attention.key"),
+    (r"attention\.v_lin", "self_attention.value"),
+    (r"attention\.out_lin", "self_attention.output"),
+    (r"sa_layer_norm", "self_norm.norm"),
+    (r"\.ffn\.lin1", ".feed_forward.widen"),
+    (r"\.ffn\.lin2", ".feed_forward.narrow"),
+    (r"\.output_layer_norm", ".feed_norm.norm"),
+    # BERT, RoBERTa, ELECTRA
     (r"^encoder\.layer\.", "encoder.layers."),
-    (r"attention\.self\.", "self_attention."),
+    (r"\.attention\.(self\.)?(query|key|value)", r".self_attention.\2"),
     (r"attention\.output\.dense", "self_attention.output"),
     (r"attention\.output\.LayerNorm", "self_norm.norm"),
     (r"intermediate\.dense", "feed_forward.widen"),
     (r"(\d)\.output\.dense", r"\1.feed_forward.narrow"),
     (r"(\d)\.output\.LayerNorm", r"\1.feed_norm.norm"),
-    (r"^pooler\.dense", "pool"),
-    (r"^cls\.predictions\.transform\.dense", "transform"),
-    (r"^cls\.predictions\.transform\.LayerNorm", "transform_norm"),
-    (r"^cls\.predictions\.(decoder\.)?", "output."),
-    (r"^cls\.seq_relationship", "follows"),
+    # the heads
+    (r"^pooler(\.dense)?\.", "pool."),
+    (r"^cls\.seq_relationship|^sop_classifier\.classifier", "follows"),
+    (r"^(cls\.predictions\.transform|predictions|lm_head|generator_predictions)\.dense|^vocab_transform", "transform"),
+    (
+        r"^(cls\.predictions\.transform|predictions|generator_predictions)\.LayerNorm|^lm_head\.layer_norm"
+        "|^vocab_layer_norm",
+        "transform_norm",
+    ),
+    (r"^(cls\.predictions|predictions|lm_head)\.(decoder\.)?|^(vocab_projector|generator_lm_head)\.", "output."),
 )
 _MARIAN = (
     (r"^model\.", ""),
@@ -60,43 +84,74 @@ _MARIAN = (
 )
 
 
+ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert")
+TRANSLATORS = ("marian", "bart")
+
+
 def from_hugging_face(model: Any) -> Bert | Translator:
-    """The model of model.py with the weights of a transformers BERT, Marian or BART."""
-    kind = getattr(model.config, "model_type", "")
-    if kind == "bert":
+    """The model of model.py with the weights of a transformers model of the BERT family, Marian or BART."""
+    kind = getattr(getattr(model, "config", None), "model_type", "") or type(model).__name__
+    if kind in ENCODERS:
         made: Bert | Translator = Bert(_bert_config(model.config))
         weights = _renamed(model.state_dict(), _BERT)
-    elif kind in ("marian", "bart"):
+        weights["embedding.position"] = weights["embedding.position"][-made.config.length :]
+        if made.config.distinct is not None:
+            weights = _repeated(weights, made.config.distinct, made.config.layers)
+    elif kind in TRANSLATORS:
         made = Translator(_marian_config(model.config))
         weights = _renamed(model.state_dict(), _MARIAN)
         if kind == "bart":  # its position table begins with two rows that no position uses
             weights |= {f"{side}.position": weights[f"{side}.position"][2:] for side in ("source", "target")}
     else:
-        raise ValueError(f"weights of {kind or type(model).__name__} do not fit; pass a BERT, Marian or BART model")
+        known = ", ".join(ENCODERS + TRANSLATORS)
+        raise ValueError(
+            f"a {kind} model cannot be opened step by step; these types can: {known}, and what regard train makes"
+        )
     _copy(made, weights)
     return made.eval()
 
 
 def _bert_config(config: Any) -> Config:
+    kind = config.model_type
+    if getattr(config, "is_decoder", False):
+        raise ValueError(f"this {kind} model is set up as a decoder (is_decoder); load it as an encoder")
+    if getattr(config, "inner_group_num", 1) != 1:
+        raise ValueError("this albert model has several blocks in a layer (inner_group_num); pass one that has one")
+    width, table = config.hidden_size, getattr(config, "embedding_size", config.hidden_size)
+    # RoBERTa's position table begins with rows up to the padding id that no position uses
+    unused = config.pad_token_id + 1 if kind in ("roberta", "xlm-roberta", "camembert") else 0
     return Config(
         vocabulary=config.vocab_size,
-        width=config.hidden_size,
+        width=width,
         heads=config.num_attention_heads,
         layers=config.num_hidden_layers,
+        distinct=config.num_hidden_groups if kind == "albert" else None,
         decoder_layers=0,
-        hidden=config.intermediate_size,
-        length=config.max_position_embeddings,
-        segments=config.type_vocab_size,
+        hidden=config.hidden_dim if kind == "distilbert" else config.intermediate_size,
+        length=config.max_position_embeddings - unused,
+        segments=0 if kind == "distilbert" else config.type_vocab_size,
         position="learned",
         norm="post",
-        activation=_activation(config.hidden_act),
+        activation=_activation(config.activation if kind == "distilbert" else config.hidden_act),
+        table=table if table != width or kind == "albert" else None,
         embedding_norm=True,
         embedding_scale=False,
-        epsilon=config.layer_norm_eps,
-        dropout=config.hidden_dropout_prob,
+        epsilon=1e-12 if kind == "distilbert" else config.layer_norm_eps,
+        dropout=config.dropout if kind == "distilbert" else config.hidden_dropout_prob,
         pad=config.pad_token_id or 0,
-        name=str(getattr(config, "_name_or_path", "") or "bert"),
+        name=str(getattr(config, "_name_or_path", "") or kind),
     )
+
+
+def _repeated(weights: Mapping[str, Tensor], distinct: int, layers: int) -> dict[str, Tensor]:
+    """Weights of a few layers under the numbers of all that repeat them."""
+    found = {name: value for name, value in weights.items() if not name.startswith("encoder.layers.")}
+    for layer in range(layers):
+        prefix = f"encoder.layers.{layer * distinct // layers}."
+        for name, value in weights.items():
+            if name.startswith(prefix):
+                found[f"encoder.layers.{layer}.{name.removeprefix(prefix)}"] = value
+    return found
 
 
 def _marian_config(config: Any) -> Config:
@@ -126,7 +181,8 @@ def _marian_config(config: Any) -> Config:
 
 
 def _activation(name: str) -> str:
-    known = {"swish": "silu"}.get(name, name)
+    same = {"swish": "silu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh"}
+    known = same.get(name, name)
     if known not in ACTIVATIONS:
         raise ValueError(f"the activation {name} is not among {', '.join(ACTIVATIONS)}; pass another model")
     return known

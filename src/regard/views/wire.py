@@ -7,7 +7,7 @@ Enters: a Trace and what to show first. Leaves: header length, JSON header, one 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,8 @@ def encode(
     measures: Mapping[str, Sequence[Array]] | None = None,
     report: Given = None,
     walk: Walk | None = None,
+    weights: Container[tuple[str, int]] | None = None,
+    packed: bool | None = None,
 ) -> bytes:
     """A trace as bytes for the views.
 
@@ -63,17 +65,23 @@ def encode(
         `Patterns` of this trace, or records as from `regard.patterns.head_report`.
     walk
         One layer of the model, opened (`regard.transformer.walk`); without it there is no walk view.
+    weights
+        The (kind, layer) pairs whose attention travels; all unless given. The others are only named.
+    packed
+        Whether numbers travel in fewer bits than they have; without it, where there is much.
     """
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
+    few = _packed(trace) if packed is None else packed
     buffer = Buffer()
     sites = []
     for number, site in enumerate(trace.sites):
         own = {name: np.asarray(values[number]) for name, values in (measures or {}).items()}
-        record = _site_record(site, trace, buffer, _packed(trace))
-        record |= _weights(site, buffer, vectors, _packed(trace))
-        record |= _parts(site, buffer, _packed(trace)) | _known(site, known, own, buffer)
-        sites.append(record)
+        whole = weights is None or (site.kind, site.layer) in weights
+        record = _site_record(site, trace, buffer, few, whole)
+        if whole:
+            record |= _weights(site, buffer, vectors, few) | _parts(site, buffer, few)
+        sites.append(record | _known(site, known, own, buffer))
     header = {
         "format": "regard",
         "version": VERSION,
@@ -150,8 +158,9 @@ def _walk_record(walk: Walk, buffer: Buffer) -> Record:
     return record | {"arrays": {name: buffer.put(array) for name, array in walk.arrays.items()}}
 
 
-def _site_record(site: Site, trace: Trace, buffer: Buffer, packed: bool) -> Record:
-    table = site.mask.table
+def _site_record(site: Site, trace: Trace, buffer: Buffer, packed: bool, whole: bool) -> Record:
+    """A site without its weights; unless it is whole, it is only named."""
+    table, bias, sink, norms = (site.mask.table, site.bias, site.sink, site.norms) if whole else [None] * 4
     return {
         "kind": site.kind,
         "layer": site.layer,
@@ -162,10 +171,10 @@ def _site_record(site: Site, trace: Trace, buffer: Buffer, packed: bool) -> Reco
         "scale": site.scale,
         "softcap": site.softcap,
         "mask": {"left": site.mask.left, "right": site.mask.right, "table": buffer.put(table, "u1")},
-        "bias": buffer.put(site.bias),
-        "sink": buffer.put(site.sink),
-        "norms": buffer.put(site.norms, "l16" if packed else "f4"),
-        "dots": buffer.put(_word_dots(site, trace.sides[site.key_side])),
+        "bias": buffer.put(bias),
+        "sink": buffer.put(sink),
+        "norms": buffer.put(norms, "l16" if packed else "f4"),
+        "dots": buffer.put(_word_dots(site, trace.sides[site.key_side]) if whole else None),
         "why": site.no_norms,
     }
 

@@ -1,0 +1,25 @@
+// What every part of the app can reach: the session, and sentences in the reader's language.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Trouble } from "./server";
+import type { Session } from "./session";
+import { isPhrase, type Phrase, phrase } from "./text";
+
+export const SessionContext = createContext<Session | null>(null);
+
+export const useSession = (): Session => useContext(SessionContext)!;
+
+export type Tell = (key: Phrase, values?: Record<string, string | number>) => string;
+
+export function useTell(): Tell {
+  const language = useSession().language.value;
+  return (key, values) => phrase(language, key, values);
+}
+
+/** A trouble as a sentence: the server's own, unless the server itself is what is missing. */
+export function sentenceOf({ code, message }: Trouble, tell: Tell): string {
+  if (code === "gone" || code === "busyAgain") return isPhrase(code) ? tell(code, { message }) : message;
+  // Sentences of Python begin small; a name that begins one stays as it is.
+  return message.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1));
+}

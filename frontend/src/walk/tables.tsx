@@ -1,0 +1,214 @@
+// Steps that are tables: tokens and ids, the next word, the loss.
+
+import type { Signal } from "@preact/signals";
+import type { WalkData } from "./data";
+import type { Label } from "./labels";
+import { softmax } from "./maths";
+import type { Words } from "./steps";
+import type { StepId } from "./text";
+
+const LIKELY = 8; // words listed at a position
+const SMOOTHING = 0.1;
+export type Tell = (key: Label, values?: Record<string, string | number>) => string;
+
+/** A table as text, for a saved picture; `shares` are bars behind the first column. */
+export interface Listed {
+  head: string[];
+  rows: string[][];
+  shares?: number[];
+}
+
+const rowOf = (values: Float32Array, row: number, columns: number): Float32Array =>
+  values.subarray(row * columns, (row + 1) * columns);
+
+const named = (data: WalkData, id: number): string => data.header.vocabulary[id] ?? String(id);
+
+/** The words that are likeliest after a position. */
+export function likely(data: WalkData, at: number, temperature: number): { id: number; chance: number }[] {
+  const logits = data.get("logits");
+  const row = { rows: 1, columns: logits.columns, values: rowOf(logits.values, at, logits.columns) };
+  const chances = softmax(row, temperature).values;
+  return Array.from(chances.keys())
+    .sort((a, b) => chances[b] - chances[a])
+    .slice(0, LIKELY)
+    .map((id) => ({ id, chance: chances[id] }));
+}
+
+interface Costs {
+  id: number;
+  chance: number;
+  plain: number;
+  smoothed: number;
+}
+
+/** Loss at each position, plain and with label smoothing. */
+export function losses(data: WalkData): Costs[] {
+  const logits = data.get("logits");
+  const chances = softmax(logits);
+  return data.header.targets.map((id, i) => {
+    const p = rowOf(chances.values, i, logits.columns);
+    const plain = -Math.log(p[id]);
+    const even = p.reduce((all, value) => all - Math.log(Math.max(value, 1e-45)), 0) / p.length;
+    return { id, chance: p[id], plain, smoothed: (1 - SMOOTHING) * plain + SMOOTHING * even };
+  });
+}
+
+const mean = (rows: Costs[], pick: (row: Costs) => number): number =>
+  rows.reduce((all, row) => all + pick(row), 0) / rows.length;
+
+/** The table of a step; null where it has none. */
+export function listed(
+  data: WalkData,
+  id: StepId,
+  words: Words,
+  position: number,
+  temperature: number,
+  tell: Tell,
+): Listed | null {
+  if (id === "tokens")
+    return {
+      head: [tell("token"), tell("id")],
+      rows: words.source.map((text, i) => [text, String(data.header.ids[i])]),
+    };
+  if (id === "predict") {
+    const best = likely(data, position, temperature);
+    return {
+      head: [`… ${words.target[position]} →`, tell("probability")],
+      rows: best.map((one) => [named(data, one.id), one.chance.toFixed(4)]),
+      shares: best.map((one) => one.chance),
+    };
+  }
+  if (id !== "loss") return null;
+  const rows = losses(data);
+  const total = [(row: Costs) => row.plain, (row: Costs) => row.smoothed].map((pick) =>
+    mean(rows, pick).toFixed(4),
+  );
+  return {
+    head: [tell("soFar"), tell("following"), tell("probability"), tell("loss"), `${tell("loss")}, ε = 0.1`],
+    rows: [
+      ...rows.map((row, i) => [
+        `… ${words.target[i]}`,
+        named(data, row.id),
+        row.chance.toFixed(4),
+        row.plain.toFixed(4),
+        row.smoothed.toFixed(4),
+      ]),
+      [tell("mean"), "", "", ...total],
+    ],
+  };
+}
+
+export function Tokens({ data, words, tell }: { data: WalkData; words: Words; tell: Tell }) {
+  return (
+    <table class="numbers" data-table="tokens">
+      <tbody>
+        <tr>
+          <th scope="row">{tell("token")}</th>
+          {words.source.map((text, i) => (
+            <td key={i}>
+              <bdi>{text}</bdi>
+            </td>
+          ))}
+        </tr>
+        <tr>
+          <th scope="row">{tell("id")}</th>
+          {data.header.ids.map((id, i) => (
+            <td key={i}>{id}</td>
+          ))}
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+interface PredictProps {
+  data: WalkData;
+  words: Words;
+  temperature: number;
+  position: Signal<number>;
+  tell: Tell;
+}
+
+/** The decoder word by word: what has been said, and how likely each next word is. */
+export function Predict({ data, words, temperature, position, tell }: PredictProps) {
+  const at = position.value;
+  return (
+    <div class="predict">
+      <fieldset class="choice">
+        <legend class="unseen">{tell("soFar")}</legend>
+        {words.target.map((text, i) => (
+          <button
+            key={i}
+            type="button"
+            data-position={i}
+            aria-pressed={i === at}
+            onClick={() => (position.value = i)}
+          >
+            <bdi>{text}</bdi>
+          </button>
+        ))}
+      </fieldset>
+      <p>
+        {tell("soFar")}: <code>{words.target.slice(0, at + 1).join(" ")}</code> → {tell("following")}:
+      </p>
+      <table class="bars" data-table="predict">
+        <tbody>
+          {likely(data, at, temperature).map(({ id, chance }) => (
+            <tr key={id} class={id === data.header.targets[at] ? "right" : ""}>
+              <th scope="row">
+                <bdi>{named(data, id)}</bdi>
+              </th>
+              <td>
+                <i class="share" style={{ width: `${Math.max(1, 220 * chance)}px` }} />
+              </td>
+              <td class="number" title={String(chance)}>
+                {chance.toFixed(4)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Loss({ data, words, tell }: { data: WalkData; words: Words; tell: Tell }) {
+  const rows = losses(data);
+  return (
+    <table class="numbers" data-table="loss">
+      <thead>
+        <tr>
+          <th>{tell("soFar")}</th>
+          <th>{tell("following")}</th>
+          <th>{tell("probability")}</th>
+          <th>{tell("loss")}</th>
+          <th>{tell("loss")}, ε = 0.1</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, i) => (
+          <tr key={i}>
+            <td>… {words.target[i]}</td>
+            <td>
+              <bdi>{named(data, row.id)}</bdi>
+            </td>
+            <td class="number">{row.chance.toFixed(4)}</td>
+            <td class="number">{row.plain.toFixed(4)}</td>
+            <td class="number">{row.smoothed.toFixed(4)}</td>
+          </tr>
+        ))}
+        <tr class="total">
+          <th scope="row" colSpan={3}>
+            {tell("mean")}
+          </th>
+          <td class="number" data-loss="plain">
+            {mean(rows, (row) => row.plain).toFixed(4)}
+          </td>
+          <td class="number" data-loss="smoothed">
+            {mean(rows, (row) => row.smoothed).toFixed(4)}
+          </td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,209 @@
+"""What a request asks for, checked at the door.
+
+Enters: a request's body or query. Leaves: frozen records of the right types, or a Problem that names the field.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+
+from regard.app.problems import Problem, bad, large
+from regard.app.settings import Limits
+from regard.views.wire import VIEWS
+
+_CLIENT = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_READ = 10.0  # seconds a client has for sending its body
+_NAME = 300  # characters of a model's name
+_HEADS = 4096  # heads one request may name
+T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Open:
+    """What is open first."""
+
+    view: str = "heads"
+    kind: str | None = None
+    layer: int | None = None
+    heads: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Off:
+    """Heads to switch off, (kind, layer, head) or (layer, head), and how (None is every way, or the first)."""
+
+    heads: tuple[tuple[Any, ...], ...]
+    mode: str | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A text for a model, and what is to be done with it."""
+
+    text: str
+    pair: str | None
+    model: str | None
+    target: str | None
+    generate: int | None
+    truncate: bool
+    layer: int
+    count: int
+    position: int | None
+    off: Off | None
+    open: Open | None
+
+
+class Fields:
+    """A JSON object's fields, each taken by its name and type."""
+
+    def __init__(self, body: Any, where: str = "the body") -> None:
+        if not isinstance(body, dict):
+            raise bad(f"{where} must be a JSON object")
+        self._body: Mapping[str, Any] = body
+
+    def get(self, name: str, kind: type[T], default: T | None = None) -> T | None:
+        value = self._body.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            _refuse(name, kind)
+        return value
+
+    def text(self, name: str, most: int) -> str | None:
+        value = self.get(name, str)
+        if value is None:
+            return None
+        if len(value) > most:
+            raise large(f"{name} has {len(value):,} characters; this server takes at most {most:,}")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise bad(f"{name} holds half of a character (a lone surrogate); send whole ones") from None
+        return value
+
+    def number(self, name: str, least: int, most: int) -> int | None:
+        value = self.get(name, int)
+        if value is not None and not least <= value <= most:
+            raise bad(f"{name} must be from {least} to {most:,}")
+        return value
+
+    def part(self, name: str) -> Fields | None:
+        value = self._body.get(name)
+        return None if value is None else Fields(value, name)
+
+
+async def body_of(request: Request, limits: Limits) -> Fields:
+    """The JSON object of a POST; what is too large is refused before it is read to its end."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Problem(415, "media", "send JSON, with Content-Type: application/json")
+    data = bytearray()
+    try:
+        async with asyncio.timeout(_READ):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > limits.body:
+                    raise large(f"the request is larger than {limits.body:,} bytes")
+    except TimeoutError:
+        raise bad(f"the request did not arrive within {_READ:.0f} seconds") from None
+    except ClientDisconnect:
+        raise bad("the connection was closed") from None
+    try:
+        return Fields(json.loads(data))
+    except (ValueError, RecursionError):
+        raise bad("the body is not JSON") from None
+
+
+def asked(fields: Fields, limits: Limits) -> Asked:
+    """A text for a model."""
+    text = fields.text("text", limits.text)
+    if text is None:
+        raise bad("text is missing")
+    first = fields.part("open")
+    return Asked(
+        text=text,
+        pair=fields.text("pair", limits.text) or None,
+        model=fields.text("model", _NAME) or None,
+        target=fields.text("target", limits.text) or None,
+        generate=fields.number("generate", 1, limits.generate),
+        truncate=bool(fields.get("truncate", bool)),
+        layer=fields.number("layer", 0, 10_000) or 0,
+        count=fields.number("count", 1, 100) or 5,
+        position=fields.number("position", -limits.text, limits.text),
+        off=_off(fields, limits),
+        open=None if first is None else _open(first),
+    )
+
+
+def model_name(fields: Fields) -> str:
+    """The name of a model to load."""
+    name = fields.text("name", _NAME)
+    if not name or not name.isprintable():
+        raise bad("name must be the name or folder of a model")
+    return name
+
+
+def client_of(request: Request) -> str | None:
+    """Who asks: requests of one client to one endpoint replace each other."""
+    name = request.headers.get("x-regard-client")
+    if name is not None and not _CLIENT.fullmatch(name):
+        raise bad("X-Regard-Client must be up to 64 letters, digits, '-', '_' or '.'")
+    return name
+
+
+def open_of(request: Request) -> Open:
+    """What is open first in an exported page, from its query."""
+    query = request.query_params
+    try:
+        return _open(
+            Fields(
+                {
+                    "view": query.get("view"),
+                    "kind": query.get("kind"),
+                    "layer": int(query["layer"]) if query.get("layer") else None,
+                    "heads": [int(part) for part in query["heads"].split(",")] if query.get("heads") else None,
+                }
+            )
+        )
+    except ValueError:
+        raise bad("layer must be a number, heads numbers with commas") from None
+
+
+def _open(fields: Fields) -> Open:
+    view = fields.get("view", str) or "heads"
+    if view not in VIEWS:
+        raise bad(f"view must be one of {', '.join(VIEWS)}")
+    heads = fields.get("heads", list)
+    if heads is not None and not all(isinstance(head, int) and not isinstance(head, bool) for head in heads):
+        _refuse("heads", list)
+    layer = fields.number("layer", 0, 10_000)
+    return Open(view, fields.text("kind", 20), layer, None if heads is None else tuple(heads[:_HEADS]))
+
+
+def _off(fields: Fields, limits: Limits) -> Off | None:
+    """Heads to switch off: of a trace under `ablate`, of an ablation as `heads` and `mode` themselves."""
+    own = fields.part("ablate") or fields
+    heads = own.get("heads", list)
+    if not heads:
+        return None
+    if len(heads) > _HEADS:
+        raise large(f"at most {_HEADS:,} heads can be switched off at once")
+    return Off(tuple(_head(Fields(head, "each of heads")) for head in heads), own.text("mode", 40))
+
+
+def _head(fields: Fields) -> tuple[Any, ...]:
+    layer, head, kind = fields.number("layer", 0, 10_000), fields.number("head", 0, 10_000), fields.text("kind", 20)
+    if layer is None or head is None:
+        raise bad("each of heads needs a layer and a head")
+    return (layer, head) if kind is None else (kind, layer, head)
+
+
+def _refuse(name: str, kind: type) -> NoReturn:
+    words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
+    raise bad(f"{name} must be {words[kind]}")

@@ -1,0 +1,78 @@
+"""Examples to click: a sentence, the head to look at, and what to look for. tests/app checks that it is there to see.
+
+Enters: nothing. Leaves: records as docs/reference/app.md says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from regard.loading import DEFAULT
+
+_STORE = ("I went to the store.", "At the store, I bought fresh strawberries.")
+
+
+def _example(
+    name: str, text: str, pair: str | None, place: tuple[str, int, int], en: str, zh: str, *, model: str = DEFAULT
+) -> dict[str, Any]:
+    kind, layer, head = place
+    return {
+        "id": name,
+        "model": model,
+        "text": text,
+        "pair": pair,
+        "target": None,
+        "open": {"view": "heads", "kind": kind, "layer": layer, "heads": [head]},
+        "look": {"en": en, "zh": zh},
+    }
+
+
+EXAMPLES = [
+    _example(
+        "previous",
+        *_STORE,
+        ("encoder", 0, 2),
+        "Layer 0, head 2: every token looks at the token before it.",
+        "第 0 层第 2 个头：每个词元都看向它前面的词元。",
+    ),
+    _example(
+        "next",
+        *_STORE,
+        ("encoder", 1, 8),
+        "Layer 1, head 8: most tokens look at the token after them.",
+        "第 1 层第 8 个头：大多数词元看向它后面的词元。",
+    ),
+    _example(
+        "delimiter",
+        *_STORE,
+        ("encoder", 2, 7),
+        "Layer 2, head 7: nearly all attention rests on [CLS]. Such a head may simply be doing nothing here.",
+        "第 2 层第 7 个头：几乎所有注意力都停在 [CLS] 上。这样的头此时可能什么也没做。",
+    ),
+    _example(
+        "same-word",
+        "The cat sat on the mat.",
+        "The cat lay on the rug.",
+        ("encoder", 2, 9),
+        "Layer 2, head 9: words look for themselves in the other sentence; follow “cat” and “on”.",
+        "第 2 层第 9 个头：词语在另一句中寻找自己；请看 “cat” 和 “on”。",
+    ),
+    _example(
+        "pronoun",
+        "The animal didn't cross the street because it was too tired.",
+        None,
+        ("encoder", 3, 1),
+        "Layer 3, head 1: “it” looks at “animal”. Put “wide” for “tired”, and it does so much less.",
+        "第 3 层第 1 个头：“it” 看向 “animal”。把 “tired” 换成 “wide”，它就看得少多了。",
+    ),
+    _example(
+        "word-order",
+        "I like the red house.",
+        None,
+        ("cross", 2, 4),
+        "Cross attention, layer 2, head 4: after “la” the translator looks at “house”, and only then at “red”: the "
+        "noun comes first in Spanish.",
+        "交叉注意力，第 2 层第 4 个头：写完 “la” 后翻译器先看 “house”，再看 “red”：西班牙语名词在前。",
+        model="translator",
+    ),
+]

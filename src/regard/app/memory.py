@@ -1,0 +1,69 @@
+"""What a run would need, before it runs.
+
+Enters: a model and a number of tokens. Leaves: nothing, or a Problem that says how much is missing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from regard.app.problems import large
+from regard.loading import resolve
+
+if TYPE_CHECKING:
+    from regard.model import Model
+
+_SHARE = 0.8  # of the memory that is free; the rest is for what the estimate does not know
+_WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
+
+
+def available() -> int | None:
+    """Bytes that can be used without swapping; None where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    sizes = {name: int(rest.split()[0]) * 1024 for name, _, rest in (line.partition(":") for line in lines)}
+    return sizes.get("MemAvailable")
+
+
+def estimate(model: Model, tokens: int) -> int:
+    """Bytes for a trace of so many tokens: what is kept (q, k, v), the widest step on the way, and the predictions."""
+    config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
+    width = _first(config, "hidden_size", "d_model", "n_embd", "width")
+    heads = _first(config, "num_attention_heads", "encoder_attention_heads", "n_head", "num_heads", "heads")
+    words = _first(config, "vocab_size") if model.can_generate else 0
+    layers = len(model.layout)
+    kept = 3 * width * layers
+    passing = 12 * width + words  # the feed-forward layer's inside, and a number for each word of the vocabulary
+    maps = layers * heads * tokens if model.plan.tier == "maps" else 0
+    return 4 * tokens * (kept + passing + maps)
+
+
+def check_run(model: Model, tokens: int) -> None:
+    """Refuse a run that the memory at hand does not hold."""
+    need, free = estimate(model, tokens), available()
+    if free is not None and need > _SHARE * free:
+        raise large(
+            f"{tokens:,} tokens would need about {need / 1e9:.1f} GB in {model.name}, and {free / 1e9:.1f} GB are "
+            "free; take a shorter text or a smaller model"
+        )
+
+
+def check_model(name: str) -> None:
+    """Refuse a model whose files are larger than the memory at hand; what is not here yet cannot be told."""
+    path = Path(resolve(name)[1])
+    if not path.exists():
+        return
+    files = [path] if path.is_file() else [file for pattern in _WEIGHTS for file in path.glob(pattern)]
+    # GGUF holds four to eight bits a number, which become 32 when it is read
+    need = sum(file.stat().st_size * (8 if file.suffix == ".gguf" else 1) for file in files)
+    free = available()
+    if free is not None and need > _SHARE * free:
+        raise large(f"{name} would need about {need / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free")
+
+
+def _first(config: object, *names: str) -> int:
+    found = (getattr(config, name, None) for name in names)
+    return next((int(value) for value in found if isinstance(value, int)), 0)

@@ -1,0 +1,95 @@
+"""What can go wrong with a request, in one shape.
+
+Enters: a status, a word and a sentence. Leaves: {"error": word, "message": sentence}.
+"""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+_HEADERS = {
+    503: {"Retry-After": "1"},  # seconds
+    413: {"Connection": "close"},  # what is still being sent is not read
+}
+
+
+class Problem(Exception):  # noqa: N818 (most are the asker's, not errors)
+    """A request that cannot be answered; the sentence is for the person who asked."""
+
+    def __init__(self, status: int, word: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.word, self.message = status, word, message
+
+    @property
+    def response(self) -> JSONResponse:
+        return JSONResponse(
+            {"error": self.word, "message": self.message}, self.status, headers=_HEADERS.get(self.status)
+        )
+
+
+def bad(message: str) -> Problem:
+    """A request that is not as the contract says."""
+    return Problem(400, "bad", message)
+
+
+def large(message: str) -> Problem:
+    """A request over a limit."""
+    return Problem(413, "large", message)
+
+
+def missing(message: str) -> Problem:
+    """Something that is not there, or not any more."""
+    return Problem(404, "missing", message)
+
+
+def busy(message: str = "the server is busy; try again in a moment") -> Problem:
+    """More than the queue holds."""
+    return Problem(503, "busy", message)
+
+
+def superseded() -> Problem:
+    """A newer request of the same client took this one's place."""
+    return Problem(409, "superseded", "a newer request took this one's place")
+
+
+def slow() -> Problem:
+    """An answer that did not come in time."""
+    return Problem(504, "slow", "the answer took too long and was stopped; take a shorter text or a smaller model")
+
+
+def of_failure(error: BaseException) -> Problem:
+    """What a failure of the work is for the person who asked."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "memory" in str(error)):
+        return large("there was not enough memory for this; take a shorter text or a smaller model")
+    if isinstance(error, (ValueError, LookupError, NotImplementedError, ImportError, OSError)):
+        return Problem(422, "input", _sentence(error))
+    return Problem(500, "internal", "something went wrong inside regard; the server's log has the details")
+
+
+def of_http(error: HTTPException) -> Problem:
+    """Starlette's own refusals in our shape."""
+    if error.status_code == 405:
+        return Problem(405, "method", "this address does not take this method")
+    if error.status_code == 404:
+        return missing("there is nothing at this address")
+    return Problem(error.status_code, "bad", str(error.detail))
+
+
+async def answer_http(_: object, error: Exception) -> Response:
+    """What Starlette refused, as an answer."""
+    assert isinstance(error, HTTPException)
+    return of_http(error).response
+
+
+async def answer_problem(_: object, error: Exception) -> Response:
+    """A problem, as an answer."""
+    assert isinstance(error, Problem)
+    return error.response
+
+
+def _sentence(error: BaseException) -> str:
+    """KeyErrors quote their message; others say it plainly."""
+    return str(error.args[0] if isinstance(error, KeyError) and error.args else error) or type(error).__name__

@@ -1,0 +1,45 @@
+"""What the server was started with.
+
+Enters: the options of `regard serve`. Leaves: limits and settings that everything in the app reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+PORT = 8765
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one request, and all of them together, may take."""
+
+    text: int = 100_000  # characters of a text
+    body: int = 1_000_000  # bytes of a request
+    tokens: int = 8192  # of one input
+    generate: int = 256  # tokens a model may go on for
+    traces: int = 128  # kept for reports, layers and exports
+    memory: int = 2_000_000_000  # bytes of traces kept
+    queue: int = 32  # requests waiting for the model
+    models: int = 4  # loaded at a time
+    seconds: float = 120.0  # until an answer is given up
+
+    @property
+    def record(self) -> dict[str, float]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the server was started."""
+
+    host: str = "127.0.0.1"
+    port: int = PORT
+    models: tuple[str, ...] = ()  # names and folders given at the start; the first is the default
+    studies: Path | None = None
+    download: bool = False  # whether the page may name models that are not on the list
+    device: str | None = None
+    token: str | None = None  # asked for where the server is bound elsewhere than loopback
+    names: tuple[str, ...] = ()  # further host names it is reached by
+    limits: Limits = field(default_factory=Limits)

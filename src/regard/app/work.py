@@ -1,0 +1,173 @@
+"""What is done for a request, in the worker's thread.
+
+Enters: models, traces and what is asked of them. Leaves: payloads (docs/reference/wire.md), files, records.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from regard.app.asked import Asked, Open
+from regard.app.kept import Kept
+from regard.app.memory import check_run
+from regard.app.problems import bad, large, missing
+from regard.app.settings import Limits
+from regard.app.worker import Job
+from regard.trace import Trace
+from regard.views.html import save_html
+from regard.views.report import report_of
+from regard.views.walk import walk as walked
+from regard.views.wire import encode
+
+if TYPE_CHECKING:
+    from regard.model import Model
+
+MODES = ("zero", "uniform")  # the third, mean, needs a reference corpus
+LONG = 16_000_000  # bytes of weights from which a trace is sent layer by layer
+
+
+class Payload(NamedTuple):
+    """A trace as bytes, and whether all its layers are in them."""
+
+    kept: Kept
+    data: bytes
+    whole: bool
+
+
+def trace(job: Job, model: Model, asked: Asked, limits: Limits) -> Payload:
+    """The trace of a text, as far as it is sent at once."""
+    _check_length(model, asked, limits)
+    off: dict[str, Any] = {}
+    if asked.off is not None:
+        off = {"ablate": list(asked.off.heads), "mode": asked.off.mode or MODES[0]}
+    with job.watching(model.module):
+        made = model.trace(
+            asked.text,
+            asked.pair,
+            target=asked.target,
+            generate=asked.generate,
+            truncate=asked.truncate,
+            attribution=True,
+            **off,
+        )
+    job.check()
+    whole = _weight(made) <= LONG
+    first = asked.open or Open()
+    data = encode(made, **vars(first), report=False, packed=False, weights=None if whole else _opened(made, first))
+    return Payload(Kept(made), data, whole)
+
+
+def walk(job: Job, model: Model, asked: Asked, limits: Limits) -> Payload:
+    """A text through one opened layer."""
+    _check_length(model, asked, limits)
+    with job.watching(model.module):
+        found = walked(asked.text, model, target=asked.target, layer=asked.layer, truncate=asked.truncate)
+    facts = {**found.trace.facts, "said": found.said, "unknown": list(found.unknown)}
+    kept = Kept(replace(found.trace, facts=facts), found.walk)
+    data = encode(kept.trace, view="walk", layer=asked.layer, heads=[0], report=False, walk=found.walk, packed=False)
+    return Payload(kept, data, True)
+
+
+def effects(job: Job, model: Model, asked: Asked, limits: Limits) -> dict[str, Any]:
+    """What a model says with and without some heads."""
+    if asked.off is None:
+        raise bad("heads is missing: name at least one head to switch off")
+    from regard.effects import effect
+
+    _check_length(model, asked, limits)
+    with job.watching(model.module):
+        found = effect(
+            model,
+            asked.text,
+            asked.pair,
+            heads=list(asked.off.heads),
+            modes=asked.off.mode,
+            target=asked.target,
+            position=asked.position,
+            top=asked.count,
+            truncate=asked.truncate,
+        )
+    return dict(_finite(found.as_record()))
+
+
+def layer(kept: Kept, kind: str, number: int) -> bytes:
+    """One layer of a trace."""
+    try:
+        part = kept.trace.select(kinds=[kind], layers=[number])
+    except (ValueError, IndexError) as error:
+        raise missing(str(error)) from None
+    return encode(part, kind=kind, layer=number, report=False, packed=False)
+
+
+def report(kept: Kept) -> bytes:
+    """What each head of a trace does; measured once."""
+    kept.report = kept.report or report_of(kept.trace)
+    if kept.report is None:
+        raise large(
+            "this text is too long for its heads to be measured in passing; regard patterns measures them, or take a "
+            "shorter text"
+        )
+    return encode(kept.trace, report=kept.report, weights=())
+
+
+def trace_file(kept: Kept) -> Path:
+    """The trace as a file of its own, for whoever sends it to delete."""
+    return _temporary(".safetensors", kept.trace.save)
+
+
+def page(kept: Kept, first: Open) -> Path:
+    """The saved page as a file, for whoever sends it to delete."""
+    if first.view == "walk" and kept.walk is None:
+        raise bad("this trace has no walk")
+    kept.report = kept.report or report_of(kept.trace)
+    options = {**vars(first), "report": kept.report or False, "walk": kept.walk}
+    return _temporary(".html", lambda path: save_html(kept.trace, path, **options))
+
+
+def _finite(value: Any) -> Any:
+    """A record in which numbers that JSON does not have are null."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _temporary(suffix: str, write: Callable[[Path], Any]) -> Path:
+    descriptor, name = tempfile.mkstemp(prefix="regard-", suffix=suffix)
+    os.close(descriptor)
+    path = Path(name)
+    try:
+        write(path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _check_length(model: Model, asked: Asked, limits: Limits) -> None:
+    """Refuse what is too long, before anything runs."""
+    tokens = len(model.encode(asked.text, asked.pair, truncate=asked.truncate).ids) + (asked.generate or 0)
+    if asked.target is not None:
+        tokens = max(tokens, len(model.encode(asked.target).ids))
+    if tokens > limits.tokens:
+        raise large(f"the text has {tokens:,} tokens; this server takes at most {limits.tokens:,}")
+    check_run(model, tokens)
+
+
+def _weight(made: Trace) -> int:
+    """Bytes of what attention is read from, as it would travel."""
+    arrays = [array for site in made.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
+    return sum(4 * array.size for array in arrays if array is not None)
+
+
+def _opened(made: Trace, first: Open) -> set[tuple[str, int]]:
+    """The layer that is looked at first."""
+    kind = first.kind or made.kinds[0]
+    return {(kind, made.layers(kind)[0] if first.layer is None else first.layer)}

@@ -1,0 +1,141 @@
+"""The one thread that runs models, and the line before it.
+
+Enters: work, and who asks. Leaves: futures; superseded work leaves the line, or stops at its next layer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from regard.app.problems import Problem, busy, superseded
+
+
+class Stopped(BaseException):
+    """The answer is no longer wanted. Not an Exception: nothing on the way up may take it for a failure of its own."""
+
+
+class Job:
+    """Work in the line: what to do, for whom, and whether it is still wanted."""
+
+    def __init__(self, work: Callable[[Job], Any], key: Hashable | None) -> None:
+        self.work, self.key = work, key
+        self.future: Future[Any] = Future()
+        self._unwanted = threading.Event()
+
+    def check(self, *_: Any) -> None:
+        """Stop here if nobody waits any more."""
+        if self._unwanted.is_set():
+            raise Stopped
+
+    @contextmanager
+    def watching(self, module: Any) -> Iterator[None]:
+        """Look before every layer of a model whether the answer is still wanted."""
+        handles = [layer.register_forward_pre_hook(self.check) for layer in _layers(module)]
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def drop(self, problem: Problem) -> None:
+        """Answer with a problem now; the work itself ends when it next looks."""
+        self._unwanted.set()
+        self.settle(problem=problem)
+
+    def settle(self, result: Any = None, problem: BaseException | None = None) -> None:
+        """Give the answer, unless one was given before."""
+        with suppress(InvalidStateError):
+            if problem is None:
+                self.future.set_result(result)
+            else:
+                self.future.set_exception(problem)
+
+
+class Worker:
+    """Runs jobs one at a time, in order; no more than `limit` wait."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._waiting: deque[Job] = deque()
+        self._running: Job | None = None
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="regard-models", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    def submit(self, work: Callable[[Job], Any], key: Hashable | None = None, also: Hashable | None = None) -> Job:
+        """Put work in the line; earlier work of the same key (and of `also`) is dropped.
+
+        A full line refuses, but never because of work that the new one replaces.
+        """
+        job = Job(work, key)
+        with self._changed:
+            for other in [one for one in (self._running, *self._waiting) if one and one.key is not None]:
+                if other.key in (key, also):
+                    self._leave(other, superseded())
+            if self._closed:
+                raise busy("the server is stopping")
+            if len(self._waiting) >= self._limit:
+                raise busy()
+            self._waiting.append(job)
+            self._changed.notify()
+        return job
+
+    def drop(self, job: Job, problem: Problem) -> None:
+        """Take a job back."""
+        with self._changed:
+            self._leave(job, problem)
+
+    def close(self, patience: float = 5.0) -> None:
+        """Refuse what waits, stop what runs, and wait a moment for its end."""
+        with self._changed:
+            self._closed = True
+            for job in [one for one in (self._running, *self._waiting) if one]:
+                self._leave(job, busy("the server is stopping"))
+            self._changed.notify()
+        self._thread.join(patience)
+
+    def _leave(self, job: Job, problem: Problem) -> None:
+        if job in self._waiting:
+            self._waiting.remove(job)
+        job.drop(problem)
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            self._running = None
+            while not self._waiting:
+                if self._closed:
+                    return None
+                self._changed.wait()
+            self._running = self._waiting.popleft()
+            return self._running
+
+    def _run(self) -> None:
+        while (job := self._next()) is not None:
+            self._do(job)
+            del job  # a trace must not live until the next request
+
+    def _do(self, job: Job) -> None:
+        try:
+            job.settle(job.work(job))
+        except Stopped:
+            job.settle(problem=superseded())
+        except BaseException as error:  # nothing may end this thread
+            job.settle(problem=error)
+
+
+def _layers(module: Any) -> list[Any]:
+    """The modules of a model's lists of layers."""
+    import torch
+
+    lists = [one for one in module.modules() if isinstance(one, torch.nn.ModuleList)]
+    return [layer for one in lists for layer in one]

@@ -1,0 +1,120 @@
+"""The real server: as `regard serve` starts it in a process of its own, and on tiny models in a thread."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import torch
+import uvicorn
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from regard.app.run import listen
+from regard.app.server import App, application
+from regard.app.settings import Limits, Settings
+
+TIMEOUT = 60
+
+
+@contextmanager
+def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """`regard serve` as people start it; its address is on standard output."""
+    command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0", *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        found = re.search(r"(http://\S+/)\S*", process.stdout.readline())
+        assert found, "the server printed no address"
+        yield found[0], process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.wait(20)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def client(tmp_path_factory) -> Iterator[httpx.Client]:
+    """The default model behind `regard serve`."""
+    log = tmp_path_factory.mktemp("log") / "server.jsonl"
+    with started("--log", str(log)) as (address, _), httpx.Client(base_url=address, timeout=TIMEOUT) as made:
+        made.headers["x-log"] = str(log)  # where the tests find it
+        yield made
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory, bert) -> Path:
+    """A folder with a tiny BERT."""
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    bert.module.save_pretrained(folder)
+    bert.tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def long_llama(tmp_path_factory, bytelevel) -> Path:
+    """A folder with a small Llama that reads 4,096 tokens; a byte is a token."""
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(bytelevel),
+        hidden_size=256,
+        num_hidden_layers=4,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=4096,
+        bos_token_id=0,
+        eos_token_id=0,
+    )
+    folder = tmp_path_factory.mktemp("models") / "long"
+    LlamaForCausalLM(config).save_pretrained(folder)
+    bytelevel.save_pretrained(folder)
+    file = folder / "tokenizer_config.json"
+    file.write_text(file.read_text().replace('"model_max_length": 64', '"model_max_length": 4096'))
+    return folder
+
+
+Serve = Callable[..., tuple[httpx.Client, App]]
+
+
+@pytest.fixture
+def serve(tiny) -> Iterator[Serve]:
+    """Start servers in threads, on the tiny model unless another is given; they end with the test."""
+    ends: list[Callable[[], Any]] = []
+
+    def start(*, limits: dict[str, Any] | None = None, **settings: Any) -> tuple[httpx.Client, App]:
+        socket = listen("127.0.0.1", 0)
+        address = f"http://127.0.0.1:{socket.getsockname()[1]}"
+        given = {
+            "models": (str(tiny),),
+            "port": socket.getsockname()[1],
+            "limits": Limits(**(limits or {})),
+            **settings,
+        }
+        made = application(Settings(**given))
+        server = uvicorn.Server(uvicorn.Config(made, log_config=None, access_log=False, ws="none"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+        thread.start()
+        client = httpx.Client(base_url=address, timeout=TIMEOUT)
+
+        def end() -> None:
+            client.close()
+            server.should_exit = True
+            thread.join(20)
+            socket.close()
+
+        ends.append(end)
+        return client, made.state.parts
+
+    yield start
+    for end in ends:
+        end()

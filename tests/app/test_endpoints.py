@@ -1,0 +1,220 @@
+"""Every address answers what docs/reference/app.md says, over HTTP, with the default model."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from regard import Trace
+from regard.app.examples import EXAMPLES
+from regard.effects import effect
+from regard.views import decode, header_of
+from regard.views.report import report_of
+from regard.views.walk import walk
+
+from ..conftest import ARTICLE
+
+pytestmark = pytest.mark.models
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def ask(client: httpx.Client, path: str = "/api/traces", **body) -> httpx.Response:
+    return client.post(path, json={"text": ARTICLE[0], "pair": ARTICLE[1], **body})
+
+
+@pytest.fixture(scope="module")
+def traced(client) -> httpx.Response:
+    return ask(client)
+
+
+def of(traced: httpx.Response, rest: str) -> str:
+    return f"/api/traces/{traced.headers['x-regard-trace']}/{rest}"
+
+
+def test_the_page_holds_no_script_of_its_own_and_allows_none_from_elsewhere(client):
+    page = client.get("/")
+    assert page.status_code == 200 and 'id="regard" data-app' in page.text
+    assert re.findall(r"<script[^>]*>(.*?)</script>", page.text, re.S) == [""]
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "script-src 'self';" in policy and "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy and "http" not in policy and "*" not in policy
+
+
+def test_the_bundle_is_served_once(client):
+    script = client.get("/static/app.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    again = client.get("/static/app.js", headers={"If-None-Match": script.headers["etag"]})
+    assert again.status_code == 304 and not again.content
+    assert client.get("/static/app.py").status_code == 404
+
+
+def test_health_and_state(client):
+    assert client.get("/healthz").json()["status"] == "ok"
+    state = client.get("/api/state").json()
+    assert state["default"] == "all-MiniLM-L6-v2" and state["download"] is False
+    known = {model["name"]: model for model in state["models"]}
+    assert {"all-MiniLM-L6-v2", "translator"} <= set(known)
+    assert client.get("/api/models").json()["models"][0]["name"] == "all-MiniLM-L6-v2"
+
+
+def test_a_trace_is_the_models_own(client, traced, minilm):
+    assert traced.headers["content-type"] == "application/octet-stream" and traced.headers["x-regard-whole"] == "1"
+    there, here = decode(traced.content), minilm.trace(*ARTICLE)
+    assert [token.text for token in there.tokens] == [token.text for token in here.tokens]
+    np.testing.assert_allclose(there.attention(3), here.attention(3), atol=1e-6)
+    ready = {model["name"]: model for model in client.get("/api/models").json()["models"]}["all-MiniLM-L6-v2"]
+    assert ready["state"] == "ready" and ready["about"]["kinds"] == ["encoder"] and ready["about"]["walk"]
+
+
+def test_what_is_open_first_can_be_asked_for(client):
+    header = header_of(ask(client, open={"view": "matrix", "layer": 2, "heads": [5]}).content)
+    assert header["selection"] == {"view": "matrix", "kind": "encoder", "layer": 2, "part": 0, "heads": [5]}
+
+
+def test_the_report_comes_without_weights(client, traced, minilm):
+    header = header_of(client.get(of(traced, "report")).content)
+    known = report_of(minilm.trace(*ARTICLE), True)
+    assert known is not None and header["cautions"] == known.cautions
+    assert all("q" not in site and "maps" not in site for site in header["sites"])
+    assert header["sites"][0]["patterns"][2][0]["name"] == "previous token"
+    best = known.telling(1)[0]
+    assert (header["selection"]["layer"], header["selection"]["heads"]) == (best.layer, [best.head])
+
+
+def test_one_layer_of_a_trace(client, traced):
+    whole, part = decode(traced.content), decode(client.get(of(traced, "layers/encoder/4")).content)
+    assert [site.layer for site in part.sites] == [4]
+    np.testing.assert_array_equal(part.attention(4), whole.attention(4))
+    assert client.get(of(traced, "layers/encoder/6")).json()["error"] == "missing"
+    assert client.get(of(traced, "layers/cross/0")).status_code == 404
+
+
+def test_the_trace_and_the_page_can_be_taken_away(client, traced, tmp_path):
+    file = tmp_path / "trace.safetensors"
+    answer = client.get(of(traced, "file"))
+    file.write_bytes(answer.content)
+    assert "attachment" in answer.headers["content-disposition"]
+    np.testing.assert_array_equal(Trace.load(file).attention(1), decode(traced.content).attention(1))
+    page = client.get(of(traced, "page?view=matrix&layer=1&heads=0,3"))
+    assert page.headers["content-type"].startswith("text/html") and "attachment" in page.headers["content-disposition"]
+    assert "sandbox" in page.headers["content-security-policy"] and "<!doctype html>" in page.text[:20]
+
+
+def test_heads_are_switched_off(client, minilm):
+    off = {"heads": [{"layer": 0, "head": 2}, {"layer": 1, "head": 8, "kind": "encoder"}], "mode": "zero"}
+    made = decode(ask(client, ablate=off).content)
+    assert made.facts["ablated"] == [{"heads": ["0.2", "1.8"], "mode": "zero"}]
+    here = minilm.trace(*ARTICLE, ablate=["0.2", "1.8"])
+    np.testing.assert_allclose(made.attention(5), here.attention(5), atol=1e-6)
+    record = ask(client, "/api/ablate", heads=off["heads"]).json()
+    there = effect(minilm, *ARTICLE, heads=["0.2", "1.8"])
+    assert record["about"] == "hidden states" and record["modes"] == ["zero", "uniform"]
+    assert record["rows"][1]["after"]["zero"] == pytest.approx(there.rows[1].after["zero"], abs=1e-5)
+
+
+def test_a_walk_through_the_translator(client):
+    answer = client.post("/api/walk", json={"text": "Hello, how are you?"})
+    header = header_of(answer.content)
+    assert header["facts"]["said"] == walk("Hello, how are you?").said and header["walk"]["layer"] == 0
+    page = client.get(of(answer, "page?view=walk"))
+    assert page.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "word"),
+    [
+        ({}, 400, "bad"),
+        ({"text": 3}, 400, "bad"),
+        ({"text": "a", "open": []}, 400, "bad"),
+        ({"text": "a", "open": {"view": "nothing"}}, 400, "bad"),
+        ({"text": "a", "ablate": {"heads": [{"layer": True, "head": 0}]}}, 400, "bad"),
+        ({"text": "a", "generate": 0}, 400, "bad"),
+        ({"text": " "}, 422, "input"),
+        ({"text": "a", "target": "b"}, 422, "input"),
+        ({"text": "a", "open": {"layer": 99}}, 422, "input"),
+        ({"text": "a", "ablate": {"heads": [{"layer": 99, "head": 0}]}}, 422, "input"),
+        ({"text": "a", "ablate": {"heads": [{"layer": 0, "head": 0}], "mode": "gently"}}, 422, "input"),
+        ({"text": "a " * 600}, 422, "input"),
+        ({"text": "a" * 100_001}, 413, "large"),
+        ({"text": "a", "model": "someone/unknown"}, 403, "refused"),
+        ({"text": "a", "model": "../../etc"}, 403, "refused"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_in_a_sentence(client, body, status, word):
+    answer = client.post("/api/traces", json=body)
+    said = answer.json()
+    assert (answer.status_code, said["error"]) == (status, word) and set(said) == {"error", "message"}
+    assert len(said["message"]) > 10 and "Traceback" not in said["message"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'"a"', b"\xff\xfe", b"[" * 100_000, b'{"text": "\\ud800"}'])
+def test_bodies_that_are_no_objects(client, body):
+    answer = client.post("/api/traces", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400 and answer.json()["error"] == "bad"
+
+
+def test_other_refusals_have_the_same_shape(client):
+    assert client.get("/api/traces").json()["error"] == "method"
+    assert client.get("/api/nothing").json()["error"] == "missing"
+    assert client.get("/api/traces/unknown/report").json()["error"] == "missing"
+    assert client.post("/api/traces", content="text=a").json()["error"] == "media"
+    assert client.post("/api/models", json={"name": "someone/unknown"}).json()["error"] == "refused"
+    assert ask(client, "/api/ablate").json()["error"] == "bad"
+
+
+def row(trace: Trace, text: str, kind: str, layer: int, head: int, occurrence: int = 0) -> str:
+    """What a token looks at most."""
+    site = trace.site(layer, kind=kind)
+    queries, keys = trace.side(site.query_side).texts, trace.side(site.key_side).texts
+    at = [i for i, one in enumerate(queries) if one.strip() == text][occurrence]
+    return keys[int(trace.attention(layer, head, kind=kind)[at].argmax())]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
+def test_the_examples_show_what_they_say(client, example):
+    answer = client.post("/api/traces", json={key: example[key] for key in ("text", "pair", "model", "target", "open")})
+    trace, place = decode(answer.content), example["open"]
+    where = (place["kind"], place["layer"], place["heads"][0])
+    if example["id"] == "same-word":
+        assert [row(trace, word, *where, n) for word in ("cat", "on") for n in (0, 1)] == ["cat", "cat", "on", "on"]
+    elif example["id"] == "pronoun":
+        assert row(trace, "it", *where) == "animal"
+        other = decode(ask(client, text=example["text"].replace("tired", "wide"), pair=None).content)
+        weights = [one.attention(3, 1)[one.side().texts.index("it"), 2] for one in (trace, other)]
+        assert weights[1] < weights[0] / 2
+    elif example["id"] == "word-order":
+        assert [row(trace, word, *where) for word in ("la", "casa")] == ["house", "red"]
+    else:
+        name = {"previous": "previous token", "next": "next token", "delimiter": "delimiter"}[example["id"]]
+        header = header_of(client.get(of(answer, "report")).content)
+        site = next(site for site in header["sites"] if (site["kind"], site["layer"]) == where[:2])
+        assert site["patterns"][where[2]][0]["name"] == name
+    assert set(example["look"]) == {"en", "zh"}
+
+
+def test_the_log_is_json_without_what_people_type(client):
+    ask(client, text="zebras whisper")
+    lines = [json.loads(line) for line in Path(client.headers["x-log"]).read_text().splitlines()]
+    request = next(line for line in reversed(lines) if line["event"] == "request")
+    assert request["path"] == "/api/traces" and request["status"] == 200 and request["milliseconds"] > 0
+    assert not any("zebras" in json.dumps(line) for line in lines)
+
+
+def test_the_contract_names_every_address(client):
+    from regard.app.server import application
+    from regard.app.settings import Settings
+
+    text = (ROOT / "docs" / "reference" / "app.md").read_text()
+    made = application(Settings())
+    for route in made.routes:
+        path = re.sub(r":\w+", "", route.path).replace("{path}", "{name}/{file}")
+        wanted = "/static/app.js" if path == "/static/{name}" else path
+        assert any(f"`{method} {wanted}" in text for method in route.methods), path
+    made.state.parts.worker.close()
+    for name in vars(made.state.parts.limits):
+        assert f'"{name}"' in text

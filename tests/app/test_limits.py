@@ -1,0 +1,191 @@
+"""Busy, superseded, too large, too slow, too many: each is said, and nothing else breaks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from regard.app import memory
+from regard.app.memory import estimate
+from regard.views import decode
+
+TEXT = {"text": "the cat sat on the mat"}
+
+
+def post(client: httpx.Client, who: str | None = None, path: str = "/api/traces", **body) -> httpx.Response:
+    headers = {} if who is None else {"X-Regard-Client": who}
+    return client.post(path, json={**TEXT, **body}, headers=headers)
+
+
+@pytest.fixture
+def held():
+    """Hold a server's worker until the test lets go."""
+    go = threading.Event()
+
+    def hold(parts) -> threading.Event:
+        begun = threading.Event()
+        parts.worker.submit(lambda _: (begun.set(), go.wait(30)))
+        assert begun.wait(20)
+        return go
+
+    yield hold
+    go.set()
+
+
+def wait_for(fact, seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_full_queue_says_busy_and_goes_on(serve, held):
+    client, parts = serve(limits={"queue": 2})
+    assert post(client).status_code == 200
+    go = held(parts)
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(post, client) for _ in range(2)]
+        wait_for(lambda: parts.worker.waiting == 2)
+        refused = post(client)
+        assert refused.status_code == 503 and refused.json()["error"] == "busy"
+        assert refused.headers["retry-after"] == "1"
+        assert client.get("/healthz").json()["waiting"] == 2  # what needs no model is answered all the time
+        go.set()
+        assert [one.result(20).status_code for one in waiting] == [200, 200]
+
+
+def test_typing_on_supersedes_the_same_client_and_no_other(serve, held):
+    client, parts = serve()
+    post(client)
+    go = held(parts)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(post, client, "tab1.a", text="the cat")
+        wait_for(lambda: parts.worker.waiting == 1)
+        other = pool.submit(post, client, "tab1.b", text="the dog")
+        wait_for(lambda: parts.worker.waiting == 2)
+        second = pool.submit(post, client, "tab1.a", text="the mat")
+        told = first.result(20)  # at once, before the worker is free
+        assert told.status_code == 409 and told.json()["error"] == "superseded"
+        go.set()
+        texts = [[t.text for t in decode(one.result(20).content).tokens][2] for one in (other, second)]
+    assert texts == ["dog", "mat"]
+
+
+def test_a_client_that_goes_away_leaves_the_queue(serve, held):
+    client, parts = serve()
+    post(client)
+    held(parts)
+    with pytest.raises(httpx.ReadTimeout):
+        client.post("/api/traces", json=TEXT, timeout=0.3)
+    wait_for(lambda: parts.worker.waiting == 0)
+
+
+def test_an_answer_that_takes_too_long_is_given_up(serve, held):
+    client, parts = serve(limits={"seconds": 5.0})
+    assert post(client).status_code == 200
+    parts.limits = type(parts.limits)(seconds=0.3)
+    held(parts)
+    late = post(client)
+    assert late.status_code == 504 and late.json()["error"] == "slow" and parts.worker.waiting == 0
+
+
+def test_only_the_last_traces_are_kept(serve):
+    client, parts = serve(limits={"traces": 2})
+    names = [post(client).headers["x-regard-trace"] for _ in range(3)]
+    assert client.get(f"/api/traces/{names[0]}/report").json()["error"] == "missing"
+    assert client.get(f"/api/traces/{names[1]}/report").status_code == 200
+    post(client)  # the one that was asked for last stays
+    assert client.get(f"/api/traces/{names[1]}/report").status_code == 200
+    assert len(parts.kept) == 2 and parts.kept.bytes > 0
+
+
+def test_traces_kept_stay_within_their_memory(serve):
+    client, parts = serve(limits={"memory": 40_000})
+    for _ in range(6):
+        post(client)
+    assert 1 <= len(parts.kept) < 6 and parts.kept.bytes <= 40_000
+
+
+def test_tokens_have_a_limit(serve):
+    client, _ = serve(limits={"tokens": 8})
+    refused = post(client, text="the cat sat on the mat .")
+    assert refused.status_code == 413 and "9 tokens" in refused.json()["message"]
+
+
+def test_memory_is_looked_at_before_the_model_runs(serve, monkeypatch, bert):
+    client, parts = serve()
+    post(client)
+    ran = []
+    model = parts.models.arriving(None).result(20)
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    monkeypatch.setattr(model, "trace", lambda *_, **__: ran.append(1))
+    refused = post(client)
+    assert refused.status_code == 413 and "GB" in refused.json()["message"] and not ran
+    assert estimate(bert, 2000) == 1000 * estimate(bert, 2)
+
+
+def test_the_estimate_is_of_the_size_of_the_trace(serve, minilm):
+    from regard.app.kept import Kept
+
+    kept = Kept(minilm.trace("The cat sat on the mat. " * 40)).bytes
+    assert kept < estimate(minilm, 282) < 5 * kept
+
+
+def test_models_that_were_not_used_for_long_are_let_go(serve, tiny, tmp_path):
+    import shutil
+
+    other = tmp_path / "other"
+    shutil.copytree(tiny, other)
+    client, _ = serve(models=(str(tiny), str(other)), limits={"models": 1})
+    assert post(client).status_code == 200
+    wait_for(lambda: post(client, model=str(other)).status_code == 200)
+    states = {model["name"]: model["state"] for model in client.get("/api/models").json()["models"]}
+    assert states[str(other)] == "ready" and states[str(tiny)] == "available"
+    assert post(client).status_code == 200  # it comes back when it is asked for
+
+
+def test_a_model_that_cannot_be_loaded_says_why(serve, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    client, _ = serve(models=(str(empty),))
+    refused = post(client)
+    assert refused.status_code == 422 and "no config.json" in refused.json()["message"]
+    state = next(model for model in client.get("/api/models").json()["models"] if model["name"] == str(empty))
+    assert state["state"] == "failed" and "no config.json" in state["message"]
+
+
+def test_any_folder_may_be_named_where_that_is_allowed(serve, tiny, tmp_path):
+    import shutil
+
+    other = tmp_path / "other"
+    shutil.copytree(tiny, other)
+    client, _ = serve(download=True)
+    post(client)
+    begun = client.post("/api/models", json={"name": str(other)})
+    assert begun.status_code == 202 and begun.json()["state"] == "loading"
+    find = lambda: next(m for m in client.get("/api/models").json()["models"] if m["name"] == str(other))  # noqa: E731
+    wait_for(lambda: find()["state"] == "ready")
+    assert find()["about"]["kinds"] == ["encoder"]
+    assert client.post("/api/models", json={"name": str(other)}).status_code == 200
+
+
+def test_downloaded_models_are_on_the_list_and_load_without_the_hub(serve, tiny, tmp_path, monkeypatch):
+    import shutil
+
+    import huggingface_hub
+
+    repository = tmp_path / "models--someone--tiny"
+    shutil.copytree(tiny, repository / "snapshots" / "abc")
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("abc")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("regard.loading._hub_reachable", lambda: pytest.fail("the hub was asked"))
+    client, _ = serve()
+    assert post(client).status_code == 200
+    assert "someone/tiny" in {model["name"] for model in client.get("/api/models").json()["models"]}
+    answer = post(client, model="someone/tiny")
+    assert answer.status_code == 200 and decode(answer.content).facts["model"] == "someone/tiny"

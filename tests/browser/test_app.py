@@ -1,0 +1,431 @@
+"""The app as people use it: `regard serve` in a process of its own, the default model, a real browser."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from test_access import AXE, RUN
+from test_heads import INK, KEY, QUERY, address, names, until
+from tests.app.conftest import long_llama, started  # noqa: F401 (a fixture, and what starts the server)
+from tests.conftest import need
+from transformers import BertConfig, BertForMaskedLM
+from typer.testing import CliRunner
+
+from regard.cli import app
+from regard.trace import Trace
+
+STORE = "I went to the store.", "At the store, I bought fresh strawberries."
+SIZE = {"width": 1280, "height": 800}
+WITHOUT = "document.querySelector('[data-trouble]') === null"
+# Milliseconds since the last answer to a text was here.
+SINCE_ANSWER = """() => performance.now() - performance.getEntriesByType('resource')
+  .filter(e => e.name.endsWith('/api/traces')).at(-1).responseEnd"""
+DRAWN = "performance.getEntriesByName('regard:drawn').length"
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any) -> Path:
+    """A folder with a tiny BERT that fills in masked words."""
+    torch.manual_seed(0)
+    small = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    BertForMaskedLM(BertConfig(vocab_size=len(wordpiece), max_position_embeddings=64, **small)).save_pretrained(folder)
+    wordpiece.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory, tiny: Path, long_llama: Path) -> Iterator[str]:  # noqa: F811
+    """The address of an app with the default model, a long decoder, and one saved study."""
+    folder = tmp_path_factory.mktemp("studies")
+    text = folder / "text.txt"
+    text.write_text("the cat sat on the mat\nthe dog ran to the park\n" * 3)
+    made = CliRunner().invoke(app, ["study", "tokens", str(text), "-m", str(tiny), "-o", str(folder / "tokens-tiny")])
+    assert made.exit_code == 0, made.output
+    options = ("--model", "all-MiniLM-L6-v2", "--model", str(long_llama), "--model", str(tiny))
+    with started(*options, "--studies", str(folder)) as (found, _):
+        yield found
+
+
+@pytest.fixture
+def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
+    """Opens the app and waits until it has something to show; afterwards nothing foreign may have been asked for."""
+    contexts, troubles = [], []
+
+    def open_app(hash_: str = "", **options: Any) -> Any:
+        context = browser.new_context(**({"viewport": SIZE, "locale": "en-US"} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith((home, "blob:", "data:")) else None)
+        page.goto(home + hash_)
+        page.wait_for_selector(".tabs")
+        return page
+
+    yield open_app
+    for context in contexts:
+        context.close()
+    # A refusal is an answer; the browser notes it on the console all the same.
+    assert [text for text in troubles if not text.startswith("Failed to load resource")] == []
+
+
+def asked(text: str, pair: str = "", **more: object) -> str:
+    """An address that asks for a text."""
+    parts = {"text": text, "pair": pair, **more}
+    return "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items() if value != "")
+
+
+def store(view: str, layer: int = 0, head: int = 2, **more: object) -> str:
+    return asked(*STORE, view=view, kind="encoder", layer=layer, heads=head, **more)
+
+
+def fill(page: Any, field: str, text: str) -> None:
+    page.fill(f"[data-field={field}]", text)
+
+
+def test_the_app_opens_on_an_example_and_says_what_to_look_for(use):
+    page = use()
+    page.wait_for_selector(QUERY)
+    assert page.input_value("[data-field=text]") == STORE[0]
+    assert page.input_value("[data-field=pair]") == STORE[1]
+    assert page.inner_text(".inspector h2") == "Layer 0 · Head 2"
+    assert "token before it" in page.inner_text("[data-look]")
+    page.wait_for_selector(".finding")
+    assert "previous token" in page.inner_text(".finding >> nth=0")
+
+
+def test_typing_updates_the_picture_and_keeps_what_is_chosen(use):
+    page = use(store("heads", 1, 8))
+    until(page, f"document.querySelectorAll('{QUERY}').length === 19")
+    page.click("[data-field=text]")
+    page.keyboard.press("End")
+    page.keyboard.type(" Yesterday.", delay=15)
+    until(page, f"document.querySelectorAll('{QUERY}').length === 21")
+    assert names(page, QUERY)[7:9] == ["yesterday", "."]
+    assert page.inner_text(".inspector h2") == "Layer 1 · Head 8"
+    assert page.evaluate("document.activeElement.dataset.field") == "text"
+    assert "Yesterday" in address(page)
+    fill(page, "pair", "")
+    until(page, f"document.querySelectorAll('{QUERY}').length === 10")
+    assert names(page, QUERY)[-1] == "[SEP]"
+
+
+def test_every_view_shows_the_text_that_was_typed_last(use):
+    page = use(store("atlas"))
+    until(page, "document.querySelectorAll('.thumb[data-label]').length === 72")
+    fill(page, "text", "One two three four.")
+    until(page, "location.hash.includes('three')")
+    page.wait_for_timeout(300)
+    assert page.get_attribute("[data-cell='0-2']", "data-label") == "previous token"
+    page.keyboard.press("Escape")
+    page.click("[data-view=heads]")
+    until(page, f"document.querySelectorAll('{KEY}').length === 18")
+    assert names(page, KEY)[1:4] == ["one", "two", "three"]
+    page.click("[data-view=neurons]")
+    page.wait_for_selector("[data-query='2']")
+    assert "two" in page.inner_text("[data-query='2']")
+    page.click("[data-view=matrix]")
+    page.wait_for_selector(".plot")
+    before = page.evaluate(INK, ".plot canvas")[0]
+    fill(page, "text", "One.")
+    until(page, "location.hash.includes('One.')")
+    until(page, "n => document.querySelector('.plot canvas') && !document.querySelector('[data-working]')", before)
+    page.click("[data-view=walk]")
+    page.wait_for_selector("[data-table=tokens]")
+    assert page.inner_text("[data-table=tokens] tr >> nth=0").split() == ["token", "[CLS]", "one", ".", "[SEP]"]
+
+
+def test_examples_set_text_model_and_head(use):
+    page = use(store("atlas"))
+    page.click("[data-open-panel=examples]")
+    page.click("[data-example=pronoun]")
+    until(page, "document.querySelector('.inspector h2')?.textContent === 'Layer 3 · Head 1'")
+    assert "animal" in page.input_value("[data-field=text]")
+    assert "“animal”" in page.inner_text("[data-look]")
+    assert page.locator(".panel-box").count() == 0
+    fill(page, "text", "Something else.")
+    until(page, "document.querySelector('[data-look]') === null")
+
+
+def test_another_model_brings_its_own_views(use):
+    page = use(asked("I like the red house.", view="heads", layer=0, heads=0))
+    page.wait_for_selector(QUERY)
+    page.click("[data-open-panel=models]")
+    page.click("[data-model=translator]")
+    page.wait_for_selector("[data-value=cross]")
+    page.wait_for_selector("[data-field=target]")
+    page.click("[data-value=cross]")
+    until(page, f"[...document.querySelectorAll('{KEY}')].some(e => e.title.includes('house'))")
+    assert any("casa" in name for name in names(page, QUERY))
+    assert "model=translator" in address(page)
+    page.click("[data-view=walk]")
+    page.click("[data-step=cross]")
+    page.wait_for_selector(".walk canvas")
+    fill(page, "text", "Hello.")
+    until(page, "document.querySelector('[data-field=target]').placeholder.includes('Hola')")
+    page.click("[data-view=heads]")
+    fill(page, "target", "Adiós.")
+    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.title.includes('adi'))")
+
+
+def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(use):
+    page = use(store("atlas", 0, 2))
+    until(page, "document.querySelectorAll('.thumb[data-label]').length === 72")
+    picture = "document.querySelector(\"[data-cell='1-9'] canvas\").toDataURL()"
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    before = page.evaluate(picture)
+    page.click(".inspector [data-switch=off]")
+    page.wait_for_selector("[data-off-head='encoder:0.2']")
+    until(page, f"before => {picture} !== before", before)
+    assert "off" in page.get_attribute("[data-cell='0-2']", "class")
+    assert "switched off" in page.get_attribute("[data-cell='0-2']", "aria-label")
+    page.wait_for_selector("[data-effect='hidden states'] [data-after]")
+    cosines = page.eval_on_selector_all("[data-after]", "all => all.map(e => +e.dataset.after)")
+    assert 0 < min(cosines) < 0.999
+    page.select_option("[data-control=mode]", "uniform")
+    until(page, "location.hash.includes('mode=uniform')")
+    page.hover("[data-cell='1-8']")
+    page.keyboard.press("x")
+    page.wait_for_selector("[data-off-head='encoder:1.8']")
+    page.click("[data-do=on]")
+    until(page, "document.querySelector('[data-off]') === null")
+    until(page, f"before => {picture} === before", before)
+    assert page.locator("[data-effect]").count() == 0
+
+
+def test_predictions_before_and_after_stand_side_by_side(use, tiny):
+    page = use(asked("the cat [MASK] on the mat", model=tiny, view="heads", layer=0, heads=0, off="encoder:0.0"))
+    page.wait_for_selector("[data-effect='masked token'] [data-before]")
+    rows = page.locator("[data-effect] tbody tr")
+    assert rows.count() >= 5
+    text = page.inner_text("[data-effect] thead").split()
+    assert text == ["prediction", "before", "zero", "uniform"]
+    assert "KL" in page.inner_text("[data-effect]")
+
+
+def test_two_inputs_are_compared_with_their_difference(use, minilm):
+    page = use(store("compare", 1, 8))
+    fill(page, "other-text", "I went to the garden.")
+    fill(page, "other-pair", "At the garden, I picked fresh strawberries.")
+    page.wait_for_selector("[data-panel=both] canvas")
+    assert page.locator("[data-panel]").count() == 3
+    assert "3 of 19 positions" in page.inner_text("[data-compared]")
+    one = minilm.trace(*STORE).attention(1, 8)
+    two = minilm.trace("I went to the garden.", "At the garden, I picked fresh strawberries.").attention(1, 8)
+    distance = abs(one - two).sum(-1).mean() / 2
+    shown = float(page.get_attribute("[data-distance]", "data-distance"))
+    assert shown == pytest.approx(distance, rel=1e-3)
+    assert float(page.get_attribute("[data-differs='1.8']", "data-value")) == pytest.approx(distance, rel=1e-3)
+    first = page.inner_text("[data-most] tbody tr >> nth=0").replace("−", "-").split()
+    assert float(first[-1]) == pytest.approx((one - two).flat[abs(one - two).argmax()], abs=0.006)
+    canvas = page.locator("[data-panel=both] canvas")
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 12, box["y"] + box["height"] - 14)
+    assert page.inner_text("[data-readout]").startswith("[SEP] → [SEP]: A ")
+    page.click("[data-differs='5.2']")
+    until(page, "location.hash.includes('layer=5')")
+    fill(page, "other-pair", "")
+    until(page, "document.querySelectorAll('[data-panel]').length === 2")
+    assert "19 tokens and B has 8" in page.inner_text("[data-compared]")
+
+
+def test_a_model_is_compared_with_itself_without_a_head_and_with_another(use):
+    page = use(store("compare", 1, 8, off="encoder:0.2", **{"with": "on"}))
+    page.wait_for_selector("[data-panel=both] canvas")
+    until(page, "document.querySelector(\"[data-differs='1.9']\")")
+    value = "name => +document.querySelector(`[data-differs='${name}']`).dataset.value"
+    assert page.evaluate(value, "0.5") == pytest.approx(0, abs=1e-6)  # nothing before the head can change
+    assert page.evaluate(value, "1.9") > 0.05
+    page.click("[data-value=model]")
+    page.select_option("[data-control=other-model]", "rxnmapper")
+    page.wait_for_selector("[data-panel=b] canvas")
+    until(page, "document.querySelector('[data-compared]')?.textContent.includes('share numbers only')")
+    page.select_option("[data-control=other-head]", "3.1")
+    until(page, "document.querySelector('[data-panel=b] b').textContent.includes('3.1')")
+
+
+def test_studies_are_listed_and_their_report_opens(use):
+    page = use(store("studies"))
+    page.wait_for_selector("[data-study=tokens-tiny]")
+    assert "text.txt" in page.inner_text("[data-study=tokens-tiny]")
+    page.click("[data-study=tokens-tiny] summary")
+    with page.expect_download() as waiting:
+        page.click("[data-study=tokens-tiny] a >> text=result.parquet")
+    assert waiting.value.suggested_filename == "result.parquet"
+    page.click("[data-report=tokens-tiny]")
+    frame = page.frame_locator(".app-report iframe")
+    assert frame.locator("h1").first.inner_text()
+    page.click("[data-do=back]")
+    page.wait_for_selector("[data-study=tokens-tiny]")
+
+
+@pytest.mark.parametrize("what", ["page", "picture", "png", "numbers", "trace"])
+def test_everything_can_leave(use, show, minilm, tmp_path, what):
+    page = use(store("matrix", 1, 8))
+    until(page, DRAWN)
+    page.click("[data-open-panel=export]")
+    with page.expect_download() as waiting:
+        page.click(f"[data-export={what}]")
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    if what == "trace":
+        assert Trace.load(path).attention(1, 8).shape == (19, 19)
+    elif what == "png":
+        assert path.name == "regard-matrix-layer1-head8.png" and path.read_bytes().startswith(b"\x89PNG")
+    elif what == "numbers":
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.reader(file))
+        assert rows[0][1:4] == ["[CLS]", "i", "went"] and rows[12][0] == ","
+        shown = [[float(cell) for cell in row[1:]] for row in rows[1:]]
+        assert np.allclose(shown, minilm.trace(*STORE).attention(1, 8), atol=1e-5)
+    elif what == "picture":
+        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+    else:
+        saved = show(path)
+        saved.wait_for_selector(".plot")
+        assert saved.inner_text(".inspector h2") == "Layer 1 · Head 8"
+
+
+def test_what_cannot_be_done_is_said_where_it_happens(use):
+    page = use(store("heads", 1, 8))
+    page.wait_for_selector(QUERY)
+    fill(page, "pair", "word " * 600)
+    page.wait_for_selector("[data-trouble=input]")
+    assert "512" in page.inner_text("[data-trouble]")
+    assert page.locator(QUERY).count() == 19  # the last good picture stays
+    page.click("[data-do=truncate]")
+    until(page, f"{WITHOUT} && document.querySelectorAll('{QUERY}').length > 19")
+    page.click("[data-open-panel=models]")
+    fill(page, "model", "<b>nobody/nothing</b>")
+    page.click("[data-do=load]")
+    page.wait_for_selector(".app-another [role=alert]")
+    assert "<b>nobody/nothing</b> is not on" in page.inner_text(".app-another [role=alert]")
+    page.keyboard.press("Escape")
+    fill(page, "text", " ")
+    page.wait_for_selector(".app-hint")
+    assert "type a sentence" in page.inner_text(".app-hint")
+
+
+def test_a_server_that_is_gone_is_told_and_found_again(use):
+    page = use(store("heads", 1, 8))
+    page.wait_for_selector(QUERY)
+    page.route("**/api/traces", lambda route: route.abort())
+    fill(page, "text", "Hello.")
+    page.wait_for_selector("[data-trouble=gone]")
+    assert "does not answer" in page.inner_text("[data-trouble]")
+    page.unroute("**/api/traces")
+    page.click("[data-do=again]")
+    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.title.includes('hello'))")
+    assert page.evaluate(WITHOUT)
+
+
+def test_a_slow_answer_is_announced_and_a_newer_text_wins(use):
+    page = use(store("heads", 1, 8))
+    page.wait_for_selector(QUERY)
+    held = []
+    page.route("**/api/traces", lambda route: held.append(route))
+    fill(page, "text", "Slow.")
+    until(page, "document.querySelector('[data-working]') !== null")
+    assert page.locator(QUERY).count() == 19
+    fill(page, "text", "Quick.")
+    page.wait_for_timeout(300)
+    assert len(held) == 2
+    held[1].continue_()
+    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.title.includes('quick'))")
+    until(page, "document.querySelector('[data-working]') === null")
+    held[0].abort()  # nobody waits for it any more
+
+
+def test_a_reload_shows_the_same_and_the_language_stays(use):
+    page = use(store("heads", 1, 8))
+    page.wait_for_selector(QUERY)
+    page.click("[data-tool=language]")
+    assert page.inner_text("[data-view=compare]") == "对比"
+    assert page.inner_text("[data-open-panel=examples]").startswith("例子")
+    page.click(f"{QUERY}[data-position='3']")
+    page.click("[data-head='9']")
+    until(page, "location.hash.includes('heads=8,9') && location.hash.includes('queries=3')")
+    before = address(page)
+    page.reload()
+    page.wait_for_selector(QUERY)
+    page.wait_for_timeout(400)
+    assert address(page) == before
+    assert page.input_value("[data-field=pair]") == STORE[1]
+    assert page.inner_text("[data-view=compare]") == "对比"
+    assert page.get_attribute("html", "lang") == "zh"
+
+
+def test_the_keyboard_reaches_the_input_and_the_views(use):
+    page = use(store("heads", 1, 8))
+    page.wait_for_selector(QUERY)
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.dataset.field") == "text"
+    page.keyboard.type("x 1?")  # typed, not taken for keys
+    assert page.input_value("[data-field=text]") == "x 1?"
+    assert page.locator("dialog").count() == 0
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("6")
+    page.wait_for_selector(".app-compare")
+    page.keyboard.press("?")
+    assert "to the input" in page.inner_text("dialog")
+
+
+def test_script_in_a_text_is_only_text(use):
+    evil = "</script><img src=x onerror=alert(1)><script>alert(2)</script>"
+    page = use(asked(evil, evil, view="heads", layer=0, heads=0, otherText=evil))
+    page.wait_for_selector(QUERY)
+    page.on("dialog", lambda dialog: pytest.fail("a script ran"))
+    for view in ("atlas", "matrix", "neurons", "walk", "compare"):
+        page.click(f"[data-view={view}]")
+        page.wait_for_timeout(250)
+    assert page.locator("img").count() == 0
+    assert page.evaluate("document.scripts.length") == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["atlas", "heads", "compare", "studies", "walk"])
+def test_no_serious_barrier_in_the_app(use, view, theme):
+    need(AXE.exists(), "needs the front end's packages (make test installs them)")
+    off = "encoder:0.2" if view in ("atlas", "compare") else ""
+    more = {"with": "on"} if view == "compare" else {}
+    page = use(store(view, 1, 8, off=off, **more), color_scheme=theme)
+    ready = {"compare": "[data-panel=both] canvas", "studies": "[data-study]", "walk": ".walk"}
+    page.wait_for_selector(ready.get(view, ".finding"))
+    if view == "atlas":
+        page.wait_for_selector("[data-after]")
+    page.click("[data-open-panel=examples]" if view == "heads" else "[data-open-panel=models]")
+    page.evaluate(AXE.read_text("utf-8"))
+    assert page.evaluate(RUN) == []
+
+
+def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811
+    page = use(asked("hello", model=long_llama, view="matrix", kind="decoder", layer=0, heads=0))
+    page.wait_for_selector(".plot")
+    text = "the cat sat on the mat. " * 170
+    fill(page, "text", text[:4080])
+    until(page, "document.querySelector('.legend')?.textContent.includes('largest of')", seconds=60)
+    waited = page.evaluate(SINCE_ANSWER)
+    assert waited < 2000, f"the first map came {waited:.0f} ms after the answer"
+    before = page.evaluate(INK, ".plot canvas")[0]
+    assert before > 1000
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowDown")
+    until(page, "document.querySelector('.inspector h2').textContent.startsWith('Layer 1')")
+    page.click("[data-view=atlas]")
+    until(page, "[...document.querySelectorAll('.thumb canvas')].filter(c => c.width < 100).length === 16", seconds=60)
+    page.click("[data-cell='3-2']")
+    until(page, "document.querySelector('.inspector h2').textContent === 'Layer 3 · Head 2'")
+    page.click(".enlarged [data-open=heads]")
+    page.wait_for_selector(QUERY)
+    assert page.locator(QUERY).count() < 80
+    assert "too long" in page.text_content(".cautions")

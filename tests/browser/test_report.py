@@ -1,0 +1,78 @@
+"""The report of a study in a browser: its atlas draws, from a file and from the server, and reaches nothing else."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import uvicorn
+
+from regard import Trace
+from regard.app.run import listen
+from regard.app.server import application
+from regard.app.settings import Settings
+from regard.studies.result import Result
+
+PROBE = """<script>
+let reached = []
+try { reached.push(parent === window ? "" : parent.document.title) } catch { reached.push("no parent") }
+try { localStorage.seen = 1; reached.push("storage") } catch { reached.push("no storage") }
+fetch("/api/state").then(() => reached.push("server")).catch(() => reached.push("no server"))
+</script></body>"""
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    trace = Trace.from_maps(np.full((2, 3, 4, 4), 1 / 4), ["a", "b", "<b>c", "d"])
+    result = Result("atlas", "Atlas", pd.DataFrame({"head": [0]}), {}, example=trace)
+    folder = tmp_path / "studies" / "one"
+    folder.mkdir(parents=True)
+    (folder / "report.html").write_text(result.report().replace("</body>", PROBE), "utf-8")
+    return folder / "report.html"
+
+
+def atlas_of(page: Any) -> Any:
+    frame = page.frame_locator("iframe[title=atlas]")
+    frame.locator("canvas").first.wait_for()
+    return frame
+
+
+def test_the_atlas_draws_in_a_report_on_disk(browser: Any, report: Path) -> None:
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    assert "could not be drawn" not in atlas_of(page).locator("body").inner_text()
+    page.close()
+
+
+def test_a_report_from_the_server_draws_and_reaches_nothing(browser: Any, report: Path) -> None:
+    socket = listen("127.0.0.1", 0)
+    port = socket.getsockname()[1]
+    settings = Settings(port=port, studies=report.parents[1], models=("nothing",))
+    server = uvicorn.Server(uvicorn.Config(application(settings), log_config=None, ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+    thread.start()
+    page = browser.new_page()
+    try:
+        page.goto(f"http://127.0.0.1:{port}/studies/one/report.html")
+        assert "could not be drawn" not in atlas_of(page).locator("body").inner_text()
+        page.wait_for_function("reached.length === 3")
+        assert page.evaluate("reached.slice(1)") == ["no storage", "no server"]
+        page.goto(f"http://127.0.0.1:{port}/static/app.css")
+        page.evaluate("""() => {
+            const frame = document.createElement("iframe")
+            frame.src = "/studies/one/report.html"
+            document.body.append(frame)
+        }""")
+        inner = page.frame_locator("iframe").locator("h1")
+        inner.wait_for()
+        framed = next(frame for frame in page.frames if frame.url.endswith("report.html"))
+        assert framed.evaluate("reached[0]") == "no parent"
+    finally:
+        page.close()
+        server.should_exit = True
+        thread.join(20)
+        socket.close()

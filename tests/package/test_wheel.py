@@ -1,0 +1,54 @@
+"""The wheel: everything a user needs is in it, and an empty environment that installs it can use it."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*command, **options):
+    made = subprocess.run(command, capture_output=True, text=True, timeout=900, **options)
+    assert made.returncode == 0, made.stderr[-2000:]
+    return made.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+def test_the_wheel_has_the_bundle_and_the_translator_and_no_tests(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {"regard/static/regard.js", "regard/static/app.js", "regard/transformer/embedded/translator.safetensors"}
+    assert wanted <= names
+    assert {name.split("/")[0] for name in names if not name.split("/")[0].endswith(".dist-info")} == {"regard"}
+    assert wheel.stat().st_size < 15e6
+
+
+@pytest.mark.timeout(1200)
+def test_an_empty_environment_that_installs_the_wheel_can_use_it(wheel, tmp_path):
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run(*pip, "-c", str(ROOT / "constraints.txt"), f"{wheel}[demo]")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    regard = str(python.with_name("regard"))
+    inside = {"cwd": tmp_path, "env": clean}
+    assert run(regard, "--version", **inside).startswith("regard ")
+    found = json.loads(run(regard, "doctor", "--json", **inside))
+    assert found["capture"] == "works" and {"all-MiniLM-L6-v2", "translator"} <= set(found["models"])
+    run(regard, "view", "The cat sat on the mat.", "-o", "page.html", **inside)
+    assert "regard" in (tmp_path / "page.html").read_text("utf-8")[:2000]
+    assert "Hola" in run(regard, "walk", "Hello!", "-o", "walk.html", **inside)
+    code = "import regard; print(regard.__file__)"
+    assert str(tmp_path) in run(str(python), "-c", code, **inside)
