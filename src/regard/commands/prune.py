@@ -86,7 +86,7 @@ def _one_way(heads: list[str] | None, keep: float | None, corpus: str | None, sc
         raise ValueError("choose one way: --heads, or --keep with --on or --scores")
     if not heads and (keep is None or (corpus is None) == (scores is None)):
         raise ValueError(
-            "say which heads go: --heads 5.4 '2.*', or --keep 0.6 with --on FILE (texts to measure them on) or "
+            "say which heads go: --heads 5.4 2.1, or --keep 0.6 with --on FILE (texts to measure them on) or "
             "--scores FILE"
         )
 

@@ -193,7 +193,7 @@ def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, control: pd.DataFrame 
     """The largest gap, how many are clear, and the gap of the heads that were chosen for all mentions."""
     said = []
     for (kind, name), rows in gaps.groupby(["kind", "candidates"], sort=False):
-        random = "" if control is None else f", {_clear(control, kind, name)} of random weights"
+        random = "" if control is None else f"; random weights: {_random(control, kind, name)}"
         most = rows.loc[rows["gap"].abs().idxmax()]
         said.append(
             f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}; {_clear(gaps, kind, name)} of "
@@ -211,6 +211,11 @@ def _gap(row: Mapping[str, Any]) -> str:
         f"{head_name((row['layer'], row['head']))}, {100 * row['gap']:+.1f} points [{100 * row['low']:+.1f}, "
         f"{100 * row['high']:+.1f}] (pro {_percent(row['pro'])}, anti {_percent(row['anti'])})"
     )
+
+
+def _random(control: pd.DataFrame, kind: str, name: str) -> str:
+    most = control[(control["kind"] == kind) & (control["candidates"] == name)]["gap"].abs().max()
+    return f"{_clear(control, kind, name)}, the largest {100 * most:.1f} points"
 
 
 def _clear(gaps: pd.DataFrame, kind: str, name: str) -> int:

@@ -41,7 +41,7 @@ def gain_picture(bests: Sequence[Best], controls: Mapping[str, Best]) -> Picture
     )
     if controls:
         values = [100 * controls[best.relation].head.value for best in order]
-        axes.scatter(values, rows, s=20, color=_CONTROL, marker="x", label="random weights, best head", zorder=1)
+        axes.scatter(values, rows, s=20, color=_CONTROL, marker="x", label="random weights", zorder=1)
     labels = [f"{best.relation}  {best.place.name}" for best in order]
     axes.set_yticks(rows, labels, size=6.5)
     for label in axes.get_yticklabels():

@@ -1,0 +1,80 @@
+"""The documentation builds strictly, fetches nothing, and shows every page and every public name."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import regard
+import regard.studies
+
+from .write_page import PAGE, ROOT, page
+
+DOCS = ROOT / "docs"
+FOREIGN = re.compile(r"""<(?:script|img|iframe)[^>]+src=["']https?://|<link[^>]+rel=["']?(?:stylesheet|preconnect)[^>]+https?://""")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    built = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert built.returncode == 0, built.stdout + built.stderr  # a broken link, a page that is not in the nav ...
+    return folder
+
+
+def test_every_page_is_in_the_nav_and_is_built(site):
+    pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
+    named = {Path(name).with_suffix(".html") for name in _names(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])}
+    assert pages == named
+    assert all((site / page).is_file() for page in pages)
+
+
+def test_nothing_is_fetched_from_elsewhere(site):
+    for path in site.rglob("*.html"):
+        assert not FOREIGN.search(path.read_text(encoding="utf-8")), path
+
+
+def test_the_reference_shows_every_public_name(site):
+    text = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    names = [f"regard.{name}" for name in regard.__all__] + [f"regard.studies.{name}" for name in regard.studies.NAMES]
+    assert [name for name in names if f'id="{name}"' not in text] == []
+
+
+def test_links_of_the_readmes_lead_somewhere():
+    for readme in ("README.md", "README.zh-CN.md"):
+        links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", (ROOT / readme).read_text(encoding="utf-8"))
+        assert links
+        assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_page_of_commands_is_fresh():
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tests.docs.write_page"
+
+
+def test_error_pages_quote_what_the_code_says():
+    code = "".join(_plain(path.read_text(encoding="utf-8")) for path in (ROOT / "src" / "regard").rglob("*.py"))
+    for path in (DOCS / "errors").glob("*.md"):
+        if path.name == "index.md":
+            continue
+        quotes = re.findall(r"^> (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert quotes, path
+        for quote in quotes:
+            for piece in re.split(r"\*[^*]+\*", quote):  # names that change are in italics
+                assert _plain(piece).strip(" .") in code, f"{path.name}: {piece}"
+
+
+def _plain(text: str) -> str:
+    """Text without what Python and Markdown put around it: quotes, f-prefixes, line breaks."""
+    text = re.sub(r"""["']\s*\n\s*f?["']""", "", text)
+    return re.sub(r"[\"'`\\]", "", text)
+
+
+def _names(nav):
+    for item in nav:
+        entries = item.values() if isinstance(item, dict) else [item]
+        for entry in entries:
+            yield from [entry] if isinstance(entry, str) else _names(entry)
