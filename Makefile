@@ -35,7 +35,7 @@ frontend: frontend/node_modules/.stamp
 	@npm --prefix frontend run --silent build
 
 docs: $(VENV)/.dev
-	@$(BIN)/python -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "documentation: site/index.html"
 
 docs-generated: $(VENV)/.dev

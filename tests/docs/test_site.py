@@ -14,7 +14,9 @@ import regard.studies
 from .write_page import PAGE, ROOT, page
 
 DOCS = ROOT / "docs"
-FOREIGN = re.compile(r"""<(?:script|img|iframe)[^>]+src=["']https?://|<link[^>]+rel=["']?(?:stylesheet|preconnect)[^>]+https?://""")
+FOREIGN = re.compile(
+    r"""<(?:script|img|iframe)[^>]+src=["']https?://|<link[^>]+rel=["']?(?:stylesheet|preconnect)[^>]+https?://"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,9 @@ def site(tmp_path_factory) -> Path:
 
 def test_every_page_is_in_the_nav_and_is_built(site):
     pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
-    named = {Path(name).with_suffix(".html") for name in _names(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])}
+    named = {
+        Path(name).with_suffix(".html") for name in _names(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])
+    }
     assert pages == named
     assert all((site / page).is_file() for page in pages)
 

@@ -19,7 +19,7 @@ class Limits:
     body: int = 1_000_000  # bytes of a request
     tokens: int = 8192  # of one input
     generate: int = 256  # tokens a model may go on for
-    traces: int = 128  # kept for reports, layers and exports
+    traces: int = 512  # kept for reports, layers and exports
     memory: int = 2_000_000_000  # bytes of traces kept
     queue: int = 32  # requests waiting for the model
     models: int = 4  # loaded at a time
