@@ -167,7 +167,7 @@ def test_the_command_takes_several_heads_after_one_option(minilm):
     assert json.loads(before.stdout)["rows"] == record["rows"]
     table = run(app, ["ablate", "The cat sat on the mat.", "--heads", "5.4"]).stdout
     assert "without 5.4" in table
-    assert "no predictions" in table
+    assert "no predictions" in " ".join(table.split())
 
 
 def test_the_command_takes_mean_outputs_from_a_file(minilm, tmp_path):

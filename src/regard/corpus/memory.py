@@ -11,20 +11,16 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-_SLACK = 150e6  # bytes of free heap that may stay for the next batch: taking pages anew costs time
+_SLACK = 200e6  # bytes of free heap that may stay for the next batch: taking pages anew costs time
 _STATM = Path("/proc/self/statm")
+_level: float | None = None  # what this process held when it last gave memory back
 
 
-class Slack:
-    """Watches how much more this process holds than when it last gave memory back."""
-
-    def __init__(self) -> None:
-        self.level = _given_back()
-
-    def settle(self) -> None:
-        """Give back, if much has come together."""
-        if _resident() - self.level > _SLACK:
-            self.level = _given_back()
+def settle() -> None:
+    """Give memory back, if much has come together since the last time."""
+    global _level
+    if _level is None or _resident() - _level > _SLACK:
+        _level = _given_back()
 
 
 def _given_back() -> float:
