@@ -57,7 +57,7 @@ def train_bert_command(
     data: Annotated[Path, typer.Option(help="Plain text, a sentence or paragraph a line.", exists=True)],
     output: Annotated[Path, typer.Option("--output", "-o", help="The checkpoint.")] = Path("bert.safetensors"),
     epochs: Epochs = 10,
-    rate: Rate = 1e-3,
+    rate: Rate = 3e-4,
     warmup: Warmup = 200,
     vocabulary: Vocabulary = 8000,
     seed: Seed = 0,

@@ -26,7 +26,7 @@ from regard.context import places_of
 from regard.corpus.aligning import NONE, WordMaps, have_pieces, word_pieces
 from regard.corpus.batches import Item, Tally, grouped, window_of
 from regard.corpus.engine import encoder_of
-from regard.corpus.memory import Slack
+from regard.corpus.memory import settle
 from regard.corpus.readers import Example
 from regard.corpus.sums import Array
 from regard.corpus.treebank import Sentence
@@ -134,12 +134,12 @@ def features_of(
         Called with how many examples are done.
     """
     made = Features(Spill(folder), Spill(folder) if hidden else None)
-    read, slack = Read(), Slack()
+    read = Read()
     for index, some in grouped(examples):
         window = window_of(index, some, encoder_of(model), long="skip")
         for items in window.batches:
             _batch(model, items, made, read)
-        slack.settle()
+        settle()
         read.tally = read.tally.plus(window.tally)
         if report is not None:
             report(read.tally.examples)
