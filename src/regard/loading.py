@@ -236,11 +236,11 @@ def quiet() -> Iterator[None]:
 
 def cached_models() -> list[tuple[str, int]]:
     """Names and sizes of the models in the local Hugging Face cache."""
-    from huggingface_hub import scan_cache_dir
+    from huggingface_hub import constants, scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
     try:
-        repos = scan_cache_dir().repos
+        repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
     except CacheNotFound:
         return []
     return sorted((repo.repo_id, repo.size_on_disk) for repo in repos if repo.repo_type == "model")

@@ -64,7 +64,7 @@ def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(**({"viewport": SIZE, "locale": "en-US"} | options))
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)  # loading a model on a busy machine takes its time
         page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith((home, "blob:", "data:")) else None)
