@@ -147,6 +147,10 @@ def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
     drawn(page, 2)
     printed(page, "at first 1 [0, 1, 2, 3]")  # what Python knows before any view is drawn
     printed(page, "layer 2 heads [3] atlas")
+    for _ in range(50):  # the message to the page may come a moment after what is printed
+        if layer_of(page, 0) == "2":
+            break
+        page.wait_for_timeout(200)
     assert layer_of(page, 0) == "2"  # what Python chose is shown
 
     # A choice in the view reaches Python.
