@@ -112,11 +112,16 @@ def browser(libraries: Path) -> Iterator[Callable[[], Page]]:
         found.close()
 
 
+def opened(page: Page, path: Path, ready: str, patience: float) -> float:
+    """Seconds from opening a page to the time, in milliseconds, that `ready` gives."""
+    page.goto(path.as_uri(), wait_until="commit", timeout=patience * 1000)
+    return float(page.wait_for_function(ready, polling="raf", timeout=patience * 1000).json_value()) / 1000
+
+
 def measure_bertviz(page: Page, path: Path, view: str, patience: float, result: Result) -> None:
     """Drawn when its SVG has lines and the task that made them has ended."""
     ready = "() => document.querySelectorAll('svg line, svg path').length > 50 && performance.now()"
-    page.goto(path.as_uri(), wait_until="commit", timeout=patience * 1000)
-    result.drawn = page.wait_for_function(ready, polling="raf", timeout=patience * 1000).json_value() / 1000
+    result.drawn = opened(page, path, ready, patience)
     if view != "heads":
         return
     result.switch = page.evaluate(
@@ -150,8 +155,7 @@ MARKED = "name => performance.getEntriesByName(name).at(-1)?.startTime ?? 0"
 def measure_regard(page: Page, path: Path, view: str, patience: float, result: Result) -> None:
     """Drawn at the page's own mark, set in the frame after the first complete picture."""
     ready = "() => performance.getEntriesByName('regard:drawn').at(-1)?.startTime"
-    page.goto(path.as_uri(), wait_until="commit", timeout=patience * 1000)
-    result.drawn = page.wait_for_function(ready, polling="raf", timeout=patience * 1000).json_value() / 1000
+    result.drawn = opened(page, path, ready, patience)
     if view != "heads":
         return
     result.switch = statistics.median(

@@ -11,12 +11,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
-    BertConfig,
-    BertModel,
     GPT2Config,
     GPT2LMHeadModel,
-    LlamaConfig,
-    LlamaForCausalLM,
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
@@ -24,6 +20,7 @@ from transformers import (
 
 import regard
 from regard.loading import packaged_path
+from tests.tiny import made, tiny_bert, tiny_llama
 
 torch.set_num_threads(1)  # tiny models: two threads only wait for each other
 
@@ -79,47 +76,24 @@ def bytelevel() -> PreTrainedTokenizerFast:
 
 @pytest.fixture(scope="session")
 def bert(wordpiece) -> regard.Model:
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(wordpiece),
-        hidden_size=24,
-        num_hidden_layers=2,
-        num_attention_heads=3,
-        intermediate_size=32,
-        max_position_embeddings=64,
-    )
-    return regard.load((BertModel(config).eval(), wordpiece))
+    return tiny_bert(wordpiece)
 
 
 @pytest.fixture(scope="session")
 def gpt2(bytelevel) -> regard.Model:
-    torch.manual_seed(0)
     config = GPT2Config(
         vocab_size=len(bytelevel), n_embd=24, n_layer=2, n_head=3, n_positions=64, bos_token_id=0, eos_token_id=0
     )
-    return regard.load((GPT2LMHeadModel(config).eval(), bytelevel))
+    return made(GPT2LMHeadModel, config, bytelevel)
 
 
 @pytest.fixture(scope="session")
 def llama(bytelevel) -> regard.Model:
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(bytelevel),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-        bos_token_id=0,
-        eos_token_id=0,
-    )
-    return regard.load((LlamaForCausalLM(config).eval(), bytelevel))
+    return tiny_llama(bytelevel)
 
 
 @pytest.fixture(scope="session")
 def t5(wordpiece) -> regard.Model:
-    torch.manual_seed(0)
     config = T5Config(
         vocab_size=len(wordpiece),
         d_model=24,
@@ -132,12 +106,11 @@ def t5(wordpiece) -> regard.Model:
         pad_token_id=0,
         eos_token_id=3,
     )
-    return regard.load((T5ForConditionalGeneration(config).eval(), wordpiece))
+    return made(T5ForConditionalGeneration, config, wordpiece)
 
 
 @pytest.fixture(scope="session")
 def bart(wordpiece) -> regard.Model:
-    torch.manual_seed(0)
     config = BartConfig(
         vocab_size=len(wordpiece),
         d_model=24,
@@ -154,7 +127,7 @@ def bart(wordpiece) -> regard.Model:
         decoder_start_token_id=3,
         forced_eos_token_id=3,
     )
-    return regard.load((BartForConditionalGeneration(config).eval(), wordpiece))
+    return made(BartForConditionalGeneration, config, wordpiece)
 
 
 def packaged(name: str) -> regard.Model:

@@ -20,6 +20,8 @@ const PATTERNS: Record<string, string> = {
   itself: "#F0E442",
   "same word": "#009E73",
   "same word in the other sentence": "#99B59B",
+  "related word": "#AF41F0",
+  "related word in the other sentence": "#C3AFFF",
   "other pieces of the word": "#889FC6",
   delimiter: "#C5CBD4",
   punctuation: "#C5D083",

@@ -15,12 +15,17 @@ import torch
 
 from regard.capture import Ablation, Book, Means, Place, outputs
 from regard.heads import Heads, Shows, names_of, parse_heads, refuse_all
+from regard.reference import NAME, standard_means
 
 if TYPE_CHECKING:
     from regard.capture.tap import Call
+    from regard.inputs import Encoded
     from regard.model import Model
+    from regard.reader import Target
 
-_open: ContextVar[tuple[tuple[Model, Ablation], ...]] = ContextVar("regard_ablations", default=())
+ANSWER = 64  # tokens that a decoder reads of an answer: a model that does not come to an end would go on to its limit
+
+_open: ContextVar[tuple[tuple[Model, Ablation, str | None], ...]] = ContextVar("regard_ablations", default=())
 
 
 @contextmanager
@@ -36,8 +41,9 @@ def ablated(
     layout = model.layout
     chosen = parse_heads(heads, layout, patterns)
     refuse_all(chosen, layout)
-    ablation = Ablation([chosen], mode, means)
-    token = _open.set((*_open.get(), (model, ablation)))
+    reference = NAME if mode == "mean" and means is None and model.tokenizer is not None else None
+    ablation = Ablation([chosen], mode, means if reference is None else standard_means(model))
+    token = _open.set((*_open.get(), (model, ablation, reference)))
     try:
         with switched(model, ablation):
             yield ablation
@@ -57,7 +63,8 @@ def ablation_facts(model: Model) -> dict[str, Any]:
     """What is switched off in a model at the moment, for the facts of a trace; empty where nothing is."""
     found = [
         {"heads": names_of(ablation.heads, model.layout), "mode": ablation.mode}
-        for owner, ablation in _open.get()
+        | ({} if reference is None else {"reference": reference})
+        for owner, ablation, reference in _open.get()
         if owner.module is model.module
     ]
     return {"ablated": found} if found else {}
@@ -71,20 +78,32 @@ def head_means(
     targets: Sequence[str | None] | None = None,
     batch_size: int = 8,
 ) -> dict[tuple[str, int], np.ndarray[Any, Any]]:
-    """(kind, layer) -> (H, e) mean outputs of the heads over all positions of some texts, padding left out."""
+    """(kind, layer) -> (H, e) mean outputs of the heads over all positions of some texts, padding left out.
+
+    A decoder beside an encoder reads the targets; without them what the model says to each text, `ANSWER` tokens of it
+    at most.
+    """
     if not len(texts):
         raise ValueError("mean outputs need at least one text")
     pairs = [None] * len(texts) if pairs is None else pairs
-    targets = [None] * len(texts) if targets is None else targets
     rows = [model.encode(text, pair, truncate=True) for text, pair in zip(texts, pairs, strict=True)]
     order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))  # so that little is padding
     sums = _Sums()
     for start in range(0, len(rows), batch_size):
         part = order[start : start + batch_size]
-        inputs, sums.book = model.collate([rows[number] for number in part], [targets[number] for number in part])
+        some = [rows[number] for number in part]
+        given = None if targets is None else [targets[number] for number in part]
+        inputs, sums.book = model.collate(some, _targets(model, some, given))
         with outputs(model.module, model.plan, model.places, sums):
             model.run(inputs)
     return sums.means()
+
+
+def _targets(model: Model, rows: Sequence[Encoded], targets: Sequence[Target] | None) -> Sequence[Target] | None:
+    """What the decoder reads beside these rows: the targets, or what the model says to all of them at once."""
+    if targets is None and model.is_encoder_decoder and model.can_generate:
+        return model.answers(rows, min(model.limit or ANSWER, ANSWER) - 1)
+    return targets
 
 
 class _Sums:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from transformers import DynamicCache, EncoderDecoderCache
 
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
@@ -21,17 +22,35 @@ _GIVEN = (("input_ids", "attention_mask"), ("decoder_input_ids", "decoder_attent
 
 def generated(module: Any, ids: list[int], count: int, pad_id: int) -> list[int]:
     """What a model generates greedily, the prompt of a causal model included."""
-    given = torch.tensor([ids], device=next(module.parameters()).device)
+    given = torch.tensor([ids])
+    return generated_all(module, given, torch.ones_like(given), count, pad_id)[0]
+
+
+def generated_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int, pad_id: int) -> list[list[int]]:
+    """The same for the rows of a padded batch, (B, T) ids and mask; what ended early is padded."""
+    device = next(module.parameters()).device
     with undisturbed(module):
         output = module.generate(
-            input_ids=given,
-            attention_mask=torch.ones_like(given),
+            input_ids=ids.to(device),
+            attention_mask=mask.to(device),
             max_new_tokens=count,
             do_sample=False,
             num_beams=1,
             pad_token_id=pad_id,
+            **_room(getattr(module, "config", None)),
         )
-    return [int(token) for token in output[0]]
+    return [[int(token) for token in row] for row in output]
+
+
+def _room(config: Any) -> dict[str, Any]:
+    """A cache that grows by itself, where the one that transformers would make is too small.
+
+    `generate` makes room for `num_hidden_layers`, which in T5 and its kin is the number of encoder layers
+    (`get_text_config(decoder=True)` knows decoder_layers, not num_decoder_layers): a deeper decoder has too little.
+    """
+    if (getattr(config, "num_decoder_layers", None) or 0) <= (getattr(config, "num_hidden_layers", None) or 0):
+        return {}
+    return {"past_key_values": EncoderDecoderCache(DynamicCache(), DynamicCache())}
 
 
 def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None = None) -> Side:

@@ -125,22 +125,12 @@ def train_classifier(
     if Path(output).is_file():
         raise ValueError(f"{output} is a file; name a folder for the model")
     said = console or Console(stderr=True)
-    problems, source = Problems(), Source(str(data), text=text, pair=pair, limit=limit)
-    learned = read_labelled(source, label, problems)
-    labels = labels_of(learned)
-    if dev is None:
-        learned, held = _split(learned, seed)
-    else:
-        held = _known(read_labelled(replace(source, place=str(dev), limit=None), label, problems), labels)
-    if problems.count:
-        said.print(
-            f"{problems.count:,} examples left out, the first: {problems.first[0]}", markup=False, highlight=False
-        )
+    source = Source(str(data), text=text, pair=pair, limit=limit)
+    learned, held, labels = _data(source, dev, label, seed, said)
     torch.manual_seed(seed)  # the new head
     name, place = resolve(model)
     options = {"trust_remote_code": trust_remote_code, "allow_pickle": allow_pickle}
-    module, tokenizer = load_classifier(place, labels, **options)
-    made = _padding(Model(module if device is None else module.to(device), tokenizer, name=name))
+    made = _padding(Model(*load_classifier(place, labels, **options), name=name, device=device))
     rows, others = (_rows(made, part, labels, length) for part in (learned, held))
     tuning = _Tuning(made, rows, others, settings, Path(output), said)
     tuning.facts |= {
@@ -153,6 +143,23 @@ def train_classifier(
         "patience": patience,
     }
     return tuning.run(patience)
+
+
+def _data(
+    source: Source, dev: str | Path | None, label: str, seed: int, console: Console
+) -> tuple[Data, Data, list[str]]:
+    """The examples to learn from, those that tell when to stop, and their labels."""
+    problems = Problems()
+    learned = read_labelled(source, label, problems)
+    labels = labels_of(learned)
+    if dev is None:
+        learned, held = _split(learned, seed)
+    else:
+        held = _known(read_labelled(replace(source, place=str(dev), limit=None), label, problems), labels)
+    if problems.count:
+        first = f"{problems.count:,} examples left out, the first: {problems.first[0]}"
+        console.print(first, markup=False, highlight=False)
+    return learned, held, labels
 
 
 def _split(data: Data, seed: int) -> tuple[Data, Data]:
@@ -176,7 +183,7 @@ def _known(data: Data, labels: list[str]) -> Data:
 
 def _padding(model: Model) -> Model:
     """The model with a token to pad with, which many decoders lack and their classifiers need."""
-    model._need_tokenizer()
+    model.need_tokenizer()
     if model.tokenizer.pad_token is None:
         model.tokenizer.pad_token = model.tokenizer.eos_token or model.tokenizer.unk_token
     model.config.pad_token_id = model.tokenizer.pad_token_id

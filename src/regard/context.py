@@ -47,6 +47,7 @@ class Context:
     same: bool  # queries and keys are the same positions
     causal: bool
     no_text: str = ""
+    related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None where it is not known
 
     @property
     def sentences(self) -> int:
@@ -63,38 +64,49 @@ def context_between(query: Side, key: Side, same: bool, causal: bool) -> Context
     """The context of maps from the tokens of one side to those of another, or of the same."""
     vocabulary: dict[str, int] = {}
     keys = places_of(key, vocabulary)
-    return Context(keys if same else places_of(query, vocabulary), keys, same, causal, _no_text(query, key))
+    queries = keys if same else places_of(query, vocabulary)
+    return Context(queries, keys, same, causal, _no_text(query, key), _related(key, keys.words) if same else None)
 
 
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     """Numbers of a side's tokens; `vocabulary` is shared so that equal words of two sides get equal numbers."""
     count = len(side)
     border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
-    words, pieces = np.full(count, -1), np.full(count, -1)
-    punctuation = np.zeros(count, dtype=bool)
+    words, pieces, punctuation = [-1] * count, [-1] * count, [False] * count
     for number, group in enumerate(word_groups(side)):
         text = "".join(side.tokens[i].text.removeprefix("##") for i in group).strip().lower()
         if border[group[0]] or not text:
             continue
-        pieces[group] = number
+        for place in group:
+            pieces[place] = number
         if side.tokens[group[0]].special:
             continue  # [UNK] stands for words that may differ: two of them are not the same word
-        if any(character.isalnum() for character in text):
-            words[group] = vocabulary.setdefault(text, len(vocabulary))
-        else:
-            punctuation[group] = True
+        spoken = any(character.isalnum() for character in text)
+        word = vocabulary.setdefault(text, len(vocabulary)) if spoken else -1
+        for place in group:
+            words[place], punctuation[place] = word, not spoken
     known: dict[object, int] = {}
     ids = [known.setdefault(token.text if token.id is None else token.id, len(known)) for token in side.tokens]
     return Places(
         content=~border,
         segments=np.where(border, -1, [token.segment for token in side.tokens]),
-        words=words,
-        pieces=pieces,
+        words=np.array(words),
+        pieces=np.array(pieces),
         ids=np.where(border, -1, ids),
-        punctuation=punctuation,
+        punctuation=np.array(punctuation),
         first=border & (np.arange(count) == 0),
         later=border & (np.arange(count) > 0),
     )
+
+
+def _related(side: Side, words: Array) -> Array | None:
+    """Which words, by number, are related to which; the last row and column stand for -1."""
+    if side.related is None:
+        return None
+    table = np.zeros((words.max(initial=-1) + 2,) * 2, dtype=bool)
+    one, other = words[side.related].T
+    table[one, other] = table[other, one] = True
+    return table
 
 
 def _is_border(token: Token) -> bool:

@@ -15,6 +15,7 @@ import torch
 from regard.ablation import ablated
 from regard.capture import MODES, Means
 from regard.heads import Heads, Shows, names_of, names_patterns, parse_heads
+from regard.reference import NAME
 from regard.tokens import Token
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class Effect:
     """What switching heads off changes on one text.
 
     `kl` is KL(before || after) in nats at the position, by mode; `kls` the same at every position of a causal model.
-    `actual` is what the text really has there. Probabilities of `rows` are over the whole vocabulary or all labels.
+    `actual` is what the text really has there, `reference` what mean outputs are of. Probabilities of `rows` are over
+    the whole vocabulary or all labels.
     """
 
     model: str
@@ -60,6 +62,7 @@ class Effect:
     kl: dict[str, float] = field(default_factory=dict)
     kls: dict[str, tuple[float, ...]] = field(default_factory=dict)
     actual: str | None = None
+    reference: str | None = None
     notes: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -95,7 +98,9 @@ def effect(
         As `Model.ablate` reads them; names of patterns mean the heads that show them on this text, unless `patterns`
         are given.
     modes
-        Which ways of switching off to compare; without any, all that are possible ("mean" needs `means`).
+        Which ways of switching off to compare; without any, all that are possible.
+    means
+        Mean outputs for mode "mean", from `head_means`; without them, those over the sentences that come with regard.
     position
         The token whose prediction is compared, from 0, negative from the end. Masked language models: the token is
         masked; without a position the first [MASK] of the text. Causal ones: what comes after it; without a position
@@ -111,19 +116,15 @@ def effect(
     if patterns is None and names_patterns(heads):
         patterns = model.trace(text, pair, target=target, truncate=truncate).patterns()
     chosen = parse_heads(heads, model.layout, patterns)
-    asked, notes = _modes(model, modes, means)
+    asked, notes = _modes(model, modes)
     about, note = _about(model)
     tokens = _tokens(model, book)
     place = _position(model, about, tokens, position)
-    actual = _actual(about, tokens, place)
     if about == "masked token":
         assert place is not None
         inputs["input_ids"][0, place] = model.tokenizer.mask_token_id
     before = _said(model, inputs, about)
-    after: dict[str, torch.Tensor] = {}
-    for mode in asked:
-        with ablated(model, chosen, mode=mode, means=means):
-            after[mode] = _said(model, inputs, about)
+    after = _said_without(model, inputs, about, chosen, asked, means)
     return Effect(
         model=model.name,
         heads=tuple(names_of(chosen, model.layout)),
@@ -131,26 +132,23 @@ def effect(
         about=about,
         tokens=tuple(token.text for token in tokens),
         position=place,
-        actual=actual,
+        actual=_actual(about, tokens, place),
+        reference=NAME if "mean" in asked and means is None else None,
         notes=(*note, *notes),
         facts=model.facts,
         **_compared(model, about, tokens, place, before, after, top),
     )
 
 
-def _modes(model: Model, modes: Sequence[str] | str | None, means: Means | None) -> tuple[tuple[str, ...], list[str]]:
-    """The modes to run, and what to say about those that are left out."""
+def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, ...], list[str]]:
+    """The modes to run, and what to say about one that is left out."""
     if modes is not None:
         return ((modes,) if isinstance(modes, str) else tuple(modes)), []
-    notes = []
-    left_out = set()
-    if model.plan.tier not in ("tap", "registered"):
-        left_out.add("uniform")
-        notes.append("uniform is left out: this model shows no value vectors.")
-    if means is None:
-        left_out.add("mean")
-        notes.append("mean is left out: it needs a reference corpus.")
-    return tuple(mode for mode in MODES if mode not in left_out), notes
+    if model.plan.tier in ("tap", "registered"):
+        return MODES, []
+    return tuple(mode for mode in MODES if mode != "uniform"), [
+        "uniform is left out: this model shows no value vectors."
+    ]
 
 
 def _about(model: Model) -> tuple[str, list[str]]:
@@ -218,6 +216,17 @@ def _said(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
             )
         return hidden[0].float()  # type: ignore[no-any-return]
     return getattr(found, "logits", found)[0].float()  # type: ignore[no-any-return]
+
+
+def _said_without(
+    model: Model, inputs: dict[str, Any], about: str, heads: Heads, modes: Sequence[str], means: Means | None
+) -> dict[str, torch.Tensor]:
+    """The same with heads switched off, for each way of doing so."""
+    found: dict[str, torch.Tensor] = {}
+    for mode in modes:
+        with ablated(model, heads, mode=mode, means=means):
+            found[mode] = _said(model, inputs, about)
+    return found
 
 
 def _compared(

@@ -28,6 +28,13 @@ class Encoded:
     joined: str | None = None
     cut: int = 0  # tokens that truncation removed
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a trace of it says about how it was made."""
+        given = "as the tokenizer gives" if self.types and any(self.types) else "all 0"
+        pair = {} if self.joined is None else {"pair": self.joined}
+        return {"truncated": self.cut, "segment_ids": "none" if self.types is None else given, **pair}
+
 
 def encode(
     tokenizer: Any,

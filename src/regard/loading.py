@@ -84,10 +84,9 @@ def load_pretrained(
     place, options = _found(source, revision=revision, trust_remote_code=trust_remote_code)
     with quiet(), _plain_errors(source, allow_pickle):
         model = _model(place, options, dtype, allow_pickle)
-        reader = tokenizer if tokenizer is not None and not isinstance(tokenizer, str) else None
-        if reader is None:
-            reader = _reader(tokenizer or place, options if tokenizer is None else {})
-    return model, reader
+        if tokenizer is None or isinstance(tokenizer, str):
+            tokenizer = _tokenizer(tokenizer or place, options if tokenizer is None else {})
+    return model, tokenizer
 
 
 def load_classifier(
@@ -108,7 +107,7 @@ def load_classifier(
             **({} if allow_pickle or "gguf_file" in options else {"use_safetensors": True}),
             **options,
         )
-        return model, _reader(place, options)
+        return model, _tokenizer(place, options)
 
 
 def _found(source: str, **asked: Any) -> tuple[str, dict[str, Any]]:
@@ -156,7 +155,7 @@ def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) 
     return loader.from_pretrained(place, dtype=dtype or "auto", **safe, **options).eval()
 
 
-def _reader(place: str, options: dict[str, Any]) -> Any:
+def _tokenizer(place: str, options: dict[str, Any]) -> Any:
     """The tokenizer of a text model, the image processor of a vision model, or None."""
     import transformers
 

@@ -107,15 +107,18 @@ def _side_record(side: Side, put: Put) -> dict[str, Any]:
         "tokens": [asdict(token) for token in side.tokens],
         "segments": [asdict(segment) for segment in side.segments],
         "image": put(side.image, f"image.{side.name}"),
+        "related": put(side.related, f"related.{side.name}"),
     }
 
 
 def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:
+    image, related = record["image"], record.get("related")  # files of before do not know of related words
     return Side(
         record["name"],
         tuple(Token(**token) for token in record["tokens"]),
         tuple(Segment(**segment) for segment in record["segments"]),
-        None if record["image"] is None else arrays[record["image"]],
+        None if image is None else arrays[image],
+        None if related is None else arrays[related],
     )
 
 

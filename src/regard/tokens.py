@@ -53,6 +53,7 @@ class Side:
     tokens: tuple[Token, ...]
     segments: tuple[Segment, ...] = ()
     image: np.ndarray | None = None  # (height, width, 3) uint8, for tokens that are patches of it
+    related: np.ndarray | None = None  # (m, 2) first places of words that are related; None where nobody looked
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -71,6 +72,11 @@ def plain_side(texts: Iterable[str], name: str = "encoder") -> Side:
 def is_special(text: str) -> bool:
     """Whether a token text looks like a special token of a known tokenizer ([CLS], </s>, <|endoftext|>)."""
     return re.fullmatch(r"\[[A-Z]+\]|</?s>|<(?:pad|unk|mask|eos|bos|cls|sep)>|<\|[^|]*\|>", text) is not None
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is one word, with a letter in it."""
+    return _WORD.fullmatch(text) is not None and any(character.isalpha() for character in text)
 
 
 def word_indices(text: str, spans: Sequence[tuple[int, int] | None]) -> list[int | None]:
@@ -133,4 +139,5 @@ def merge_words(side: Side, groups: list[list[int]]) -> Side:
 
     owner = {position: index for index, group in enumerate(groups) for position in group}
     segments = tuple(Segment(s.name, owner[s.start], owner[s.end - 1] + 1) for s in side.segments if s.end > s.start)
-    return Side(side.name, tuple(word(group) for group in groups), segments, side.image)
+    related = None if side.related is None else np.array([owner[i] for i in range(len(side))])[side.related]
+    return Side(side.name, tuple(word(group) for group in groups), segments, side.image, related)

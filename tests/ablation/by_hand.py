@@ -9,14 +9,6 @@ def copied(model):
     return deepcopy(model.module).eval()
 
 
-@torch.no_grad()
-def enlarge(module, factor=8):
-    """Larger weights: attention far from uniform."""
-    for parameter in module.parameters():
-        if parameter.ndim == 2:
-            parameter *= factor
-
-
 def attentions(module, kind="encoder"):
     """(W_O, W_Q) of each layer, as modules, for the tiny models of the fixtures."""
     if hasattr(module, "transformer"):  # GPT-2

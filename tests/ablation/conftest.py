@@ -5,7 +5,7 @@ from copy import deepcopy
 import pytest
 
 import regard
-from tests.ablation.by_hand import enlarge
+from tests.tiny import enlarged
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +16,9 @@ def sharp(request):
     def of(family):
         if family not in made:
             model = request.getfixturevalue(family)
-            module = deepcopy(model.module)
-            enlarge(module, 2 if family == "t5" else 8)  # T5 does not scale its scores, and draws larger weights
-            made[family] = regard.load((module, model.tokenizer))
+            copied = regard.load((deepcopy(model.module), model.tokenizer))
+            factor = 2 if family == "t5" else 8  # T5 does not scale its scores, and draws larger weights
+            made[family] = enlarged(copied, factor)
         return made[family]
 
     return of

@@ -14,8 +14,6 @@ from transformers import (
     GptOssForCausalLM,
     MistralConfig,
     MistralForCausalLM,
-    MPNetConfig,
-    MPNetModel,
 )
 
 import regard
@@ -23,6 +21,7 @@ from regard.ablation import switched
 from regard.capture import Ablation
 from regard.heads import Head
 from tests.ablation import by_hand
+from tests.tiny import SIZES, enlarged, made, tiny_mpnet
 
 TEXTS = ["the cat sat on the mat .", "a dog"]
 CASES = [
@@ -123,13 +122,11 @@ def test_mean_outputs_are_kept_until_the_model_changes(bert):
 
 
 def test_a_window_counts_only_the_keys_inside_it(bytelevel):
-    torch.manual_seed(0)
     config = MistralConfig(
         vocab_size=len(bytelevel), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
         intermediate_size=32, sliding_window=3, max_position_embeddings=64,
     )  # fmt: skip
-    model = regard.load((MistralForCausalLM(config).eval(), bytelevel))
-    by_hand.enlarge(model.module)
+    model = enlarged(made(MistralForCausalLM, config, bytelevel))
     edited = by_hand.copied(model)
     by_hand.uniform(edited, 1, 2, 8)
     ids = torch.tensor([[5, 9, 30, 12, 7, 80]])
@@ -142,14 +139,12 @@ def test_a_window_counts_only_the_keys_inside_it(bytelevel):
 
 
 def test_a_head_with_a_sink_becomes_uniform_without_it(bytelevel):
-    torch.manual_seed(0)
     config = GptOssConfig(
         vocab_size=len(bytelevel), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
         head_dim=8, intermediate_size=16, num_local_experts=2, num_experts_per_tok=1, sliding_window=8,
         max_position_embeddings=64,
     )  # fmt: skip
-    model = regard.load((GptOssForCausalLM(config).eval(), bytelevel))
-    by_hand.enlarge(model.module)
+    model = enlarged(made(GptOssForCausalLM, config, bytelevel))
     edited = by_hand.copied(model)
     by_hand.uniform(edited, 1, 3, 8)
     with torch.no_grad():
@@ -166,13 +161,9 @@ def test_a_head_with_a_sink_becomes_uniform_without_it(bytelevel):
 
 def test_the_layers_of_a_shared_module_are_told_apart_by_their_call(wordpiece):
     """ALBERT runs one module for all layers; a copy with one module per layer has the head's weights edited in one."""
-    torch.manual_seed(0)
-    shape = {
-        "vocab_size": len(wordpiece), "embedding_size": 16, "hidden_size": 24, "num_hidden_layers": 3,
-        "num_attention_heads": 3, "intermediate_size": 32,
-    }  # fmt: skip
-    shared = AlbertModel(AlbertConfig(**shape)).eval()
-    by_hand.enlarge(shared)
+    shape = {"vocab_size": len(wordpiece), "embedding_size": 16, **SIZES, "num_hidden_layers": 3}
+    model = enlarged(made(AlbertModel, AlbertConfig(**shape), wordpiece))
+    shared = model.module
     spread = AlbertModel(AlbertConfig(**shape, num_hidden_groups=3)).eval()
     weights = shared.state_dict()
     spread.load_state_dict(
@@ -184,7 +175,6 @@ def test_the_layers_of_a_shared_module_are_told_apart_by_their_call(wordpiece):
     with torch.no_grad():
         output = spread.encoder.albert_layer_groups[1].albert_layers[0].attention.dense
         output.weight[:, 8:16] = 0
-    model = regard.load((shared, wordpiece))
     inputs, book = padded(model)
     with model.ablate([(1, 1)]):
         for _ in range(2):  # the count of calls starts again with each pass
@@ -322,10 +312,7 @@ def logits(found):
 
 
 def test_a_family_whose_heads_cannot_be_reached_is_refused_in_one_sentence(wordpiece):
-    config = MPNetConfig(
-        vocab_size=40, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=32
-    )
-    model = regard.load((MPNetModel(config).eval(), wordpiece))
+    model = tiny_mpnet(wordpiece)
     with pytest.raises(ValueError, match="outside transformers' attention interface"), model.ablate("0.1"):
         pass
 
@@ -352,7 +339,9 @@ def test_heads_that_are_not_there_are_refused_in_one_sentence(bert, heads, error
 def test_a_mode_that_is_not_there_and_a_mean_without_reference_are_refused(bert, gpt2):
     with pytest.raises(ValueError, match="choose from zero, uniform, mean"), bert.ablate("0.1", mode="off"):
         pass
-    with pytest.raises(ValueError, match="head_means"), bert.ablate("0.1", mode="mean"):
+    wordless = regard.load(bert.module)
+    wordless.trace_inputs({"input_ids": torch.tensor([[4, 5]])})
+    with pytest.raises(ValueError, match="head_means"), wordless.ablate("0.1", mode="mean"):
         pass
     other = {place: values[:2] for place, values in bert.head_means(["a cat"]).items()}
     with pytest.raises(ValueError, match="no mean outputs of shape"), bert.ablate("0.1", mode="mean", means=other):

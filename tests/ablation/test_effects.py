@@ -5,7 +5,6 @@ import json
 import pytest
 import torch
 from transformers import (
-    BertConfig,
     BertForMaskedLM,
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -13,19 +12,15 @@ from transformers import (
 )
 from typer.testing import CliRunner
 
-import regard
 from regard.cli import app
 from regard.effects import EVERYTHING, effect
+from regard.reference import NAME
 from tests.ablation import by_hand
-
-SIZES = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
+from tests.tiny import enlarged, tiny_bert
 
 
 def bert_for(kind, wordpiece, **options):
-    torch.manual_seed(0)
-    module = kind(BertConfig(vocab_size=len(wordpiece), **SIZES, **options)).eval()
-    by_hand.enlarge(module)
-    return regard.load((module, wordpiece))
+    return enlarged(tiny_bert(wordpiece, kind, **options))
 
 
 def without_head_one(model):
@@ -59,8 +54,8 @@ def test_predictions_of_a_causal_model_are_those_of_the_edited_weights(sharp):
 def test_a_causal_model_goes_on_from_the_last_token_unless_told(gpt2):
     found = effect(gpt2, "the cat", heads="0.1")
     assert (found.about, found.position, found.actual) == ("next token", 6, None)
-    assert found.modes == ("zero", "uniform")
-    assert any("mean is left out" in note for note in found.notes)
+    assert found.modes == ("zero", "uniform", "mean")
+    assert (found.reference, found.notes) == (NAME, ())
 
 
 def test_a_masked_model_predicts_the_token_that_is_hidden_from_it(wordpiece):
@@ -174,9 +169,13 @@ def test_the_command_takes_mean_outputs_from_a_file(minilm, tmp_path):
     texts = tmp_path / "texts.txt"
     texts.write_text("A dog barks.\nRain fell all night.\n")
     result = CliRunner().invoke(app, ["ablate", "The cat.", "--heads", "1.2", "--reference", str(texts), "--json"])
-    assert json.loads(result.stdout)["modes"] == ["zero", "uniform", "mean"]
-    alone = CliRunner().invoke(app, ["ablate", "The cat.", "--heads", "1.2", "--mode", "mean"])
-    assert "--reference FILE" in str(alone.exception)
+    record = json.loads(result.stdout)
+    assert (record["modes"], record["reference"]) == (["zero", "uniform", "mean"], str(texts))
+    alone = CliRunner().invoke(app, ["ablate", "The cat.", "--heads", "1.2", "--mode", "mean", "--json"])
+    assert json.loads(alone.stdout)["reference"] == NAME
+    assert json.loads(alone.stdout)["rows"][0]["after"]["mean"] != record["rows"][0]["after"]["mean"]
+    said = CliRunner().invoke(app, ["ablate", "The cat.", "--heads", "1.2", "--mode", "mean"]).stderr
+    assert f"their mean over {NAME}" in " ".join(said.split())
 
 
 def test_a_real_model_forgets_a_capital_without_its_second_layer(smollm):

@@ -4,46 +4,24 @@ import itertools
 
 import pytest
 import torch
-from transformers import (
-    AlbertConfig,
-    AlbertModel,
-    BertConfig,
-    BertForSequenceClassification,
-    LlamaConfig,
-    LlamaForCausalLM,
-)
+from transformers import AlbertConfig, AlbertModel, BertForSequenceClassification
 
-import regard
 from regard.capture import Ablation
 from regard.capture.prefix import Shared, blocks_of
 from regard.heads import Head, all_heads
+from tests.tiny import SIZES, made, tiny_bert, tiny_llama
 
 TEXTS = ["the cat sat on the mat .", "a dog went", "i bought fresh straw ##berries at the store !"]
 
 
 @pytest.fixture(scope="module")
 def classifier(wordpiece):
-    torch.manual_seed(1)
-    config = BertConfig(
-        vocab_size=len(wordpiece), hidden_size=24, num_hidden_layers=3, num_attention_heads=3, intermediate_size=32
-    )
-    return regard.load((BertForSequenceClassification(config).eval(), wordpiece))
+    return tiny_bert(wordpiece, BertForSequenceClassification, seed=1, num_hidden_layers=3)
 
 
 @pytest.fixture(scope="module")
 def deep_llama(bytelevel):
-    torch.manual_seed(1)
-    config = LlamaConfig(
-        vocab_size=len(bytelevel),
-        hidden_size=32,
-        num_hidden_layers=4,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        intermediate_size=32,
-        bos_token_id=0,
-        eos_token_id=0,
-    )
-    return regard.load((LlamaForCausalLM(config).eval(), bytelevel))
+    return tiny_llama(bytelevel, seed=1, num_hidden_layers=4)
 
 
 def shared(model, **options):
@@ -95,6 +73,23 @@ def test_blocks_below_are_not_run_again(classifier):
     assert forwards == [None] * len(forwards)
 
 
+def test_whether_sharing_is_right_is_looked_at_once_on_few_inputs(classifier):
+    inputs, _ = classifier.collate([classifier.encode(text) for text in TEXTS * 2])
+    rows = []
+
+    def run(some):
+        rows.append(len(some["input_ids"]))
+        return classifier.run(some)
+
+    runs = Shared(classifier.module, classifier.plan, classifier.places, run).batch(inputs)
+    off = Ablation([[Head("encoder", 1, 0)]])
+    assert rows == [6]
+    runs.edited(off, off.layers)
+    assert rows == [6, 2, 2, 2, 2, 6]  # plain, whole, keeping and taking on two; then the run that was asked for
+    runs.edited(off, off.layers)
+    assert rows[6:] == [6]
+
+
 def test_the_model_is_as_before_also_after_an_error(classifier):
     inputs, _ = classifier.collate([classifier.encode(TEXTS[0])])
     runs = shared(classifier).batch(inputs)
@@ -111,11 +106,7 @@ def test_the_model_is_as_before_also_after_an_error(classifier):
 
 
 def test_a_module_that_changes_its_answer_in_place_ends_sharing(wordpiece):
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(wordpiece), hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=32
-    )
-    model = regard.load((BertForSequenceClassification(config).eval(), wordpiece))
+    model = tiny_bert(wordpiece, BertForSequenceClassification)
     query = model.module.bert.encoder.layer[1].attention.self.query
     query.register_forward_hook(lambda _m, _a, output: output.add_(1.0))  # applied again each time it is taken
     quick, whole = outputs(model, "zero"), outputs(model, "zero", share=False)
@@ -123,12 +114,8 @@ def test_a_module_that_changes_its_answer_in_place_ends_sharing(wordpiece):
 
 
 def test_models_whose_layers_share_a_module_run_whole(wordpiece, t5):
-    torch.manual_seed(0)
-    config = AlbertConfig(
-        vocab_size=len(wordpiece), embedding_size=8, hidden_size=24, num_hidden_layers=3, num_attention_heads=3,
-        intermediate_size=32,
-    )  # fmt: skip
-    albert = regard.load((AlbertModel(config).eval(), wordpiece))
+    config = AlbertConfig(vocab_size=len(wordpiece), embedding_size=8, **SIZES | {"num_hidden_layers": 3})
+    albert = made(AlbertModel, config, wordpiece)
     assert blocks_of(albert.module, albert.places) == []
     assert blocks_of(t5.module, t5.places) == []
     quick, whole = outputs(albert, "zero"), outputs(albert, "zero", share=False)

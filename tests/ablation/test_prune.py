@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import torch
 from transformers import (
-    BertConfig,
     BertForMaskedLM,
     BertForSequenceClassification,
     DistilBertConfig,
@@ -24,10 +23,10 @@ from regard.corpus import Example, Source
 from regard.heads import Head, all_heads
 from regard.pruning import RECORD, prune, save_pruned
 from tests.ablation import by_hand
+from tests.tiny import SIZES, enlarged, made, tiny_bert
 
 HEADS = ["0.1", "1.0", "1.2"]
 TEXTS = ["the cat sat on the mat .", "a dog"]
-SIZES = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
 
 
 def said(model):
@@ -36,24 +35,17 @@ def said(model):
     return model.run(inputs)[0][torch.from_numpy(book.keep["text"])]
 
 
-def made(kind, config, tokenizer):
-    torch.manual_seed(0)
-    module = kind(config).eval()
-    by_hand.enlarge(module)
-    return regard.load((module, tokenizer))
-
-
 @pytest.fixture
 def families(sharp, wordpiece):
     size = len(wordpiece)
+    roberta = RobertaConfig(vocab_size=size, pad_token_id=0, **SIZES)
+    distilbert = DistilBertConfig(vocab_size=size, dim=24, n_layers=2, n_heads=3, hidden_dim=32)
     return {
         "bert": sharp("bert"),
         "gpt2": sharp("gpt2"),
-        "tied": made(BertForMaskedLM, BertConfig(vocab_size=size, **SIZES), wordpiece),
-        "roberta": made(RobertaModel, RobertaConfig(vocab_size=size, pad_token_id=0, **SIZES), wordpiece),
-        "distilbert": made(
-            DistilBertModel, DistilBertConfig(vocab_size=size, dim=24, n_layers=2, n_heads=3, hidden_dim=32), wordpiece
-        ),
+        "tied": enlarged(tiny_bert(wordpiece, BertForMaskedLM)),
+        "roberta": enlarged(made(RobertaModel, roberta, wordpiece)),
+        "distilbert": enlarged(made(DistilBertModel, distilbert, wordpiece)),
     }
 
 
@@ -198,7 +190,7 @@ def test_the_length_a_head_adds_is_that_of_its_part_of_the_output(sharp):
 
 
 def test_heads_of_classifiers_are_measured_by_the_gradient_of_their_loss(wordpiece, tmp_path):
-    model = made(BertForSequenceClassification, BertConfig(vocab_size=len(wordpiece), num_labels=2, **SIZES), wordpiece)
+    model = enlarged(tiny_bert(wordpiece, BertForSequenceClassification, num_labels=2))
     path = tmp_path / "labelled.tsv"
     path.write_text("text\tlabel\nthe cat sat\t0\na dog went to the store\t1\n")
     found, by = measured(model, Source(str(path)))

@@ -14,13 +14,12 @@ from typing import Any
 
 import httpx
 import pytest
-import torch
 import uvicorn
-from transformers import LlamaConfig, LlamaForCausalLM
 
 from regard.app.run import listen
 from regard.app.server import App, application
 from regard.app.settings import Limits, Settings
+from tests.tiny import saved, tiny_llama
 
 TIMEOUT = 60
 
@@ -54,30 +53,14 @@ def client(tmp_path_factory) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory, bert) -> Path:
     """A folder with a tiny BERT."""
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    bert.module.save_pretrained(folder)
-    bert.tokenizer.save_pretrained(folder)
-    return folder
+    return saved(bert, tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.fixture(scope="session")
 def long_llama(tmp_path_factory, bytelevel) -> Path:
     """A folder with a small Llama that reads 4,096 tokens; a byte is a token."""
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(bytelevel),
-        hidden_size=256,
-        num_hidden_layers=4,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=4096,
-        bos_token_id=0,
-        eos_token_id=0,
-    )
-    folder = tmp_path_factory.mktemp("models") / "long"
-    LlamaForCausalLM(config).save_pretrained(folder)
-    bytelevel.save_pretrained(folder)
+    sizes = {"hidden_size": 256, "num_hidden_layers": 4, "intermediate_size": 64, "max_position_embeddings": 4096}
+    folder = saved(tiny_llama(bytelevel, **sizes), tmp_path_factory.mktemp("models") / "long")
     file = folder / "tokenizer_config.json"
     file.write_text(file.read_text().replace('"model_max_length": 64', '"model_max_length": 4096'))
     return folder

@@ -34,6 +34,7 @@ ODD = [
     "<script>alert(1)</script>", "../../etc/passwd", "%2e%2e", "' OR 1=1", "a" * 3000, "the " * 300, "[MASK]", "[PAD]",
     [], {}, [[]], [None], {"": None}, [{}], [{"layer": 0, "head": 0}], [{"layer": 10**9, "head": -1}], {"heads": 3},
     {"heads": [{"layer": 0, "head": 1}], "mode": "uniform"}, {"heads": [{"layer": 0, "head": 1}], "mode": "x"},
+    {"heads": [{"layer": 0, "head": 1}], "mode": "mean"},
     {"view": "atlas"}, {"view": 3}, {"layer": 1}, {"layer": -1, "heads": [0]}, {"heads": [99]}, {"kind": "cross"},
 ]  # fmt: skip
 GOOD: dict[str, Any] = {

@@ -10,9 +10,12 @@ import httpx
 import numpy as np
 import pytest
 
+import regard
 from regard import Trace
 from regard.app.examples import EXAMPLES
+from regard.capture import MODES
 from regard.effects import effect
+from regard.reference import NAME, SENTENCES
 from regard.views import decode, header_of
 from regard.views.report import report_of
 from regard.views.walk import walk
@@ -59,6 +62,7 @@ def test_health_and_state(client):
     assert state["default"] == "all-MiniLM-L6-v2" and state["download"] is False
     known = {model["name"]: model for model in state["models"]}
     assert {"all-MiniLM-L6-v2", "translator"} <= set(known)
+    assert (tuple(state["modes"]), state["sentences"]) == (MODES, len(SENTENCES))
     assert client.get("/api/models").json()["models"][0]["name"] == "all-MiniLM-L6-v2"
 
 
@@ -113,8 +117,25 @@ def test_heads_are_switched_off(client, minilm):
     np.testing.assert_allclose(made.attention(5), here.attention(5), atol=1e-6)
     record = ask(client, "/api/ablate", heads=off["heads"]).json()
     there = effect(minilm, *ARTICLE, heads=["0.2", "1.8"])
-    assert record["about"] == "hidden states" and record["modes"] == ["zero", "uniform"]
-    assert record["rows"][1]["after"]["zero"] == pytest.approx(there.rows[1].after["zero"], abs=1e-5)
+    assert record["about"] == "hidden states" and record["modes"] == ["zero", "uniform", "mean"]
+    assert record["rows"][1]["after"] == pytest.approx(there.rows[1].after, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("model", "head"),
+    [
+        ("all-MiniLM-L6-v2", {"layer": 0, "head": 2}),
+        ("translator", {"kind": "cross", "layer": 2, "head": 4}),
+    ],
+)
+def test_mode_mean_is_over_the_sentences_that_come_with_regard(client, model, head):
+    off = {"heads": [head], "mode": "mean"}
+    made = decode(client.post("/api/traces", json={"text": ARTICLE[0], "model": model, "ablate": off}).content)
+    assert [one["reference"] for one in made.facts["ablated"]] == [NAME]
+    here = regard.load(model).trace(ARTICLE[0], ablate=[tuple(head.values())], mode="mean")
+    for kind in here.kinds:
+        last = here.layers(kind)[-1]
+        np.testing.assert_allclose(made.attention(last, kind=kind), here.attention(last, kind=kind), atol=1e-5)
 
 
 def test_a_walk_through_the_translator(client):

@@ -7,8 +7,10 @@ import time
 
 import pytest
 
+import regard
 from regard.app.problems import Problem
-from regard.app.worker import Worker
+from regard.app.worker import Job, Stopped, Worker
+from regard.reference import standard_means
 
 
 @pytest.fixture
@@ -127,3 +129,21 @@ def test_closing_answers_everybody(worker, held):
             job.future.result(1)
     with pytest.raises(Problem, match="stopping"):
         worker.submit(lambda _: None)
+
+
+def test_mean_outputs_stop_at_the_next_layer_when_nobody_waits_and_are_taken_the_next_time(bert):
+    model = regard.load((bert.module, bert.tokenizer))
+    assert model.layout
+    job, ran = Job(lambda _: None, None), []
+
+    def leave(*_):
+        ran.append(1)
+        job.drop(Problem(409, "superseded", "a newer one came"))
+
+    hook = model.module.encoder.layer[0].register_forward_hook(leave)
+    with pytest.raises(Stopped), job.watching(model.module):
+        standard_means(model)
+    hook.remove()
+    assert len(ran) == 1  # of four batches
+    with Job(lambda _: None, None).watching(model.module):
+        assert set(standard_means(model)) == set(model.layout)

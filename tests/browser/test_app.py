@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-import torch
 from test_access import AXE, RUN
 from test_heads import INK, KEY, QUERY, address, names, until
 from tests.app.conftest import long_llama, started  # noqa: F401 (a fixture, and what starts the server)
 from tests.conftest import need
-from transformers import BertConfig, BertForMaskedLM
+from tests.tiny import saved, tiny_bert
+from transformers import BertForMaskedLM
 from typer.testing import CliRunner
 
 from regard.cli import app
@@ -34,12 +34,7 @@ DRAWN = "performance.getEntriesByName('regard:drawn').length"
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any) -> Path:
     """A folder with a tiny BERT that fills in masked words."""
-    torch.manual_seed(0)
-    small = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    BertForMaskedLM(BertConfig(vocab_size=len(wordpiece), max_position_embeddings=64, **small)).save_pretrained(folder)
-    wordpiece.save_pretrained(folder)
-    return folder
+    return saved(tiny_bert(wordpiece, BertForMaskedLM), tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.fixture(scope="session")
@@ -194,6 +189,10 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     assert 0 < min(cosines) < 0.999
     page.select_option("[data-control=mode]", "uniform")
     until(page, "location.hash.includes('mode=uniform')")
+    with page.expect_response(lambda r: '"mode":"mean"' in (r.request.post_data or "")) as answer:
+        page.select_option("[data-control=mode]", "mean")
+    assert answer.value.ok
+    assert "32 sentences that come with regard" in page.inner_text("[data-off]")
     page.hover("[data-cell='1-8']")
     page.keyboard.press("x")
     page.wait_for_selector("[data-off-head='encoder:1.8']")
@@ -209,8 +208,9 @@ def test_predictions_before_and_after_stand_side_by_side(use, tiny):
     rows = page.locator("[data-effect] tbody tr")
     assert rows.count() >= 5
     text = page.inner_text("[data-effect] thead").split()
-    assert text == ["prediction", "before", "zero", "uniform"]
+    assert text == ["prediction", "before", "zero", "uniform", "mean"]
     assert "KL" in page.inner_text("[data-effect]")
+    assert "mean: over 32 sentences that come with regard" in page.inner_text("[data-effect]")
 
 
 def test_two_inputs_are_compared_with_their_difference(use, minilm):

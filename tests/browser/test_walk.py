@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from tests.tiny import SIZES, made
 from transformers import AlbertConfig, AlbertModel
 
 import regard
@@ -306,10 +307,8 @@ def test_a_bert_from_elsewhere_has_the_encoder_steps_with_its_numbers(show, bert
 
 
 def test_a_shared_narrow_albert_is_shown_with_its_numbers(show, wordpiece, tmp_path):
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 3, "intermediate_size": 32}
-    config = AlbertConfig(vocab_size=len(wordpiece), embedding_size=12, **sizes)
-    albert = regard.load((AlbertModel(config).eval(), wordpiece))
+    config = AlbertConfig(vocab_size=len(wordpiece), embedding_size=12, **SIZES | {"num_hidden_layers": 3})
+    albert = made(AlbertModel, config, wordpiece)
     walked = walk("the cat sat on the mat .", albert, layer=2)
     page = show(walked.save(tmp_path / "albert.html"))
     with torch.no_grad():

@@ -6,11 +6,12 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
-from transformers import AttentionInterface, BertModel, MPNetConfig, MPNetModel
+from transformers import AttentionInterface, BertModel
 
 import regard
 from regard.capture import tiers
 from tests.core.own_maps import own_maps
+from tests.tiny import tiny_mpnet
 
 IDS = torch.tensor([[2, 5, 7, 9, 3]])
 
@@ -105,11 +106,7 @@ def test_the_registered_name_gives_the_same_and_is_put_back(bert, monkeypatch):
 
 
 def test_a_family_outside_the_interface_gives_its_own_maps(wordpiece):
-    torch.manual_seed(0)
-    config = MPNetConfig(
-        vocab_size=40, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=32
-    )
-    model = regard.load((MPNetModel(config).eval(), wordpiece))
+    model = tiny_mpnet(wordpiece)
     before = state(model)
     trace = model.trace("the cat sat")
     assert trace.facts["tier"] == "maps"

@@ -6,13 +6,13 @@ import json
 import pytest
 import torch
 from rich.console import Console
-from transformers import BertConfig, BertModel
 from typer.testing import CliRunner
 
 import regard
 from regard import classifier
 from regard.classifier import train_classifier
 from regard.cli import app
+from tests.tiny import saved, tiny_bert
 
 GOOD, BAD = "the cat sat on the mat".split(), "a dog went to the store".split()
 
@@ -20,14 +20,7 @@ GOOD, BAD = "the cat sat on the mat".split(), "a dog went to the store".split()
 @pytest.fixture(scope="module")
 def base(tmp_path_factory, wordpiece):
     """A folder with a tiny encoder."""
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(wordpiece), hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=32
-    )
-    path = tmp_path_factory.mktemp("base") / "tiny"
-    BertModel(config).save_pretrained(path)
-    wordpiece.save_pretrained(path)
-    return path
+    return saved(tiny_bert(wordpiece, max_position_embeddings=512), tmp_path_factory.mktemp("base") / "tiny")
 
 
 @pytest.fixture
@@ -139,10 +132,7 @@ def test_the_command_makes_a_folder_and_says_what_to_do_with_it(data, tmp_path, 
 
 
 def test_a_decoder_gets_a_token_to_pad_with(data, tmp_path, gpt2):
-    base = tmp_path / "gpt2"
-    gpt2.module.save_pretrained(base)
-    gpt2.tokenizer.save_pretrained(base)
-    folder = train(data, tmp_path / "made", base, epochs=1)
+    folder = train(data, tmp_path / "made", saved(gpt2, tmp_path / "gpt2"), epochs=1)
     model = regard.load(folder)
     assert model.config.pad_token_id == model.tokenizer.pad_token_id is not None
     assert model.run(model.collate([model.encode("the cat"), model.encode("a")])[0]).logits.shape == (2, 2)

@@ -23,16 +23,30 @@ ALLOWED = {
     "capture": {"capture", "heads", "tokens", "site", "trace"},
     "inputs": {"capture", "tokens", "site"},
     "answers": {"capture", "tokens", "site"},
-    "ablation": {"capture", "heads", "model"},
+    "reference": {"capture", "model"},
+    "ablation": {"capture", "heads", "inputs", "model", "reader", "reference"},
     "choosing": {"capture", "corpus", "heads", "model", "studies"},
     "classifier": {"corpus", "inputs", "loading", "model", "store", "transformer"},
-    "effects": {"ablation", "capture", "heads", "model", "tokens", "terminal"},
+    "effects": {"ablation", "capture", "heads", "model", "reference", "tokens", "terminal"},
     "pruning": {"capture", "heads", "model"},
-    "model": {"ablation", "heads", "answers", "capture", "inputs", "loading", "tokens", "site", "trace", "transformer"},
+    "reader": {"answers", "capture", "inputs", "tokens"},
+    "related": {"context", "tokens"},
+    "model": {
+        "ablation",
+        "answers",
+        "capture",
+        "heads",
+        "inputs",
+        "loading",
+        "reader",
+        "related",
+        "trace",
+        "transformer",
+    },
 }
 TORCH = {
-    *("ablation", "answers", "capture", "choosing", "classifier", "effects", "inputs", "model", "pruning"),
-    *("transformer", "studies"),
+    *("ablation", "answers", "capture", "choosing", "classifier", "effects", "inputs", "model", "pruning", "reader"),
+    *("related", "transformer", "studies"),
 }
 
 

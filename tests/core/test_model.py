@@ -1,5 +1,7 @@
 """Tracing tiny models: every kind of attention, exact against the model's own eager maps."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -105,6 +107,22 @@ def test_without_a_target_the_decoder_reads_what_the_model_generates(bart):
     expected = made[0].tolist()
     expected = expected[:-1] if expected[-1] == 3 and len(expected) > 1 else expected
     assert [t.id for t in trace.side("decoder").tokens] == expected
+
+
+def test_a_decoder_deeper_than_its_encoder_generates_what_it_does_without_a_cache(t5):
+    module = deepcopy(t5.module)  # 2 encoder and 3 decoder layers: transformers' own cache has room for 2
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_()  # so that it does not say one word over and over
+    model = regard.load((module, t5.tokenizer))
+    trace = model.trace("the cat sat .")
+    made = module.generate(
+        ids_of(model, "the cat sat ."), do_sample=False, num_beams=1, max_new_tokens=128, use_cache=False
+    )
+    ids = [token.id for token in trace.side("decoder").tokens]
+    assert ids == made[0].tolist()[: len(ids)]
+    assert len(set(ids)) > 3
 
 
 def test_generated_text_becomes_the_answer_segment(gpt2):

@@ -12,6 +12,7 @@ from regard.measures import (
     lift,
     other_pieces,
     read,
+    related_word,
     same_word,
     same_word_in_other_segment,
     to_first,
@@ -128,6 +129,17 @@ def test_same_word_in_the_other_segment_ignores_its_own():
     maps[3, 0] = maps[3, 2] = 0.5
     found = same_word_in_other_segment(maps, words, segments)
     assert (found.mass, found.rows) == (1, 3)
+
+
+def test_related_words_are_those_of_the_table_and_not_the_same_word():
+    related = np.zeros((5, 5), bool)  # of words 0 to 3, the last for none
+    related[[0, 1], [1, 0]] = True
+    words = np.array([0, 2, 1, 0, 3, -1])
+    maps = np.eye(6)[[2, 0, 3, 0, 4, 5]]  # the second 0 looks at the first
+    found = related_word(maps, words, related)
+    assert (found.mass, found.rows) == (2 / 3, 3)
+    assert found.chance == pytest.approx((1 + 2 + 1) / 18)
+    assert related_word(maps, words, related, segments=np.array([0, 0, 0, 1, 1, 1])).rows == 2
 
 
 def test_other_pieces_leave_the_token_itself_out():

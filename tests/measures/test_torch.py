@@ -11,6 +11,8 @@ GENERATOR = np.random.default_rng(5)
 MAPS = GENERATOR.dirichlet(np.ones(12), size=(2, 3, 12)).astype(np.float32)
 SEGMENTS = np.array([-1, 0, 0, 0, 0, -1, 1, 1, 1, 1, 1, -1])
 WORDS = np.array([-1, 0, 1, 2, 0, -1, 1, 3, 3, 4, 2, -1])
+RELATED = np.zeros((6, 6), bool)
+RELATED[[0, 1, 2, 4], [1, 0, 4, 2]] = True
 VISIBLE = np.tri(12, dtype=bool)
 NORMS = GENERATOR.random((2, 3, 12)).astype(np.float32)
 CASES = {
@@ -22,6 +24,7 @@ CASES = {
     "to_places": lambda x: measures.to_places(x(MAPS), x(SEGMENTS < 0)),
     "same_word": lambda x: measures.same_word(x(MAPS), x(WORDS), itself=offset_targets(x(MAPS), 0)),
     "same_word_in_other_segment": lambda x: measures.same_word_in_other_segment(x(MAPS), x(WORDS), x(SEGMENTS)),
+    "related_word": lambda x: measures.related_word(x(MAPS), x(WORDS), x(RELATED), segments=x(SEGMENTS)),
     "other_pieces": lambda x: measures.other_pieces(x(MAPS), x(WORDS)),
     "duplicate_token": lambda x: measures.duplicate_token(x(MAPS), x(WORDS), visible=x(VISIBLE)),
     "induction": lambda x: measures.induction(x(MAPS), x(WORDS), visible=x(VISIBLE)),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from rich.console import Console
-from transformers import AutoModel, BertConfig, BertForMaskedLM, ViTConfig, ViTModel
+from transformers import AutoModel, BertForMaskedLM, ViTConfig, ViTModel
 
 import regard
 from regard import Segment, Trace
@@ -20,6 +20,7 @@ from regard.patterns.rows import read_trace
 from regard.patterns.telling import telling
 
 from ..conftest import ARTICLE
+from ..tiny import tiny_bert
 
 TOKENS = "[CLS] the cat saw the dog . [SEP] a dog saw the bird . [SEP]".split()
 SEGMENTS = (Segment("A", 0, 8), Segment("B", 8, 15))
@@ -296,11 +297,7 @@ def test_predictive_words_follow_the_log_probabilities():
 
 
 def test_predictive_words_of_a_masked_language_model(wordpiece):
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(wordpiece), hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=32
-    )
-    model = regard.load((BertForMaskedLM(config).eval(), wordpiece))
+    model = tiny_bert(wordpiece, BertForMaskedLM)
     found = predictive_words(model, "the cat sat .", "a dog sat .")
     assert set(found) == {0, 1}
     assert found[0].lift.shape == (3,)

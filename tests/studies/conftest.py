@@ -6,18 +6,10 @@ import random
 from pathlib import Path
 
 import pytest
-import torch
+
+from tests.tiny import saved
 
 NOUNS, VERBS, ENDS = "cat dog mat store straw it".split(), "sat went bought".split(), ". ! ?".split()
-
-
-@pytest.fixture(scope="package", autouse=True)
-def one_thread():
-    """Tiny models are slower on several threads, and much slower where other programs want them."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def sentence(chooser: random.Random) -> str:
@@ -64,7 +56,4 @@ def long_corpus(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def bert_folder(tmp_path_factory, bert) -> Path:
-    path = tmp_path_factory.mktemp("model") / "tiny-bert"
-    bert.module.save_pretrained(path)
-    bert.tokenizer.save_pretrained(path)
-    return path
+    return saved(bert, tmp_path_factory.mktemp("model") / "tiny-bert")

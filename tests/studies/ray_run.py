@@ -1,6 +1,6 @@
-"""What test_ray starts: a study on a Ray cluster of its own, its sums written to a file.
+"""What test_ray starts: studies on a Ray cluster of its own, their sums written to files.
 
-python -m tests.studies.ray_run STUDY MODEL CORPUS FLAG OUTPUT
+python -m tests.studies.ray_run MODEL CORPUS TREEBANK GAP OUTPUT
 """
 
 import json
@@ -12,12 +12,15 @@ from pathlib import Path
 
 from safetensors.numpy import save_file
 
+from regard.corpus.coreference import corpus_of
 from regard.corpus.engine import Run
 from regard.corpus.ray_engine import run_ray
 from regard.corpus.readers import Source
 from regard.model import load
 from regard.studies.atlas_sums import Atlas
 from regard.studies.change_sums import Change
+from regard.studies.coref_sums import Coref
+from regard.studies.syntax_sums import Syntax
 
 
 class Dying(Atlas):
@@ -38,6 +41,26 @@ class Dying(Atlas):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Trees(Syntax):
+    """Several windows of a small treebank."""
+
+    window = 16
+
+
+class Mentions(Coref):
+    """Several windows of few documents."""
+
+    window = 16
+
+
+def of_treebank(path):
+    return Run(Source(str(path), format="treebank"), long="skip")
+
+
+def of_mentions(path):
+    return Run(corpus_of([str(path)]))
+
+
 def start(tries=3):
     """A cluster of two workers; Ray gives up after 30 seconds, which a busy machine may need."""
     import ray
@@ -54,10 +77,15 @@ def start(tries=3):
 
 
 if __name__ == "__main__":
-    folder, corpus, output = sys.argv[1:]
+    folder, corpus, treebank, gap, output = sys.argv[1:]
     start()
     model = load(folder)
-    # the first carries a second model to its workers, the second loses a worker
-    for study in (Change(other=model), Dying(flag=f"{output}/died")):
-        found = run_ray(study, model, Run(Source(corpus)), workers=2)
+    texts = Run(Source(corpus))
+    for study, run in (
+        (Change(other=model), texts),  # carries a second model to its workers
+        (Dying(flag=f"{output}/died"), texts),  # loses a worker
+        (Trees(), of_treebank(treebank)),
+        (Mentions(pieces=32), of_mentions(gap)),
+    ):
+        found = run_ray(study, model, run, workers=2)
         save_file(found.sums.arrays, f"{output}/{study.name}", {"tally": json.dumps(asdict(found.tally))})

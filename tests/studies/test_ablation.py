@@ -1,21 +1,26 @@
 """The study of switched-off heads: each task, the same numbers as single runs by hand, resuming, bad input."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from safetensors.numpy import load as load_sums
 from scipy.stats import spearmanr
 from torch.nn.functional import cosine_similarity, cross_entropy
-from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification
+from transformers import BertForMaskedLM, BertForSequenceClassification
 from typer.testing import CliRunner
 
 import regard
 from regard import studies
 from regard.cli import app
 from regard.corpus import engine
+from regard.corpus.ray_engine import Worker
+from regard.corpus.readers import Source, read
 from regard.studies import ablation_sums
+from tests.tiny import enlarged, saved, tiny_bert
 
 LABELS = ("bad", "good", "odd")
 
@@ -23,22 +28,7 @@ LABELS = ("bad", "good", "odd")
 @pytest.fixture(scope="module")
 def tiny(wordpiece):
     def make(kind, **more):
-        torch.manual_seed(3)
-        config = BertConfig(
-            vocab_size=len(wordpiece),
-            hidden_size=24,
-            num_hidden_layers=2,
-            num_attention_heads=3,
-            intermediate_size=32,
-            max_position_embeddings=64,
-            **more,
-        )
-        module = kind(config).eval()
-        with torch.no_grad():  # weights large enough for heads to matter
-            for parameter in module.parameters():
-                if parameter.ndim == 2:
-                    parameter.mul_(6)
-        return regard.load((module, wordpiece))
+        return enlarged(tiny_bert(wordpiece, kind, seed=3, **more), 6)  # so that heads matter
 
     return make
 
@@ -210,6 +200,19 @@ def test_a_stopped_run_goes_on_to_the_same_numbers(classifier, table, tmp_path, 
     assert not list(tmp_path.glob("*checkpoint*"))
 
 
+def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tmp_path):
+    model = regard.load(saved(classifier, tmp_path / "model"))
+    source = Source(str(table), text="text", limit=8, keep=("label",))
+    study = ablation_sums.AblationMap(source=source)
+    worker = Worker(type(study), study.arguments, model.source, "truncate")
+    answer = worker({"index": [0], "examples": [json.dumps([asdict(example) for example in read(source)])]})
+    local = engine.run_local(study, model, engine.Run(source)).sums.arrays
+    sent = load_sums(answer["sums"][0])
+    assert set(sent) == set(local) and len(local) == 16
+    for name, array in local.items():
+        np.testing.assert_allclose(sent[name], array, atol=1e-6, err_msg=name)
+
+
 def test_heads_removed_together_are_chosen_by_even_examples_and_judged_by_odd_ones(classifier, table):
     result = studies.ablation(classifier, table, text="text", modes=["zero"], curve=True)
     curve = result.tables["Heads removed together"]
@@ -227,9 +230,8 @@ def test_heads_removed_together_are_chosen_by_even_examples_and_judged_by_odd_on
 
 def test_the_command_writes_maps_and_says_what_luck_gives(tiny, table, tmp_path):
     model = tiny(BertForSequenceClassification, num_labels=3, id2label=dict(enumerate(LABELS)))
-    model.module.save_pretrained(tmp_path / "model")
-    model.tokenizer.save_pretrained(tmp_path / "model")
-    arguments = ["study", "ablation", table, "-m", tmp_path / "model", "-o", tmp_path / "out", "--text", "text"]
+    folder = saved(model, tmp_path / "model")
+    arguments = ["study", "ablation", table, "-m", folder, "-o", tmp_path / "out", "--text", "text"]
     result = CliRunner().invoke(app, [*map(str, arguments), "--curve", "--json"])
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)

@@ -5,13 +5,13 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel
 
 import regard.studies
 from regard.studies.atlas_result import atlas_table
 from regard.studies.change_result import changed_patterns
 from tests.studies.by_hand import maps, traces
 from tests.studies.test_similarity import kl
+from tests.tiny import tiny_bert
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +61,6 @@ def test_patterns_that_appear_also_vanish_the_other_way(bert, corpus):
 
 @pytest.mark.parametrize(("layers", "heads"), [(1, 3), (3, 3), (2, 2)])
 def test_models_of_different_shape_are_refused(bert, corpus, layers, heads):
-    config = BertConfig(
-        vocab_size=len(bert.tokenizer),
-        hidden_size=24,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        intermediate_size=32,
-        max_position_embeddings=64,
-    )
-    other = regard.load((BertModel(config).eval(), bert.tokenizer))
+    other = tiny_bert(bert.tokenizer, num_hidden_layers=layers, num_attention_heads=heads)
     with pytest.raises(ValueError, match="of one shape"):
         regard.studies.change(bert, other, corpus)

@@ -182,6 +182,8 @@ def test_what_a_user_can_put_right_is_said(options, message, bert_folder, treeba
 def test_an_option_of_other_studies_is_refused(bert, treebank):
     with pytest.raises(TypeError, match="probes take no engine"):
         regard.studies.probe(bert, treebank, engine="ray")
+    said = CliRunner().invoke(app, ["study", "probe", str(treebank), "--engine", "ray"])
+    assert said.exit_code == 2 and "No such option: --engine" in said.stderr
 
 
 def lines(*words):

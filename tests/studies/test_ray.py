@@ -1,6 +1,7 @@
 """The Ray engine gives the local engine's numbers, also when a worker dies."""
 
 import json
+import random
 import subprocess
 import sys
 from dataclasses import asdict
@@ -16,16 +17,40 @@ from regard.model import load
 from regard.studies.atlas_sums import Atlas
 from regard.studies.change_sums import Change
 from tests.conftest import need
+from tests.studies.planted import write_planted
+from tests.studies.ray_run import Mentions, Trees, of_mentions, of_treebank
 
 pytestmark = pytest.mark.ray
 
 
 @pytest.fixture(scope="module")
-def on_ray(bert_folder, long_corpus, tmp_path_factory):
+def treebank(tmp_path_factory):
+    return write_planted(tmp_path_factory.mktemp("trees") / "planted.conllu", 40)
+
+
+@pytest.fixture(scope="module")
+def gap(tmp_path_factory):
+    """Pronouns and two nouns that they may mean, in the format of GAP."""
+    names = "ID Text Pronoun Pronoun-offset A A-offset A-coref B B-offset B-coref URL".split()
+    chooser, rows = random.Random(0), [names]
+    for number in range(40):
+        one, other = chooser.sample(["cat", "dog", "mat", "store"], 2)
+        text = f"the {one} {chooser.choice(['sat', 'went'])} to the {other} , it went on ."
+        first = chooser.random() < 0.5
+        at = [text.index(f" {word} ") + 1 for word in ("it", one, other)]
+        rows.append([f"g{number}", text, "it", at[0], one, at[1], first, other, at[2], not first, "-"])
+    path = tmp_path_factory.mktemp("gap") / "gap.tsv"
+    path.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def on_ray(bert_folder, long_corpus, treebank, gap, tmp_path_factory):
     """A folder of sums from a process of its own: a cluster leaves processes and warnings behind."""
     need(find_spec("ray") is not None, "Ray is not installed")
     output = tmp_path_factory.mktemp("ray")
-    command = [sys.executable, "-m", "tests.studies.ray_run", *map(str, (bert_folder, long_corpus, output))]
+    given = map(str, (bert_folder, long_corpus, treebank, gap, output))
+    command = [sys.executable, "-m", "tests.studies.ray_run", *given]
     done = subprocess.run(command, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, done.stderr
     return output
@@ -43,6 +68,18 @@ def same(local, path):
 def test_two_workers_give_the_local_sums(on_ray, bert_folder, long_corpus):
     model = load(str(bert_folder))
     same(run_local(Change(other=model), model, Run(Source(str(long_corpus)))), on_ray / "change")
+
+
+def test_two_workers_find_the_same_grammar(on_ray, bert_folder, treebank):
+    local = run_local(Trees(), load(str(bert_folder)), of_treebank(treebank))
+    assert local.windows == 3 and local.tally.inputs == 40
+    same(local, on_ray / "syntax")
+
+
+def test_two_workers_find_the_same_antecedents(on_ray, bert_folder, gap):
+    local = run_local(Mentions(pieces=32), load(str(bert_folder)), of_mentions(gap))
+    assert local.windows == 3 and local.tally.examples == 40
+    same(local, on_ray / "coref")
 
 
 def test_a_killed_worker_loses_and_doubles_nothing(on_ray, bert_folder, long_corpus):

@@ -16,6 +16,7 @@ import regard.studies
 from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.readers import Source
+from regard.studies import atlas_sums
 from regard.studies.run import CHECKPOINT
 
 # The command line, saving after every window and then resting, so that the test can act between two windows.
@@ -102,6 +103,12 @@ def stopped(bert, long_corpus, tmp_path, monkeypatch):
 def test_the_checkpoint_of_another_run_is_refused(stopped, long_corpus, model, options, difference, request):
     with pytest.raises(ValueError, match=difference):
         regard.studies.atlas(request.getfixturevalue(model), long_corpus, output=stopped, resume=True, **options)
+
+
+def test_the_checkpoint_of_a_version_with_other_patterns_is_refused(stopped, bert, long_corpus, monkeypatch):
+    monkeypatch.setattr(atlas_sums, "PATTERNS", atlas_sums.PATTERNS[:-1])
+    with pytest.raises(ValueError, match=r"of another run: settings was .*'induction'"):
+        regard.studies.atlas(bert, long_corpus, output=stopped, resume=True)
 
 
 def test_a_damaged_checkpoint_is_refused(stopped, bert, long_corpus):

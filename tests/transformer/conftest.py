@@ -11,15 +11,6 @@ LINES = ["hello , how are you ?", "hola , ¿ cómo estás ?", "the cat sat on th
 SIZES = {"width": 24, "heads": 3, "layers": 2, "decoder_layers": 2, "hidden": 32, "length": 24}
 
 
-@pytest.fixture(autouse=True, scope="package")
-def one_thread():
-    """Tiny matrices are faster on one core than on two that wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="session")
 def tiny() -> Translator:
     torch.manual_seed(0)

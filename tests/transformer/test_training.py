@@ -3,6 +3,7 @@
 import io
 import math
 import re
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -51,20 +52,27 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(data, tmp_
     assert not torch.equal(first["output.weight"], other["output.weight"])
 
 
-def test_a_stopped_run_resumes_to_the_weights_of_an_unbroken_one(data, tmp_path, monkeypatch):
-    whole = checkpoint.load(train(data, tmp_path / "whole.safetensors", epochs=3)).model.state_dict()
-    monkeypatch.setattr(training, "EVERY", 1)
-    step = training.Trainer._step
+@contextmanager
+def stopped_at(step, monkeypatch):
+    """Training is interrupted at this step."""
+    whole = training.Trainer._step
 
     def stopping(self, optimizer, batch, state, progress):
-        if state["step"] == 2:
+        if state["step"] == step:
             raise KeyboardInterrupt
-        return step(self, optimizer, batch, state, progress)
+        return whole(self, optimizer, batch, state, progress)
 
     with monkeypatch.context() as patch:
         patch.setattr(training.Trainer, "_step", stopping)
         with pytest.raises(KeyboardInterrupt):
-            train(data, tmp_path / "broken.safetensors", epochs=3)
+            yield
+
+
+def test_a_stopped_run_resumes_to_the_weights_of_an_unbroken_one(data, tmp_path, monkeypatch):
+    whole = checkpoint.load(train(data, tmp_path / "whole.safetensors", epochs=3)).model.state_dict()
+    monkeypatch.setattr(training, "EVERY", 1)
+    with stopped_at(2, monkeypatch):
+        train(data, tmp_path / "broken.safetensors", epochs=3)
     resumed = checkpoint.load(train(data, tmp_path / "broken.safetensors", epochs=3, resume=True)).model.state_dict()
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
 
@@ -161,17 +169,8 @@ def test_a_stopped_bert_resumes_to_the_weights_of_an_unbroken_one(couples, tmp_p
     quiet = {"epochs": 3, "console": Console(file=io.StringIO()), **TINY}
     whole = checkpoint.load(train_bert(couples, tmp_path / "whole.safetensors", **quiet)).model.state_dict()
     monkeypatch.setattr(training, "EVERY", 2)
-    step = training.Trainer._step
-
-    def stopping(self, optimizer, batch, state, progress):
-        if state["step"] == 5:
-            raise KeyboardInterrupt
-        return step(self, optimizer, batch, state, progress)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(training.Trainer, "_step", stopping)
-        with pytest.raises(KeyboardInterrupt):
-            train_bert(couples, tmp_path / "broken.safetensors", **quiet)
+    with stopped_at(5, monkeypatch):
+        train_bert(couples, tmp_path / "broken.safetensors", **quiet)
     found = checkpoint.load(train_bert(couples, tmp_path / "broken.safetensors", resume=True, **quiet))
     assert all(torch.equal(value, found.model.state_dict()[name]) for name, value in whole.items())
 

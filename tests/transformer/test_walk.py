@@ -19,16 +19,17 @@ from transformers import (
 import regard
 from regard.cli import main
 from regard.views.walk import can_walk, walk
+from tests.tiny import SIZES, saved
 
-SIZES = {"hidden_size": 24, "num_hidden_layers": 3, "num_attention_heads": 3, "intermediate_size": 32}
+THREE = {**SIZES, "num_hidden_layers": 3}
 TEXT = "the cat sat on the mat ."
 RELATIVES = {
-    "roberta": lambda words: RobertaModel(RobertaConfig(vocab_size=words, max_position_embeddings=64, **SIZES)),
+    "roberta": lambda words: RobertaModel(RobertaConfig(vocab_size=words, max_position_embeddings=64, **THREE)),
     "distilbert": lambda words: DistilBertForSequenceClassification(
         DistilBertConfig(vocab_size=words, dim=24, n_layers=3, n_heads=3, hidden_dim=32)
     ),
-    "electra": lambda words: ElectraForPreTraining(ElectraConfig(vocab_size=words, embedding_size=12, **SIZES)),
-    "albert": lambda words: AlbertModel(AlbertConfig(vocab_size=words, embedding_size=12, **SIZES)),
+    "electra": lambda words: ElectraForPreTraining(ElectraConfig(vocab_size=words, embedding_size=12, **THREE)),
+    "albert": lambda words: AlbertModel(AlbertConfig(vocab_size=words, embedding_size=12, **THREE)),
 }
 
 
@@ -100,9 +101,8 @@ def test_a_model_that_cannot_be_walked_through_is_refused_in_one_sentence(reques
 
 
 def test_the_command_says_which_types_can_be_walked_through(gpt2, tmp_path, monkeypatch, capsys):
-    gpt2.module.save_pretrained(tmp_path / "gpt2")
-    gpt2.tokenizer.save_pretrained(tmp_path / "gpt2")
-    monkeypatch.setattr(sys, "argv", ["regard", "walk", "hello", "--model", str(tmp_path / "gpt2")])
+    folder = saved(gpt2, tmp_path / "gpt2")
+    monkeypatch.setattr(sys, "argv", ["regard", "walk", "hello", "--model", str(folder)])
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code not in (0, None)

@@ -48,6 +48,7 @@ export interface ServerState {
   models: ModelRecord[];
   examples: Example[];
   modes: string[];
+  sentences: number; // that mean outputs are taken over
   limits: Record<string, number>;
 }
 

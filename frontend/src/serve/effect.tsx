@@ -86,6 +86,9 @@ function Table({ found }: { found: Record }) {
       )}
       {values.length > 0 && <p class="app-note">{tell("kl", { values: values.join(" · ") })}</p>}
       {found.actual !== null && <p class="app-note">{tell("actually", { token: visible(found.actual) })}</p>}
+      {found.modes.includes("mean") && (
+        <p class="app-note">{tell("meanOver", { count: session.server.state.value?.sentences ?? 0 })}</p>
+      )}
       {found.notes.map((note) => (
         <p key={note} class="app-note" lang="en">
           {note}

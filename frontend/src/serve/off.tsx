@@ -8,13 +8,14 @@ export function Off() {
   const session = useSession();
   const tell = useTell();
   const { off, mode } = session.ask.value;
-  const modes = session.server.state.value?.modes ?? [];
+  const { modes = [], sentences: count = 0 } = session.server.state.value ?? {};
   const several = new Set(off.map(({ kind }) => kind)).size > 1 || off.some(({ kind }) => kind === "cross");
   const nameOf = (one: string) => {
     const key = `mode_${one}`;
     return isPhrase(key) ? tell(key) : one;
   };
-  const hint = `modeHint_${mode}`;
+  const key = `modeHint_${mode}`;
+  const hint = isPhrase(key) ? tell(key, { count }) : "";
   return (
     <div class="app-off" data-off>
       <span class="app-off-title">{tell("off")}</span>
@@ -32,7 +33,7 @@ export function Off() {
           <span aria-hidden="true">✕</span>
         </button>
       ))}
-      <label title={isPhrase(hint) ? tell(hint) : tell("modeHint")}>
+      <label title={hint || tell("modeHint")}>
         {tell("mode")}{" "}
         <select
           value={mode}
@@ -46,7 +47,7 @@ export function Off() {
           ))}
         </select>
       </label>
-      <span class="app-note">{isPhrase(hint) ? tell(hint) : ""}</span>
+      <span class="app-note">{hint}</span>
       <button type="button" class="plain" data-do="on" onClick={() => session.change({ off: [] })}>
         {tell("allOn")}
       </button>

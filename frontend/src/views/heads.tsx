@@ -1,7 +1,7 @@
 // The head view: two columns of tokens, lines from queries to keys.
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Active } from "../active";
 import { useQuantity, useSay, useStore } from "../app/context";
 import { Notice } from "../app/notice";
@@ -16,6 +16,7 @@ import type { Positions } from "../shown";
 import { NOTHING, type Store } from "../state";
 import { isVision, Patches } from "./patches";
 import { type Scene, sceneKey, sceneOf } from "./scene";
+import { useSeen } from "./scroller";
 
 export function Heads() {
   const store = useStore();
@@ -53,23 +54,8 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
   const scroller = useRef<HTMLDivElement>(null);
   const back = useRef<HTMLCanvasElement>(null);
   const front = useRef<HTMLCanvasElement>(null);
-  const box = useSignal({ width: 0, height: 0, top: 0 });
+  const box = useSeen(scroller);
   const rows = Math.max(scene.rows.list.length, scene.columns.list.length);
-
-  useLayoutEffect(() => {
-    const element = scroller.current!;
-    const look = () => {
-      box.value = { width: element.clientWidth, height: element.clientHeight, top: element.scrollTop };
-    };
-    look();
-    const watcher = new ResizeObserver(look);
-    watcher.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      watcher.disconnect();
-      element.removeEventListener("scroll", look);
-    };
-  }, []);
 
   const drawn = useSignal(scene);
   drawn.value = scene;

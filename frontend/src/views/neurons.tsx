@@ -15,6 +15,7 @@ import { NOTHING, type Store } from "../state";
 import { label } from "../walk/labels";
 import { stepFor } from "../walk/steps";
 import { mark } from "./heads";
+import { useSeen } from "./scroller";
 import {
   type Expanded,
   expand,
@@ -126,31 +127,13 @@ function Sheet({ lens, query }: { lens: Lens; query: number | null }) {
   const scroller = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLCanvasElement>(null);
   const body = useRef<HTMLCanvasElement>(null);
-  const box = useSignal({ width: 0, height: 0, top: 0 });
+  const box = useSeen(scroller, LINE * 2);
   const source = useSignal({ lens, query });
   if (source.peek().lens !== lens || source.peek().query !== query) source.value = { lens, query };
   const shown = useComputed(() =>
     source.value.query === null ? null : expand(source.value.lens, source.value.query, store.ordered.value),
   );
   const at = useComputed(() => layout(box.value.width - 8, width(source.value.lens.site)));
-  useLayoutEffect(() => {
-    const element = scroller.current!;
-    const look = () => {
-      box.value = {
-        width: element.clientWidth,
-        height: element.clientHeight - LINE * 2,
-        top: element.scrollTop,
-      };
-    };
-    look();
-    const watcher = new ResizeObserver(look);
-    watcher.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      watcher.disconnect();
-      element.removeEventListener("scroll", look);
-    };
-  }, []);
   useSignalEffect(() => {
     const { width: wide, height, top } = box.value;
     if (!wide || height <= 0) return;

@@ -33,6 +33,7 @@ from regard.app.problems import Problem, answer_http, answer_problem, of_failure
 from regard.app.settings import Settings
 from regard.app.studies import studies, study_file
 from regard.app.worker import Job, Worker
+from regard.reference import SENTENCES
 from regard.views.html import bundle
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class App:
                 "models": await run_in_threadpool(self.models.records),
                 "examples": EXAMPLES,
                 "modes": list(work.MODES),
+                "sentences": len(SENTENCES),
                 "limits": self.limits.record,
             }
         )

@@ -28,7 +28,7 @@ from regard.views.wire import encode
 if TYPE_CHECKING:
     from regard.model import Model
 
-MODES = ("zero", "uniform")  # the third, mean, needs a reference corpus
+MODES = ("zero", "uniform", "mean")
 LONG = 16_000_000  # bytes of weights from which a trace is sent layer by layer
 
 

@@ -6,12 +6,12 @@ numbers of a whole run.
 The blocks of the model (the list of modules that own one attention each) are found by the paths of its attention. One
 plain run keeps what each block gives. A run that is edited from block n on gets the blocks below from there; inside
 block n, modules that have run before its attention (norms, projections to q, k and v) and the embeddings are taken from
-the first such run. Models without such a list, and those for which a check shows other numbers, run whole.
+the first such run. Models without such a list, and those for which a check on two inputs shows other numbers, run
+whole.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -22,7 +22,8 @@ from regard.capture.outputs import Edit, Place, Places, outputs
 from regard.capture.tap import Call
 from regard.capture.tiers import Plan
 
-CHECKS = 2  # at every block: the run that keeps, and the first that takes
+CHECKS = 2  # runs that are compared at every block: the one that keeps, and the first that takes
+_FEW = 2  # rows of the first batch that they are compared on: whether a model is built otherwise shows in any
 Run = Callable[[Mapping[str, Any]], Any]
 Layers = Collection[tuple[str, int]]  # (kind, layer)
 
@@ -59,7 +60,7 @@ class Shared:
     def __init__(self, model: torch.nn.Module, plan: Plan, places: Places, run: Run, *, share: bool = True) -> None:
         self.model, self.plan, self.places, self.run = model, plan, places, run
         self.blocks = blocks_of(model, places) if share else []
-        self.checks: Counter[int] = Counter()  # how often numbers from a block on were compared with a whole run's
+        self._checked: set[int] = set()  # blocks from which on numbers were compared with whole runs'
 
     @property
     def sharing(self) -> bool:
@@ -68,6 +69,21 @@ class Shared:
     def batch(self, inputs: Mapping[str, Any]) -> Runs:
         """Runs of one batch."""
         return Runs(self, inputs)
+
+    def shares_from(self, level: int, inputs: Mapping[str, Any]) -> bool:
+        """Whether runs from a block on give the very numbers of whole ones; looked at once."""
+        if self.sharing and level not in self._checked:
+            self._checked.add(level)
+            if not self._agrees(level, self.batch({name: value[:_FEW] for name, value in inputs.items()})):
+                self.blocks = []
+        return self.sharing
+
+    def _agrees(self, level: int, runs: Runs) -> bool:
+        """The same from a block on as in a whole run, with an edit of its attention."""
+        kind = next(iter(self.places.values()))[0].kind
+        with outputs(self.model, self.plan, self.places, _half, [(kind, level)]):
+            whole = self.run(runs.inputs)
+            return all(_same(runs.taken(level), whole) for _ in range(CHECKS))
 
 
 class Runs:
@@ -85,25 +101,16 @@ class Runs:
 
     def edited(self, edit: Edit, layers: Layers) -> Any:
         """The model's output with an edit of the attention outputs of some layers."""
-        shared = self.shared
+        shared, level = self.shared, min(layer for _, layer in layers)
+        sharing = shared.shares_from(level, self.inputs)
         with outputs(shared.model, shared.plan, shared.places, edit, layers):
-            if not shared.sharing:
-                return self._whole()
-            level = min(layer for _, layer in layers)
-            taken = self._from(level)
-            if shared.checks[level] == CHECKS:
-                return taken
-            whole = self._whole()
-            shared.checks[level] += 1
-            if not _same(taken, whole):
-                shared.blocks = []
-            return whole
+            return self.taken(level) if sharing else self._whole()
 
     def _whole(self) -> Any:
         return self.shared.run(self.inputs)
 
-    def _from(self, level: int) -> Any:
-        """Run from a block on; the first such run keeps what the next ones take."""
+    def taken(self, level: int) -> Any:
+        """The output of a run from a block on; the first such run keeps what the next ones take."""
         below = dict(zip(self.shared.blocks[:level], self._given, strict=False))
         if self._level == level:
             with _answering({**below, **self._first}):
@@ -121,6 +128,11 @@ class Runs:
             self._given[number] = output
 
         return keep
+
+
+def _half(_place: Place, out: torch.Tensor, _call: Call | None) -> torch.Tensor:
+    """An edit after which all that made the attention still shows."""
+    return out / 2
 
 
 class _Early:

@@ -6,6 +6,7 @@ Enters: a text, heads, a model's name. Leaves: a table of what the model says wi
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -25,6 +26,7 @@ from regard.commands.shared import (
     typed,
     working,
 )
+from regard.reference import NAME
 
 Mode = Annotated[
     list[str] | None,
@@ -39,13 +41,18 @@ Position = Annotated[
     typer.Option(help="Token to predict (masked models) or to go on from (causal ones), from 0.", show_default=False),
 ]
 Reference = Annotated[
-    str | None, typer.Option(help="File of texts over which mean outputs are taken, for mode mean.", metavar="FILE")
+    str | None,
+    typer.Option(
+        help="File of texts over which mean outputs are taken, for mode mean.",
+        show_default=NAME,
+        metavar="FILE",
+    ),
 ]
 
 _MEANING = {
     "zero": "what the heads add is taken away",
     "uniform": "they add the average of all keys that may be seen: their choice of keys is taken away",
-    "mean": "they add the same everywhere, their mean over the reference: all but a constant is taken away",
+    "mean": "they add the same everywhere, their mean over {reference}: all but a constant is taken away",
 }
 
 
@@ -75,11 +82,9 @@ def ablate(
         raise ValueError("name the heads to switch off: --heads 5.4 '2.*' (layer.head, or all of a layer)")
     loaded = loading.load(model)
     means = None
-    if reference is not None:
+    if reference is not None and (not mode or "mean" in mode):
         with working("taking mean outputs over the reference"):
             means = loaded.head_means(*examples_of(reference, limit))
-    elif mode and "mean" in mode:
-        raise ValueError("mode mean needs texts to take mean outputs from: --reference FILE")
     with working("running the model with and without the heads"):
         found = effect(
             loaded,
@@ -93,9 +98,11 @@ def ablate(
             top=count,
             truncate=truncate,
         )
+    if means is not None:
+        found = replace(found, reference=reference)
     if as_json:
         out.print_json(json.dumps(found.as_record(), ensure_ascii=False))
         return
     out.print(found)
     for name in found.modes:
-        err.print(f"{name}: {_MEANING[name]}", style="dim")
+        err.print(f"{name}: {_MEANING[name].format(reference=found.reference)}", style="dim", markup=False)

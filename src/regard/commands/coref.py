@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.commands.shared import Loading, ModelName, expanded
-from regard.commands.study import Running, run
+from regard.commands.study import Rows, Running, run
 
 if TYPE_CHECKING:
     from regard.corpus.readers import Source
@@ -51,9 +51,7 @@ def coref(
     *,
     model: ModelName = None,
     pieces: Annotated[int, typer.Option(help="Tokens of a window of whole sentences, at most.", min=8)] = 128,
-    rows: Annotated[
-        str, typer.Option(help="Pieces of an attending word: mean over them, or first alone.", metavar="WAY")
-    ] = "mean",
+    rows: Rows = "mean",
     reading: ReadingMentions,
     running: RunningMentions,
     loading: Loading,

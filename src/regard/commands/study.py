@@ -42,6 +42,7 @@ _HELP = {
 }
 
 Corpora = Annotated[list[str], typer.Argument(help="Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin.")]
+Rows = Annotated[str, typer.Option(help="Pieces of an attending word: mean over them, or first alone.", metavar="WAY")]
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.commands.shared import Loading, ModelName, expanded
-from regard.commands.study import Running, run
+from regard.commands.study import Rows, Running, run
 
 if TYPE_CHECKING:
     from regard.corpus.readers import Source
@@ -47,9 +47,7 @@ def syntax(
     *,
     model: ModelName = None,
     least: Annotated[int, typer.Option(help="Instances that make a relation worth a row.", min=1)] = 100,
-    rows: Annotated[
-        str, typer.Option(help="Pieces of an attending word: mean over them, or first alone.", metavar="WAY")
-    ] = "mean",
+    rows: Rows = "mean",
     reading: ReadingTrees,
     running: RunningTrees,
     loading: Loading,

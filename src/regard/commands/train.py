@@ -5,6 +5,8 @@ Enters: files of text, sentence pairs or labelled examples. Leaves: checkpoints;
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +15,7 @@ import typer
 from regard.commands.shared import Loading, ModelName, err, expanded, out, size_of
 
 app = typer.Typer(help="Train a small Transformer on your own text, or fine-tune a classifier.", no_args_is_help=True)
+Checkpoint = Annotated[Path, typer.Option("--output", "-o", help="The checkpoint.")]
 Epochs = Annotated[int, typer.Option(help="How often the whole data is read.", min=1)]
 Rate = Annotated[float, typer.Option(help="The highest learning rate.")]
 Warmup = Annotated[int, typer.Option(help="Steps until the highest learning rate.", min=0)]
@@ -22,64 +25,62 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on where a stopped ru
 Threads = Annotated[int | None, typer.Option(help="Processor cores to use.", min=1)]
 
 
+@dataclass
+class Training:
+    """Options of training from nothing, with what makes the embedded translator."""
+
+    output: Checkpoint = Path("translator.safetensors")
+    epochs: Epochs = 9
+    rate: Rate = 2e-3
+    warmup: Warmup = 400
+    vocabulary: Vocabulary = 5000
+    seed: Seed = 0
+    resume: Resume = False
+    threads: Threads = None
+
+    def run(self, train: Callable[..., Path], data: Path, then: str) -> None:
+        """Train on a file, and say what can be done with the checkpoint."""
+        options = vars(self).copy()
+        _threads(options.pop("threads"))
+        path = train(data, **options, console=err)
+        out.print(f"\nmodel: [bold]{path}[/bold] ({size_of(path)}); try: {then} --model {path}")
+
+
+@dataclass
+class TrainingBert(Training):
+    """The same options, with what suits a small BERT."""
+
+    output: Checkpoint = Path("bert.safetensors")
+    epochs: Epochs = 10
+    rate: Rate = 3e-4
+    warmup: Warmup = 200
+    vocabulary: Vocabulary = 8000
+
+
 @app.command("translator")
+@expanded
 def train_translator_command(
+    *,
     data: Annotated[Path, typer.Option(help="Sentence pairs: source TAB target, one a line.", exists=True)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The checkpoint.")] = Path("translator.safetensors"),
-    epochs: Epochs = 9,
-    rate: Rate = 2e-3,
-    warmup: Warmup = 400,
-    vocabulary: Vocabulary = 5000,
-    seed: Seed = 0,
-    resume: Resume = False,
-    threads: Threads = None,
+    training: Training,
 ) -> None:
     """Train an encoder-decoder on sentence pairs; the defaults make the embedded translator."""
     from regard.transformer.translator import train_translator
 
-    _threads(threads)
-    path = train_translator(
-        data,
-        output,
-        epochs=epochs,
-        rate=rate,
-        warmup=warmup,
-        vocabulary=vocabulary,
-        seed=seed,
-        resume=resume,
-        console=err,
-    )
-    out.print(f'\nmodel: [bold]{path}[/bold] ({size_of(path)}); try: regard walk "Hello!" --model {path}')
+    training.run(train_translator, data, 'regard walk "Hello!"')
 
 
 @app.command("bert")
+@expanded
 def train_bert_command(
+    *,
     data: Annotated[Path, typer.Option(help="Plain text, a sentence or paragraph a line.", exists=True)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The checkpoint.")] = Path("bert.safetensors"),
-    epochs: Epochs = 10,
-    rate: Rate = 3e-4,
-    warmup: Warmup = 200,
-    vocabulary: Vocabulary = 8000,
-    seed: Seed = 0,
-    resume: Resume = False,
-    threads: Threads = None,
+    training: TrainingBert,
 ) -> None:
     """Train a small BERT on plain text: hidden words, and whether one line follows another."""
     from regard.transformer.bert import train_bert
 
-    _threads(threads)
-    path = train_bert(
-        data,
-        output,
-        epochs=epochs,
-        rate=rate,
-        warmup=warmup,
-        vocabulary=vocabulary,
-        seed=seed,
-        resume=resume,
-        console=err,
-    )
-    out.print(f'\nmodel: [bold]{path}[/bold] ({size_of(path)}); try: regard view "Some text." --model {path}')
+    training.run(train_bert, data, 'regard view "Some text."')
 
 
 @app.command("classifier")

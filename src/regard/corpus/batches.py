@@ -13,8 +13,8 @@ from regard.corpus.readers import Example
 from regard.inputs import Encoded
 
 WINDOW = 256  # examples that are sorted together; also what a checkpoint and a worker's task hold
-TOKENS = 2048  # padded tokens of a batch
-PAIRS = 96 * TOKENS  # padded query-key pairs of a batch: maps grow with them, so memory does not follow long inputs
+TOKENS = 1024  # padded tokens of a batch
+PAIRS = 192 * TOKENS  # padded query-key pairs of a batch: maps grow with them, so memory does not follow long inputs
 LONG = ("truncate", "split", "skip")
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from regard.corpus.batches import Item, Tally, Window, grouped, window_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
-from regard.corpus.memory import settle
 from regard.corpus.readers import Example, Problems, Source, read
 from regard.corpus.sums import Sums
 
@@ -97,9 +96,9 @@ def gather(study: Summing, model: Model, run: Run, windows: Callable[[int], Iter
 def sum_window(study: Summing, model: Model, window: Window) -> Sums:
     """The sums of one window."""
     sums = Sums()
-    for batch in window.batches:
-        study.update(model, batch, sums)
-        settle()
+    with model.steady():
+        for batch in window.batches:
+            study.update(model, batch, sums)
     return sums
 
 

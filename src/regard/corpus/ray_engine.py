@@ -9,6 +9,7 @@ that ran twice because a worker died counts once.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,9 @@ def run_ray(
     def windows(skip: int) -> Iterator[Summed]:
         stream = grouped(study.parts(model, examples_of(run)), size=study.window, skip=skip)
         while rows := _rows(stream):
+            pool = ray.data.ActorPoolStrategy(size=min(workers, len(rows)))
             dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
-                Worker, fn_constructor_args=made, batch_size=1, concurrency=workers, num_gpus=gpus_per_worker or None
+                Worker, fn_constructor_args=made, batch_size=1, compute=pool, num_gpus=gpus_per_worker or None
             )
             yield from _in_order(dataset, [row["index"] for row in rows])
 
@@ -61,6 +63,7 @@ def _ray(address: str | None) -> Any:
         raise ModuleNotFoundError("the Ray engine needs Ray; run: pip install 'regard[ray]'") from None
     if not ray.is_initialized():
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
+    logging.getLogger("ray.data").setLevel(logging.ERROR)  # it tells of every dataset that is done
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False

@@ -15,7 +15,7 @@ from regard.measures.predictive import predictive, predictive_shares
 from regard.measures.reading import Reading, lift, read
 from regard.measures.shape import Shape, shape_features
 from regard.measures.share import Share, carried_share
-from regard.measures.words import other_pieces, same_word, same_word_in_other_segment
+from regard.measures.words import other_pieces, related_word, same_word, same_word_in_other_segment
 
 __all__ = [
     "Bag",
@@ -35,6 +35,7 @@ __all__ = [
     "predictive",
     "predictive_shares",
     "read",
+    "related_word",
     "same_word",
     "same_word_in_other_segment",
     "shape_features",

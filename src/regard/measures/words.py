@@ -1,4 +1,4 @@
-"""Attention to the same word: here and elsewhere, in the other sentence, or its other pieces.
+"""Attention to the same word (here and elsewhere, in the other sentence, its other pieces) and to related words.
 
 Words are integers, one a token: equal numbers are the same word (lower-cased); negative ones take no part
 (special tokens, punctuation).
@@ -49,6 +49,28 @@ def same_word_in_other_segment(
     return read(attention, word_targets(words, words, segments=segments), visible=visible, rows=rows)
 
 
+def related_word(
+    attention: Array,
+    words: Array,
+    related: Array,
+    *,
+    segments: Array | None = None,
+    visible: Array | None = None,
+    rows: Array | None = None,
+) -> Reading:
+    """Attention to words related to the query's: m_i = sum of A_ij over related[word_i, word_j].
+
+    `related` is (W + 1, W + 1) booleans for words 0 .. W - 1; its diagonal is False, and its last row and column are,
+    for tokens that are no word. With `segments`, words of the other sentence only.
+
+    Source: Vig (2019), "Deconstructing BERT", patterns 3 and 4 (related words).
+    """
+    targets = related_targets(words, words, related)
+    if segments is not None:
+        targets = targets & (segments[:, None] != segments[None, :])
+    return read(attention, targets, visible=visible, rows=rows)
+
+
 def other_pieces(
     attention: Array, pieces: Array, *, visible: Array | None = None, rows: Array | None = None
 ) -> Reading:
@@ -68,6 +90,14 @@ def word_targets(
     if itself is not None:
         targets = targets & ~itself
     return targets if segments is None else targets & (segments[:, None] != segments[None, :])
+
+
+def related_targets(words: Array, key_words: Array, related: Array) -> Array:
+    """(queries, keys) booleans: a related word."""
+    xp = array_namespace(words)
+    last = related.shape[0] - 1  # where -1 is looked up
+    query, key = (xp.where(some < 0, xp.full_like(some, last), some) for some in (words, key_words))
+    return xp.take(xp.take(related, query, axis=0), key, axis=1)
 
 
 def repeated(words: Array, key_words: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 _RESTING = {"delimiter", "punctuation", "first token (sink)"}
 _NEIGHBOURS = {"previous token", "next token"}
+_RELATED = {"related word", "related word in the other sentence"}
 
 
 class Named(Protocol):
@@ -53,6 +54,11 @@ def warnings_for(
         (
             bool(names & _NEIGHBOURS),
             "A head that looks at neighbours also scores well on syntax: English puts related words side by side.",
+        ),
+        (
+            bool(names & _RELATED),
+            "Related words are those the model's own input embedding puts close: 1 % of random pairs, but far more in "
+            "running text, where short words (the, of, in) are mostly related to each other.",
         ),
         (
             bool(facts.get("truncated")),

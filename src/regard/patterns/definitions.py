@@ -14,7 +14,7 @@ from regard.context import Array, Context, Places
 from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import offset_targets
 from regard.measures.places import place_targets
-from regard.measures.words import piece_targets, word_targets
+from regard.measures.words import piece_targets, related_targets, word_targets
 
 USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
 RESTING = 0.4  # the same for special tokens, sinks and punctuation, where attention rests by default: most of the mass
@@ -85,6 +85,19 @@ def _same_word_across(part: Part) -> Targets:
     return word_targets(part.queries.words, part.keys.words) & across, None
 
 
+def _related_word(part: Part) -> Targets:
+    assert part.context.related is not None
+    found = related_targets(part.queries.words, part.keys.words, part.context.related)
+    if part.context.causal:  # heads rest on the first position, whatever word stands there
+        found[:, 0] = False
+    return found, None
+
+
+def _related_word_across(part: Part) -> Targets:
+    across = part.queries.segments[:, None] != part.keys.segments[None, :]
+    return _related_word(part)[0] & across, None
+
+
 def _pieces(part: Part) -> Targets:
     return piece_targets(part.queries.pieces, part.keys.pieces, start=part.start), part.queries.words >= 0
 
@@ -140,6 +153,11 @@ def _not_causal(context: Context) -> str:
 
 def _two_sentences(context: Context) -> str:
     return "" if context.sentences >= 2 else "there is one sentence only; pass a second one"
+
+
+def _embedded(context: Context) -> str:
+    known = context.related is not None
+    return "" if known else "which words are related is not known; trace the text by a model with a word embedding"
 
 
 def _free(context: Context) -> str:
@@ -210,6 +228,20 @@ PATTERNS = (
         _same_word_across,
         _needs(_text, _one_text, _two_sentences),
         "the two sentences share no word, or nothing but one word",
+    ),
+    Pattern(
+        "related word",
+        "attends to other words, related by embedding,",
+        _related_word,
+        _needs(_text, _one_text, _embedded),
+        "no two words are related by embedding, or half of all are",
+    ),
+    Pattern(
+        "related word in the other sentence",
+        "attends to words related by embedding in the other sentence",
+        _related_word_across,
+        _needs(_text, _one_text, _two_sentences, _embedded),
+        "no word is related by embedding to one of the other sentence, or to half of all words",
     ),
     Pattern(
         "other pieces of the word",

@@ -35,6 +35,8 @@ COLOURS = {
     "itself": "#F0E442",
     "same word": "#009E73",
     "same word in the other sentence": "#99B59B",
+    "related word": "#AF41F0",
+    "related word in the other sentence": "#C3AFFF",
     "other pieces of the word": "#889FC6",
     "delimiter": "#C5CBD4",
     "punctuation": "#C5D083",
@@ -43,7 +45,7 @@ COLOURS = {
     "induction": "#D55E00",
     "bag of words": "#473599",
 }
-_LETTERS = dict(zip(NAMES, "pnisowdcfrub", strict=True))  # for terminals without colour
+_LETTERS = dict(zip(NAMES, "pnisoexwdcfrub", strict=True))  # for terminals without colour
 _BLOCKS = "▂▄▆█"
 
 

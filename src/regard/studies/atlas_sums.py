@@ -5,15 +5,16 @@ Enters: a corpus. Leaves: a row per head and measure: mass, argmax rate, chance,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
 from regard.corpus.sums import Sums
 from regard.measures.entropy import SMOOTH, x_log_x
+from regard.patterns.definitions import PATTERNS
 from regard.studies.base import Batch, Context, Study
 from regard.studies.map_typing import Typing
-from regard.studies.tables import Tables, tables_of
+from regard.studies.tables import Tables, of_all, tables_of
 from regard.studies.taking import Taker, View
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ class Atlas(Study):
 
     name: ClassVar[str] = "atlas"
     title: ClassVar[str] = "What each head does"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "patterns": [pattern.name for pattern in PATTERNS]}
 
     def taker(self, batch: Batch) -> AtlasTaker:
         """Reduce each layer to numbers per input."""
@@ -45,7 +50,8 @@ class AtlasTaker(Taker[Tables]):
         self.typing = Typing(batch)
 
     def make(self, view: View) -> Tables:
-        return tables_of(self.batch.book, view.query, view.key, view.visible, view.causal, view.device)
+        related = self.batch.model.relation
+        return tables_of(self.batch.book, view.query, view.key, view.visible, view.causal, view.device, related)
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         self._masses(layer, attention, tables)
@@ -63,15 +69,19 @@ class AtlasTaker(Taker[Tables]):
         batch, heads, queries, keys = attention.shape
         by_query = attention.transpose(1, 2).reshape(batch * queries, heads, keys)
         targets = tables.targets.reshape(batch * queries, keys, -1)
-        mass = torch.bmm(by_query, targets).reshape(batch, queries, heads, -1)  # (BQ, H, K) @ (BQ, K, P + 1)
-        self.add(layer, "mass", _over_rows(mass[..., :-1], tables.counted))
+        mass = torch.bmm(by_query, targets).reshape(batch, queries, heads, -1)  # (BQ, H, K) @ (BQ, K, A + 1)
+        self._add_asked(layer, "mass", mass[..., :-1], tables)
         self.add(layer, "distance", _over_rows(mass[..., -1:], tables.choice[..., None])[..., 0])
         starts = torch.arange(0, batch * queries * keys, keys, device=targets.device)  # of the rows, in all pairs
         strongest = by_query.argmax(dim=-1) + starts[:, None]  # (BQ, H)
         hit = targets.reshape(batch * queries * keys, -1).index_select(0, strongest.reshape(-1))
-        self.add(layer, "hits", _over_rows(hit.reshape(batch, queries, heads, -1)[..., :-1], tables.counted))
+        self._add_asked(layer, "hits", hit.reshape(batch, queries, heads, -1)[..., :-1], tables)
         self.add(layer, "chance", tables.chances)
         self.add(layer, "rows", tables.rows)
+
+    def _add_asked(self, layer: Layer, name: str, values: torch.Tensor, tables: Tables) -> None:
+        """Note sums (B, H, P) over the rows that count of values (B, Q, H, A) of the patterns that were asked."""
+        self.add(layer, name, of_all(tables.asked, _over_rows(values, tables.counted).cpu().numpy()))
 
     def _entropy(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> torch.Tensor:
         """(B, H) entropy of the rows that have a choice, smoothed as Clark et al. (2019) do."""
@@ -104,5 +114,5 @@ class AtlasTaker(Taker[Tables]):
 
 
 def _over_rows(values: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
-    """(B, H, P) sums over the rows that count of values (B, Q, H, P); counted is (B, Q, P)."""
+    """(B, H, A) sums over the rows that count of values (B, Q, H, A); counted is (B, Q, A)."""
     return (values * counted[:, :, None]).sum(1)

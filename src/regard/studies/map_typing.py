@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from regard.corpus.sums import Array
 from regard.map_types import FEWEST, TYPES, type_probabilities
 from regard.measures.shape import OFFSETS, Shape, Sums, shape_of, shape_sums, uniform_attention
 from regard.studies.base import Batch, key
@@ -60,12 +61,17 @@ class Typing:
     def finish(self) -> None:
         """Note the shares of the types of every layer that was taken."""
         for (side, place), layers in self._held.items():
-            tables = self._tables[place]
+            visible = self._tables[place].visible.cpu().numpy()
             heads = [held.layer.heads for held in layers]
+            columns = torch.cat([held.columns for held in layers], dim=1).cpu().numpy()
+            diagonals = torch.cat([held.diagonals for held in layers], dim=2).cpu().numpy()
+            evenness = torch.cat([held.evenness for held in layers], dim=1).cpu().numpy()
             shares = np.zeros((len(self.batch.items), sum(heads), len(TYPES)))
             counts = np.zeros((len(self.batch.items), 1))
             for segments, numbers in self._groups(side).items():
-                shares[numbers] = type_probabilities(_shape(layers, tables, segments, numbers))
+                made = Sums(columns[numbers], diagonals[:, numbers])
+                shape = _shape(made, evenness[numbers], visible[numbers[0]], segments)
+                shares[numbers] = type_probabilities(shape)
                 counts[numbers] = 1
             for held, part in zip(layers, np.split(shares, np.cumsum(heads)[:-1], axis=1), strict=True):
                 self.batch.add(key(held.layer, "types"), part)
@@ -104,15 +110,11 @@ def _diagonals(attention: torch.Tensor) -> torch.Tensor:
     return found
 
 
-def _shape(layers: list[_Held], tables: Tables, segments: tuple[int, ...], numbers: list[int]) -> Shape:
+def _shape(sums: Sums, evenness: Array, visible: Array, segments: tuple[int, ...]) -> Shape:
     """Shape features (n, H of all layers) of inputs that are alike."""
     length = len(segments)
     present = sorted({label + 1 for label in segments})
-    columns = torch.cat([held.columns[numbers][:, :, present, :length] for held in layers], dim=1)
-    diagonals = torch.cat([held.diagonals[:, numbers, :, :length] for held in layers], dim=2)
-    evenness = torch.cat([held.evenness[numbers] for held in layers], dim=1)
-    labels = torch.tensor(segments, device=columns.device)
-    visible = tables.visible[numbers[0], :length, :length].to(columns.dtype)
-    uniform = shape_sums(uniform_attention(visible), labels, labels)
-    made = shape_of(Sums(columns, diagonals), uniform, labels, evenness.reshape(-1))
-    return Shape(*(feature.cpu().numpy() for feature in made))
+    labels = np.array(segments)
+    uniform = shape_sums(uniform_attention(visible[:length, :length].astype(np.float32)), labels, labels)
+    own = Sums(sums.columns[:, :, present, :length], sums.diagonals[..., :length])
+    return shape_of(own, uniform, labels, evenness.reshape(-1))

@@ -26,7 +26,6 @@ from regard.context import places_of
 from regard.corpus.aligning import NONE, WordMaps, have_pieces, word_pieces
 from regard.corpus.batches import Item, Tally, grouped, window_of
 from regard.corpus.engine import encoder_of
-from regard.corpus.memory import settle
 from regard.corpus.readers import Example
 from regard.corpus.sums import Array
 from regard.corpus.treebank import Sentence
@@ -137,9 +136,9 @@ def features_of(
     read = Read()
     for index, some in grouped(examples):
         window = window_of(index, some, encoder_of(model), long="skip")
-        for items in window.batches:
-            _batch(model, items, made, read)
-        settle()
+        with model.steady():
+            for items in window.batches:
+                _batch(model, items, made, read)
         read.tally = read.tally.plus(window.tally)
         if report is not None:
             report(read.tally.examples)

@@ -5,7 +5,8 @@ Enters: the tokens of a batch and what its mask lets each query see. Leaves: ten
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,18 +16,22 @@ from regard.context import Array, Context, context_between
 from regard.measures.reading import MOST_CHANCE
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
 
+if TYPE_CHECKING:
+    from regard.related import Relation
+
 
 @dataclass(eq=False)
 class Tables:
-    """For B inputs, P patterns, Q queries and K keys.
+    """For B inputs, P patterns, of which A can be asked of some input, Q queries and K keys.
 
-    targets (B, Q, K, P + 1) are 0 or 1, the last one |query - key|; counted (B, Q, P) is 0 or 1; rows and chances
-    (B, P) are how many rows count and the sum of their chance levels; visible (B, Q, K); seen (B, Q) counts visible
-    keys, 1 at least; choice (B, Q) is 1 where a row sees several; choices and uniform (B,) are how many do and the sum
-    of their uniform entropies; own (B, Q, K) are the ordinary tokens of the query's own sentence where there are two,
-    for the bag of words.
+    asked (A,) are places in `PATTERNS`; targets (B, Q, K, A + 1) are 0 or 1, the last one |query - key|; counted
+    (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their chance levels; visible
+    (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees several; choices and
+    uniform (B,) are how many do and the sum of their uniform entropies; own (B, Q, K) are the ordinary tokens of the
+    query's own sentence where there are two, for the bag of words.
     """
 
+    asked: Array
     targets: torch.Tensor
     counted: torch.Tensor
     rows: Array
@@ -39,22 +44,30 @@ class Tables:
     own: torch.Tensor | None
 
 
-def tables_of(book: Book, query_side: str, key_side: str, visible: Array, causal: bool, device: torch.device) -> Tables:
+def tables_of(
+    book: Book,
+    query_side: str,
+    key_side: str,
+    visible: Array,
+    causal: bool,
+    device: torch.device,
+    relation: Relation | None,
+) -> Tables:
     """Targets of every pattern for the inputs of a batch; what cannot be asked of an input counts no row."""
     batch, queries, keys = visible.shape
-    targets = np.zeros((batch, queries, keys, len(PATTERNS) + 1), np.float32)
+    contexts = _contexts(book, query_side, key_side, causal, relation)
+    can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
+    asked = np.flatnonzero(can.any(axis=0))
+    targets = np.zeros((batch, queries, keys, len(asked) + 1), np.float32)
     targets[..., -1] = np.abs(np.arange(keys)[None, :] - np.arange(queries)[:, None])
-    counted = np.zeros((batch, queries, len(PATTERNS)), bool)
+    counted = np.zeros((batch, queries, len(asked)), bool)
     own = np.zeros((batch, queries, keys), np.float32)
     bags = False
-    for number, sides in enumerate(book.sides):
-        context = context_between(sides[query_side], sides[key_side], query_side == key_side, causal)
-        rows, columns = len(sides[query_side]), len(sides[key_side])
+    for number, context in enumerate(contexts):
+        rows, columns = len(context.queries.words), len(context.keys.words)
         part = Part(context, context.queries, 0, visible[number, :rows, :columns])
-        for place, pattern in enumerate(PATTERNS):
-            if pattern.missing(context):
-                continue
-            table, chosen = pattern.targets(part)
+        for place in np.flatnonzero(can[number, asked]):
+            table, chosen = PATTERNS[asked[place]].targets(part)
             targets[number, :rows, :columns, place] = table & part.visible
             counted[number, :rows, place] = True if chosen is None else chosen
         if not bag_missing(context):
@@ -69,10 +82,11 @@ def tables_of(book: Book, query_side: str, key_side: str, visible: Array, causal
         return torch.from_numpy(array).to(device)
 
     return Tables(
+        asked,
         tensor(targets),
         tensor(counted.astype(np.float32)),
-        counted.sum(axis=1),
-        (chance * counted).sum(axis=1),
+        of_all(asked, counted.sum(axis=1)),
+        of_all(asked, (chance * counted).sum(axis=1)),
         tensor(visible),
         tensor(seen),
         tensor(choice.astype(np.float32)),
@@ -80,6 +94,23 @@ def tables_of(book: Book, query_side: str, key_side: str, visible: Array, causal
         (np.log(seen) * choice).sum(axis=1),
         tensor(own) if bags else None,
     )
+
+
+def of_all(asked: Array, values: Array) -> Array:
+    """(..., P) numbers of every pattern from those that were asked (..., A); 0 for the others."""
+    found = np.zeros((*values.shape[:-1], len(PATTERNS)), values.dtype)
+    found[..., asked] = values
+    return found
+
+
+def _contexts(book: Book, query_side: str, key_side: str, causal: bool, relation: Relation | None) -> list[Context]:
+    """The context of each input, with its related words where they are known."""
+    same = query_side == key_side
+    contexts = [context_between(sides[query_side], sides[key_side], same, causal) for sides in book.sides]
+    if relation is None or not same:
+        return contexts
+    near = relation.tables([sides[key_side] for sides in book.sides], [context.keys.words for context in contexts])
+    return [replace(context, related=table) for context, table in zip(contexts, near, strict=True)]
 
 
 def _own(context: Context) -> Array:

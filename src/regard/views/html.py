@@ -8,21 +8,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from regard.site import Array
 from regard.store import write_atomic
 from regard.trace import Trace
-from regard.views.report import Given
 from regard.views.wire import encode
-
-if TYPE_CHECKING:
-    from regard.transformer.walk import Walk
 
 # Digits of the payload's text: printable characters that mean nothing in HTML.
 DIGITS = bytes(code for code in range(0x28, 0x7F) if code not in b"<>")
@@ -97,31 +92,9 @@ def save_html(
     return target
 
 
-def page_of(
-    trace: Trace,
-    *,
-    title: str | None = None,
-    view: str = "heads",
-    kind: str | None = None,
-    layer: int | None = None,
-    heads: Sequence[int] | None = None,
-    vectors: bool = True,
-    measures: Mapping[str, Sequence[Array]] | None = None,
-    report: Given = None,
-    walk: Walk | None = None,
-) -> bytes:
-    """The bytes of the page that `save_html` writes."""
-    payload = encode(
-        trace,
-        view=view,
-        kind=kind,
-        layer=layer,
-        heads=heads,
-        vectors=vectors,
-        measures=measures,
-        report=report,
-        walk=walk,
-    )
+def page_of(trace: Trace, *, title: str | None = None, **shown: Any) -> bytes:
+    """The bytes of the page that `save_html` writes; what it shows, as in `regard.views.encode`."""
+    payload = encode(trace, **shown)
     script, style = bundle("regard.js"), bundle("regard.css")
     head, tail = _PAGE.split("{payload}")
     name = title or f"{trace.facts.get('model', 'attention')} · regard"

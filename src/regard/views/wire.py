@@ -72,6 +72,8 @@ def encode(
     """
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
+    if view == "walk" and walk is None:
+        raise ValueError("this trace comes without a walk; make the page with regard walk, or regard.views.save_walk")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
     sites = []
@@ -95,8 +97,11 @@ def encode(
     }
     if walk is not None:
         header["walk"] = _walk_record(walk, buffer)
-    elif view == "walk":
-        raise ValueError("this trace comes without a walk; make the page with regard walk, or regard.views.save_walk")
+    return _payload(header, buffer)
+
+
+def _payload(header: Record, buffer: Buffer) -> bytes:
+    """The header's length, the header, the buffer; the latter two begin at multiples of ALIGN."""
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
     text += b" " * (-len(text) % ALIGN)
     return len(text).to_bytes(8, "little") + text + bytes(buffer)
