@@ -89,3 +89,23 @@ def test_the_bar_knows_the_total_and_counts_examples(corpus, monkeypatch):
         report(Tally(examples=4), 1.0)
         report(Tally(examples=8), 2.0)
     assert "small.txt" in console.export_text()
+
+
+def test_a_log_gets_a_line_a_minute(corpus, monkeypatch):
+    from rich.console import Console
+
+    from regard.corpus.readers import Source
+
+    console = Console(force_terminal=False, width=100, record=True, file=io.StringIO())
+    monkeypatch.setattr("regard.commands.study.err", console)
+    with _progress(Source(str(corpus), limit=10)) as report:
+        report(Tally(examples=2), 5.0)  # of which one may come from a checkpoint: no rate yet
+        report(Tally(examples=3), 64.0)
+        report(Tally(examples=4), 65.0)
+        report(Tally(examples=1), 5.0)  # the control begins
+        report(Tally(examples=9), 125.0)
+    said = console.export_text().splitlines()
+    assert said == [
+        "small.txt: 4 examples, 0.0 a second, 3 min left",
+        "small.txt: 9 examples, 0.1 a second, 0 min left",
+    ]

@@ -34,6 +34,7 @@ app = typer.Typer(
 
 _COUNTED = 64_000_000  # bytes up to which a corpus is read once beforehand, to know how long the run will take
 _MEMORY = 600.0  # seconds over which the rate is averaged
+_LINE = 60.0  # seconds between lines where there is no bar
 _HELP = {
     "atlas": "What every head does: each pattern with chance level and interval, and the types of maps.",
     "tokens": "Attention to special tokens, punctuation and neighbours, and its entropy, by layer and head.",
@@ -234,11 +235,32 @@ class _Rate(ProgressColumn):
         return RichText("" if task.speed is None else f"{task.speed:,.0f} examples/s")
 
 
+class _Lines:
+    """A line a minute, where standard error is a file: how far a study is, how fast it goes and what is left."""
+
+    def __init__(self, source: Source) -> None:
+        self.name, self.total = source.name, _total(source)
+        self.last: tuple[int, float] | None = None
+
+    def __call__(self, tally: Tally, seconds: float) -> None:
+        done, since = self.last or (tally.examples, seconds)
+        if self.last is None or tally.examples < done:  # the first window of a run, resumed or not, or of its control
+            self.last = tally.examples, seconds
+        if seconds - since < _LINE or tally.examples <= done:
+            return
+        rate = (tally.examples - done) / (seconds - since)
+        self.last = tally.examples, seconds
+        said = f"{self.name}: {tally.examples:,} examples, {rate:,.1f} a second"
+        if self.total is not None:
+            said += f", {(self.total - tally.examples) / rate / 60:,.0f} min left"
+        err.print(said, markup=False, soft_wrap=True)
+
+
 @contextmanager
-def _progress(source: Source) -> Iterator[Callable[[Tally, float], None] | None]:
-    """A bar with rate and time left; nothing where standard error is not a terminal."""
+def _progress(source: Source) -> Iterator[Callable[[Tally, float], None]]:
+    """A bar with rate and time left; lines where standard error is not a terminal."""
     if not err.is_terminal:
-        yield None
+        yield _Lines(source)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
     with Progress(*columns, console=err, speed_estimate_period=_MEMORY, transient=True) as bar:
