@@ -203,7 +203,9 @@ function Obstacle() {
       </p>
     );
   const other = session.comparison.other.value;
-  if (!other) return session.comparison.working.value ? <p class="app-hint">{tell("working")}</p> : null;
+  if (!other && session.comparison.working.value) return <p class="app-hint">{tell("working")}</p>;
+  if (!other)
+    return session.ask.value.other.with === "text" ? <p class="app-hint">{tell("compareNothing")}</p> : null;
   const { kind, layer } = store.selection.value;
   const site = siteIn(other.page, kind, layer);
   if (!site) return <p class="app-hint">{tell("noDifference_kind", { kind: kindName(kind, say) })}</p>;

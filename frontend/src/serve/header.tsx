@@ -150,10 +150,12 @@ function Troubles() {
   if (!trouble) return null;
   const { about } = session.model.value ?? {};
   const long = (trouble.code === "large" || trouble.code === "input") && about?.limit != null;
+  const cut = long && !session.ask.value.truncate && /long|token/.test(trouble.message);
+  const said = sentenceOf(trouble, tell);
   return (
     <p class="app-trouble" role="alert" data-trouble={trouble.code}>
-      <span>{sentenceOf(trouble, tell)}</span>
-      {long && !session.ask.value.truncate && /long|token/.test(trouble.message) && (
+      <span>{cut ? said.split(";")[0] : said}</span>
+      {cut && (
         <button type="button" data-do="truncate" onClick={() => session.change({ truncate: true })}>
           {tell("truncate")}
         </button>

@@ -87,6 +87,10 @@ const TABLE = {
   everything: ["mean of all", "所有词元的平均"],
   measuring: ["Measuring what it changes …", "正在测量改变了什么……"],
   compareWith: ["Compare with", "对比对象"],
+  compareNothing: [
+    "Type another sentence above: the same head comes side by side on both, with what differs.",
+    "在上方输入另一个句子：同一个头在两句上的注意力将并排显示，并标出差异。",
+  ],
   with_text: ["another input", "另一输入"],
   with_model: ["another model", "另一模型"],
   with_on: ["all heads on", "所有头打开"],
