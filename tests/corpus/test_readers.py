@@ -100,6 +100,17 @@ def test_rows_of_another_width_are_problems(tmp_path):
     assert problems.first == ["a.tsv line 3: 1 columns where the first line has 2"]
 
 
+@pytest.mark.parametrize("options", [{}, {"text": "text"}])
+def test_a_later_record_without_its_column_is_a_problem(tmp_path, options):
+    problems = Problems()
+    path = write(tmp_path, "a.jsonl", '{"text": "a"}\n{"label": 1}\n{"text": "b"}\n')
+    assert [e.text for e in examples(path, problems, **options)] == ["a", "b"]
+    assert problems.count == 1
+    assert problems.first[0].startswith("a.jsonl line 2: has no column")
+    with pytest.raises(ValueError, match=r"line 2: has no column"):
+        examples(path, Problems(strict=True), **options)
+
+
 def test_strict_reading_stops_at_the_first_bad_line(tmp_path):
     path = write(tmp_path, "a.jsonl", '{"text": "a"}\nnot json\n')
     with pytest.raises(ValueError, match=r"a\.jsonl line 2: not JSON"):

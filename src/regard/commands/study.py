@@ -269,10 +269,13 @@ def _progress(source: Source) -> Iterator[Callable[[Tally, float], None]]:
 
 
 def _total(source: Source) -> int | None:
-    """How many examples there are, where counting them is quick."""
+    """How many examples there are, where counting them is quick; what cannot be read is said by the run."""
     from regard.corpus.readers import read
 
     place = Path(source.place)
     if source.format == "dataset" or not place.is_file() or place.stat().st_size > _COUNTED:
         return source.sample or source.limit
-    return sum(1 for _ in read(source))
+    try:
+        return sum(1 for _ in read(source))
+    except (ValueError, OSError):
+        return None

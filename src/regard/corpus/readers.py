@@ -52,6 +52,7 @@ class Problems:
     count: int = 0
     first: list[str] = field(default_factory=list)
     strict: bool = False
+    begun: bool = False  # an example was read: from then on a record without its column is one bad line
 
     def add(self, place: str, reason: str) -> None:
         """Note a bad line; raise where the user asked for strictness."""
@@ -257,20 +258,31 @@ def _header(row: list[str], source: Source) -> list[str]:
 
 
 def _example(record: Mapping[str, Any], source: Source, problems: Problems, place: str) -> Iterator[Example]:
-    """The example of a record; a column that is nowhere is an error, an empty one a problem."""
+    """The example of a record; a column that the first one lacks is an error, later or empty ones are problems."""
     text_name = source.text or _first_of(_TEXT_NAMES, record) or ("0" if "0" in record else None)
     pair_name = source.pair or (_first_of(_PAIR_NAMES, record) if source.text is None else None)
-    columns = ", ".join(map(str, record))
-    if text_name is None:
-        raise ValueError(f"{place} has no column with a usual name for text; choose one of its columns: {columns}")
-    for name in (text_name, source.pair, *source.keep):
-        if name is not None and name not in record:
-            raise ValueError(f"{place} has no column {name!r}; its columns are {columns}")
+    lacking = _lacking(record, text_name, source)
+    if lacking and not problems.begun:
+        raise ValueError(f"{place} {lacking}")
+    if lacking or text_name is None:
+        problems.add(place, lacking)
+        return
     text, pair = record[text_name], record[pair_name] if pair_name else None
     if not isinstance(text, str) or not text.strip() or (pair is not None and not str(pair).strip()):
         problems.add(place, "the text is empty or not text")
         return
+    problems.begun = True
     yield Example(0, text, None if pair is None else str(pair), {name: record[name] for name in source.keep})
+
+
+def _lacking(record: Mapping[str, Any], text_name: str | None, source: Source) -> str:
+    """Which column a record lacks, in words; nothing where it has all."""
+    columns = ", ".join(map(str, record))
+    if text_name is None:
+        return f"has no column with a usual name for text; choose one of its columns: {columns}"
+    asked = (text_name, source.pair, *source.keep)
+    name = next((name for name in asked if name is not None and name not in record), None)
+    return "" if name is None else f"has no column {name!r}; its columns are {columns}"
 
 
 def _first_of(names: Sequence[str], record: Mapping[str, Any]) -> str | None:
