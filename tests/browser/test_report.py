@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 import uvicorn
 
+import regard.studies
 from regard import Trace
 from regard.app.run import listen
 from regard.app.server import application
@@ -45,6 +47,19 @@ def test_the_atlas_draws_in_a_report_on_disk(browser: Any, report: Path) -> None
     page = browser.new_page()
     page.goto(report.as_uri())
     assert "could not be drawn" not in atlas_of(page).locator("body").inner_text()
+    page.close()
+
+
+def test_the_numbers_beside_the_atlas_are_those_of_the_corpus(browser: Any, bert: regard.Model, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("the cat sat on the mat .\na dog went to the store .\ni bought fresh straw ##berries !\n")
+    table = regard.studies.atlas(bert, corpus, output=tmp_path / "out").table
+    page = browser.new_page()
+    page.goto((tmp_path / "out" / "report.html").as_uri())
+    inspector = atlas_of(page).locator(".inspector")
+    layer, head = map(int, re.findall(r"\d+", inspector.locator("h2").inner_text()))
+    row = table[(table.layer == layer) & (table["head"] == head) & (table.measure == "entropy")].iloc[0]
+    assert f"{round(100 * row.value / row.chance)} % of uniform" in inspector.inner_text()
     page.close()
 
 

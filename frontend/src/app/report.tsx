@@ -37,7 +37,7 @@ export function Findings() {
           {tell("typeLine", { type: wordFor(tell, type.name), probability: figure(type.probability, 2) })}
         </p>
       )}
-      {entropy !== null && (
+      {entropy !== null && uniform !== null && (
         <p>
           {tell("entropyLine", {
             value: figure(entropy, 2),

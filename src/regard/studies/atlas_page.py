@@ -32,12 +32,17 @@ def head_records(table: pd.DataFrame, named: pd.DataFrame, sums: Sums) -> list[d
             "head": head,
             "patterns": found.get((kind, layer, head), []),
             "probabilities": kinds.get((kind, layer, head)),
-            "measures": {
-                name: None if isnan(value) else value for name, value in zip(mine.measure, mine.value, strict=True)
-            },
+            "measures": _measures(mine),
         }
         for (kind, layer, head), mine in table.groupby(["kind", "layer", "head"], sort=False)
     ]
+
+
+def _measures(mine: pd.DataFrame) -> dict[str, float | None]:
+    """Every number of a head, and the entropy that uniform attention would have."""
+    values = dict(zip(mine.measure, mine.value, strict=True))
+    values["entropy of uniform"] = mine.chance[mine.measure == "entropy"].item()
+    return {name: None if isnan(value) else float(value) for name, value in values.items()}
 
 
 def _pattern(row: Any) -> dict[str, Any]:

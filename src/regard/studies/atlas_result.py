@@ -188,9 +188,9 @@ def _findings(table: pd.DataFrame, named: pd.DataFrame, control: pd.DataFrame | 
     with_name = len(named[["kind", "layer", "head"]].drop_duplicates())
     said = [f"{with_name} of {heads} heads have a name over {context.tally.inputs:,} inputs."]
     for name, group in named.groupby("measure", sort=False):
-        best = group.iloc[0]
+        best, count = group.iloc[0], "1 head" if len(group) == 1 else f"{len(group)} heads"
         said.append(
-            f"{name}: {len(group)} heads, strongest {best.kind} layer {best.layer} head {best['head']}: "
+            f"{name}: {count}, strongest {best.kind} layer {best.layer} head {best['head']}: "
             f"{best.mass:.2f} of its attention (chance {best.chance:.2f}), lift {best.value:.2f} "
             f"[{best.low:.2f}, {best.high:.2f}]."
         )
