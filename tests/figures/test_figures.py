@@ -10,6 +10,9 @@ import pytest
 from PIL import Image
 
 import regard
+from regard.map_types import TYPES
+from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
+from regard.patterns.definitions import NAMES
 from regard.trace import Trace
 from regard.views.figures import figure, pooled, readable
 
@@ -93,6 +96,17 @@ def test_head_colours_are_those_of_the_front_end():
     listed = re.findall(r'"(#[0-9a-f]{6})"', source.split("HEAD_COLOURS = [")[1].split("]")[0])
     packaged = Path(regard.__file__).parent / "views" / "colours.json"
     assert json.loads(packaged.read_text()) == listed
+
+
+@pytest.mark.parametrize(("table", "colours"), [("PATTERNS", PATTERN_COLOURS), ("TYPES", TYPE_COLOURS)])
+def test_patterns_and_types_have_the_colours_of_the_page(table, colours):
+    source = (FRONTEND / "report.ts").read_text().split(f"const {table}: Record<string, string> = {{")[1].split("}")[0]
+    assert dict(re.findall(r'"?([^"\n]+?)"?: "(#[0-9A-F]{6})"', source.replace("  ", ""))) == colours
+
+
+def test_every_pattern_and_type_has_a_colour():
+    assert set(PATTERN_COLOURS) == set(NAMES)
+    assert tuple(TYPE_COLOURS) == TYPES  # figures draw shares in this order
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from regard.map_types import TYPES
 from regard.patterns.cautions import warnings_for
+from regard.patterns.colours import PATTERN_COLOURS
 from regard.patterns.definitions import NAMES
 from regard.patterns.findings import head_report
 from regard.patterns.table import Finding, Measured, Patterns
@@ -27,24 +28,6 @@ if TYPE_CHECKING:
 
     from regard.trace import Trace
 
-# The first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers; greys for where
-# attention merely rests. The page has the same (frontend/src/report.ts).
-COLOURS = {
-    "previous token": "#0072B2",
-    "next token": "#E69F00",
-    "itself": "#F0E442",
-    "same word": "#009E73",
-    "same word in the other sentence": "#99B59B",
-    "related word": "#AF41F0",
-    "related word in the other sentence": "#C3AFFF",
-    "other pieces of the word": "#889FC6",
-    "delimiter": "#C5CBD4",
-    "punctuation": "#C5D083",
-    "first token (sink)": "#4E525B",
-    "repeated token": "#009E73",
-    "induction": "#D55E00",
-    "bag of words": "#473599",
-}
 _LETTERS = dict(zip(NAMES, "pnisoexwdcfrub", strict=True))  # for terminals without colour
 _BLOCKS = "▂▄▆█"
 
@@ -99,7 +82,7 @@ def _cell(finding: Finding | None, there: bool, wide: int, coloured: bool) -> Te
     if not coloured:
         return Text(_LETTERS[finding.pattern].ljust(wide))
     block = _BLOCKS[min(3, int(finding.score * 4))]
-    return Text((block * (wide - 1)).ljust(wide), style=COLOURS[finding.pattern])
+    return Text((block * (wide - 1)).ljust(wide), style=PATTERN_COLOURS[finding.pattern])
 
 
 def _legend(found: Patterns, coloured: bool) -> Text:
@@ -107,7 +90,7 @@ def _legend(found: Patterns, coloured: bool) -> Text:
     text = Text()
     for name in NAMES:
         if counts[name]:
-            sign = ("█ ", COLOURS[name]) if coloured else (f"{_LETTERS[name]} = ", "")
+            sign = ("█ ", PATTERN_COLOURS[name]) if coloured else (f"{_LETTERS[name]} = ", "")
             text.append(*sign)
             text.append(f"{name} {counts[name]}   ")
     text.append("· none", style="dim")
@@ -124,7 +107,7 @@ def _strongest(found: Patterns, count: int) -> Table:
         for number, finding in enumerate(found.strongest(name, count)):
             where = f"{finding.kind} " if several else ""
             table.add_row(
-                Text(name if number == 0 else "", style=COLOURS[name]),
+                Text(name if number == 0 else "", style=PATTERN_COLOURS[name]),
                 f"{where}layer {finding.layer} head {finding.head}",
                 f"{finding.score:.2f}",
                 finding.sentence,

@@ -43,7 +43,7 @@ def atlas_result(sums: Sums, context: Context) -> Result:
     if not shares.empty:
         tables["Types of maps"] = shares
         label = f"Shares of map types, {context.source.name} (share of maps, as in Kovaleva et al. 2019)."
-        drawers["types"] = (label, lambda: share_picture({context.source.name: _shares(shares)}, TYPES))
+        drawers["types"] = (label, lambda: share_picture({context.source.name: _shares(shares)}))
     if control is not None:
         tables["Control: the same shape with random weights"] = control
     return Result(
@@ -155,7 +155,7 @@ def compared_types(results: Mapping[str, Result], folder: Path) -> None:
         return
     table = pd.concat([shares.assign(corpus=name) for name, shares in found.items()], ignore_index=True)
     write_atomic(folder / "types.parquet", lambda path: table.to_parquet(path))
-    picture = share_picture({name: _shares(shares) for name, shares in found.items()}, TYPES)
+    picture = share_picture({name: _shares(shares) for name, shares in found.items()})
     picture.save(folder / "types.png", dpi=200)
     picture.save(folder / "types.svg")
 

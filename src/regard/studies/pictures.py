@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.corpus.sums import Array
+from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
 from regard.views.figures import Picture, head_colour
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _QUIET = "#5f6879"
+_INK = "#1c2230"
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -34,17 +36,17 @@ def grid_picture(shape: tuple[int, int], named: Mapping[tuple[int, int], tuple[s
 
     layers, heads = shape
     names = list(dict.fromkeys(name for name, _ in named.values()))
-    colours = {name: to_rgb(head_colour(n)) for n, name in enumerate(names)}
-    image = np.full((layers, heads, 3), 0.94)
+    image = np.ones((layers, heads, 3))
     for (layer, head), (name, value) in named.items():
-        strength = float(np.clip(value, 0.15, 1))
-        image[layer, head] = 1 - strength * (1 - np.array(colours[name]))
+        strength = 0.4 + 0.6 * float(np.clip(value, 0, 1))
+        image[layer, head] = 1 - strength * (1 - np.array(to_rgb(PATTERN_COLOURS[name])))
     drawn = new_figure(max(4.5, 0.32 * heads + 2.4), max(2.2, 0.28 * layers + 1.0))
     axes = drawn.add_subplot()
     axes.imshow(image, aspect="equal", interpolation="nearest")
     grid_axes(axes, layers, heads, title)
+    axes.grid(which="minor", color="#dfe3ea", linewidth=1)  # heads without a name are white
     if names:
-        patches = [Patch(color=colours[name], label=name) for name in names]
+        patches = [Patch(color=PATTERN_COLOURS[name], label=name) for name in names]
         axes.legend(handles=patches, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7, frameon=False)
     return Picture(drawn)
 
@@ -72,7 +74,7 @@ def grid_axes(axes: Axes, layers: int, heads: int, title: str) -> None:
     axes.set_yticks(range(layers), [str(n) for n in range(layers)], size=6)
     axes.set_xlabel("head", size=7, color=_QUIET)
     axes.set_ylabel("layer", size=7, color=_QUIET)
-    axes.set_title(title, size=8, loc="left", color="#1c2230")
+    axes.set_title(title, size=8, loc="left", color=_INK)
     axes.tick_params(length=0)
     axes.set_xticks(np.arange(heads + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(layers + 1) - 0.5, minor=True)
@@ -108,37 +110,38 @@ def line_picture(
     return Picture(drawn)
 
 
-def share_picture(shares: Mapping[str, Array], names: Sequence[str]) -> Picture:
-    """Stacked horizontal bars, one per corpus: Kovaleva's figure."""
+def share_picture(shares: Mapping[str, Array]) -> Picture:
+    """Stacked horizontal bars of the types of maps, one per corpus: Kovaleva's figure."""
     drawn = new_figure(5.6, 0.9 + 0.4 * len(shares))
     axes = drawn.add_subplot()
     left = np.zeros(len(shares))
     labels = list(shares)
-    for number, name in enumerate(names):
+    for number, (name, colour) in enumerate(TYPE_COLOURS.items()):
         widths = np.array([float(shares[label][number]) for label in labels]) * 100
-        axes.barh(labels, widths, left=left, color=head_colour(number), label=name, height=0.7)
+        axes.barh(labels, widths, left=left, color=colour, label=name, height=0.7)
+        ink = "white" if name == "vertical" else _INK
         for row, width in enumerate(widths):
             if width >= 5:
-                axes.text(left[row] + width / 2, row, f"{width:.0f}", ha="center", va="center", size=7, color="white")
+                axes.text(left[row] + width / 2, row, f"{width:.0f}", ha="center", va="center", size=7, color=ink)
         left += widths
     axes.set_xlim(0, 100)
     axes.set_xlabel("% of maps", size=8, color=_QUIET)
     axes.tick_params(labelsize=7, length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    axes.legend(fontsize=7, frameon=False, ncols=len(names), loc="lower left", bbox_to_anchor=(0, 1))
+    axes.legend(fontsize=7, frameon=False, ncols=len(TYPE_COLOURS), loc="lower left", bbox_to_anchor=(0, 1))
     return Picture(drawn)
 
 
 def scatter_picture(places: Array, groups: Sequence[str], labels: Sequence[str], *, title: str) -> Picture:
-    """Points in the plane, coloured by group, the group in the legend."""
+    """Points in the plane in the colour of their pattern, the pattern in the legend; white for those that have none."""
     drawn = new_figure(5.2, 4.2)
     axes = drawn.add_subplot()
-    for number, group in enumerate(dict.fromkeys(groups)):
+    for group in dict.fromkeys(groups):
         chosen = np.array([other == group for other in groups])
-        axes.scatter(
-            places[chosen, 0], places[chosen, 1], s=16, color=head_colour(number), label=group, alpha=0.85, linewidths=0
-        )
+        x, y = places[chosen].T
+        colour = PATTERN_COLOURS.get(group, "white")
+        axes.scatter(x, y, s=16, color=colour, label=group, edgecolors=_QUIET, linewidths=0.4)
     for (x, y), label in zip(places, labels, strict=True):
         axes.annotate(label, (x, y), size=4, color=_QUIET, xytext=(2, 2), textcoords="offset points")
     axes.set(xticks=[], yticks=[])
@@ -158,7 +161,7 @@ def bar_picture(groups: Sequence[str], bars: Mapping[str, Array], *, y: str) -> 
         value, low, high = np.asarray(numbers, float).T
         places = np.arange(len(groups)) + (number - (len(bars) - 1) / 2) * width
         axes.bar(places, value, 0.9 * width, color=head_colour(number), label=name)
-        axes.vlines(places, low, high, color="#1c2230", linewidth=0.8)
+        axes.vlines(places, low, high, color=_INK, linewidth=0.8)
     axes.set_xticks(range(len(groups)), groups, size=8)
     axes.set_ylabel(y, size=8, color=_QUIET)
     axes.tick_params(labelsize=7, length=0)
