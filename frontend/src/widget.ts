@@ -44,7 +44,7 @@ export function follow(
   model: Model,
   { selection, select }: Pick<Handle, "selection" | "select">,
 ): () => void {
-  let told = ""; // what the model was last told, or told us
+  let told = ""; // the whole selection as the model was last told, or as it was when the model told us
   let frame = 0;
   const tell = () => {
     frame = 0;
@@ -55,10 +55,15 @@ export function follow(
     model.save_changes();
   };
   const hear = () => {
-    const wanted = JSON.stringify(model.get("selection"));
-    if (wanted === told) return;
-    told = wanted;
-    select(model.get("selection") as Partial<Selection>);
+    const wanted = model.get("selection") as Partial<Selection>;
+    if (JSON.stringify(wanted) === told) return;
+    select(wanted);
+    const now = selection.peek();
+    // What is as the model chose is not told back: the echo would arrive after its next choice, and undo that.
+    const taken = Object.entries(wanted).every(
+      ([name, value]) => JSON.stringify(value) === JSON.stringify(now[name as keyof Selection]),
+    );
+    told = taken ? JSON.stringify(now) : "";
   };
   hear();
   const stop = effect(() => {
