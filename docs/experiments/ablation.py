@@ -19,6 +19,7 @@ import torch
 
 from regard import studies
 from regard.classifier import train_classifier
+from regard.heads import MODES
 from regard.studies.ablation_scores import Scores, chance, held_out
 from regard.studies.ablation_tasks import Classification
 from regard.studies.pictures import grid_axes, new_figure
@@ -29,7 +30,6 @@ TASKS = {
     "snli": ("snli/train.jsonl", "snli/dev.jsonl"),
 }
 SEEDS = (0, 1, 2)
-MODES = ("zero", "uniform", "mean")
 CLEAR = 0.05
 
 

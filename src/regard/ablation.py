@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from regard.capture import Ablation, Book, Means, Place, outputs
-from regard.heads import Heads, Shows, names_of, parse_heads, refuse_all
+from regard.heads import MODES, Heads, Shows, names_of, parse_heads, refuse_all
 from regard.reference import NAME, standard_means
 
 if TYPE_CHECKING:
@@ -57,6 +57,12 @@ def switched(model: Model, ablation: Ablation) -> Iterator[None]:
     places = model.places
     with outputs(model.module, model.plan, places, ablation, ablation.layers):
         yield
+
+
+def modes_of(model: Model) -> tuple[str, ...]:
+    """The ways in which heads of a model can be switched off: uniform attention needs value vectors."""
+    sees_values = model.plan.tier in ("tap", "registered")
+    return tuple(mode for mode in MODES if sees_values or mode != "uniform")
 
 
 def ablation_facts(model: Model) -> dict[str, Any]:

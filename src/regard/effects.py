@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from regard.ablation import ablated
-from regard.capture import MODES, Means
+from regard.ablation import ablated, modes_of
+from regard.capture import Means
 from regard.heads import Heads, Shows, names_of, names_patterns, parse_heads
 from regard.reference import NAME
 from regard.tokens import Token
@@ -144,11 +144,8 @@ def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, 
     """The modes to run, and what to say about one that is left out."""
     if modes is not None:
         return ((modes,) if isinstance(modes, str) else tuple(modes)), []
-    if model.plan.tier in ("tap", "registered"):
-        return MODES, []
-    return tuple(mode for mode in MODES if mode != "uniform"), [
-        "uniform is left out: this model shows no value vectors."
-    ]
+    possible = modes_of(model)
+    return possible, [] if "uniform" in possible else ["uniform is left out: this model shows no value vectors."]
 
 
 def _about(model: Model) -> tuple[str, list[str]]:

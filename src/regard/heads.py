@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 from regard.trace import KINDS
 
+MODES = ("zero", "uniform", "mean")  # ways to switch a head off; see `Model.ablate`
+
 ALL = "*"
 _NAME = re.compile(r"(?:(?P<kind>[a-z]+):)?(?P<layer>\d+|\*)(?:\.(?P<head>\d+|\*))?")
 _WAYS = 'write "5.4" (layer 5, head 4), "2.*" (all of layer 2), "cross:1.3" (a kind first), or the name of a pattern'

@@ -13,8 +13,8 @@ import pytest
 import regard
 from regard import Trace
 from regard.app.examples import EXAMPLES
-from regard.capture import MODES
 from regard.effects import effect
+from regard.heads import MODES
 from regard.reference import NAME, SENTENCES
 from regard.views import decode, header_of
 from regard.views.report import report_of
@@ -62,7 +62,7 @@ def test_health_and_state(client):
     assert state["default"] == "all-MiniLM-L6-v2" and state["download"] is False
     known = {model["name"]: model for model in state["models"]}
     assert {"all-MiniLM-L6-v2", "translator"} <= set(known)
-    assert (tuple(state["modes"]), state["sentences"]) == (MODES, len(SENTENCES))
+    assert state["sentences"] == len(SENTENCES)
     assert client.get("/api/models").json()["models"][0]["name"] == "all-MiniLM-L6-v2"
 
 
@@ -73,6 +73,7 @@ def test_a_trace_is_the_models_own(client, traced, minilm):
     np.testing.assert_allclose(there.attention(3), here.attention(3), atol=1e-6)
     ready = {model["name"]: model for model in client.get("/api/models").json()["models"]}["all-MiniLM-L6-v2"]
     assert ready["state"] == "ready" and ready["about"]["kinds"] == ["encoder"] and ready["about"]["walk"]
+    assert tuple(ready["about"]["modes"]) == MODES
 
 
 def test_what_is_open_first_can_be_asked_for(client):
@@ -136,6 +137,15 @@ def test_mode_mean_is_over_the_sentences_that_come_with_regard(client, model, he
     for kind in here.kinds:
         last = here.layers(kind)[-1]
         np.testing.assert_allclose(made.attention(last, kind=kind), here.attention(last, kind=kind), atol=1e-5)
+
+
+def test_a_model_without_value_vectors_offers_no_uniform_attention(client):
+    asked = {"text": "Hello!", "model": "translator"}
+    assert client.post("/api/traces", json=asked).status_code == 200
+    known = {model["name"]: model for model in client.get("/api/models").json()["models"]}
+    assert known["translator"]["about"]["modes"] == ["zero", "mean"]
+    off = {"heads": [{"kind": "encoder", "layer": 0, "head": 1}], "mode": "uniform"}
+    assert client.post("/api/traces", json={**asked, "ablate": off}).status_code == 422
 
 
 def test_a_walk_through_the_translator(client):

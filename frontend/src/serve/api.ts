@@ -12,6 +12,7 @@ export interface About {
   target: boolean;
   generate: boolean;
   walk: boolean;
+  modes: string[]; // ways to switch its heads off
 }
 
 export interface ModelRecord {
@@ -47,7 +48,6 @@ export interface ServerState {
   download: boolean;
   models: ModelRecord[];
   examples: Example[];
-  modes: string[];
   sentences: number; // that mean outputs are taken over
   limits: Record<string, number>;
 }

@@ -8,7 +8,8 @@ export function Off() {
   const session = useSession();
   const tell = useTell();
   const { off, mode } = session.ask.value;
-  const { modes = [], sentences: count = 0 } = session.server.state.value ?? {};
+  const { modes = [mode] } = session.model.value?.about ?? {};
+  const { sentences: count = 0 } = session.server.state.value ?? {};
   const several = new Set(off.map(({ kind }) => kind)).size > 1 || off.some(({ kind }) => kind === "cross");
   const nameOf = (one: string) => {
     const key = `mode_${one}`;

@@ -75,11 +75,17 @@ export class Session {
     this.change({ other: { ...this.ask.peek().other, ...change } });
   }
 
-  /** Another model; what was switched off, and which head was compared, belonged to the last one. */
+  /** Another model; what was switched off and how, and which head was compared, belonged to the last one. */
   choose(model: string): void {
     const { other } = this.ask.peek();
     this.telling = true;
-    this.change({ model, off: [], truncate: false, other: { ...other, layer: null, head: null } });
+    this.change({
+      model,
+      off: [],
+      mode: NOTHING_ASKED.mode,
+      truncate: false,
+      other: { ...other, layer: null, head: null },
+    });
   }
 
   /** Load a model by name or folder, and use it. */

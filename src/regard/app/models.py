@@ -148,6 +148,7 @@ class Models:
 
 def about(model: Model) -> dict[str, Any]:
     """What a model is, and what can be asked of it."""
+    from regard.ablation import modes_of
     from regard.views.walk import can_walk
 
     kinds = sorted({kind for kind, _ in model.layout})
@@ -161,6 +162,7 @@ def about(model: Model) -> dict[str, Any]:
         "target": model.is_encoder_decoder,
         "generate": model.can_generate and not model.is_encoder_decoder,
         "walk": can_walk(model.module),
+        "modes": list(modes_of(model)),
     }
 
 

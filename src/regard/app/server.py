@@ -95,7 +95,6 @@ class App:
                 "download": self.settings.download,
                 "models": await run_in_threadpool(self.models.records),
                 "examples": EXAMPLES,
-                "modes": list(work.MODES),
                 "sentences": len(SENTENCES),
                 "limits": self.limits.record,
             }

@@ -19,6 +19,7 @@ from regard.app.memory import check_run
 from regard.app.problems import bad, large, missing
 from regard.app.settings import Limits
 from regard.app.worker import Job
+from regard.heads import MODES
 from regard.trace import Trace
 from regard.views.html import save_html
 from regard.views.report import report_of
@@ -28,7 +29,6 @@ from regard.views.wire import encode
 if TYPE_CHECKING:
     from regard.model import Model
 
-MODES = ("zero", "uniform", "mean")
 LONG = 16_000_000  # bytes of weights from which a trace is sent layer by layer
 
 

@@ -3,7 +3,7 @@
 Enters: a torch module and its inputs. Leaves: operations (q, k, v or maps of a batch), recorded as Traces.
 """
 
-from regard.capture.ablate import MODES, Ablation, Means
+from regard.capture.ablate import Ablation, Means
 from regard.capture.attribution import embedding_parts
 from regard.capture.outputs import Edit, Place, Places, layout_of, outputs, places_of
 from regard.capture.record import Book, Recorder
@@ -11,7 +11,6 @@ from regard.capture.stream import Layer, stream
 from regard.capture.tiers import TIERS, Plan, capture, model_type
 
 __all__ = [
-    "MODES",
     "TIERS",
     "Ablation",
     "Book",

@@ -20,9 +20,8 @@ from regard.capture.operation import from_call
 from regard.capture.outputs import Place
 from regard.capture.rebuild import visible_keys
 from regard.capture.tap import Call
-from regard.heads import Head
+from regard.heads import MODES, Head
 
-MODES = ("zero", "uniform", "mean")
 Means = Mapping[tuple[str, int], Any]  # (kind, layer) -> (H, e) mean outputs of its heads
 
 

@@ -4,8 +4,9 @@ Enters: a module. Leaves: nothing; while the block lasts, no kernel is kept for 
 
 oneDNN compiles a kernel for every shape it meets and keeps up to 1,024 of them. Batches of a corpus have hundreds of
 shapes, and what is kept lies between freed blocks that can no longer be joined: the heap grows with the corpus, though
-little of it is in use. In float32 torch takes only GELU from oneDNN, and its own is as fast. In half precision and on
-ARM, products come from there too, so there it stays on.
+little of it is in use. Of what a BERT does in float32 torch takes only GELU from oneDNN, and its own is about as fast
+(41 s against 40 over 3,000 sentences). Convolutions, half precision and ARM have their products from there: there it
+stays on.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from torch.nn.modules.conv import _ConvNd
 
 onednn = torch.backends.mkldnn  # its name in torch
 
@@ -31,5 +33,6 @@ def steady(module: torch.nn.Module) -> Iterator[None]:
 
 def _needed(module: torch.nn.Module) -> bool:
     """Whether a module's products, too, come from oneDNN."""
-    parameter = next(module.parameters(), torch.empty(0))
-    return parameter.dtype != torch.float32 or bool(onednn.is_acl_available())  # type: ignore[no-untyped-call]
+    dtypes = {parameter.dtype for parameter in module.parameters()}
+    convolves = any(isinstance(part, _ConvNd) for part in module.modules())
+    return convolves or not dtypes <= {torch.float32} or bool(onednn.is_acl_available())  # type: ignore[no-untyped-call]

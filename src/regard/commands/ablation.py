@@ -54,7 +54,7 @@ def ablation(
     loading: Loading,
 ) -> None:
     """What each head is worth for a task: its score with every head, and every layer, switched off."""
-    from regard.capture import MODES
+    from regard.heads import MODES
 
     options = {"task": task, "label": label, "modes": mode or MODES, "reference": reference, "curve": curve}
     run("ablation", [loading.load(model)], reading.sources(corpora), running, **options)

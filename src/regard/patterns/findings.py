@@ -14,13 +14,13 @@ from regard.context import Array
 from regard.map_types import TYPES
 from regard.measures.reading import Reading
 from regard.patterns.definitions import BAG, USUAL, Pattern
+from regard.patterns.naming import own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Measured, Patterns
 
 if TYPE_CHECKING:
     from regard.trace import Trace
 
-ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
 FEWEST_ROWS = 3  # rows that must be there before a head is named for what they show
 RESAMPLES = 1000
 
@@ -96,9 +96,15 @@ def _named(pattern: Pattern, measured: Measured, threshold: float | None) -> Arr
     if pattern.threshold is None:
         return np.zeros(len(measured.heads), dtype=bool)
     enough = _reaches(measured.readings[pattern.name], pattern.threshold if threshold is None else threshold)
-    if pattern.name != "same word":
-        return enough
-    return enough & _reaches(measured.readings["same word, elsewhere"], ELSEWHERE)
+    return enough & own_name(pattern.name, lambda name: _lifts(measured, name))
+
+
+def _lifts(measured: Measured, name: str) -> Array:
+    """(H,) lifts of a pattern, 0 where it is n/a or too few rows show it."""
+    if name not in measured.readings:
+        return np.zeros(len(measured.heads))
+    reading = measured.readings[name]
+    return np.where(reading.rows >= FEWEST_ROWS, np.nan_to_num(reading.lift), 0.0)
 
 
 def _reaches(reading: Reading, threshold: float) -> Array:

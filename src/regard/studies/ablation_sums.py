@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from regard.capture import MODES, Ablation, Means
+from regard.capture import Ablation, Means
 from regard.capture.gates import gate_gradients
 from regard.capture.prefix import Shared
 from regard.corpus.batches import Item
 from regard.corpus.readers import Source, read
 from regard.corpus.sums import Array, Sums
-from regard.heads import Head, all_heads
+from regard.heads import MODES, Head, all_heads
 from regard.studies.ablation_tasks import Asked, Task, task_for
 from regard.studies.base import Batch, Context, Study
 

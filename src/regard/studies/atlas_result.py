@@ -15,7 +15,7 @@ from regard.corpus.sums import Array, Sums, interval, ratio
 from regard.map_types import TYPES
 from regard.measures.reading import lift
 from regard.patterns.definitions import BAG, PATTERNS, USUAL
-from regard.patterns.findings import ELSEWHERE
+from regard.patterns.naming import own_name
 from regard.store import write_atomic
 from regard.studies.atlas_page import head_records
 from regard.studies.base import Context, layers_of
@@ -117,16 +117,20 @@ def _heads(
 
 
 def named_heads(table: pd.DataFrame) -> pd.DataFrame:
-    """Heads whose lift reaches the threshold of a pattern, strongest first."""
+    """Heads whose lift reaches the threshold of a pattern, and of no simpler one that explains it; strongest first."""
+    import pandas as pd
+
     thresholds = {p.name: p.threshold for p in PATTERNS if p.threshold is not None} | {BAG: USUAL}
-    chosen = table[table["measure"].isin(list(thresholds))]
-    chosen = chosen[chosen["value"] >= chosen["measure"].map(thresholds)]
-    elsewhere = table[table["measure"] == "same word, elsewhere"].set_index(["kind", "layer", "head"])["value"]
-    own = [
-        measure != "same word" or elsewhere.get((kind, layer, head), 0.0) >= ELSEWHERE
-        for kind, layer, head, measure in chosen[["kind", "layer", "head", "measure"]].itertuples(index=False)
-    ]
-    return chosen[np.array(own, dtype=bool)].sort_values("value", ascending=False, kind="stable").reset_index(drop=True)
+    lifts = table.pivot(index=["kind", "layer", "head"], columns="measure", values="value").fillna(0.0)
+    named = {
+        name: (lifts[name] >= threshold) & own_name(name, lambda other: lifts[other].to_numpy())
+        for name, threshold in thresholds.items()
+        if name in lifts
+    }
+    flags = pd.DataFrame(named).stack()  # by kind, layer, head and measure
+    places = pd.MultiIndex.from_frame(table[["kind", "layer", "head", "measure"]])
+    chosen = table[flags.reindex(places, fill_value=False).to_numpy(dtype=bool)]
+    return chosen.sort_values("value", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def type_shares(sums: Sums) -> pd.DataFrame:

@@ -1,0 +1,26 @@
+"""Whether a head that reaches a pattern is to be called after it, or does something simpler that would reach it too.
+
+Enters: lifts of heads. Leaves: booleans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from regard.context import Array
+
+ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
+_NEIGHBOURS = ("previous token", "next token")
+_OFTEN_NEIGHBOURS = ("other pieces of the word", "related word")  # heads that look at neighbours find many of these
+
+
+def own_name(name: str, lift_of: Callable[[str], Array]) -> Array:
+    """(H,) whether what heads do is no simpler pattern; `lift_of` gives lifts (H,) by name, 0 where there are none."""
+    if name == "same word":
+        return lift_of("same word, elsewhere") >= ELSEWHERE
+    lifts = lift_of(name)
+    if name in _OFTEN_NEIGHBOURS:
+        return np.asarray(lifts > np.max([lift_of(neighbour) for neighbour in _NEIGHBOURS], axis=0))
+    return np.ones(lifts.shape, bool)

@@ -1,0 +1,70 @@
+"""Heads are called after what they do, not after what that happens to reach as well."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from regard import Trace
+from regard.patterns.definitions import PATTERNS
+from regard.patterns.naming import own_name
+from regard.studies.atlas_result import COLUMNS, named_heads
+from regard.tokens import Side, Token
+
+PIECES = "other pieces of the word"
+TOKENS = [("un", 0), ("##bel", 0), ("##iev", 0), ("able", 1), ("straw", 2), ("##berries", 2), ("sat", 3), ("on", 4)]
+
+
+def names_of(maps):
+    side = Side("encoder", tuple(Token(text, word=word) for text, word in TOKENS))
+    return {f.pattern for f in Trace({"encoder": side}, Trace.from_maps(maps[None, None], side.texts).sites).patterns()}
+
+
+def neighbours(offset):
+    rows = np.arange(len(TOKENS))
+    return np.eye(len(TOKENS))[np.clip(rows + offset, 0, len(TOKENS) - 1)]
+
+
+@pytest.mark.parametrize(("offset", "name"), [(-1, "previous token"), (1, "next token")])
+def test_a_head_of_neighbours_is_not_a_head_of_pieces(offset, name):
+    assert names_of(neighbours(offset)) == {name}
+
+
+def test_a_head_of_pieces_is_one():
+    words = np.array([word for _, word in TOKENS])
+    maps = (words[:, None] == words[None, :]) & ~np.eye(len(words), dtype=bool)
+    maps = np.where(maps.any(-1, keepdims=True), maps, np.eye(len(words)))  # words of one piece look at themselves
+    assert PIECES in names_of(maps / maps.sum(-1, keepdims=True))
+
+
+def lifts(**given):
+    return lambda name: np.array(given.get(name.replace(" ", "_"), [0.0, 0.0]))
+
+
+def test_neighbours_explain_related_words_and_the_token_itself_explains_the_same_word():
+    related = lifts(related_word=[0.5, 0.5], previous_token=[0.6, 0.1])
+    assert own_name("related word", related).tolist() == [False, True]
+    same = {"same word": [0.9, 0.9], "same word, elsewhere": [0.1, 0.3]}
+    assert own_name("same word", lambda name: np.array(same[name])).tolist() == [False, True]
+    assert own_name("delimiter", lifts()).tolist() == [True, True]
+
+
+def test_over_a_corpus_the_same_rule_holds():
+    values = {
+        0: {"previous token": 0.9, "next token": 0.0, PIECES: 0.6, "same word": 0.0, "same word, elsewhere": np.nan},
+        1: {"previous token": 0.2, "next token": 0.1, PIECES: 0.6, "same word": 0.5, "same word, elsewhere": 0.4},
+    }
+    rows = [
+        dict.fromkeys(COLUMNS, 0.0) | {"kind": "encoder", "layer": 0, "head": head, "measure": name, "value": value}
+        for head, numbers in values.items()
+        for name, value in numbers.items()
+    ]
+    named = named_heads(pd.DataFrame(with_the_rest(rows), columns=list(COLUMNS)))
+    found = list(zip(named["head"], named["measure"], strict=True))
+    assert found == [(0, "previous token"), (1, PIECES), (1, "same word")]
+
+
+def with_the_rest(rows):
+    """Every other pattern, of which the heads show nothing."""
+    there = {row["measure"] for row in rows}
+    blank = [row | {"measure": p.name, "value": 0.0} for p in PATTERNS if p.name not in there for row in rows[::5]]
+    return [*rows, *blank]
