@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
+
+from regard import gguf
+from regard.progress import err, working
 
 DEFAULT = "all-MiniLM-L6-v2"
 
@@ -83,9 +87,25 @@ def load_pretrained(
     """The model and its tokenizer (or image processor), as the checkpoint was saved."""
     place, options = _found(source, revision=revision, trust_remote_code=trust_remote_code)
     with quiet(), _plain_errors(source, allow_pickle):
+        if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():
+            return _unpacked(Path(place), options, dtype)
         model = _model(place, options, dtype, allow_pickle)
         if tokenizer is None or isinstance(tokenizer, str):
             tokenizer = _tokenizer(tokenizer or place, options if tokenizer is None else {})
+    return model, tokenizer
+
+
+def _unpacked(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
+    """The model of a GGUF file and its tokenizer: from regard's cache, which the first time fills."""
+    folder = gguf.folder_of(place / options["gguf_file"], dtype)
+    if gguf.whole(folder):
+        model, tokenizer = _model(str(folder), {}, dtype, allow_pickle=False), _tokenizer(str(folder), {})
+        model.config.name_or_path = str(place)
+        return model, tokenizer
+    model = gguf.plain(_model(str(place), options, dtype, allow_pickle=False))
+    tokenizer = _tokenizer(str(place), options)
+    if not isinstance(tokenizer, NoTokenizer):
+        gguf.keep(folder, model, tokenizer)
     return model, tokenizer
 
 
@@ -155,18 +175,38 @@ def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) 
     return loader.from_pretrained(place, dtype=dtype or "auto", **safe, **options).eval()
 
 
+@dataclass(frozen=True)
+class NoTokenizer:
+    """What stands in a tokenizer's place where there is none, and why."""
+
+    why: str
+
+
 def _tokenizer(place: str, options: dict[str, Any]) -> Any:
-    """The tokenizer of a text model, the image processor of a vision model, or None."""
+    """The tokenizer of a text model, the image processor of a vision model, or why there is none."""
     import transformers
 
+    warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")  # Marian's, for odd punctuation
     try:
-        return transformers.AutoTokenizer.from_pretrained(place, **options)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as no_tokenizer:
-        try:
-            return transformers.AutoImageProcessor.from_pretrained(place, **options)
-        except (OSError, ValueError, KeyError, ImportError, TypeError, AttributeError):
-            del no_tokenizer
-            return None
+        made = transformers.AutoTokenizer.from_pretrained(place, **options)
+        if _has_vocabulary(made, Path(place), options):
+            return made
+        why = "there is no file of one in its folder"
+    except Exception as error:  # the tokenizers library raises Exception itself
+        plain = isinstance(error, (OSError, ValueError, ImportError))
+        why = _first_line(str(error) if plain else f"{type(error).__name__}: {error}").split(". ")[0]
+    try:
+        return transformers.AutoImageProcessor.from_pretrained(place, **options)
+    except Exception:
+        return NoTokenizer(why)
+
+
+def _has_vocabulary(tokenizer: Any, place: Path, options: dict[str, Any]) -> bool:
+    """Whether a tokenizer was read from files: without any, transformers makes one that knows no word."""
+    if not place.is_dir() or "gguf_file" in options or not tokenizer.vocab_files_names:
+        return True
+    kinds = ("tokenizer.*", "vocab*", "*.model", "*.spm", "*.tiktoken", "*.txt", "tekken.json")
+    return any(True for kind in kinds for _ in place.glob(kind))
 
 
 def _hub_reachable(timeout: float = 3.0) -> bool:
@@ -219,14 +259,16 @@ def _first_line(text: str) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars or warnings of transformers while a model loads."""
+    """No warnings of transformers while a model loads, and its progress bars as ours."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    if err.is_jupyter:
+        logging.disable_progress_bar()
     try:
-        yield
+        with working("loading the model"):
+            yield
     finally:
         logging.set_verbosity(level)
         if bars:

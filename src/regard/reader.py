@@ -16,6 +16,7 @@ import torch
 from regard.answers import answer_side, generated, generated_all
 from regard.capture import Book
 from regard.inputs import Encoded, encode, image_inputs, pad, shift_right
+from regard.loading import NoTokenizer
 from regard.tokens import Segment, Side
 
 Device = str | torch.device | None
@@ -28,6 +29,9 @@ class Reader:
     def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
         self.module = module if device is None else module.to(device)
         self.name = name
+        self.no_tokenizer = ""  # why there is none, where that is known
+        if isinstance(tokenizer, NoTokenizer):
+            self.no_tokenizer, tokenizer = f" ({tokenizer.why})", None
         is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
         self.tokenizer: Any = tokenizer if is_tokenizer else getattr(tokenizer, "tokenizer", None)
         self.processor: Any = None if is_tokenizer else getattr(tokenizer, "image_processor", tokenizer)
@@ -67,7 +71,8 @@ class Reader:
         """Say the way out where there is no tokenizer."""
         if self.tokenizer is None:
             raise ValueError(
-                f"{self.name} has no tokenizer; load it as (model, tokenizer), or call trace_inputs with its inputs"
+                f"{self.name} has no tokenizer{self.no_tokenizer}; load it as (model, tokenizer), or call trace_inputs "
+                "with its inputs"
             )
 
     # -- texts as ids and tokens ---------------------------------------------------------------------------

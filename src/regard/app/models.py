@@ -176,8 +176,11 @@ def _loaded(name: str, settings: Settings) -> Model:
     if place is not None:
         model.name = name
     if model.tokenizer is None:
-        raise ValueError(f"{name} has no tokenizer; the app reads text. For images: regard view --image")
-    assert model.layout
+        raise ValueError(
+            f"{name} has no tokenizer{model.no_tokenizer}; the app reads text. For images: regard view --image"
+        )
+    if not model.layout:
+        raise ValueError(f"{name} ran no attention that regard can see")
     return model
 
 

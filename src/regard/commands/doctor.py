@@ -51,6 +51,7 @@ def examined() -> dict[str, Any]:
     """Everything a bug report needs, by name."""
     import torch
 
+    from regard import gguf
     from regard.capture.tiers import interface_works
     from regard.catalogue import known_models
 
@@ -63,6 +64,7 @@ def examined() -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "capture": "works" if interface_works() else "falls back: transformers changed its attention interface",
         "models": [known.name for known in known_models() if known.installed],
+        "cache": f"{gguf.size() / 1e6:.0f} MB of dequantised GGUF files",
         "browser": next((name for name in _BROWSERS if shutil.which(name)), None) or _default_browser(),
     }
 

@@ -6,8 +6,7 @@ Enters: what was typed. Leaves: models, traces; progress on standard error.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
@@ -17,12 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
+from regard.progress import err as err
+from regard.progress import working as working
+
 if TYPE_CHECKING:
     from regard.model import Model
     from regard.trace import Trace
 
 out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 
 Text = Annotated[str | None, typer.Argument(help="The text; - reads standard input.", show_default=False)]
 Pair = Annotated[str | None, typer.Argument(help="A second sentence, for models that read pairs.", show_default=False)]
@@ -104,16 +105,6 @@ def _options(group: type) -> list[Parameter]:
 def typed(text: str | None) -> str | None:
     """The text that was typed, or what comes on standard input for "-"."""
     return sys.stdin.read() if text == "-" else text
-
-
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show what is going on while it lasts."""
-    if not err.is_terminal:
-        yield
-        return
-    with err.status(f"{what} ..."):
-        yield
 
 
 def size_of(path: Path) -> str:

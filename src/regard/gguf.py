@@ -1,0 +1,105 @@
+"""GGUF files, dequantised once: the second start reads plain weights from regard's cache.
+
+Enters: a .gguf file. Leaves: a folder with weights, config and tokenizer as transformers reads them, checked by its
+checksums whenever it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+LARGEST = 4_000_000_000  # bytes of one model; larger ones are dequantised each time
+LIMIT = 8_000_000_000  # bytes of all; the one that was not used for longest goes first
+_SUMS = "checksums.json"
+_VERSION = 1
+
+
+def cache() -> Path:
+    """Where dequantised models lie: under REGARD_CACHE, or the user's cache folder."""
+    home = os.environ.get("REGARD_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "regard"
+    return Path(home).expanduser() / "gguf"
+
+
+def folder_of(file: Path, dtype: Any) -> Path:
+    """Where this file's weights go: by its content, the precision asked for and what reads it."""
+    import transformers
+
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    made_by = f"{digest} {dtype} {transformers.__version__} {_VERSION}"
+    return cache() / f"{file.stem}-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}"
+
+
+def whole(folder: Path) -> bool:
+    """Whether the folder is there and every file is as it was written; a damaged one is removed."""
+    if not folder.is_dir():
+        return False
+    try:
+        same: bool = json.loads((folder / _SUMS).read_bytes()) == _sums(folder)
+        (folder / _SUMS).touch()  # used now
+    except (OSError, ValueError):
+        same = False
+    if not same:
+        shutil.rmtree(folder, ignore_errors=True)
+    return same
+
+
+def keep(folder: Path, model: Any, tokenizer: Any) -> None:
+    """Write model and tokenizer for the next start; where there is no room or no right to write, do without."""
+    size = sum(weight.nbytes for weight in model.state_dict().values())
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if size > LARGEST or 2 * size > shutil.disk_usage(folder.parent).free:
+            return
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as beside:
+            made = Path(beside) / "model"
+            model.save_pretrained(made)
+            tokenizer.save_pretrained(made)
+            (made / _SUMS).write_text(json.dumps(_sums(made)))
+            made.rename(folder)
+        _tidy(folder)
+    except OSError:  # another process was first, or the disk is full
+        return
+
+
+def plain(model: Any) -> Any:
+    """A model whose weights were all dequantised is one like any other, and may be saved."""
+    quantizer = getattr(model, "hf_quantizer", None)
+    if quantizer is not None and all(weight.is_floating_point() for weight in model.parameters()):
+        quantizer.remove_quantization_config(model)
+    return model
+
+
+def size() -> int:
+    """Bytes that the cache takes."""
+    return sum(_size(folder) for folder in _folders())
+
+
+def _tidy(newest: Path) -> None:
+    others = sorted((f for f in _folders() if f != newest), key=lambda folder: (folder / _SUMS).stat().st_mtime)
+    while others and size() > LIMIT:
+        shutil.rmtree(others.pop(0), ignore_errors=True)
+
+
+def _folders() -> list[Path]:
+    return [path.parent for path in cache().glob(f"[!.]*/{_SUMS}")]
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    """The checksum of each file by its name."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if path.name != _SUMS:
+            with path.open("rb") as content:
+                found[path.name] = hashlib.file_digest(content, "sha256").hexdigest()
+    return found
