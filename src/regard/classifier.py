@@ -99,6 +99,7 @@ def train_classifier(
     device: str | None = None,
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
+    offline: bool = False,
 ) -> Path:
     """Fine-tune a model to tell the labels of a table, and save its best epoch as a folder.
 
@@ -129,7 +130,7 @@ def train_classifier(
     learned, held, labels = _data(source, dev, label, seed, said)
     torch.manual_seed(seed)  # the new head
     name, place = resolve(model)
-    options = {"trust_remote_code": trust_remote_code, "allow_pickle": allow_pickle}
+    options = {"trust_remote_code": trust_remote_code, "allow_pickle": allow_pickle, "offline": offline}
     made = _padding(Model(*load_classifier(place, labels, **options), name=name, device=device))
     rows, others = (_rows(made, part, labels, length) for part in (learned, held))
     tuning = _Tuning(made, rows, others, settings, Path(output), said)

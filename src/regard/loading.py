@@ -5,18 +5,17 @@ Enters: what a user typed. Leaves: a transformers model and its tokenizer, or on
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
-import socket
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from regard import gguf
+from regard.hub import leaving_it_alone, why_not_asked
 from regard.progress import err, working
 
 DEFAULT = "all-MiniLM-L6-v2"
@@ -30,7 +29,7 @@ class Packaged:
     path: str
     pip: str
     note: str
-    pickle: bool = False
+    pickle: str = ""  # sha256 of the one pickle file in it that is opened without being asked
 
 
 PACKAGED = {
@@ -45,7 +44,7 @@ PACKAGED = {
         "models/transformers/albert_heads_8_uspto_all_1310k",
         "rxnmapper",
         "ALBERT for chemical reactions, 12 layers x 8 heads, pickle weights",
-        pickle=True,
+        pickle="8541f3f500dae71abe678d546bd035ca946e2d1c819f6b2cf41a97faedd7e6a2",
     ),
 }
 
@@ -58,6 +57,19 @@ def packaged_path(name: str) -> Path | None:
         return None
     path = Path(spec.submodule_search_locations[0]) / entry.path
     return path if path.exists() else None
+
+
+def is_trusted(source: str | Path) -> bool:
+    """Whether a folder's pickle weights are those of a packaged model: by place and content, never by name."""
+    places = [(packaged_path(name), entry.pickle) for name, entry in PACKAGED.items() if entry.pickle]
+    return any(
+        path is not None and path.resolve() == Path(source).resolve() and _sha256(path / "pytorch_model.bin") == known
+        for path, known in places
+    )
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def resolve(name: str | Path | None) -> tuple[str, str]:
@@ -82,11 +94,18 @@ def resolve(name: str | Path | None) -> tuple[str, str]:
 
 
 def load_pretrained(
-    source: str, *, tokenizer: Any, revision: str | None, dtype: Any, trust_remote_code: bool, allow_pickle: bool
+    source: str,
+    *,
+    tokenizer: Any,
+    revision: str | None,
+    dtype: Any,
+    trust_remote_code: bool,
+    allow_pickle: bool,
+    offline: bool,
 ) -> tuple[Any, Any]:
     """The model and its tokenizer (or image processor), as the checkpoint was saved."""
-    place, options = _found(source, revision=revision, trust_remote_code=trust_remote_code)
-    with quiet(), _plain_errors(source, allow_pickle):
+    place, options, why = _found(source, offline, revision=revision, trust_remote_code=trust_remote_code)
+    with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():
             return _unpacked(Path(place), options, dtype)
         model = _model(place, options, dtype, allow_pickle)
@@ -110,13 +129,13 @@ def _unpacked(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, An
 
 
 def load_classifier(
-    source: str, labels: Sequence[str], *, trust_remote_code: bool, allow_pickle: bool
+    source: str, labels: Sequence[str], *, trust_remote_code: bool, allow_pickle: bool, offline: bool
 ) -> tuple[Any, Any]:
     """A model with a new, untrained head for these labels on its weights, in 32 bits, and its tokenizer."""
     import transformers
 
-    place, options = _found(source, revision=None, trust_remote_code=trust_remote_code)
-    with quiet(), _plain_errors(source, allow_pickle):
+    place, options, why = _found(source, offline, revision=None, trust_remote_code=trust_remote_code)
+    with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         model = transformers.AutoModelForSequenceClassification.from_pretrained(
             place,
             id2label=dict(enumerate(labels)),
@@ -130,13 +149,14 @@ def load_classifier(
         return model, _tokenizer(place, options)
 
 
-def _found(source: str, **asked: Any) -> tuple[str, dict[str, Any]]:
-    """Where a model is loaded from, and the options of loading it."""
+def _found(source: str, offline: bool, **asked: Any) -> tuple[str, dict[str, Any], str | None]:
+    """Where a model is loaded from, the options of loading it, and why the hub is not asked, where it is not."""
     place, options = _place(source)
     options |= asked
-    if not Path(place).exists() and not _hub_reachable():
+    why = None if Path(place).exists() else why_not_asked(offline)
+    if why is not None:
         options["local_files_only"] = True
-    return place, options
+    return place, options, why
 
 
 def _place(source: str) -> tuple[str, dict[str, Any]]:
@@ -209,25 +229,8 @@ def _has_vocabulary(tokenizer: Any, place: Path, options: dict[str, Any]) -> boo
     return any(True for kind in kinds for _ in place.glob(kind))
 
 
-def _hub_reachable(timeout: float = 3.0) -> bool:
-    """Whether the hub answers at all; without this look its client retries for half a minute when offline."""
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE:
-        return False
-    if getproxies():
-        return True
-    address = urlsplit(constants.ENDPOINT)
-    try:
-        port = address.port or (443 if address.scheme == "https" else 80)
-        with socket.create_connection((address.hostname or "", port), timeout=timeout):
-            return True
-    except OSError:
-        return False
-
-
 @contextmanager
-def _plain_errors(source: str, allow_pickle: bool) -> Iterator[None]:
+def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[None]:
     """One sentence with the way out, in place of transformers' and the hub's own errors."""
     try:
         yield
@@ -241,8 +244,9 @@ def _plain_errors(source: str, allow_pickle: bool) -> Iterator[None]:
         if Path(source).exists():
             raise ValueError(f"the model in {source} could not be loaded: {_first_line(text)}") from None
         raise FileNotFoundError(
-            f"the model {source} is neither a folder nor in the local cache, and the hub could not be reached or does "
-            "not know it; check the spelling and the network, or run `regard models` to see what is installed"
+            f"the model {source} is neither a folder nor in the local cache, and the hub "
+            f"{why or 'does not give it; check the spelling, or log in with: hf auth login'} (`regard models` lists "
+            "what is here)"
         ) from None
     except (KeyError, ValueError, TypeError, ImportError, RuntimeError) as error:
         if "trust_remote_code" in str(error) or "custom code" in str(error):

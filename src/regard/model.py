@@ -39,7 +39,7 @@ from regard.capture.steady import steady
 from regard.capture.tiers import undisturbed
 from regard.heads import Heads, Shows, names_patterns
 from regard.inputs import Encoded
-from regard.loading import PACKAGED, load_pretrained, resolve
+from regard.loading import is_trusted, load_pretrained, resolve
 from regard.reader import Device, Reader
 from regard.related import Relation, relation_of, with_related
 from regard.trace import Trace
@@ -55,6 +55,7 @@ def load(
     revision: str | None = None,
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
+    offline: bool = False,
 ) -> Model:
     """Load a model to trace.
 
@@ -74,6 +75,8 @@ def load(
         Run code that comes with the model. Never without being asked.
     allow_pickle
         Read weights that are only there as pickle files. Refused unless asked for.
+    offline
+        Do not ask the hub: only what is here already is found.
 
     Examples
     --------
@@ -91,8 +94,9 @@ def load(
     if own is not None:
         return Model(own.model, own.tokenizer, name=own.model.config.name, device=device)
     name, source = resolve(model)
-    how = {"dtype": dtype, "revision": revision, "trust_remote_code": trust_remote_code, "allow_pickle": allow_pickle}
-    trusted = allow_pickle or (name in PACKAGED and PACKAGED[name].pickle)
+    how = {"dtype": dtype, "revision": revision, "trust_remote_code": trust_remote_code}
+    how |= {"allow_pickle": allow_pickle, "offline": offline}
+    trusted = allow_pickle or is_trusted(source)
     module, its_tokenizer = load_pretrained(source, tokenizer=tokenizer, **how | {"allow_pickle": trusted})
     made = Model(module, its_tokenizer, name=name, device=device)
     if tokenizer is None or isinstance(tokenizer, str):

@@ -1,6 +1,7 @@
 """What users get wrong: each one clear sentence that says what and what to do."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import torch
 from transformers import FNetConfig, FNetModel, MambaConfig, MambaModel
 
 import regard
+from regard.loading import PACKAGED
 from regard.trace import Trace
 
 
@@ -77,14 +79,37 @@ def test_a_folder_without_a_model(tmp_path):
 
 
 def test_pickle_weights_are_refused_unless_asked_for(bert, tmp_path):
-    torch.save(bert.module.state_dict(), tmp_path / "pytorch_model.bin")
-    config = bert.config.to_dict() | {"architectures": ["BertModel"]}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    bert.tokenizer.save_pretrained(tmp_path)
+    folder = pickled(bert, tmp_path / "pickled")
     with pytest.raises(ValueError, match=r"only pickle files.*allow_pickle=True"):
-        regard.load(tmp_path)
-    loaded = regard.load(tmp_path, allow_pickle=True)
+        regard.load(folder)
+    loaded = regard.load(folder, allow_pickle=True)
     np.testing.assert_allclose(loaded.trace("the cat").attention(1), bert.trace("the cat").attention(1), atol=1e-6)
+
+
+def pickled(bert, folder: Path) -> Path:
+    """A folder whose weights are a pickle file."""
+    folder.mkdir(parents=True)
+    torch.save(bert.module.state_dict(), folder / "pytorch_model.bin")
+    (folder / "config.json").write_text(json.dumps(bert.config.to_dict() | {"architectures": ["BertModel"]}))
+    bert.tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_folder_that_has_the_name_of_a_packaged_model_is_not_trusted(bert, tmp_path, monkeypatch):
+    pickled(bert, tmp_path / "rxnmapper")
+    monkeypatch.chdir(tmp_path)
+    for name in ("rxnmapper", tmp_path / "rxnmapper"):
+        with pytest.raises(ValueError, match="only pickle files"):
+            regard.load(name)
+
+
+def test_a_package_that_has_the_name_of_a_packaged_model_is_not_trusted(bert, tmp_path, monkeypatch):
+    entry = PACKAGED["rxnmapper"]
+    pickled(bert, tmp_path / entry.package / entry.path)
+    (tmp_path / entry.package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="only pickle files"):
+        regard.load("rxnmapper")
 
 
 def test_code_that_comes_with_a_model_is_not_run(tmp_path):

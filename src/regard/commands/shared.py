@@ -47,6 +47,7 @@ class Loading:
     trust_remote_code: Annotated[
         bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
     ] = False
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the hub; take what is here.")] = False
 
     def load(self, model: str | None) -> Model:
         """The model of this name, loaded under a sign of life."""

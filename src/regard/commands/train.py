@@ -128,6 +128,7 @@ def train_classifier_command(
         device=loading.device,
         trust_remote_code=loading.trust_remote_code,
         allow_pickle=loading.allow_pickle,
+        offline=loading.offline,
     )
     out.print(f"\nmodel: [bold]{folder}[/bold]; try: regard study ablation {dev or data} --model {folder}")
 
