@@ -22,6 +22,7 @@ from transformers import (
 
 import regard
 from regard.loading import packaged_path
+from tests.silent import Silent
 from tests.tiny import made, tiny_bert, tiny_llama
 
 torch.set_num_threads(1)  # tiny models: two threads only wait for each other
@@ -42,6 +43,14 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def silent() -> Iterator[Silent]:
+    """A hub that never answers."""
+    hub = Silent()
+    yield hub
+    hub.close()
 
 
 @pytest.fixture(scope="session")

@@ -129,7 +129,7 @@ def asked(fields: Fields, limits: Limits) -> Asked:
     return Asked(
         text=text,
         pair=fields.text("pair", limits.text) or None,
-        model=fields.text("model", _NAME) or None,
+        model=_model(fields, "model"),
         target=fields.text("target", limits.text) or None,
         generate=fields.number("generate", 1, limits.generate),
         truncate=bool(fields.get("truncate", bool)),
@@ -143,10 +143,18 @@ def asked(fields: Fields, limits: Limits) -> Asked:
 
 def model_name(fields: Fields) -> str:
     """The name of a model to load."""
-    name = fields.text("name", _NAME)
-    if not name or not name.isprintable():
+    name = _model(fields, "name")
+    if name is None:
         raise bad("name must be the name or folder of a model")
     return name
+
+
+def _model(fields: Fields, field: str) -> str | None:
+    """The name of a model; what can be none is told so before anybody looks for it."""
+    name = fields.text(field, _NAME)
+    if name and not name.isprintable():
+        raise Problem(422, "input", f"{field} holds characters that no name of a model has")
+    return name or None
 
 
 def client_of(request: Request) -> str | None:

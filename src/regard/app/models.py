@@ -1,29 +1,32 @@
 """The models that the page may choose among, and those that are loaded.
 
-Enters: names. Leaves: models, loaded one at a time beside the running ones; what is not on the list is refused.
+Enters: names. Leaves: models, loaded beside the running ones; what is not on the list is refused. Downloads run beside
+each other, and beside what is loaded from here: one that is stuck holds up nobody but who asked for it.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.app.fetching import downloaded, fetched, is_hub_name, snapshot
 from regard.app.log import note
 from regard.app.memory import check_model
 from regard.app.problems import Problem, busy, of_failure
 from regard.app.settings import Settings
 from regard.catalogue import known_models
-from regard.loading import DEFAULT
+from regard.loading import DEFAULT, PACKAGED
 
 if TYPE_CHECKING:
     from regard.model import Model
 
 _FRESH = 20.0  # seconds for which a look into the cache of downloaded models holds
+_TOLD = 10.0  # seconds for which a name that failed stays on the list, so that the page can tell why
+_AT_ONCE = 8  # models that are downloaded at a time, and as many that wait to be read from here
 
 
 @dataclass
@@ -32,9 +35,11 @@ class Entry:
 
     name: str
     note: str
+    listed: bool = True  # rather than named in the page
     state: str = "available"  # loading, ready, failed
+    remote: bool = False  # whether it has to be downloaded
     message: str = ""
-    since: float = 0.0  # when loading began
+    since: float = 0.0  # when loading began, or failed
     used: float = 0.0
     model: Model | None = None
     arriving: Future[Model] = field(default_factory=Future)
@@ -47,33 +52,36 @@ class Entry:
             "note": self.note,
             "state": self.state,
             "seconds": round(time.monotonic() - self.since, 1) if loading else None,
-            "bytes": _downloaded(self.name) if loading else None,
+            "bytes": downloaded(self.name) if loading and self.remote else None,
             "message": self.message,
             "about": None if self.model is None else about(self.model),
         }
 
 
 class Models:
-    """Models by name. Loading runs in a thread of its own, one at a time."""
+    """Models by name. Each is loaded in a thread of its own; only one at a time is read into memory."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._entries: dict[str, Entry] = {}
         self._looked = float("-inf")
         self._lock = threading.RLock()
-        for name in settings.models:
+        self._reading = threading.Lock()
+        self._given = tuple(map(_known, settings.models))
+        for name in self._given:
             self._entries[name] = Entry(name, "given at the start")
         self._look()
 
     @property
     def default(self) -> str | None:
         """The model for requests that name none: the first one given, or the built-in one."""
-        given = (*self._settings.models, DEFAULT)
+        given = (*self._given, DEFAULT)
         return next((name for name in given if name in self._entries), None)
 
     def records(self) -> list[dict[str, Any]]:
         with self._lock:
             self._look()
+            self._forget()
             return [entry.record for entry in self._entries.values()]
 
     def start(self, name: str) -> Entry:
@@ -83,11 +91,13 @@ class Models:
             if entry.state in ("ready", "loading"):
                 entry.used = time.monotonic()
                 return entry
-            other = next((one for one in self._entries.values() if one.state == "loading"), None)
-            if other is not None:
-                raise busy(f"{other.name} is being loaded; try again when it is here")
+            remote = self._is_of_hub(name) and snapshot(name) is None
+            under_way = [one for one in self._entries.values() if one.state == "loading" and one.remote == remote]
+            if len(under_way) >= _AT_ONCE:
+                raise busy(f"{len(under_way)} models are being loaded; try again when they are here")
             self._entries[name] = entry
-            entry.state, entry.message, entry.since, entry.arriving = "loading", "", time.monotonic(), Future()
+            entry.state, entry.remote, entry.message = "loading", remote, ""
+            entry.since, entry.arriving = time.monotonic(), Future()
             threading.Thread(target=self._load, args=(entry,), name="regard-loading", daemon=True).start()
             return entry
 
@@ -100,6 +110,7 @@ class Models:
 
     def _entry(self, name: str) -> Entry:
         self._look()
+        self._forget()
         known = self._entries.get(name)
         if known is not None:
             return known
@@ -110,7 +121,7 @@ class Models:
                 f"{name} is not on this server's list of models; start it with --model {name}, or with "
                 "--allow-download to name any model here",
             )
-        return Entry(name, "named in the page")
+        return Entry(name, "named in the page", listed=False)
 
     def _look(self) -> None:
         """Put on the list what has come into the cache since the last look."""
@@ -122,15 +133,21 @@ class Models:
                 if known.installed:
                     self._entries.setdefault(known.name, Entry(known.name, known.note))
 
+    def _forget(self) -> None:
+        """Take names off the list that were typed, failed, and have been told of."""
+        old = time.monotonic() - _TOLD
+        for entry in list(self._entries.values()):
+            if not entry.listed and entry.state == "failed" and entry.since < old:
+                del self._entries[entry.name]
+
     def _load(self, entry: Entry) -> None:
         try:
-            model = _loaded(entry.name, self._settings)
+            model = self._loaded(entry)
         except BaseException as error:  # the thread's end must reach whoever waits
-            problem = of_failure(error)
-            if problem.status == 500:
-                note("model failed", model=entry.name, error=repr(error))
+            note("model failed", model=entry.name, error=repr(error))
+            problem = of_failure(error) if entry.listed or is_hub_name(entry.name) else _no_model(entry.name)
             with self._lock:
-                entry.state, entry.message = "failed", problem.message
+                entry.state, entry.message, entry.since = "failed", problem.message, time.monotonic()
             entry.arriving.set_exception(problem)
             return
         with self._lock:
@@ -139,11 +156,46 @@ class Models:
         note("model loaded", model=entry.name, seconds=round(time.monotonic() - entry.since, 1))
         entry.arriving.set_result(model)
 
+    def _loaded(self, entry: Entry) -> Model:
+        """A model, run once: how its attention is seen is known then, and a model that has none is told at once."""
+        from regard.model import load
+
+        name = entry.name
+        place = self._place(name)
+        with self._reading:
+            check_model(place)
+            model = load(place, device=self._settings.device)
+            if place != name:
+                model.name = name
+            if model.tokenizer is None:
+                raise ValueError(
+                    f"{name} has no tokenizer{model.no_tokenizer}; the app reads text. For images: regard view --image"
+                )
+            assert model.layout
+            return model
+
+    def _is_of_hub(self, name: str) -> bool:
+        """Whether a name is that of a hub model; who started the server may have meant a folder of that name."""
+        return is_hub_name(name) and not (name in self._given and Path(name).exists())
+
+    def _place(self, name: str) -> str:
+        """What is read: a package, a folder, or the folder of a hub model, downloaded where that is allowed."""
+        if not self._is_of_hub(name):
+            return name
+        if snapshot(name) is None and not self._settings.download and name not in self._given:
+            raise FileNotFoundError(f"{name} is here in part only; start the server with --model {name} for the rest")
+        return str(fetched(name, self._settings.offline))
+
     def _make_room(self, newest: Entry) -> None:
         ready = sorted((e for e in self._entries.values() if e.model is not None), key=lambda e: e.used)
         for entry in ready[: max(0, len(ready) - self._settings.limits.models)]:
             if entry is not newest:
                 entry.model, entry.state, entry.arriving = None, "available", Future()
+
+
+def _no_model(name: str) -> Problem:
+    """One answer for everything that a path of this machine may be but a model: it tells nobody what is there."""
+    return Problem(422, "input", f"{name} could not be loaded; name a hub model, or a folder that holds a model")
 
 
 def about(model: Model) -> dict[str, Any]:
@@ -166,53 +218,6 @@ def about(model: Model) -> dict[str, Any]:
     }
 
 
-def _loaded(name: str, settings: Settings) -> Model:
-    """A model, run once: how its attention is seen is known then, and a model that has none is told at once."""
-    from regard.model import load
-
-    place = _snapshot(name) if name not in settings.models else None
-    check_model(place or name)
-    model = load(place or name, device=settings.device)
-    if place is not None:
-        model.name = name
-    if model.tokenizer is None:
-        raise ValueError(
-            f"{name} has no tokenizer{model.no_tokenizer}; the app reads text. For images: regard view --image"
-        )
-    if not model.layout:
-        raise ValueError(f"{name} ran no attention that regard can see")
-    return model
-
-
-def _snapshot(name: str) -> str | None:
-    """The folder of a downloaded model; loading from it asks no hub. None for models of other kinds."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    if Path(name).exists() or "/" not in name:
-        return None
-    try:
-        return str(snapshot_download(name, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError, HfHubHTTPError, OSError):
-        return None
-
-
-def _downloaded(name: str) -> int | None:
-    """Bytes of a model that have come from the hub so far."""
-    from huggingface_hub import constants
-    from huggingface_hub.file_download import repo_folder_name
-
-    if Path(name).exists() or "/" not in name:
-        return None
-    blobs = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="model") / "blobs"
-    return _total(blobs.glob("*")) or None
-
-
-def _total(paths: Iterable[Path]) -> int:
-    total = 0
-    for path in paths:
-        try:
-            total += path.stat().st_size
-        except OSError:  # renamed when complete
-            continue
-    return total
+def _known(name: str) -> str:
+    """The name of a packaged model as it is spelled, for any spelling; other names as they are."""
+    return next((one for one in PACKAGED if one.lower() == name.lower() and not Path(name).exists()), name)

@@ -39,6 +39,7 @@ class Settings:
     models: tuple[str, ...] = ()  # names and folders given at the start; the first is the default
     studies: Path | None = None
     download: bool = False  # whether the page may name models that are not on the list
+    offline: bool = False  # whether the hub is left alone
     device: str | None = None
     token: str | None = None  # asked for where the server is bound elsewhere than loopback
     names: tuple[str, ...] = ()  # further host names it is reached by

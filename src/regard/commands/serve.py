@@ -42,6 +42,7 @@ def serve(
     allowed_host: Annotated[
         list[str] | None, typer.Option("--allowed-host", help="A further name by which the page is reached.")
     ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the hub; take what is here.")] = False,
     device: Annotated[str | None, typer.Option(help="Where to run: cpu, cuda, mps.")] = None,
     log: Annotated[
         Path | None, typer.Option(help="File for the log (JSON lines).", show_default="standard error")
@@ -58,6 +59,7 @@ def serve(
         models=tuple(model or ()),
         studies=studies,
         download=allow_download,
+        offline=offline,
         device=device,
         names=tuple(allowed_host or ()),
     )
