@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
-from regard.app.run import listen
+from regard.app.connections import Connection
+from regard.app.run import listen, server_of
 from regard.app.server import App, application
 from regard.app.settings import Limits, Settings
 from tests.tiny import saved, tiny_llama
@@ -74,7 +74,9 @@ def serve(tiny) -> Iterator[Serve]:
     """Start servers in threads, on the tiny model unless another is given; they end with the test."""
     ends: list[Callable[[], Any]] = []
 
-    def start(*, limits: dict[str, Any] | None = None, **settings: Any) -> tuple[httpx.Client, App]:
+    def start(
+        *, limits: dict[str, Any] | None = None, connection: type[Connection] = Connection, **settings: Any
+    ) -> tuple[httpx.Client, App]:
         socket = listen("127.0.0.1", 0)
         address = f"http://127.0.0.1:{socket.getsockname()[1]}"
         given = {
@@ -84,7 +86,7 @@ def serve(tiny) -> Iterator[Serve]:
             **settings,
         }
         made = application(Settings(**given))
-        server = uvicorn.Server(uvicorn.Config(made, log_config=None, access_log=False, ws="none"))
+        server = server_of(made, connection)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
         thread.start()
         client = httpx.Client(base_url=address, timeout=TIMEOUT)

@@ -7,10 +7,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import numpy as np
 import pytest
+import torch
 
 from regard.app import memory
 from regard.app.memory import estimate
+from regard.app.weighing import weight_of
 from regard.views import decode
 
 TEXT = {"text": "the cat sat on the mat"}
@@ -108,6 +111,40 @@ def test_traces_kept_stay_within_their_memory(serve):
     for _ in range(6):
         post(client)
     assert 1 <= len(parts.kept) < 6 and parts.kept.bytes <= 40_000
+
+
+def test_walks_are_counted_with_the_weights_they_hold(serve):
+    client, parts = serve()
+    name = post(client, path="/api/walk", model=parts.models.default).headers["x-regard-trace"]
+    walk = parts.kept.get(name).walk
+    assert walk is not None
+    own = sum(array.nbytes for array in walk.arrays.values())
+    assert own < parts.kept.bytes < 5 * own  # the rest is the trace
+
+
+def test_walks_kept_stay_within_their_memory(serve):
+    client, parts = serve()
+    post(client, path="/api/walk", model=parts.models.default)
+    one = parts.kept.bytes
+    client, parts = serve(limits={"memory": int(3.5 * one)})
+    for _ in range(8):
+        post(client, path="/api/walk", model=parts.models.default)
+    assert len(parts.kept) == 3
+
+
+def test_what_is_found_out_about_a_trace_counts_too(serve):
+    client, parts = serve()
+    name = post(client).headers["x-regard-trace"]
+    before = parts.kept.bytes
+    assert client.get(f"/api/traces/{name}/report").status_code == 200
+    assert len(parts.kept) == 1 and parts.kept.bytes > before
+
+
+def test_a_part_of_an_array_keeps_the_whole_of_it():
+    whole = np.zeros(100_000, np.float32)
+    tensor = torch.zeros(100_000)
+    assert 4e5 < weight_of({"a": whole[:10], "b": whole[5:]}) < 4.1e5
+    assert 4e5 < weight_of([tensor[:10].numpy(), tensor[5:].numpy()]) < 4.1e5
 
 
 def test_tokens_have_a_limit(serve):

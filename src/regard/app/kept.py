@@ -8,12 +8,11 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from regard.app.problems import missing
+from regard.app.weighing import weight_of
 from regard.trace import Trace
 from regard.views.report import Report
 
@@ -32,9 +31,8 @@ class Kept:
 
     @property
     def bytes(self) -> int:
-        """Memory of its arrays; one that several sites share counts once."""
-        arrays = {id(array): array.nbytes for site in self.trace.sites for array in _arrays(site)}
-        return sum(arrays.values())
+        """Memory that it keeps: the trace, the walk, and what was found out since."""
+        return weight_of(self)
 
 
 class Shelf:
@@ -54,10 +52,11 @@ class Shelf:
         return self._bytes
 
     def put(self, kept: Kept) -> None:
+        """Keep a trace; one that is kept already is weighed again, since what is asked of it makes it heavier."""
         size = kept.bytes
         with self._lock:
+            self._bytes += size - self._held.pop(kept.id, (kept, 0))[1]
             self._held[kept.id] = (kept, size)
-            self._bytes += size
             while len(self._held) > 1 and (len(self._held) > self._count or self._bytes > self._memory):
                 self._bytes -= self._held.popitem(last=False)[1][1]
 
@@ -67,8 +66,3 @@ class Shelf:
                 raise missing("this trace is not kept any more; send its text again")
             self._held.move_to_end(name)
             return self._held[name][0]
-
-
-def _arrays(site: object) -> list[np.ndarray]:
-    values = [getattr(site, one.name) for one in fields(site)]  # type: ignore[arg-type]
-    return [value for value in values if isinstance(value, np.ndarray)]

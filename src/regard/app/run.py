@@ -14,7 +14,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import uvicorn
+from starlette.applications import Starlette
 
+from regard.app.connections import Connection
 from regard.app.guard import is_loopback
 from regard.app.server import application
 from regard.app.settings import PORT, Settings
@@ -30,9 +32,19 @@ def serve(settings: Settings, *, port: int | None = None, browser: bool = True, 
     actual = listening.getsockname()[1]
     token = None if is_loopback(settings.host) else secrets.token_urlsafe(24)
     settings = replace(settings, port=actual, token=token)
-    server = uvicorn.Server(
+    server = server_of(application(settings))
+    address = address_of(settings)
+    threading.Thread(target=_announce, args=(server, address, browser, say), daemon=True).start()
+    with listening:
+        server.run(sockets=[listening])
+
+
+def server_of(made: Starlette, connection: type[Connection] = Connection) -> uvicorn.Server:
+    """What answers for an application."""
+    return uvicorn.Server(
         uvicorn.Config(
-            application(settings),
+            made,
+            http=connection,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -41,10 +53,6 @@ def serve(settings: Settings, *, port: int | None = None, browser: bool = True, 
             ws="none",
         )
     )
-    address = address_of(settings)
-    threading.Thread(target=_announce, args=(server, address, browser, say), daemon=True).start()
-    with listening:
-        server.run(sockets=[listening])
 
 
 def listen(host: str, port: int | None) -> socket.socket:

@@ -13,13 +13,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
-from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from regard import __version__
 from regard.app import work
@@ -132,21 +132,22 @@ class App:
     async def layer(self, request: Request) -> Response:
         kept, place = self._kept(request), request.path_params
         data = await self._run(request, lambda _: work.layer(kept, place["kind"], place["layer"]))
-        return _bytes(data, kept)
+        return await self._of(kept, _bytes(data, kept))
 
     async def report(self, request: Request) -> Response:
         kept = self._kept(request)
-        return _bytes(await self._run(request, lambda _: work.report(kept), "report"), kept)
+        data = await self._run(request, lambda _: work.report(kept), "report")
+        return await self._of(kept, _bytes(data, kept))
 
     async def file(self, request: Request) -> Response:
         kept = self._kept(request)
-        path = await self._run(request, lambda _: work.trace_file(kept))
-        return _download(path, "trace.safetensors", "application/octet-stream")
+        file = await self._run(request, lambda _: work.trace_file(kept))
+        return await self._of(kept, Download(file, "trace.safetensors", "application/octet-stream"))
 
     async def saved_page(self, request: Request) -> Response:
         kept, first = self._kept(request), open_of(request)
-        path = await self._run(request, lambda _: work.page(kept, first))
-        return _download(path, "regard.html", "text/html; charset=utf-8")
+        file = await self._run(request, lambda job: work.page(job, kept, first))
+        return await self._of(kept, Download(file, "regard.html", "text/html; charset=utf-8"))
 
     async def _payload(
         self, request: Request, make: Callable[[Job, Model, Asked, Any], work.Payload], default: str | None
@@ -156,8 +157,8 @@ class App:
         made = await self._run(
             request, lambda job: make(job, model, wanted, self.limits), make.__name__, replaces="report"
         )
-        self.kept.put(made.kept)
-        return _bytes(made.data, made.kept, {"X-Regard-Whole": str(int(made.whole))})
+        answer = _bytes(made.data, made.kept, {"X-Regard-Whole": str(int(made.whole))})
+        return await self._of(made.kept, answer)
 
     async def _model(self, request: Request, name: str | None) -> Model:
         client_of(request)
@@ -193,6 +194,11 @@ class App:
         if problem.status == 500:
             log.error("failed", exc_info=error, extra={"facts": {"path": request.url.path}})
         return problem
+
+    async def _of(self, kept: Kept, answer: Response) -> Response:
+        """An answer from a trace, which is kept; making the answer may have added to it."""
+        await run_in_threadpool(self.kept.put, kept)
+        return answer
 
     def _kept(self, request: Request) -> Kept:
         return self.kept.get(request.path_params["id"])
@@ -255,11 +261,17 @@ def _bytes(data: bytes, kept: Kept, headers: dict[str, str] | None = None) -> Re
     return Response(data, media_type="application/octet-stream", headers={"X-Regard-Trace": kept.id, **(headers or {})})
 
 
-def _download(path: Any, name: str, media_type: str) -> Response:
-    return FileResponse(
-        path,
-        media_type=media_type,
-        filename=name,
-        headers={"Content-Security-Policy": FOREIGN_POLICY},
-        background=BackgroundTask(path.unlink, missing_ok=True),
-    )
+class Download(FileResponse):
+    """A file made for one answer: gone after it, however that ends."""
+
+    def __init__(self, file: work.File, name: str, media_type: str) -> None:
+        super().__init__(
+            file.path, media_type=media_type, filename=name, headers={"Content-Security-Policy": FOREIGN_POLICY}
+        )
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.remove()

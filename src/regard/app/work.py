@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -116,18 +117,29 @@ def report(kept: Kept) -> bytes:
     return encode(kept.trace, report=kept.report, weights=())
 
 
-def trace_file(kept: Kept) -> Path:
-    """The trace as a file of its own, for whoever sends it to delete."""
-    return _temporary(".safetensors", kept.trace.save)
+class File:
+    """A file that is there as long as somebody holds this, or until it is removed."""
+
+    def __init__(self, suffix: str) -> None:
+        descriptor, name = tempfile.mkstemp(prefix="regard-", suffix=suffix)
+        os.close(descriptor)
+        self.path = Path(name)
+        self.remove = weakref.finalize(self, self.path.unlink, missing_ok=True)
 
 
-def page(kept: Kept, first: Open) -> Path:
-    """The saved page as a file, for whoever sends it to delete."""
+def trace_file(kept: Kept) -> File:
+    """The trace as a file of its own."""
+    return _written(".safetensors", kept.trace.save)
+
+
+def page(job: Job, kept: Kept, first: Open) -> File:
+    """The saved page as a file."""
     if first.view == "walk" and kept.walk is None:
         raise bad("this trace has no walk")
     kept.report = kept.report or report_of(kept.trace)
+    job.check()
     options = {**vars(first), "report": kept.report or False, "walk": kept.walk}
-    return _temporary(".html", lambda path: save_html(kept.trace, path, **options))
+    return _written(".html", lambda path: save_html(kept.trace, path, **options))
 
 
 def _finite(value: Any) -> Any:
@@ -139,16 +151,10 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _temporary(suffix: str, write: Callable[[Path], Any]) -> Path:
-    descriptor, name = tempfile.mkstemp(prefix="regard-", suffix=suffix)
-    os.close(descriptor)
-    path = Path(name)
-    try:
-        write(path)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path
+def _written(suffix: str, write: Callable[[Path], Any]) -> File:
+    made = File(suffix)
+    write(made.path)
+    return made
 
 
 def _check_length(model: Model, asked: Asked, limits: Limits) -> None:
