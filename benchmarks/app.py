@@ -32,6 +32,7 @@ import regard
 from regard.views import header_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.app.entering import entered, origin_of, token_of
 from tests.app.fuzz import fuzz
 
 out = Console()
@@ -77,7 +78,7 @@ def idle(address: str, model: regard.Model, runs: int = 300) -> None:
     inputs, _ = model.collate([model.encode(TWENTY)])
     ready = model.ready(inputs)
     bare, answers, reports = [], [], []
-    with httpx.Client(base_url=address, timeout=60) as client:
+    with entered(address) as client:
         for number in range(runs + 20):
             with torch.no_grad():
                 start = time.perf_counter()
@@ -188,7 +189,8 @@ async def _typing(address: str, pid: int, clients: int, seconds: float, seen: Se
 
 async def _one(address: str, number: int, end: float, seen: Seen) -> None:
     """A typist with connections of their own: one pool for all costs the client more than the server works."""
-    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
+    shown = {"Authorization": f"Bearer {token_of(address)}"}
+    async with httpx.AsyncClient(base_url=origin_of(address), headers=shown, timeout=60) as client:
         await Typist(number, client, seen).type(end)
 
 
@@ -218,7 +220,7 @@ def long_text(address: str, pid: int) -> None:
     bare = time.perf_counter() - start
     tokens = len(inputs["input_ids"][0])
     del model, inputs
-    with httpx.Client(base_url=address, timeout=600) as client:
+    with entered(address, 600) as client:
         client.post("/api/traces", json={"text": "Hello", "model": name})  # loaded
         start = time.perf_counter()
         answer = client.post("/api/traces", json={"text": text, "model": name})

@@ -63,7 +63,7 @@ def picture_app(browser: Any) -> None:
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # noqa: S603 (our own)
     try:
         assert server.stdout is not None
-        found = re.search(r"http://\S+/", server.stdout.readline())
+        found = re.search(r"http://\S+", server.stdout.readline())
         assert found, "the server printed no address"
         asked = urlencode({"text": SENTENCES[0], "pair": SENTENCES[1], "off": "encoder:1.8"})
         for theme in ("light", "dark"):

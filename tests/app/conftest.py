@@ -19,6 +19,7 @@ from regard.app.connections import Connection
 from regard.app.run import listen, server_of
 from regard.app.server import App, application
 from regard.app.settings import Limits, Settings
+from tests.app.entering import entered
 from tests.tiny import saved, tiny_llama
 
 TIMEOUT = 60
@@ -26,12 +27,12 @@ TIMEOUT = 60
 
 @contextmanager
 def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """`regard serve` as people start it; its address is on standard output."""
+    """`regard serve` as people start it; its address, with the token, is on standard output."""
     command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
-        found = re.search(r"(http://\S+/)\S*", process.stdout.readline())
+        found = re.search(r"http://\S+", process.stdout.readline())
         assert found, "the server printed no address"
         yield found[0], process
     finally:
@@ -45,7 +46,7 @@ def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 def client(tmp_path_factory) -> Iterator[httpx.Client]:
     """The default model behind `regard serve`."""
     log = tmp_path_factory.mktemp("log") / "server.jsonl"
-    with started("--log", str(log)) as (address, _), httpx.Client(base_url=address, timeout=TIMEOUT) as made:
+    with started("--log", str(log)) as (address, _), entered(address) as made:
         made.headers["x-log"] = str(log)  # where the tests find it
         yield made
 

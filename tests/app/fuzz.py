@@ -1,6 +1,6 @@
 """Bad requests: every address, with whatever a confused or hostile client may send.
 
-    python tests/app/fuzz.py ADDRESS [COUNT]
+    python -m tests.app.fuzz ADDRESS [COUNT]
 
 Whatever comes, the answer is no 5xx but the announced "busy", comes in time, and says what is wrong in one shape.
 """
@@ -17,6 +17,8 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
+
+from tests.app.entering import entered
 
 SECONDS = 30  # an answer that takes longer is a hang
 METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]
@@ -54,7 +56,7 @@ class Outcome:
 def fuzz(address: str, count: int, seed: int = 0) -> Outcome:
     """Send `count` requests and look at each answer."""
     chance, outcome = random.Random(seed), Outcome()
-    with httpx.Client(base_url=address, timeout=SECONDS) as client:
+    with entered(address, SECONDS) as client:
         known = [client.post("/api/traces", json={"text": "the cat sat"}).headers["x-regard-trace"]]
         for number in range(count):
             if chance.random() < 0.05:

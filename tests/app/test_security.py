@@ -96,8 +96,9 @@ def test_every_answer_carries_its_headers(serve, studies):
         assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "no-referrer"
 
 
-def test_bound_elsewhere_the_token_is_asked_for(serve):
-    client, _ = serve(host="0.0.0.0", token="s3cret-token")
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_the_token_is_asked_for(serve, host):
+    client, _ = serve(host=host, token="s3cret-token")
     refused = client.get("/")
     assert refused.status_code == 401 and refused.json()["error"] == "token"
     assert client.get("/?token=wrong").status_code == 401
@@ -106,11 +107,34 @@ def test_bound_elsewhere_the_token_is_asked_for(serve):
     entered = client.get("/?token=s3cret-token&x=1")
     assert entered.status_code == 303 and entered.headers["location"] == "/?x=1"
     cookie = entered.headers["set-cookie"]
-    assert "HttpOnly" in cookie and "samesite=strict" in cookie.lower()
+    assert "HttpOnly" in cookie and "samesite=lax" in cookie.lower()
     assert client.get("/api/state").status_code == 200  # by its cookie
     client.cookies.clear()
     assert client.get("/api/state", headers={"Authorization": "Bearer s3cret-token"}).status_code == 200
     assert b"location: /evil.example/\r\n" in raw(client, "//evil.example/?token=s3cret-token")
+
+
+def test_reports_and_models_are_behind_the_token(serve, studies):
+    client, _ = serve(token="s3cret-token", studies=studies)
+    for path in ("/api/state", "/api/models", "/api/studies", "/studies/atlas/report.html", "/static/app.js"):
+        assert client.get(path).json()["error"] == "token", path
+    for path in ("/api/models", "/api/traces", "/api/walk", "/api/ablate"):
+        assert client.post(path, json={"name": "translator", "text": "a"}).status_code == 401, path
+
+
+def test_who_comes_without_the_token_is_told_in_a_page(serve):
+    client, _ = serve(token="s3cret-token")
+    answer = client.get("/", headers={"Accept": "text/html,*/*"})
+    assert answer.status_code == 401 and "open the address that the server printed" in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_the_ticket_of_the_browser_is_good_for_one_time(serve):
+    client, _ = serve(token="s3cret-token", ticket="once")
+    first, second = client.get("/?token=once"), httpx.get(client.base_url.join("/?token=once"))
+    assert first.status_code == 303 and "once" not in first.headers["set-cookie"]
+    assert second.status_code == 401
+    assert client.get("/api/state").status_code == 200
 
 
 def test_bound_elsewhere_names_are_still_checked(serve):
@@ -124,7 +148,7 @@ def test_bound_elsewhere_names_are_still_checked(serve):
     ]
 
 
-def test_a_token_comes_with_every_address_but_loopback():
+def test_the_address_carries_the_token():
     assert all(is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8"))
     assert not any(is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.7", "box"))
     assert address_of(Settings(host="::1", port=5)) == "http://[::1]:5/"

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 
 from .conftest import started
+from .entering import entered, origin_of, token_of
 
 
 def digest(folder: Path) -> dict[str, str]:
@@ -29,7 +30,7 @@ def test_killed_in_the_middle_of_a_request_it_loses_no_study_and_starts_again(lo
     (study / "meta.json").write_text(json.dumps({"study": "atlas", "tally": {"inputs": 3}}))
     before = digest(tmp_path / "studies")
     options = ("--model", str(long_llama), "--studies", str(tmp_path / "studies"))
-    with started(*options) as (address, process), httpx.Client(base_url=address, timeout=60) as client:
+    with started(*options) as (address, process), entered(address) as client:
         assert client.post("/api/traces", json={"text": "the cat"}).status_code == 200
         listed = client.get("/api/studies").json()
         failed = []
@@ -47,7 +48,7 @@ def test_killed_in_the_middle_of_a_request_it_loses_no_study_and_starts_again(lo
         asking.join(20)
         assert failed, "the request was over before the server was killed"
     assert digest(tmp_path / "studies") == before
-    with started(*options) as (address, process), httpx.Client(base_url=address, timeout=60) as client:
+    with started(*options) as (address, process), entered(address) as client:
         assert client.get("/api/studies").json() == listed
         assert client.get("/studies/atlas/report.html").text == "report"
         process.send_signal(signal.SIGTERM)
@@ -63,15 +64,35 @@ def test_plain_regard_opens_the_browser_and_stops_at_ctrl_c(tmp_path):
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        end = time.monotonic() + 20
-        while not (opened.exists() and opened.read_text()) and time.monotonic() < end:
-            time.sleep(0.05)
-        address = opened.read_text()
-        assert address in said and httpx.get(f"{address}healthz").json()["status"] == "ok"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        try:
+            assert process.stdout is not None
+            said = process.stdout.readline()
+            end = time.monotonic() + 20
+            while not (opened.exists() and opened.read_text()) and time.monotonic() < end:
+                time.sleep(0.05)
+            address = opened.read_text()
+            assert origin_of(address) in said
+            assert token_of(address) not in said  # others see what a browser is started with: it is good for one time
+            with entered(address) as client:
+                assert client.get("/api/state").status_code == 200
+            assert httpx.get(address).status_code == 401
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
+        finally:
+            process.kill()
+
+
+def test_the_address_that_is_printed_lets_in_and_nothing_else_does():
+    with started() as (address, _):
+        assert httpx.get(f"{origin_of(address)}/api/state").status_code == 401
+        assert len(token_of(address)) >= 32
+        with entered(address) as client:
+            assert client.get("/api/state").status_code == 200
+
+
+def test_without_a_token_everybody_is_let_in():
+    with started("--no-token") as (address, _):
+        assert token_of(address) == "" and httpx.get(f"{address}api/state").status_code == 200
 
 
 def test_a_taken_port_is_one_sentence():

@@ -14,6 +14,7 @@ import pytest
 from test_access import AXE, RUN
 from test_heads import INK, KEY, QUERY, address, names, until
 from tests.app.conftest import long_llama, started  # noqa: F401 (a fixture, and what starts the server)
+from tests.app.entering import origin_of
 from tests.conftest import need
 from tests.tiny import saved, tiny_bert
 from transformers import BertForMaskedLM
@@ -62,7 +63,8 @@ def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
         page.set_default_timeout(60_000)  # loading a model on a busy machine takes its time
         page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith((home, "blob:", "data:")) else None)
+        own = (origin_of(home), "blob:", "data:")
+        page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith(own) else None)
         page.goto(home + hash_)
         page.wait_for_selector(".tabs")
         return page

@@ -13,7 +13,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.app.problems import Problem, large
@@ -37,6 +37,15 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _OPEN = ("/healthz",)  # answered without a token
+_SHUT = "open the address that the server printed; it ends in ?token=..."
+_SHUT_PAGE = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>regard</title>
+<p>regard is here. To use it, {_SHUT}</p>
+<p lang="zh">请打开服务器打印的地址，其末尾为 ?token=...</p>
+</html>
+"""
 _LOCAL = ("localhost", "localhost.localdomain")
 _DAY = 86_400
 
@@ -47,6 +56,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app, self._settings = app, settings
         self._cookie = f"regard-{settings.port}"  # cookies know hosts, not ports
+        self._ticket = settings.ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -94,13 +104,27 @@ class Guard:
         if token is None or scope["path"] in _OPEN or _same(self._shown(headers), token):
             return None
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        if not _same(query.pop("token", [""])[0], token):
-            raise Problem(401, "token", "open the address that the server printed; it ends in ?token=...")
+        if not self._opens(query.pop("token", [""])[0], token):
+            return self._shut(headers, scope)
         path = "/" + scope["path"].lstrip("/\\")  # never //elsewhere
         target = path + (f"?{urlencode(query, doseq=True)}" if query else "")
         response = RedirectResponse(target, 303)
-        response.set_cookie(self._cookie, token, max_age=30 * _DAY, httponly=True, samesite="strict")
+        # Lax: a link in a mail leads here from another site, and what follows it must find the cookie.
+        response.set_cookie(self._cookie, token, max_age=30 * _DAY, httponly=True, samesite="lax")
         return response
+
+    def _opens(self, shown: str, token: str) -> bool:
+        """Whether what an address shows is the token, or the ticket, which is good for one time."""
+        if self._ticket is not None and _same(shown, self._ticket):
+            self._ticket = None
+            return True
+        return _same(shown, token)
+
+    def _shut(self, headers: Headers, scope: Scope) -> Response:
+        """The refusal, as a page for people and in our shape for programs."""
+        if scope["path"] == "/" and "text/html" in headers.get("accept", ""):
+            return HTMLResponse(_SHUT_PAGE, 401)
+        raise Problem(401, "token", _SHUT)
 
     def _shown(self, headers: Headers) -> str:
         scheme, _, value = headers.get("authorization", "").partition(" ")

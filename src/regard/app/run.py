@@ -17,7 +17,6 @@ import uvicorn
 from starlette.applications import Starlette
 
 from regard.app.connections import Connection
-from regard.app.guard import is_loopback
 from regard.app.server import application
 from regard.app.settings import PORT, Settings
 
@@ -26,15 +25,23 @@ _IDLE = 75  # seconds an unused connection stays open: a request must not meet i
 _GRACE = 5  # seconds for answers under way when the server is told to stop
 
 
-def serve(settings: Settings, *, port: int | None = None, browser: bool = True, say: Callable[[str], None]) -> None:
-    """Serve the app until it is stopped; `say` gets its address once it can be opened."""
+def serve(
+    settings: Settings,
+    *,
+    port: int | None = None,
+    browser: bool = True,
+    token: bool = True,
+    say: Callable[[str], None],
+) -> None:
+    """Serve the app until it is stopped; `say` gets its address, with the token, once it can be opened."""
     listening = listen(settings.host, port)
     actual = listening.getsockname()[1]
-    token = None if is_loopback(settings.host) else secrets.token_urlsafe(24)
-    settings = replace(settings, port=actual, token=token)
+    settings = replace(settings, port=actual)
+    if token:
+        settings = replace(settings, token=secrets.token_urlsafe(24), ticket=secrets.token_urlsafe(24))
     server = server_of(application(settings))
-    address = address_of(settings)
-    threading.Thread(target=_announce, args=(server, address, browser, say), daemon=True).start()
+    opened = address_of(replace(settings, token=settings.ticket)) if browser else None
+    threading.Thread(target=_announce, args=(server, address_of(settings), opened, say), daemon=True).start()
     with listening:
         server.run(sockets=[listening])
 
@@ -91,8 +98,8 @@ def _bound(host: str, port: int) -> socket.socket:
     return made
 
 
-def _announce(server: uvicorn.Server, address: str, browser: bool, say: Callable[[str], None]) -> None:
-    """Say the address when it answers, and open it."""
+def _announce(server: uvicorn.Server, address: str, opened: str | None, say: Callable[[str], None]) -> None:
+    """Say the address when it answers, and open the other one."""
     import time
 
     while not server.started:
@@ -100,5 +107,5 @@ def _announce(server: uvicorn.Server, address: str, browser: bool, say: Callable
             return
         time.sleep(0.02)
     say(address)
-    if browser:
-        webbrowser.open(address)
+    if opened is not None:
+        webbrowser.open(opened)

@@ -41,6 +41,7 @@ class Settings:
     download: bool = False  # whether the page may name models that are not on the list
     offline: bool = False  # whether the hub is left alone
     device: str | None = None
-    token: str | None = None  # asked for where the server is bound elsewhere than loopback
+    token: str | None = None  # asked of everybody; None lets anyone in who reaches the server
+    ticket: str | None = None  # opens the door once, for the browser that is started: others see its command line
     names: tuple[str, ...] = ()  # further host names it is reached by
     limits: Limits = field(default_factory=Limits)

@@ -30,8 +30,12 @@ def serve(
         typer.Option(help="Port to listen on; 0 takes any.", min=0, max=65535, show_default="8765, or the next free"),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; elsewhere than on this machine the page asks for a token.")
+        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in that have the token.")
     ] = "127.0.0.1",
+    no_token: Annotated[
+        bool,
+        typer.Option("--no-token", help="Let in everybody who reaches the address, also other users of this machine."),
+    ] = False,
     studies: Annotated[
         Path | None, typer.Option(help="Folder whose saved studies are listed.", exists=True, file_okay=False)
     ] = None,
@@ -63,7 +67,7 @@ def serve(
         device=device,
         names=tuple(allowed_host or ()),
     )
-    run(settings, port=port, browser=not no_browser, say=_say)
+    run(settings, port=port, browser=not no_browser, token=not no_token, say=_say)
 
 
 def _say(address: str) -> None:
