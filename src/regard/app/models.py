@@ -171,7 +171,8 @@ class Models:
                 raise ValueError(
                     f"{name} has no tokenizer{model.no_tokenizer}; the app reads text. For images: regard view --image"
                 )
-            assert model.layout
+            if not model.layout:
+                raise ValueError(f"{name} ran no attention that regard can see")
             return model
 
     def _is_of_hub(self, name: str) -> bool:
