@@ -181,6 +181,10 @@ const TABLE = {
     "{what}: in {hits} of {rows} rows, {mass} on average; chance {chance}",
     "{what}：{rows} 行中有 {hits} 行，平均 {mass}；随机水平 {chance}",
   ],
+  noType: [
+    "Type of map: n/a; beside its strongest columns this head sees nothing but neighbours.",
+    "图的类型：不适用；除最强的几列外，此头只能看到相邻的词元。",
+  ],
   typeLine: ["Type of map: {type} ({probability}).", "图的类型：{type}（{probability}）。"],
   missing: ["n/a for this input ({count})", "对此输入不适用（{count}）"],
   cautions: ["Keep in mind", "请注意"],

@@ -22,12 +22,13 @@ Array = np.ndarray[Any, Any]
 
 TYPES = ("vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous")
 FEWEST = 6  # tokens: smaller maps have no shape to speak of
+NO_ROOM = "the text or window is too short: beside its strongest columns a head sees nothing but neighbours"
 _LOGGED = ("tallest", "three", "diagonal", "line", "band", "own")
 _FLOOR = 0.02  # added before the logarithm: what the eye no longer tells from nothing
 
 
 def type_probabilities(shape: Shape) -> Array:
-    """(..., 5) probabilities of the types in the order of `TYPES`."""
+    """(..., 5) probabilities of the types in the order of `TYPES`; NaN where the map has no room for a shape."""
     model = _model()
     inputs = (type_inputs(shape) - model["mean"]) / model["scale"]
     scores = inputs @ model["weights"] + model["bias"]  # (..., F) @ (F, 5) -> (..., 5)

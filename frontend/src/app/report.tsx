@@ -37,6 +37,7 @@ export function Findings() {
           {tell("typeLine", { type: wordFor(tell, type.name), probability: figure(type.probability, 2) })}
         </p>
       )}
+      {!type && cell.site.types !== null && <p>{tell("noType")}</p>}
       {entropy !== null && uniform !== null && (
         <p>
           {tell("entropyLine", {

@@ -12,6 +12,7 @@ from regard.measures.reading import Array, lift, positions, weigh
 
 OFFSETS = (-2, -1, 0, 1, 2)
 COLUMNS = 3  # how many of the strongest columns are set aside to see what lies under them
+_ROOM = 1e-3  # share of uniform attention off the diagonals; below it only rounding tells a diagonal from the rest
 
 
 class Sums(NamedTuple):
@@ -27,7 +28,8 @@ class Shape(NamedTuple):
     `tallest` and `three` are the lift of the strongest column and of the three strongest together, `gini` how unequal
     the columns are, `diagonal` the strongest lift of the offsets -2 to 2, `evenness` entropy over that of uniform
     attention. The others describe what is left without the three columns: the lift of the strongest diagonal (`line`),
-    of all five together (`band`) and of the query's own segment (`own`, 0 where there is one segment only).
+    of all five together (`band`) and of the query's own segment (`own`, 0 where there is one segment only). `line` and
+    `band` are NaN where the five diagonals cover all that may be seen of those columns: no map can then be told apart.
     """
 
     tallest: Array
@@ -108,7 +110,7 @@ def shape_of(sums: Sums, uniform: Sums, segments: Array, evenness: Array) -> Sha
 
 
 def _lines(diagonals: Array, uniform: Array, means: Array, expected: Array, keep: Array) -> tuple[Array, Array]:
-    """Lift of the strongest diagonal and of all five, as shares of what the kept columns hold."""
+    """Lift of the strongest diagonal and of all five, as shares of what the kept columns hold; NaN without room."""
     xp = array_namespace(diagonals)
     count, keys = diagonals.shape[-1], keep.shape[-1]
     row = positions(diagonals, count)
@@ -118,7 +120,11 @@ def _lines(diagonals: Array, uniform: Array, means: Array, expected: Array, keep
     left, room = xp.sum(means * flags, axis=-1) * count, xp.sum(expected * flags, axis=-1) * count  # (H,)
     mass = _share(xp.sum(diagonals * kept, axis=-1), left)  # (5, H)
     chance = _share(xp.sum(uniform[:, None, :] * kept, axis=-1), room)
-    return xp.max(_lift(mass, chance), axis=0), _lift(xp.sum(mass, axis=0), xp.sum(chance, axis=0))
+    covered = xp.sum(chance, axis=0)
+    roomy = (room > 0) & (covered < 1 - _ROOM)
+    found = xp.max(_lift(mass, chance), axis=0), _lift(xp.sum(mass, axis=0), covered)
+    line, band = (xp.where(roomy, lifts, xp.full_like(lifts, xp.nan)) for lifts in found)
+    return line, band
 
 
 def _own(columns: Array, uniform: Array, segments: Array, keep: Array) -> Array:

@@ -204,7 +204,7 @@ def head_report(trace: Trace, found: Patterns | None = None) -> list[dict[str, A
 
 
 def _type(site: Measured, index: int) -> dict[str, Any]:
-    if site.types is None:
+    if site.types is None or np.isnan(site.types[index]).any():
         return {"type": None, "probabilities": None}
     chances = site.types[index]
     shares = {name: round(float(share), 4) for name, share in zip(TYPES, chances, strict=True)}

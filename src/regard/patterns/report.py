@@ -116,14 +116,14 @@ def _strongest(found: Patterns, count: int) -> Table:
 
 
 def _types(found: Patterns) -> str:
-    """How many maps are of each type."""
-    counts = np.zeros(len(TYPES), int)
-    for site in found.measured:
-        if site.types is not None:
-            counts += np.bincount(site.types.argmax(axis=-1), minlength=len(TYPES))
-    if not counts.any():
-        return "types: n/a, the maps are too small or of two texts"
-    return "types: " + ", ".join(f"{name} {number}" for name, number in zip(TYPES, counts, strict=True) if number)
+    """How many maps are of each type, and how many of none."""
+    known = [site.types[~np.isnan(site.types).any(axis=-1)] for site in found.measured if site.types is not None]
+    counts = Counter(TYPES[number] for types in known for number in types.argmax(axis=-1))
+    if not counts:
+        return f"types: n/a ({found.missing.get('type', 'the maps are too small')})"
+    untyped = found.heads - counts.total()
+    said = [f"{name} {counts[name]}" for name in TYPES if counts[name]] + [f"n/a {untyped}"] * bool(untyped)
+    return "types: " + ", ".join(said)
 
 
 def _missing(found: Patterns) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.context import Array, Context, context_of
-from regard.map_types import FEWEST, type_probabilities
+from regard.map_types import FEWEST, NO_ROOM, type_probabilities
 from regard.measures.bag import BagRows, bag_rows, summarise_bag
 from regard.measures.distance import distance_rows
 from regard.measures.entropy import Level, mean_level, mix_uniform, uniform_entropy, x_log_x
@@ -226,6 +226,8 @@ def _bag_of(bag: BagRows, heads: slice) -> BagRows:
 
 def _measured_of(whole: Measured, heads: slice, site: Site) -> Measured:
     """One site's part of the measures of several."""
+    types = None if whole.types is None else whole.types[heads]
+    roomless = types is not None and bool(np.isnan(types).all())
     return Measured(
         kind=site.kind,
         layer=site.layer,
@@ -235,6 +237,6 @@ def _measured_of(whole: Measured, heads: slice, site: Site) -> Measured:
         evenness=whole.evenness[heads],
         entropy=Level(*(field[heads] for field in whole.entropy)),
         distance=Level(*(field[heads] for field in whole.distance)),
-        types=None if whole.types is None else whole.types[heads],
-        missing=whole.missing,
+        types=None if roomless else types,
+        missing={**whole.missing, "type": NO_ROOM} if roomless else whole.missing,
     )

@@ -49,7 +49,7 @@ class Measured:
     evenness: Array
     entropy: Level
     distance: Level
-    types: Array | None  # (H, 5) probabilities, in the order of `map_types.TYPES`
+    types: Array | None  # (H, 5) probabilities, in the order of `map_types.TYPES`; NaN for a head without one
     missing: dict[str, str]
 
 

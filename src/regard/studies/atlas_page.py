@@ -8,6 +8,8 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from regard.corpus.sums import Sums
 from regard.map_types import TYPES
 from regard.patterns.definitions import PATTERNS
@@ -63,8 +65,8 @@ def _types(sums: Sums) -> dict[tuple[str, int, int], dict[str, float]]:
     found = {}
     for kind, layers in layers_of(sums, "types").items():
         for layer in layers:
-            counts, inputs = sums[f"{kind}/{layer}/types"][0], float(sums[f"{kind}/{layer}/typed"].reshape(-1)[0])
-            for head, row in enumerate(counts):
-                if inputs:
-                    found[kind, layer, head] = {name: float(n) / inputs for name, n in zip(TYPES, row, strict=True)}
+            counts, inputs = (sums[f"{kind}/{layer}/{name}"][0] for name in ("types", "typed"))  # (H, 5), (H,)
+            for head in np.flatnonzero(inputs):
+                shares = counts[head] / inputs[head]
+                found[kind, layer, int(head)] = dict(zip(TYPES, shares.tolist(), strict=True))
     return found

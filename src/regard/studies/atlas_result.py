@@ -140,8 +140,10 @@ def type_shares(sums: Sums) -> pd.DataFrame:
     rows = []
     for kind, layers in layers_of(sums, "types").items():
         total = sum(sums[f"{kind}/{n}/types"].sum(axis=1) for n in layers)  # (R, 5)
-        heads = sum(sums[f"{kind}/{n}/types"].shape[1] * sums[f"{kind}/{n}/typed"] for n in layers)  # (R, 1)
-        shares = ratio(np.asarray(total), np.asarray(heads))
+        maps = sum(sums[f"{kind}/{n}/typed"].sum(axis=1, keepdims=True) for n in layers)  # (R, 1)
+        if not np.asarray(maps)[0]:
+            continue
+        shares = ratio(np.asarray(total), np.asarray(maps))
         low, high = interval(shares[1:])
         rows += [
             {"kind": kind, "type": name, "share": shares[0, n], "low": low[n], "high": high[n]}

@@ -1,6 +1,6 @@
 """Kovaleva's types of the maps of a corpus' first inputs.
 
-Enters: layers of a batch. Leaves: shares of the five types per head and input.
+Enters: layers of a batch. Leaves: shares of the five types per head and input, and whether it has a type at all.
 
 A layer leaves only what the types need of its maps: sums over columns and along diagonals. When the batch has run,
 inputs alike in length and sentences are typed together, all layers at once.
@@ -67,15 +67,17 @@ class Typing:
             diagonals = torch.cat([held.diagonals for held in layers], dim=2).cpu().numpy()
             evenness = torch.cat([held.evenness for held in layers], dim=1).cpu().numpy()
             shares = np.zeros((len(self.batch.items), sum(heads), len(TYPES)))
-            counts = np.zeros((len(self.batch.items), 1))
+            counts = np.zeros((len(self.batch.items), sum(heads)))
             for segments, numbers in self._groups(side).items():
                 made = Sums(columns[numbers], diagonals[:, numbers])
                 shape = _shape(made, evenness[numbers], visible[numbers[0]], segments)
-                shares[numbers] = type_probabilities(shape)
-                counts[numbers] = 1
-            for held, part in zip(layers, np.split(shares, np.cumsum(heads)[:-1], axis=1), strict=True):
+                found = type_probabilities(shape)  # (n, H, 5)
+                shares[numbers] = np.nan_to_num(found)
+                counts[numbers] = ~np.isnan(found).any(axis=-1)
+            edges = np.cumsum(heads)[:-1]
+            for held, part, typed in zip(layers, *(np.split(a, edges, axis=1) for a in (shares, counts)), strict=True):
                 self.batch.add(key(held.layer, "types"), part)
-                self.batch.add(key(held.layer, "typed"), counts)
+                self.batch.add(key(held.layer, "typed"), typed)
 
     def _groups(self, side: str) -> dict[tuple[int, ...], list[int]]:
         """Numbers of the inputs to type, by the sentence of each token (-1 for special ones)."""
