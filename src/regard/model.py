@@ -35,6 +35,7 @@ from regard.capture import (
     places_of,
     stream,
 )
+from regard.capture.finite import NotFiniteError, require_finite
 from regard.capture.steady import steady
 from regard.capture.tiers import undisturbed
 from regard.heads import Heads, Shows, names_patterns
@@ -326,11 +327,16 @@ class Model(Reader):
 
     def stream(self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None]) -> Any:
         """Run the model and hand each layer's attention to `take` as it is computed; nothing is kept."""
+
+        def checked(layer: Layer) -> None:
+            require_finite(layer.named, book)
+            take(layer)
+
         ready = self.ready(inputs)
         with self._lock:
             if self._plan is None:
                 _, self._plan = capture(self.module, ready, None)
-            return stream(self.module, ready, self._plan, set(book.keep), take)
+            return stream(self.module, ready, self._plan, set(book.keep), checked)
 
     def _trace_rows(
         self,
@@ -345,7 +351,10 @@ class Model(Reader):
         for start in range(0, len(rows), batch_size):
             part = slice(start, start + batch_size)
             inputs, book = self.collate(rows[part], targets[part])
-            traces += self._record(inputs, book, [row.facts for row in rows[part]], attribution)
+            try:
+                traces += self._record(inputs, book, [row.facts for row in rows[part]], attribution)
+            except NotFiniteError as error:
+                raise error.among(list(range(len(rows)))[part]) if len(rows) > 1 else error from None
         return traces
 
     def _record(

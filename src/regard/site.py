@@ -218,8 +218,8 @@ class Site:
         scores = self._scores(index, rows, columns)
         # Whole rows are summed here: a kernel's own log-sum-exp is good to 1e-5 only.
         lse = self._chunk_lse(scores, index) if keys is None else self.row_lse(index)[rows]
-        with np.errstate(invalid="ignore"):  # rows that see nothing: -inf minus -inf
-            return np.asarray(np.nan_to_num(np.exp(scores - lse[:, None]), nan=0.0))
+        seen = ~np.isneginf(lse)[:, None]  # rows that see nothing are 0; what is not a number stays so
+        return np.asarray(np.exp(np.where(seen, scores - np.where(seen, lse[:, None], 0), -np.inf)))
 
     def attribution(self, index: int, queries: Positions = None, keys: Positions = None) -> Array:
         """(P, P, queries, keys): the scores of a head as a sum over pairs of a query's and a key's part."""

@@ -10,6 +10,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+import torch
 from safetensors.numpy import save_file
 
 from regard.corpus.coreference import corpus_of
@@ -21,6 +22,7 @@ from regard.studies.atlas_sums import Atlas
 from regard.studies.change_sums import Change
 from regard.studies.coref_sums import Coref
 from regard.studies.syntax_sums import Syntax
+from tests.tiny import saved
 
 
 class Dying(Atlas):
@@ -61,6 +63,14 @@ def of_mentions(path):
     return Run(corpus_of([str(path)]))
 
 
+def broken(model, folder):
+    """The model with NaN for the word "dog", as one that workers can load."""
+    words = model.module.embeddings.word_embeddings.weight
+    with torch.no_grad():
+        words[model.tokenizer.convert_tokens_to_ids("dog")] = torch.nan
+    return load(str(saved(model, folder)))
+
+
 def start(tries=3):
     """A cluster of two workers; Ray gives up after 30 seconds, which a busy machine may need."""
     import ray
@@ -89,3 +99,7 @@ if __name__ == "__main__":
     ):
         found = run_ray(study, model, run, workers=2)
         save_file(found.sums.arrays, f"{output}/{study.name}", {"tally": json.dumps(asdict(found.tally))})
+    try:
+        run_ray(Atlas(), broken(model, Path(output) / "model"), texts, workers=2)
+    except ValueError as error:
+        Path(output, "trouble").write_text(str(error))

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 from dataclasses import asdict
@@ -85,6 +86,10 @@ def test_two_workers_find_the_same_antecedents(on_ray, bert_folder, gap):
 def test_a_killed_worker_loses_and_doubles_nothing(on_ray, bert_folder, long_corpus):
     assert (on_ray / "died").exists()
     same(run_local(Atlas(), load(str(bert_folder)), Run(Source(str(long_corpus)))), on_ray / "atlas")
+
+
+def test_workers_name_the_example_whose_attention_is_not_finite(on_ray):
+    assert re.match(r"example \d+ \(counted from 0\): encoder layer 0 head 0: ", (on_ray / "trouble").read_text())
 
 
 def test_a_model_that_workers_cannot_load_is_refused(bert, corpus, monkeypatch):

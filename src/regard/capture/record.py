@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from regard.capture.families import VISION
+from regard.capture.finite import require_finite
 from regard.capture.naming import Named, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.site import Array, Mask, Site
@@ -58,6 +59,8 @@ class Recorder:
         if uneven is not None:  # images packed into one sequence, or features without a batch dimension
             self.book = Book([{}], {})
         named = self._name(operations)
+        for item in named:
+            require_finite(item, self.book)
         return [self._trace(named, example, facts) for example in range(self.book.batch)]
 
     def _trace(self, named: list[Named], example: int, facts: Mapping[str, Any]) -> Trace:

@@ -147,7 +147,9 @@ def _maps(model: torch.nn.Module, inputs: Mapping[str, Any]) -> list[Operation]:
         for number, maps in enumerate(_flat(outputs.get(name) if hasattr(outputs, "get") else None)):
             if model_type(model) in BANDED and name.removeprefix("encoder_") == "attentions":
                 maps = _unbanded(maps, _window(model, number))
-            if maps.ndim == 4 and maps.shape[0] % batch == 0 and 0 <= float(maps.min()) <= float(maps.max()) <= 1.001:
+            least, most = (float(edge) for edge in torch.aminmax(maps))
+            outside = least < 0 or most > 1.001  # NaN is neither: maps that are broken are maps
+            if maps.ndim == 4 and maps.shape[0] % batch == 0 and not outside:
                 found.append(Operation(f"{name}.{number}", None, maps=maps, kind=kind))
     return found
 

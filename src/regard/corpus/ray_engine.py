@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.capture.finite import NotFiniteError
 from regard.corpus.batches import Tally, grouped, window_of
 from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, Summed, Summing, encoder_of, examples_of, gather, sum_window
@@ -92,6 +93,8 @@ def _in_order(dataset: Any, indices: list[int]) -> Iterator[Summed]:
         waiting.setdefault(int(row["index"]), row)
         while turn is not None and turn in waiting:
             found = waiting.pop(turn)
+            if found["trouble"]:
+                raise ValueError(found["trouble"])
             yield turn, Tally(**json.loads(found["tally"])), Sums(load(bytes(found["sums"])))
             turn = next(expected, None)
     if turn is not None:
@@ -114,9 +117,14 @@ class Worker:
         index = int(batch["index"][0])
         examples = [Example(**record) for record in json.loads(batch["examples"][0])]
         window = window_of(index, examples, encoder_of(self.model), long=self.long)
-        sums = save(sum_window(self.study, self.model, window).arrays)
+        sums, trouble = Sums(), ""
+        try:
+            sums = sum_window(self.study, self.model, window)
+        except NotFiniteError as error:  # as an answer: an exception would arrive in Ray's words, after its retries
+            trouble = str(error)
         return {
             "index": np.array([index]),
             "tally": np.array([json.dumps(asdict(window.tally))]),
-            "sums": np.array([sums], dtype=object),
+            "sums": np.array([save(sums.arrays)], dtype=object),
+            "trouble": np.array([trouble]),
         }

@@ -6,7 +6,8 @@ Enters: batches of a corpus. Leaves: sums; at the end, a `Result`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import torch
 
 from regard import __version__
+from regard.capture.finite import NotFiniteError
 from regard.corpus.batches import WINDOW, Item, Tally
 from regard.corpus.readers import Example, Problems, Source
 from regard.corpus.sums import REPLICATES, Array, Sums, bootstrap_weights
@@ -97,7 +99,8 @@ class Study(ABC):
         """Add one batch to the sums; reductions run layer by layer inside the forward pass."""
         batch = Batch(model, items, self.seed)
         taker = self.taker(batch)
-        model.stream(batch.inputs, batch.book, taker)
+        with naming(items):
+            model.stream(batch.inputs, batch.book, taker)
         taker.finish()
         batch.pour(sums)
 
@@ -161,6 +164,15 @@ class Context:
         if self.problems.count:
             said.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
         return said
+
+
+@contextmanager
+def naming(items: Sequence[Item]) -> Iterator[None]:
+    """Say which example of the corpus it was, where attention of a batch is not finite."""
+    try:
+        yield
+    except NotFiniteError as error:
+        raise error.among([item.number for item in items]) from None
 
 
 def _product(left: Array, right: Array) -> Array:

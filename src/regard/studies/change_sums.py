@@ -19,7 +19,7 @@ from regard.corpus.sums import Sums
 from regard.measures.divergence import SMOOTH
 from regard.measures.entropy import x_log_x
 from regard.studies.atlas_sums import AtlasTaker
-from regard.studies.base import Batch, Context, Study
+from regard.studies.base import Batch, Context, Study, naming
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -62,10 +62,12 @@ class Change(Study):
             before = Batch(model, part, self.seed)
             after = before.again()  # also what an encoder-decoder model said is the first's
             first = _Keeper(before)
-            model.stream(before.inputs, before.book, first)
+            with naming(part):
+                model.stream(before.inputs, before.book, first)
             second = _Comparer(after, first.kept)
             try:
-                self.other.stream(before.inputs, before.book, second)
+                with naming(part):
+                    self.other.stream(before.inputs, before.book, second)
             except IndexError as error:
                 raise ValueError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
             if first.kept:

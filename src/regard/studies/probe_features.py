@@ -30,6 +30,7 @@ from regard.corpus.readers import Example
 from regard.corpus.sums import Array
 from regard.corpus.treebank import Sentence
 from regard.corpus.treebank import tree_of as sentence_of
+from regard.studies.base import naming
 from regard.studies.probe_trees import Tree, document_of, tree_of
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ def _batch(model: Model, items: Sequence[Item], made: Features, read: Read) -> N
     taker = _Taker(WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model)
     if made.hidden is not None and _gives_hidden(model):
         inputs["output_hidden_states"] = True
-    output = model.stream(inputs, book, taker)
+    with naming(items):
+        output = model.stream(inputs, book, taker)
     maps = taker.stacked(model)  # (B, W, W, heads)
     made.heads = tuple(taker.heads)
     states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
