@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.merging import word_sites
 from regard.site import Array, Mask, Positions, Site, _ranges
 from regard.tokens import Segment, Side, Token, merge_words, plain_side, word_groups
 
@@ -219,8 +220,7 @@ class Trace:
             raise ValueError(f"rows must be 'mean' or 'first', not {rows!r}")
         groups = {name: word_groups(side) for name, side in self.sides.items()}
         sides = {name: merge_words(side, groups[name]) for name, side in self.sides.items()}
-        sites = tuple(_word_site(site, groups, rows) for site in self.sites)
-        return Trace(sides, sites, {**self.facts, "level": "word", "word_rows": rows})
+        return Trace(sides, word_sites(self.sites, groups, rows), {**self.facts, "level": "word", "word_rows": rows})
 
     # -- what the heads do ---------------------------------------------------------------------------------
 
@@ -343,33 +343,6 @@ def _vectors(array: Array | None, index: int, site: Site, name: str) -> Array:
     if array is None:
         raise ValueError(f"{name} of layer {site.layer} is not available: this trace does not hold it")
     return np.asarray(array[index])
-
-
-def _word_site(site: Site, groups: Mapping[str, list[list[int]]], rows: str) -> Site:
-    """The word-level maps of a site; a side whose positions have no words keeps them."""
-    queries, keys = groups[site.query_side], groups[site.key_side]
-    starts = np.array([group[0] for group in keys])
-    maps = np.empty((site.heads, len(queries), len(keys)), np.float32)
-    for index in range(site.heads):
-        columns = np.add.reduceat(site.attention(index), starts, axis=1)  # sum over the attended word
-        firsts = np.array([group[0] for group in queries])
-        if rows == "first":
-            maps[index] = columns[firsts]
-        else:
-            sizes = np.array([len(group) for group in queries])
-            maps[index] = np.add.reduceat(columns, firsts, axis=0) / sizes[:, None]
-    return Site(
-        kind=site.kind,
-        layer=site.layer,
-        part=site.part,
-        path=site.path,
-        query_side=site.query_side,
-        key_side=site.key_side,
-        head_ids=site.head_ids,
-        mask=Mask(),
-        maps=maps,
-        no_norms="norms of words need the value vectors of their tokens; read them from the token-level trace",
-    )
 
 
 __all__ = ["KINDS", "Mask", "Segment", "Side", "Site", "Token", "Trace", "plain_side"]
