@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,16 @@ class Reader:
         """The most tokens one input may have."""
         names = ("max_position_embeddings", "n_positions", "max_sequence_length", "n_ctx")
         found = [getattr(self.config, name, None) for name in names]
-        found.append(getattr(self.tokenizer, "model_max_length", None))
+        found += [getattr(self.tokenizer, "model_max_length", None), self._places_after_padding]
         lengths = [int(n) for n in found if isinstance(n, (int, float)) and 0 < n < 10**7]
         return min(lengths, default=None)
+
+    @cached_property
+    def _places_after_padding(self) -> int | None:
+        """How many tokens fit where positions begin after the padding's: RoBERTa's 514 rows hold 512."""
+        tables = [module for path, module in self.module.named_modules() if path.endswith("position_embeddings")]
+        padded = [(table, table.padding_idx) for table in tables if getattr(table, "padding_idx", None) is not None]
+        return min((int(table.weight.shape[0]) - int(first) - 1 for table, first in padded), default=None)
 
     def takes(self, name: str) -> bool:
         """Whether the module's forward has an argument of this name."""
