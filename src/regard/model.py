@@ -5,7 +5,6 @@ Enters: a name, a folder, or a model object; then texts. Leaves: Traces.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -35,6 +34,7 @@ from regard.capture import (
     places_of,
     stream,
 )
+from regard.capture.alone import alone
 from regard.capture.finite import NotFiniteError, require_finite
 from regard.capture.steady import steady
 from regard.capture.tiers import undisturbed
@@ -107,7 +107,10 @@ def load(
 
 
 class Model(Reader):
-    """A model ready to be traced. `module` is the Hugging Face (or torch) model itself, unchanged."""
+    """A model ready to be traced. `module` is the Hugging Face (or torch) model itself, unchanged.
+
+    Threads may share it, and so may several `Model`s: runs of one module wait for each other. It can be pickled.
+    """
 
     def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
         super().__init__(module, tokenizer, name=name, device=device)
@@ -116,7 +119,6 @@ class Model(Reader):
         self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as the traces so far have found it
         self._means: dict[tuple[Any, ...], Means] = {}
         self._relation: Relation | None = None
-        self._lock = threading.Lock()  # one capture of a module at a time: hooks and training flags are shared
 
     def __repr__(self) -> str:
         return f"<Model {self.name}: {type(self.module).__name__}, {self.parameters / 1e6:.1f} M parameters>"
@@ -333,7 +335,7 @@ class Model(Reader):
             take(layer)
 
         ready = self.ready(inputs)
-        with self._lock:
+        with alone(self.module):
             if self._plan is None:
                 _, self._plan = capture(self.module, ready, None)
             return stream(self.module, ready, self._plan, set(book.keep), checked)
@@ -361,7 +363,7 @@ class Model(Reader):
         self, inputs: Mapping[str, Any], book: Book, facts: list[dict[str, Any]], attribution: bool = False
     ) -> list[Trace]:
         ready = self.ready(inputs)
-        with self._lock, embedding_parts(self.module) if attribution else nullcontext() as parts:
+        with alone(self.module), embedding_parts(self.module) if attribution else nullcontext() as parts:
             operations, plan = capture(self.module, ready, self._plan)
             self._plan = plan
         if parts is not None:

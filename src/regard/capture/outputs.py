@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.capture.alone import alone
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.tiers import Plan, attention_set
 from regard.site import Site
@@ -73,6 +74,8 @@ def outputs(
     with ExitStack() as stack:
         if plan.tier in ("tap", "registered"):
             calls = _Calls({id(modules[path]): some for path, some in wanted.items()}, edit)
+            if plan.tier == "registered":
+                stack.enter_context(alone(model))  # its attention setting is one for all threads
             stack.enter_context(tap(calls, registered=plan.tier == "registered"))
             if plan.tier == "registered":
                 stack.enter_context(attention_set(model, REGISTERED))

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from regard.capture.alone import alone
 from regard.capture.outputs import Edit, Place, Places, outputs
 from regard.capture.tap import Call
 from regard.capture.tiers import Plan
@@ -81,7 +82,7 @@ class Shared:
     def _agrees(self, level: int, runs: Runs) -> bool:
         """The same from a block on as in a whole run, with an edit of its attention."""
         kind = next(iter(self.places.values()))[0].kind
-        with outputs(self.model, self.plan, self.places, _half, [(kind, level)]):
+        with alone(self.model), outputs(self.model, self.plan, self.places, _half, [(kind, level)]):
             whole = self.run(runs.inputs)
             return all(_same(runs.taken(level), whole) for _ in range(CHECKS))
 
@@ -94,7 +95,7 @@ class Runs:
         self._given: list[Any] = [None] * len(shared.blocks)  # what each block gives
         self._level: int | None = None  # the block whose first modules are kept
         self._first: dict[torch.nn.Module, Any] = {}
-        with ExitStack() as stack:
+        with alone(shared.model), ExitStack() as stack:
             for number, block in enumerate(shared.blocks):
                 stack.callback(block.register_forward_hook(self._keeper(number)).remove)
             self.plain = self._whole()
@@ -103,7 +104,7 @@ class Runs:
         """The model's output with an edit of the attention outputs of some layers."""
         shared, level = self.shared, min(layer for _, layer in layers)
         sharing = shared.shares_from(level, self.inputs)
-        with outputs(shared.model, shared.plan, shared.places, edit, layers):
+        with alone(shared.model), outputs(shared.model, shared.plan, shared.places, edit, layers):
             return self.taken(level) if sharing else self._whole()
 
     def _whole(self) -> Any:

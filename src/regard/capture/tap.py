@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +19,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AttentionInterface
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
+
+from regard.capture.alone import shared
 
 REGISTERED = "regard_tap"
 _KERNELS = ("_scaled_dot_product_flash", "_scaled_dot_product_efficient", "_scaled_dot_product_cudnn")
@@ -67,7 +68,6 @@ class _Open:
 
 
 _open: ContextVar[_Open | None] = ContextVar("regard_tap", default=None)
-_lock = threading.Lock()
 _users = 0
 _original = AttentionInterface.get_interface
 
@@ -87,7 +87,7 @@ def tap(consumer: Consumer, *, registered: bool = False) -> Iterator[None]:
 
 def _install(registered: bool) -> None:
     global _users
-    with _lock:
+    with shared:
         if registered:
             AttentionInterface.register(REGISTERED, _registered)
             AttentionMaskInterface.register(REGISTERED, eager_mask)  # without it masks silently become None
@@ -98,7 +98,7 @@ def _install(registered: bool) -> None:
 
 def _uninstall(registered: bool) -> None:
     global _users
-    with _lock:
+    with shared:
         if registered:
             return
         _users -= 1

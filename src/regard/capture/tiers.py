@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedModel
 
+from regard.capture.alone import alone, configs_of
 from regard.capture.families import BANDED
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
@@ -223,8 +224,7 @@ def _projections(model: torch.nn.Module, keeper: _Keeper, watch: Watch) -> Itera
 @contextmanager
 def attention_set(model: torch.nn.Module, name: str) -> Iterator[None]:
     """Run a model's attention under another implementation; every config is put back as it was."""
-    configs = {id(config): config for module in model.modules() for config in _configs(getattr(module, "config", None))}
-    before = [(config, config._attn_implementation_internal) for config in configs.values()]
+    before = [(config, config._attn_implementation_internal) for config in configs_of(model)]
     try:
         for config, _ in before:
             config._attn_implementation_internal = name
@@ -234,25 +234,19 @@ def attention_set(model: torch.nn.Module, name: str) -> Iterator[None]:
             config._attn_implementation_internal = value
 
 
-def _configs(config: Any) -> Iterator[Any]:
-    if hasattr(config, "_attn_implementation_internal"):
-        yield config
-        for key in getattr(config, "sub_configs", {}):
-            yield from _configs(getattr(config, key, None))
-
-
 @contextmanager
 def undisturbed(model: torch.nn.Module) -> Iterator[None]:
-    """No gradients, no dropout; training flags come back as they were."""
-    training = [module for module in model.modules() if module.training]
-    try:
-        model.eval()
-        # not inference_mode: it hides the kernels' operations from torch's modes
-        with torch.no_grad():
-            yield
-    finally:
-        for module in training:
-            module.training = True
+    """A run without gradients, dropout or other threads; training flags come back as they were."""
+    with alone(model, running=True):
+        training = [module for module in model.modules() if module.training]
+        try:
+            model.eval()
+            # not inference_mode: it hides the kernels' operations from torch's modes
+            with torch.no_grad():
+                yield
+        finally:
+            for module in training:
+                module.training = True
 
 
 def model_type(model: torch.nn.Module) -> str:

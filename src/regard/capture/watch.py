@@ -7,6 +7,7 @@ each with the path of the module it ran in.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from regard.capture.alone import shared
 from regard.capture.tap import clock, inside_tapped_call
 
 _ATTENTION = re.compile(r"attn|attention|selfatt|mha", re.IGNORECASE)
@@ -67,6 +69,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.seen: list[Seen] = []
         self.stack = [_Frame("", model)]
+        self.thread = threading.get_ident()  # hooks also see runs that other threads make of the module
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -107,24 +110,45 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextmanager
 def watching(model: torch.nn.Module) -> Iterator[Watch]:
-    """Watch a model run; its hooks and the global fast path of nn.MultiheadAttention are put back afterwards."""
+    """Watch a model run in this thread; its hooks are taken away afterwards."""
     watch = Watch(model)
-    fastpath = torch.backends.mha.get_fastpath_enabled()
     with ExitStack() as stack:
         for path, module in model.named_modules():
             _follow(watch, stack, path, module)
-        stack.callback(torch.backends.mha.set_fastpath_enabled, fastpath)
-        torch.backends.mha.set_fastpath_enabled(False)  # its one fused operation shows neither q nor softmax
+        stack.enter_context(_slow_path())
         stack.enter_context(watch)
         yield watch
 
 
+_slow: list[bool] = []  # who has the fast path switched off, first what it was before
+
+
+@contextmanager
+def _slow_path() -> Iterator[None]:
+    """No fast path of nn.MultiheadAttention, whose one fused operation shows neither q nor softmax.
+
+    The switch is one for all threads: the last to end puts it back.
+    """
+    mha = torch.backends.mha
+    with shared:
+        _slow.append(_slow[0] if _slow else mha.get_fastpath_enabled())
+        mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        with shared:
+            before = _slow.pop()
+            if not _slow:
+                mha.set_fastpath_enabled(before)
+
+
 def _follow(watch: Watch, stack: ExitStack, path: str, module: torch.nn.Module) -> None:
     def enter(_module: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        watch.stack.append(_Frame(path, module, frozenset(_lengths((*args, *kwargs.values())))))
+        if threading.get_ident() == watch.thread:
+            watch.stack.append(_Frame(path, module, frozenset(_lengths((*args, *kwargs.values())))))
 
     def leave(_module: torch.nn.Module, _args: Any, _output: Any) -> None:
-        if watch.stack and watch.stack[-1].module is module:
+        if threading.get_ident() == watch.thread and watch.stack and watch.stack[-1].module is module:
             watch.stack.pop()
 
     stack.callback(module.register_forward_pre_hook(enter, with_kwargs=True).remove)

@@ -6,7 +6,7 @@ Enters: a masked language model and a text, or any function that gives log proba
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -73,11 +73,9 @@ def _masked_log_prob(model: Model, trace: Trace, batch: int) -> LogProb:
 
     tokens = trace.tokens
     ids = torch.tensor([token.id for token in tokens])
-    module: Any = model.module
-    device = next(module.parameters()).device
     extra = {}
     if any(token.segment for token in tokens) and trace.facts.get("segment_ids") == "as the tokenizer gives":
-        extra["token_type_ids"] = torch.tensor([token.segment for token in tokens], device=device)
+        extra["token_type_ids"] = torch.tensor([token.segment for token in tokens])
     known: dict[tuple[int, ...], Array] = {}
 
     def run(sets: list[tuple[int, ...]]) -> None:
@@ -85,8 +83,7 @@ def _masked_log_prob(model: Model, trace: Trace, batch: int) -> LogProb:
         for row, masked in enumerate(sets):
             inputs[row, list(masked)] = model.tokenizer.mask_token_id
         options = {name: value.repeat(len(sets), 1) for name, value in extra.items()}
-        with torch.no_grad():
-            logits = module(input_ids=inputs.to(device), **options).logits
+        logits = model.run({"input_ids": inputs, **options}).logits
         chances = torch.log_softmax(logits.float(), dim=-1).cpu()  # (sets, n, vocabulary)
         for row, masked in enumerate(sets):
             known[masked] = chances[row, list(masked), ids[list(masked)]].numpy()
