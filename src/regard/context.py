@@ -28,7 +28,7 @@ class Places:
     segments: Array  # sentence numbers, -1 for delimiters
     words: Array  # equal for equal lower-cased words; -1 for delimiters and punctuation
     pieces: Array  # equal for the pieces of one occurrence of a word
-    ids: Array  # equal for equal tokens; -1 for delimiters
+    ids: Array  # equal for equal tokens; -1 for delimiters and for what a written <unk> is made of
     punctuation: Array
     first: Array  # the delimiter that opens the input ([CLS], <s>)
     later: Array  # the other delimiters ([SEP], </s>)
@@ -73,18 +73,22 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     count = len(side)
     border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
     words, pieces, punctuation = [-1] * count, [-1] * count, [False] * count
-    for number, group in enumerate(word_groups(side)):
-        text = "".join(side.tokens[i].text.removeprefix("##") for i in group).strip().lower()
+    groups = list(word_groups(side))
+    texts = ["".join(side.tokens[i].text.removeprefix("##") for i in group).strip().lower() for group in groups]
+    unknown = _unknown(texts)
+    for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
         if border[group[0]] or not text:
             continue
         for place in group:
             pieces[place] = number
-        if side.tokens[group[0]].special:
+        if side.tokens[group[0]].special or number in unknown:
             continue  # [UNK] stands for words that may differ: two of them are not the same word
         spoken = any(character.isalnum() for character in text)
         word = vocabulary.setdefault(text, len(vocabulary)) if spoken else -1
         for place in group:
             words[place], punctuation[place] = word, not spoken
+    written = np.zeros(count, dtype=bool)
+    written[[place for number in unknown for place in groups[number]]] = True
     known: dict[object, int] = {}
     ids = [known.setdefault(token.text if token.id is None else token.id, len(known)) for token in side.tokens]
     return Places(
@@ -92,11 +96,20 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         segments=np.where(border, -1, [token.segment for token in side.tokens]),
         words=np.array(words),
         pieces=np.array(pieces),
-        ids=np.where(border, -1, ids),
+        ids=np.where(border | written, -1, ids),
         punctuation=np.array(punctuation),
         first=border & (np.arange(count) == 0),
         later=border & (np.arange(count) > 0),
     )
+
+
+def _unknown(texts: list[str]) -> set[int]:
+    """Which words are a written <unk> or a part of one: corpora such as WikiText have it in place of rare words."""
+    found = {number for number, text in enumerate(texts) if text == "<unk>"}
+    for number, three in enumerate(zip(texts, texts[1:], texts[2:], strict=False)):
+        if three == ("<", "unk", ">"):
+            found |= {number, number + 1, number + 2}
+    return found
 
 
 def _related(side: Side, words: Array) -> Array | None:

@@ -25,3 +25,18 @@ def test_a_word_that_comes_twice_counts():
 
 def test_unknown_words_are_not_the_same_word():
     assert counted(("[UNK]", 0), ("sat", 1), ("[UNK]", 2)) == [False, False, False]
+
+
+def test_unknown_words_that_a_corpus_writes_out_are_not_the_same_word():
+    written = [("<", 0), ("un", 1), ("##k", 1), (">", 2)]
+    again = [(text, word + 4) for text, word in written]
+    assert counted(*written, ("sat", 3), *again, ("sat", 7)) == [False] * 4 + [True] + [False] * 4 + [True]
+    assert counted(("<unk>", 0), ("sat", 1), ("<unk>", 2)) == [False] * 3
+
+
+def test_unknown_words_that_a_corpus_writes_out_are_no_repeated_tokens_and_no_punctuation():
+    texts = ["<", "unk", ">", "sat", "<", "unk", ">", "sat", ">"]
+    side = Side("text", tuple(Token(text, id=sum(map(ord, text)), word=n) for n, text in enumerate(texts)))
+    places = context_between(side, side, True, True).keys
+    assert (places.ids >= 0).tolist() == [False] * 3 + [True] + [False] * 3 + [True, True]
+    assert places.punctuation.tolist() == [False] * 8 + [True]

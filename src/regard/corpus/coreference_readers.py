@@ -21,7 +21,7 @@ Lines = Iterable[tuple[int, str]]  # numbers from 1 and texts
 _WORD = re.compile(r"['’]s\b|\w+(?:-\w+)*|[^\w\s]")
 _GAP = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
 _NONE = ("", "-", "_", "*")  # a last column without brackets
-_BRACKET = re.compile(r"(\()?(\d+)(\))?")
+_BRACKET = re.compile(r"(\()?(\d{1,18})(\))?")
 # The 40 occupations of Zhao et al. (2018): who else the pronoun of a WinoBias sentence could be.
 _OCCUPATIONS = set(
     "accountant analyst assistant attendant auditor baker carpenter cashier ceo chief cleaner clerk cook counselor "
@@ -66,7 +66,7 @@ def _gap_document(cells: list[str], header: list[str]) -> Document:
 def _span(row: dict[str, str], column: str) -> tuple[int, int]:
     """Where a name stands, if it does stand there."""
     said, offset = row[column], row[f"{column}-offset"]
-    if not offset.isdigit():
+    if not re.fullmatch(r"\d{1,18}", offset):
         raise ValueError(f"{column}-offset is {offset!r}, not a number")
     start, end = int(offset), int(offset) + len(said)
     if not said or row["Text"][start:end] != said:
@@ -114,7 +114,7 @@ def read_winobias(lines: Lines, problems: Problems, name: str) -> Iterator[Docum
     for number, line in lines:
         if not line.strip():
             continue
-        match = re.fullmatch(r"(\d+)\s+(\S.*)", line.strip())
+        match = re.fullmatch(r"(\d{1,18})\s+(\S.*)", line.strip())
         try:
             if match is None:
                 raise ValueError("not a number and a sentence")
@@ -248,7 +248,7 @@ class _Reading:
             head = head_word(self.words, start, end)
             certain = head not in starts or self.words[head].lower() not in lower
             mentions.append(_mention(self.words, start, end, cluster, self.tags[head], certain))
-        number = re.search(r"//(\d+)", self.name)
+        number = re.search(r"//(\d{1,18})", self.name)
         made = Document(
             self.name,
             " ".join(self.words),

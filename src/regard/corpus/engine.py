@@ -87,7 +87,8 @@ def gather(study: Summing, model: Model, run: Run, windows: Callable[[int], Iter
             save_checkpoint(run.checkpoint, progress, identity(study, model, run))
         raise
     if not progress.tally.inputs:
-        raise ValueError(f"the corpus {run.source.name} gave no example to study; check the file and its format")
+        why = f" ({run.problems.first[0]})" if run.problems.first else ""
+        raise ValueError(f"the corpus {run.source.name} gave no example to study{why}; check the file and its format")
     if run.checkpoint is not None:  # what comes after may fail too: drawing, a full disk, a second corpus
         save_checkpoint(run.checkpoint, progress, identity(study, model, run))
     return progress

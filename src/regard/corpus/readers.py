@@ -9,7 +9,6 @@ import csv
 import gzip
 import json
 import random
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,17 +17,17 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-from regard.corpus import coreference, coreference_readers, treebank
+from regard.corpus import coreference, coreference_readers, delimited, prose, treebank
 
 FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "dataset")
 UNITS = ("line", "paragraph", "sentence")
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".csv": "csv", ".conllu": "conllu"}
-# A sentence ends at . ! ? (closing quotes included) before white space and something that can begin one.
-_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
 # What columns are called in the corpora people have, in order of preference.
 _TEXT_NAMES = ("text", "sentence", "sentence1", "premise", "question", "question1", "source")
 _PAIR_NAMES = ("pair", "sentence2", "hypothesis", "question2", "target")
+_NAMED = ("tsv", "csv", "gap")  # whose first line names the columns
 _KEPT = 20  # problems shown in full; all are counted
+_SHOWN = 300  # characters of a reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +46,18 @@ class Example:
 
 @dataclass
 class Problems:
-    """Lines that could not be read: how many, and the first of them with their numbers."""
+    """Lines that could not be read: how many, and the first of them with their numbers; what WikiText left in others."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
     strict: bool = False
     begun: bool = False  # an example was read: from then on a record without its column is one bad line
+    headings: int = 0  # of WikiText, left out
+    unknown: int = 0  # words that WikiText has replaced by <unk>
 
     def add(self, place: str, reason: str) -> None:
         """Note a bad line; raise where the user asked for strictness."""
+        reason = reason if len(reason) <= _SHOWN else f"{reason[:_SHOWN]} ..."
         if self.strict:
             raise ValueError(f"{place}: {reason}")
         self.count += 1
@@ -106,9 +108,19 @@ class Source:
         return "standard input" if self.place == "-" else Path(self.place).name
 
     @property
+    def once(self) -> bool:
+        """Whether it can be read only once: standard input, a pipe, a process substitution."""
+        named = [] if self.format == "dataset" else [self.place, *self.more]
+        return any(place == "-" or (Path(place).exists() and not _keeps(Path(place))) for place in named)
+
+    @property
     def each(self) -> list[Source]:
         """A source for each file."""
         return [replace(self, place=place, more=()) for place in (self.place, *self.more)]
+
+
+def _keeps(path: Path) -> bool:
+    return path.is_file() or path.is_dir()
 
 
 _Reader = Callable[[Source, Problems], Iterator[Example]]
@@ -129,8 +141,9 @@ def _check(source: Source) -> None:
         raise ValueError(f"there is no unit {source.unit!r}; choose from {', '.join(UNITS)}")
     if source.format is not None and source.format not in FORMATS:
         raise ValueError(f"there is no format {source.format!r}; choose from {', '.join(FORMATS)}")
-    if source.place != "-" and _format(source) != "dataset" and not Path(source.place).is_file():
-        what = "is a folder" if Path(source.place).is_dir() else "does not exist"
+    path = Path(source.place)
+    if source.place != "-" and _format(source) != "dataset" and (path.is_dir() or not path.exists()):
+        what = "is a folder" if path.is_dir() else "does not exist"
         raise FileNotFoundError(f"the corpus {source.place} {what}; name a file, or - for standard input")
 
 
@@ -184,29 +197,19 @@ def _lines(source: Source, problems: Problems) -> Iterator[tuple[int, str]]:
             try:
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                problems.add(f"{source.name} line {number}", f"not UTF-8 ({error.reason})")
+                reason = f"not UTF-8 (line {number}, byte {error.start + 1}: 0x{raw[error.start]:02x})"
+                if number == 1 and _format(source) in _NAMED:
+                    raise ValueError(f"{source.name} is {reason}; save it as UTF-8") from None
+                problems.add(f"{source.name} line {number}", reason)
 
 
 def _text_units(source: Source, problems: Problems) -> Iterator[Example]:
-    lines = (line for _, line in _lines(source, problems))
-    texts = lines if source.unit == "line" else _paragraphs(lines)
+    lines = (prose.undone(line, problems) for _, line in _lines(source, problems))
+    texts = lines if source.unit == "line" else prose.paragraphs(lines)
     for text in texts:
-        for part in _SENTENCE.split(text) if source.unit == "sentence" else (text,):
+        for part in prose.SENTENCE.split(text) if source.unit == "sentence" else (text,):
             if part.strip():
                 yield Example(0, part.strip())
-
-
-def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    """Runs of lines between empty ones, joined by spaces."""
-    held: list[str] = []
-    for line in lines:
-        if line.strip():
-            held.append(line.strip())
-        elif held:
-            yield " ".join(held)
-            held = []
-    if held:
-        yield " ".join(held)
 
 
 # -- tables --------------------------------------------------------------------------------------------------
@@ -219,8 +222,8 @@ def _jsonl(source: Source, problems: Problems) -> Iterator[Example]:
         place = f"{source.name} line {number}"
         try:
             record = json.loads(line)
-        except json.JSONDecodeError as error:
-            problems.add(place, f"not JSON ({error.msg})")
+        except (ValueError, RecursionError) as error:
+            problems.add(place, f"not JSON ({_why_not(error)})")
             continue
         if not isinstance(record, dict):
             problems.add(place, "not a JSON object")
@@ -228,25 +231,29 @@ def _jsonl(source: Source, problems: Problems) -> Iterator[Example]:
         yield from _example(record, source, problems, place)
 
 
+def _why_not(error: Exception) -> str:
+    """Why a line is not JSON that can be read."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return "nested too deeply" if isinstance(error, RecursionError) else "a number with too many digits"
+
+
 def _table(delimiter: str, quoting: int) -> Callable[[Source, Problems], Iterator[Example]]:
-    def rows(source: Source, problems: Problems) -> Iterator[Example]:
-        lines = _lines(source, problems)
+    def examples(source: Source, problems: Problems) -> Iterator[Example]:
+        def bad(number: int, reason: str) -> None:
+            problems.add(f"{source.name} line {number}", reason)
+
         header: list[str] | None = None
-        reader = csv.reader((line for _, line in lines), delimiter=delimiter, quoting=quoting)  # type: ignore[arg-type]
-        for row in reader:
-            place = f"{source.name} line {reader.line_num}"
+        lines = _lines(source, problems)
+        for number, row in delimited.rows(lines, bad, delimiter=delimiter, quoting=quoting):
             if header is None:
                 header = _header(row, source)
                 if header == row:
                     continue
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) != len(header):
-                problems.add(place, f"{len(row)} columns where the first line has {len(header)}")
-                continue
-            yield from _example(dict(zip(header, row, strict=True)), source, problems, place)
+            record = dict(zip(header, row, strict=True))
+            yield from _example(record, source, problems, f"{source.name} line {number}")
 
-    return rows
+    return examples
 
 
 def _header(row: list[str], source: Source) -> list[str]:
@@ -271,8 +278,23 @@ def _example(record: Mapping[str, Any], source: Source, problems: Problems, plac
     if not isinstance(text, str) or not text.strip() or (pair is not None and not str(pair).strip()):
         problems.add(place, "the text is empty or not text")
         return
+    kept = {name: record[name] for name in source.keep}
+    if not all(_is_text(value) for value in (text, pair, *kept.values())):
+        problems.add(place, "half a character (a lone surrogate)")
+        return
     problems.begun = True
-    yield Example(0, text, None if pair is None else str(pair), {name: record[name] for name in source.keep})
+    text, pair = prose.undone(text, problems), None if pair is None else prose.undone(str(pair), problems)
+    if text.strip() and (pair is None or pair.strip()):  # headings are counted there
+        yield Example(0, text, pair, kept)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value can be written down; JSON can hold halves of characters."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _lacking(record: Mapping[str, Any], text_name: str | None, source: Source) -> str:

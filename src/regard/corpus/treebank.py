@@ -179,16 +179,22 @@ def _block(lines: Sequence[tuple[int, str]]) -> Block:
 def _range(block: Block, row: _Row, first: str, last: str, covered: int) -> int:
     """Note a range of words; returns the word it ends at."""
     begins = len(block.words) + 1
-    if not (first.isdecimal() and last.isdecimal()) or int(first) != begins or int(last) < begins or covered >= begins:
+    numbers = _number(first), _number(last)
+    if numbers[0] != begins or numbers[1] < begins or covered >= begins:
         raise _BrokenError(row.line, f"the range {row.cells[0]} does not begin at the next word, {begins}")
-    block.surfaces.append(_Surface(row, begins - 1, int(last)))
-    return int(last)
+    block.surfaces.append(_Surface(row, begins - 1, numbers[1]))
+    return numbers[1]
+
+
+def _number(said: str) -> int:
+    """A word's number, -1 where it is none: no sentence has a word of twenty digits."""
+    return int(said) if said.isdecimal() and len(said) < 20 else -1
 
 
 def _word(block: Block, row: _Row, covered: int) -> None:
     """Note a word; outside a range it is its own surface."""
     expected = len(block.words) + 1
-    if int(row.cells[0]) != expected:
+    if _number(row.cells[0]) != expected:
         raise _BrokenError(row.line, f"word {row.cells[0]} where word {expected} was expected")
     if not row.cells[1]:
         raise _BrokenError(row.line, "the word is empty")
@@ -237,13 +243,14 @@ def _heads(block: Block) -> list[int]:
 
 def _head(row: _Row, words: int) -> int:
     head, relation = row.cells[6:8]
-    if not head.isdecimal():
+    number = _number(head)
+    if number < 0:
         raise _BrokenError(row.line, f"the head {head!r} is no word number")
-    if int(head) > words:
+    if number > words:
         raise _BrokenError(row.line, f"the head {head} is beyond the sentence's {words} words")
     if relation in ("", "_"):
         raise _BrokenError(row.line, "the relation is missing")
-    return int(head) - 1
+    return number - 1
 
 
 def _spans(block: Block) -> list[tuple[int, int]]:

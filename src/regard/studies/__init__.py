@@ -228,8 +228,8 @@ def ablation(
     from regard.studies.ablation_tasks import task_for
 
     loaded, source = _loaded(model), _source(corpus, options)
-    if source.place == "-":
-        raise ValueError("an ablation study reads its corpus twice; name a file in place of standard input")
+    if source.once:
+        raise ValueError("an ablation study reads its corpus twice; name a file in place of standard input or a pipe")
     if options.get("control"):
         raise ValueError("random weights know no task; an ablation study takes no control")
     asked = task_for(loaded, task, label)

@@ -16,7 +16,7 @@ from regard.capture import Ablation, Means
 from regard.capture.gates import gate_gradients
 from regard.capture.prefix import Shared
 from regard.corpus.batches import Item
-from regard.corpus.readers import Source, read
+from regard.corpus.readers import Problems, Source, read
 from regard.corpus.sums import Array, Sums
 from regard.heads import MODES, Head, all_heads
 from regard.studies.ablation_tasks import Asked, Task, task_for
@@ -113,9 +113,11 @@ class AblationStudy(Study):
         """Task, heads and means for a model, made once."""
         if self._prepared is None or self._prepared[0] is not model:
             task = task_for(model, self.task, self.label)
-            examples = list(read(self.source))
+            problems = Problems()
+            examples = list(read(self.source, problems))
             if not examples:
-                raise ValueError(f"the corpus {self.source.name} gave no example; check the file and its format")
+                why = f" ({problems.first[0]})" if problems.first else ""
+                raise ValueError(f"the corpus {self.source.name} gave no example{why}; check the file and its format")
             task.learn(examples)
             means = self._means(model, examples, task) if self.means_needed else None
             shared = Shared(model.module, model.plan, model.places, model.run, share=self.share)

@@ -163,6 +163,13 @@ class Context:
             )
         if self.problems.count:
             said.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
+        if self.problems.headings:
+            said.append(f"WikiText: {self.problems.headings:,} headings (= ... =) were left out.")
+        if self.problems.unknown:
+            said.append(
+                f"WikiText: {self.problems.unknown:,} words are <unk>, which stands for many words and counts as none; "
+                "the raw version has the words themselves."
+            )
         return said
 
 

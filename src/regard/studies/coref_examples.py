@@ -47,7 +47,7 @@ def example_table(context: Context, kind: str, layer: int, head: int) -> pd.Data
     import pandas as pd
 
     study, model = context.study, context.model
-    if context.source.place == "-":
+    if context.source.once:
         return None
     assert isinstance(study, Coref)
     parts = study.parts(model, read(replace(context.source, limit=_INPUTS, sample=None)))

@@ -50,8 +50,8 @@ def run_study(
     engine, **engine_options
         "local", or "ray" with `address`, `workers` and `gpus_per_worker`.
     """
-    if control and run.source.place == "-":
-        raise ValueError("standard input can be read only once; a control needs the corpus as a file")
+    if control and run.source.once:
+        raise ValueError("standard input and pipes can be read only once; a control needs the corpus as a file")
     folder = None if output is None else Path(output)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -104,8 +104,8 @@ def random_model(model: Model, seed: int = 0) -> Model:
 
 
 def _example(model: Model, run: Run) -> Any:
-    """The trace of a first input of readable length, for the interactive atlas; standard input is read only once."""
-    if run.source.place == "-":
+    """The trace of a first input of readable length, for the interactive atlas; a pipe is read only once."""
+    if run.source.once:
         return None
     for example in read(replace(run.source, limit=50, sample=None)):
         encoded = model.encode(example.text, example.pair, truncate=True)

@@ -33,8 +33,8 @@ _ALT = {DIRECTIONS[0]: "the word it attends to most", DIRECTIONS[1]: "the word t
 
 def examples_part(context: Context, chosen: Sequence[tuple[str, Place]]) -> str:
     """For each relation and head a sentence with its arcs; why there is none, where there is none."""
-    if context.source.place == "-":
-        return '<p class="quiet">Standard input cannot be read again for examples.</p>'
+    if context.source.once:
+        return '<p class="quiet">Standard input or a pipe cannot be read again for examples.</p>'
     if not chosen:
         return '<p class="quiet">No head beats the best fixed offset by more than the interval.</p>'
     examples = list(islice(read(context.source, Problems()), _LOOKED_AT))
