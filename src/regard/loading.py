@@ -108,7 +108,8 @@ def load_pretrained(
     with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():
             return _unpacked(Path(place), options, dtype)
-        model = _model(place, options, dtype, allow_pickle)
+        with _seeded():
+            model = _model(place, options, dtype, allow_pickle)
         if tokenizer is None or isinstance(tokenizer, str):
             tokenizer = _tokenizer(tokenizer or place, options if tokenizer is None else {})
     return model, tokenizer
@@ -126,6 +127,16 @@ def _unpacked(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, An
     if not isinstance(tokenizer, NoTokenizer):
         gguf.keep(folder, model, tokenizer)
     return model, tokenizer
+
+
+@contextmanager
+def _seeded() -> Iterator[None]:
+    """The same random numbers each time: weights that a checkpoint lacks are drawn, and must be the same again."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
 
 
 def load_classifier(

@@ -9,6 +9,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -86,10 +87,22 @@ def write_atomic(target: Path, write: Callable[[str], Any]) -> None:
         umask = os.umask(0)
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)
+        _to_disk(temporary)  # before the name is: a power cut must not leave the name with nothing behind it
         Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+    with suppress(OSError):  # not every system can do this with a folder
+        _to_disk(target.parent)
+
+
+def _to_disk(path: str | Path) -> None:
+    """Wait until what was written is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _check_format(metadata: dict[str, str], source: Path) -> None:

@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 import regard.studies
 from regard.cli import app
 from regard.corpus.readers import Source, read
+from regard.studies.folder import CHECKPOINT
 from regard.studies.probe_features import features_of
-from regard.studies.run import CHECKPOINT
 from tests.studies.probes import conllu, random_trees
+from tests.tiny import tiny_bert
 
 WORDS = "the a cat dog sat on mat store i went to at bought fresh strawberries".split()
 QUICK = {"least": 20, "epochs": 2, "ranks": (1, 4)}
@@ -131,15 +132,19 @@ def test_the_same_seed_gives_the_same_table_and_finished_probes_are_used_again(m
     assert resumed.meta["tally"] == result.meta["tally"] and resumed.meta["sentences"] == result.meta["sentences"]
 
 
-def test_the_finished_probes_of_another_run_are_refused(bert, treebank, tmp_path):
+def test_the_finished_probes_of_another_run_are_refused(bert, wordpiece, treebank, tmp_path):
     def interrupt(what, done, total):
         if what.startswith("the head"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         regard.studies.probe(bert, treebank, output=tmp_path, report=interrupt, **QUICK)
-    with pytest.raises(ValueError, match="another run"):
+    with pytest.raises(ValueError, match="of another run: settings least was"):
         regard.studies.probe(bert, treebank, output=tmp_path, resume=True, **(QUICK | {"least": 30}))
+    with pytest.raises(ValueError, match="of another run: model weights was"):
+        regard.studies.probe(tiny_bert(wordpiece, seed=1), treebank, output=tmp_path, resume=True, **QUICK)
+    with pytest.raises(ValueError, match="--restart"):
+        regard.studies.probe(bert, treebank, output=tmp_path, **QUICK)
 
 
 def test_the_command_line(bert_folder, treebank, tmp_path):

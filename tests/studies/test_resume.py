@@ -17,7 +17,7 @@ from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.readers import Source
 from regard.studies import atlas_sums
-from regard.studies.run import CHECKPOINT
+from regard.studies.folder import CHECKPOINT
 
 # The command line, saving after every window and then resting, so that the test can act between two windows.
 SLOW = """
@@ -94,9 +94,9 @@ def stopped(bert, long_corpus, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("model", "options", "difference"),
     [
-        ("gpt2", {}, "model was 'BertModel'"),
-        ("bert", {"seed": 1}, "corpus was"),
-        ("bert", {"limit": 300}, "'limit': 300"),
+        ("gpt2", {}, "model class was 'BertModel' and is now 'GPT2LMHeadModel'"),
+        ("bert", {"seed": 1}, "settings seed was 0 and is now 1"),
+        ("bert", {"limit": 300}, "corpus limit was None and is now 300"),
         ("bert", {"long": "skip"}, "long was 'truncate' and is now 'skip'"),
     ],
 )
@@ -107,7 +107,7 @@ def test_the_checkpoint_of_another_run_is_refused(stopped, long_corpus, model, o
 
 def test_the_checkpoint_of_a_version_with_other_patterns_is_refused(stopped, bert, long_corpus, monkeypatch):
     monkeypatch.setattr(atlas_sums, "PATTERNS", atlas_sums.PATTERNS[:-1])
-    with pytest.raises(ValueError, match=r"of another run: settings was .*'induction'"):
+    with pytest.raises(ValueError, match=r"of another run: settings patterns was \['previous token', .* and is now"):
         regard.studies.atlas(bert, long_corpus, output=stopped, resume=True)
 
 

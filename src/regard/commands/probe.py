@@ -53,6 +53,7 @@ def probe(
         bool, typer.Option("--no-control", help="Leave random weights of the same shape out.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Use the probes an interrupted run had finished.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Throw these away, and start anew.")] = False,
     as_json: Json = False,
     training: Training,
     reading: ReadingTrees,
@@ -76,6 +77,7 @@ def probe(
             output=output,
             strict=strict,
             resume=resume,
+            restart=restart,
             seed=reading.seed,
             report=report,
         )

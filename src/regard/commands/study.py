@@ -81,6 +81,9 @@ class Running:
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a line that cannot be read.")] = False
     control: Annotated[bool, typer.Option("--control", help="Repeat with random weights of the same shape.")] = False
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Throw away what an interrupted run left, and start anew.")
+    ] = False
     engine: Annotated[str, typer.Option(help="local or ray.")] = "local"
     address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.", show_default="this machine")] = None
     workers: Annotated[int, typer.Option(help="Ray workers, one model each.", min=1)] = 2
@@ -89,7 +92,7 @@ class Running:
 
     def options(self) -> dict[str, Any]:
         """What `regard.studies` takes of them; Ray's only where it is asked for."""
-        names = ["long", "strict", "control", "resume", "engine"]
+        names = ["long", "strict", "control", "resume", "restart", "engine"]
         if self.engine == "ray":
             names += ["address", "workers", "gpus_per_worker"]
         return {name: getattr(self, name) for name in names}
@@ -173,7 +176,7 @@ def _compare(name: str, results: dict[str, Result], folder: Path) -> None:
 
 
 def _forget(folders: list[Path]) -> None:
-    from regard.studies.run import forget
+    from regard.studies.folder import forget
 
     for folder in folders:
         forget(folder)
@@ -182,18 +185,20 @@ def _forget(folders: list[Path]) -> None:
 @contextmanager
 def explained(folders: list[Path]) -> Iterator[None]:
     """When a run is stopped, say what was kept and how to go on."""
-    from regard.studies.run import CHECKPOINT
+    from regard.studies.folder import TERMINATED, checkpoints
 
     try:
         yield
-    except KeyboardInterrupt:
-        if any((folder / CHECKPOINT).exists() for folder in folders):
-            arguments = [word for word in sys.argv[1:] if word != "--resume"]
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and stop.code != TERMINATED:
+            raise
+        if any(checkpoints(folder) for folder in folders):
+            arguments = [word for word in sys.argv[1:] if word not in ("--resume", "--restart")]
             err.print("regard: stopped; what was done is kept. Go on with:", soft_wrap=True)
             err.print(f"  {shlex.join(['regard', *arguments, '--resume'])}", markup=False, soft_wrap=True)
         else:
             err.print("regard: stopped before the first checkpoint; nothing was kept")
-        raise typer.Exit(130) from None
+        raise typer.Exit(TERMINATED if isinstance(stop, SystemExit) else 130) from None
 
 
 def say(results: list[Result], folders: list[Path], as_json: bool) -> None:

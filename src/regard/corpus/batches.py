@@ -55,13 +55,12 @@ class Window:
 Encoder = Callable[[Example, bool], Encoded]  # (example, truncate) -> ids and tokens
 
 
-def grouped(examples: Iterable[Example], *, size: int = WINDOW, skip: int = 0) -> Iterator[tuple[int, list[Example]]]:
-    """(index, examples) of each window; the first `skip` windows are read over."""
+def grouped(examples: Iterable[Example], *, size: int = WINDOW) -> Iterator[tuple[int, list[Example]]]:
+    """(index, examples) of each window."""
     stream = iter(examples)
     index = 0
     while some := list(islice(stream, size)):
-        if index >= skip:
-            yield index, some
+        yield index, some
         index += 1
 
 

@@ -1,6 +1,7 @@
 """Checkpoints of a study: what was summed so far and how far the corpus was read, in one file.
 
-Enters: sums, tallies, and what the run is of. Leaves: a safetensors file that replaces the last one only when complete.
+Enters: sums, tallies, and what the run is of. Leaves: a safetensors file that replaces the last one only when complete,
+with a checksum over all it holds.
 """
 
 from __future__ import annotations
@@ -11,24 +12,29 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from regard.corpus.batches import Tally
+from regard.corpus.identity import differences
 from regard.corpus.sums import Sums
+from regard.fingerprint import digest
 from regard.store import write_atomic
 
-FORMAT = "regard-checkpoint"
+FORMAT = "regard-checkpoint-2"  # of another regard: another number
 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """How far a run is: windows done, what became of their examples, what was summed."""
+    """How far a run is: windows done, the fingerprint of what was read, what became of it, what was summed."""
 
     windows: int = 0
     tally: Tally = field(default_factory=Tally)
     sums: Sums = field(default_factory=Sums)
+    read: str = ""
 
-    def plus(self, index: int, tally: Tally, sums: Sums) -> Progress:
+    def plus(self, index: int, tally: Tally, sums: Sums, read: str = "") -> Progress:
         """With one more window; a new object, so that an interrupt leaves a window counted whole or not at all."""
-        return Progress(index + 1, self.tally.plus(tally), self.sums.plus(sums))
+        return Progress(index + 1, self.tally.plus(tally), self.sums.plus(sums), read)
 
 
 def save_checkpoint(path: Path, progress: Progress, run: Mapping[str, Any]) -> None:
@@ -39,9 +45,11 @@ def save_checkpoint(path: Path, progress: Progress, run: Mapping[str, Any]) -> N
     metadata = {
         "format": FORMAT,
         "windows": str(progress.windows),
+        "read": progress.read,
         "tally": json.dumps(asdict(progress.tally)),
         "run": json.dumps(run, sort_keys=True),
     }
+    metadata["checksum"] = _checksum(metadata, progress.sums.arrays)
     try:
         write_atomic(path, lambda temporary: save_file(progress.sums.arrays, temporary, metadata))
     except (SafetensorError, OSError) as error:
@@ -50,25 +58,39 @@ def save_checkpoint(path: Path, progress: Progress, run: Mapping[str, Any]) -> N
 
 
 def load_checkpoint(path: Path, run: Mapping[str, Any]) -> Progress:
-    """Read a checkpoint of the same run; another run's is refused with the difference named."""
+    """Read a checkpoint of the same run; a damaged one, and another run's, is refused with the reason."""
+    metadata, arrays = _read(path)
+    checksum = metadata.pop("checksum", "")
+    if metadata.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a checkpoint of this version of regard; {_ANEW}")
+    if checksum != _checksum(metadata, arrays):
+        raise ValueError(f"{path} is damaged (its checksum is wrong); {_ANEW}")
+    different = differences(json.loads(metadata["run"]), json.loads(json.dumps(run)))
+    if different:
+        raise ValueError(
+            f"the checkpoint {path} is of another run: {'; '.join(different)}. Use the same, choose another output "
+            f"folder, or {_ANEW}"
+        )
+    tally = Tally(**json.loads(metadata["tally"]))
+    return Progress(int(metadata["windows"]), tally, Sums(arrays), metadata["read"])
+
+
+_ANEW = "throw it away with --restart"
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray[Any, Any]]]:
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is not a checkpoint or is damaged ({error}); start anew without --resume") from None
-    if metadata.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a checkpoint of a study; start anew without --resume")
-    _check_same(path, json.loads(metadata["run"]), json.loads(json.dumps(run)))
-    return Progress(int(metadata["windows"]), Tally(**json.loads(metadata["tally"])), Sums(arrays))
+            return dict(file.metadata() or {}), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
+        raise ValueError(f"{path} is not a checkpoint or is damaged ({error}); {_ANEW}") from None
 
 
-def _check_same(path: Path, stored: dict[str, Any], run: dict[str, Any]) -> None:
-    for name in sorted({*stored, *run}):
-        if stored.get(name) != run.get(name):
-            raise ValueError(
-                f"the checkpoint {path} is of another run: {name} was {stored.get(name)!r} and is now "
-                f"{run.get(name)!r}; use the same, or another output folder"
-            )
+def _checksum(metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    """The fingerprint of all that a checkpoint holds."""
+    said: list[Any] = [json.dumps(sorted(metadata.items()))]
+    for name, array in sorted(arrays.items()):
+        said += [f"{name} {array.dtype} {array.shape}", np.ascontiguousarray(array).reshape(-1).view(np.uint8)]
+    return digest(said)

@@ -13,9 +13,7 @@ from typing import Any, Self
 Numbered = tuple[int, str]
 
 
-def rows(
-    lines: Iterable[Numbered], bad: Callable[[int, str], None], **how: Any
-) -> Iterator[tuple[int, list[str]]]:
+def rows(lines: Iterable[Numbered], bad: Callable[[int, str], None], **how: Any) -> Iterator[tuple[int, list[str]]]:
     """(line number, cells) of each row that is not empty; `bad` is told of the others.
 
     A quoted field may hold line breaks. Where it never ends, or its row has another width, only the line on which it

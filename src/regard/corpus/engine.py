@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from regard.corpus.batches import Item, Tally, Window, grouped, window_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
+from regard.corpus.identity import model_identity, source_identity
 from regard.corpus.readers import Example, Problems, Source, read
 from regard.corpus.sums import Sums
+from regard.fingerprint import digest
 
 if TYPE_CHECKING:
     from regard.inputs import Encoded
@@ -30,7 +32,12 @@ class Summing(Protocol):
     def name(self) -> str: ...
 
     @property
+    def version(self) -> int: ...
+
+    @property
     def settings(self) -> dict[str, Any]: ...
+
+    def holds(self) -> dict[str, Any]: ...
 
     @property
     def arguments(self) -> dict[str, Any]: ...
@@ -52,46 +59,68 @@ class Run:
     strict: bool = False
     checkpoint: Path | None = None
     resume: bool = False
+    restart: bool = False
     report: Callable[[Tally, float], None] | None = None  # called with the tally so far and seconds since the start
     problems: Problems = field(default_factory=Problems)
 
 
-Summed = tuple[int, Tally, Sums]  # a window's number, what became of its examples, its sums
+# A window's number, what became of its examples, its sums, the fingerprint of all examples up to its last.
+Summed = tuple[int, Tally, Sums, str]
 
 
 def run_local(study: Summing, model: Model, run: Run) -> Progress:
     """Sum a study over a corpus on this machine."""
 
-    def windows(skip: int) -> Iterator[Summed]:
-        for index, examples in grouped(study.parts(model, examples_of(run)), size=study.window, skip=skip):
+    def windows(done: Progress) -> Iterator[Summed]:
+        for index, examples, read_so_far in windows_after(done, study, model, run):
             window = window_of(index, examples, encoder_of(model), long=run.long)
-            yield index, window.tally, sum_window(study, model, window)
+            yield index, window.tally, sum_window(study, model, window), read_so_far
 
     return gather(study, model, run, windows)
 
 
-def gather(study: Summing, model: Model, run: Run, windows: Callable[[int], Iterator[Summed]]) -> Progress:
-    """Add up windows in their order, with checkpoints; `windows` gives those after the first so many."""
-    progress = begin(study, model, run)
+def gather(study: Summing, model: Model, run: Run, windows: Callable[[Progress], Iterator[Summed]]) -> Progress:
+    """Add up windows in their order, with checkpoints; `windows` gives those that are not done yet."""
+    mine = {} if run.checkpoint is None else identity(study, model, run)
+    progress = begun = begin(run, mine)
     start = saved = time.monotonic()
     try:
-        for index, tally, sums in windows(progress.windows):
-            progress = progress.plus(index, tally, sums)
+        for index, tally, sums, read_so_far in windows(progress):
+            progress = progress.plus(index, tally, sums, read_so_far)
             if run.report is not None:
                 run.report(progress.tally, time.monotonic() - start)
             if run.checkpoint is not None and time.monotonic() - saved > _EVERY:
-                save_checkpoint(run.checkpoint, progress, identity(study, model, run))
+                save_checkpoint(run.checkpoint, progress, mine)
                 saved = time.monotonic()
     except BaseException:  # an interrupt, too: what was done is kept
-        if run.checkpoint is not None and progress.windows:
-            save_checkpoint(run.checkpoint, progress, identity(study, model, run))
+        if run.checkpoint is not None and progress is not begun:
+            save_checkpoint(run.checkpoint, progress, mine)
         raise
     if not progress.tally.inputs:
         why = f" ({run.problems.first[0]})" if run.problems.first else ""
         raise ValueError(f"the corpus {run.source.name} gave no example to study{why}; check the file and its format")
     if run.checkpoint is not None:  # what comes after may fail too: drawing, a full disk, a second corpus
-        save_checkpoint(run.checkpoint, progress, identity(study, model, run))
+        save_checkpoint(run.checkpoint, progress, mine)
     return progress
+
+
+def windows_after(done: Progress, study: Summing, model: Model, run: Run) -> Iterator[tuple[int, list[Example], str]]:
+    """Each window that is not done: its number, its examples, the fingerprint of all examples up to its last.
+
+    Those that are done are read over, and must be what they were: also what comes through a pipe or from a hub.
+    """
+    read_so_far, last = "", -1
+    for last, examples in grouped(study.parts(model, examples_of(run)), size=study.window):
+        read_so_far = digest([read_so_far, *map(repr, examples)])
+        if last + 1 == done.windows and read_so_far != done.read:
+            break
+        if last >= done.windows:
+            yield last, examples, read_so_far
+    if last + 1 < done.windows or (last + 1 == done.windows and read_so_far != done.read):
+        raise ValueError(
+            f"{run.source.name} does not begin with the examples that the checkpoint {run.checkpoint} was made of; use "
+            "the same corpus, choose another output folder, or throw it away with --restart"
+        )
 
 
 def sum_window(study: Summing, model: Model, window: Window) -> Sums:
@@ -112,11 +141,12 @@ def identity(study: Summing, model: Model, run: Run) -> dict[str, Any]:
     """What must be the same for a checkpoint to be continued."""
     return {
         "study": study.name,
+        "version": study.version,
         "settings": study.settings,
-        "model": model.name,
-        "parameters": model.parameters,
-        "corpus": asdict(run.source),
+        "model": model_identity(model),
+        "corpus": source_identity(run.source),
         "long": run.long,
+        **study.holds(),
     }
 
 
@@ -126,8 +156,8 @@ def examples_of(run: Run) -> Iterator[Example]:
     return read(run.source, run.problems)
 
 
-def begin(study: Summing, model: Model, run: Run) -> Progress:
+def begin(run: Run, mine: dict[str, Any]) -> Progress:
     """Where a run begins: at the start, or where its checkpoint ends."""
     if run.resume and run.checkpoint is not None and run.checkpoint.exists():
-        return load_checkpoint(run.checkpoint, identity(study, model, run))
+        return load_checkpoint(run.checkpoint, mine)
     return Progress()

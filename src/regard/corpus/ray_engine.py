@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.capture.finite import NotFiniteError
-from regard.corpus.batches import Tally, grouped, window_of
+from regard.corpus.batches import Tally, window_of
 from regard.corpus.checkpoint import Progress
-from regard.corpus.engine import Run, Summed, Summing, encoder_of, examples_of, gather, sum_window
+from regard.corpus.engine import Run, Summed, Summing, encoder_of, gather, sum_window, windows_after
 from regard.corpus.readers import Example
 from regard.corpus.sums import Sums
+from regard.fingerprint import weights_digest
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -42,16 +43,16 @@ def run_ray(
     ray = _ray(address)
     if model.source is None:
         raise ValueError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
-    made = (type(study), study.arguments, model.source, run.long)
+    made = (type(study), study.arguments, model.source, run.long, weights_digest(model.module))
 
-    def windows(skip: int) -> Iterator[Summed]:
-        stream = grouped(study.parts(model, examples_of(run)), size=study.window, skip=skip)
+    def windows(done: Progress) -> Iterator[Summed]:
+        stream = windows_after(done, study, model, run)
         while rows := _rows(stream):
             pool = ray.data.ActorPoolStrategy(size=min(workers, len(rows)))
             dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
                 Worker, fn_constructor_args=made, batch_size=1, compute=pool, num_gpus=gpus_per_worker or None
             )
-            yield from _in_order(dataset, [row["index"] for row in rows])
+            yield from _in_order(dataset, {row["index"]: row["read"] for row in rows})
 
     return gather(study, model, run, windows)
 
@@ -72,22 +73,23 @@ def _ray(address: str | None) -> Any:
     return ray
 
 
-def _rows(stream: Iterator[tuple[int, list[Example]]]) -> list[dict[str, Any]]:
+def _rows(stream: Iterator[tuple[int, list[Example], str]]) -> list[dict[str, Any]]:
     """Some windows as rows of plain text."""
     rows = []
-    for index, examples in stream:
-        rows.append({"index": index, "examples": json.dumps([asdict(example) for example in examples])})
+    for index, examples, read in stream:
+        said = json.dumps([asdict(example) for example in examples])
+        rows.append({"index": index, "examples": said, "read": read})
         if len(rows) == _AHEAD:
             break
     return rows
 
 
-def _in_order(dataset: Any, indices: list[int]) -> Iterator[Summed]:
-    """The workers' answers in the order of the corpus, each window once."""
+def _in_order(dataset: Any, read: dict[int, str]) -> Iterator[Summed]:
+    """The workers' answers in the order of the corpus, each window once; `read` belongs to each window's number."""
     from safetensors.numpy import load
 
     waiting: dict[int, Any] = {}
-    expected = iter(indices)
+    expected = iter(read)
     turn = next(expected, None)
     for row in dataset.iter_rows():
         waiting.setdefault(int(row["index"]), row)
@@ -95,7 +97,7 @@ def _in_order(dataset: Any, indices: list[int]) -> Iterator[Summed]:
             found = waiting.pop(turn)
             if found["trouble"]:
                 raise ValueError(found["trouble"])
-            yield turn, Tally(**json.loads(found["tally"])), Sums(load(bytes(found["sums"])))
+            yield turn, Tally(**json.loads(found["tally"])), Sums(load(bytes(found["sums"]))), read[turn]
             turn = next(expected, None)
     if turn is not None:
         raise RuntimeError(f"Ray ended without an answer for window {turn}; run again with --resume")
@@ -104,11 +106,13 @@ def _in_order(dataset: Any, indices: list[int]) -> Iterator[Summed]:
 class Worker:
     """One model in one process; sums a window at a time."""
 
-    def __init__(self, study: Any, arguments: dict[str, Any], source: dict[str, Any], long: str) -> None:
+    def __init__(self, study: Any, arguments: dict[str, Any], source: dict[str, Any], long: str, weights: str) -> None:
         from regard.model import load
 
         self.study = study(**arguments)
         self.model = load(**source)
+        if weights_digest(self.model.module) != weights:
+            raise ValueError(f"{self.model.name} has other weights on a worker's machine than on the one that asks")
         self.long = long
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:

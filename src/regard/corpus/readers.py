@@ -46,7 +46,7 @@ class Example:
 
 @dataclass
 class Problems:
-    """Lines that could not be read: how many, and the first of them with their numbers; what WikiText left in others."""
+    """Lines that could not be read: how many, and the first of them with their numbers; what WikiText left behind."""
 
     count: int = 0
     first: list[str] = field(default_factory=list)
@@ -129,11 +129,16 @@ _Reader = Callable[[Source, Problems], Iterator[Example]]
 def read(source: Source, problems: Problems | None = None) -> Iterator[Example]:
     """The examples of a source, numbered in order."""
     problems = problems if problems is not None else Problems()
-    for one in source.each:
-        _check(one)
+    check(source)
     files = (_READERS[_format(one)](one, problems) for one in source.each)
     examples = islice(_numbered(chain.from_iterable(files)), source.limit)
     return examples if source.sample is None else iter(_sampled(examples, source.sample, source.seed))
+
+
+def check(source: Source) -> None:
+    """Raise, in one sentence, where a source cannot be read as it is asked for."""
+    for one in source.each:
+        _check(one)
 
 
 def _check(source: Source) -> None:

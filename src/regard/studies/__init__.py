@@ -40,8 +40,8 @@ class Options(TypedDict, total=False):
         Stop at a line that cannot be read, instead of counting it.
     control
         Repeat the study on the same shape with random weights.
-    resume
-        Go on where the checkpoint in `output` ends.
+    resume, restart
+        Go on where the checkpoint in `output` ends, or throw it away; without either, one that is there is refused.
     report
         Called with the tally so far and the seconds since the start.
     engine, address, workers, gpus_per_worker
@@ -62,6 +62,7 @@ class Options(TypedDict, total=False):
     control: bool
     keep: bool
     resume: bool
+    restart: bool
     report: Any
     engine: str
     address: str | None
@@ -70,7 +71,7 @@ class Options(TypedDict, total=False):
 
 
 _OF_SOURCE = ("format", "unit", "text", "pair", "limit", "sample", "seed", "split")
-_OF_RUN = ("long", "strict", "resume", "report")
+_OF_RUN = ("long", "strict", "resume", "restart", "report")
 
 
 def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
@@ -181,13 +182,13 @@ def probe(
     least
         Instances in training that make a relation worth telling apart.
     **options
-        limit, sample, seed, output, strict, resume and control as for every study, but random weights are probed unless
-        control is False; `report` is called with what is going on, how much is done and how much there is (None where
-        it is not counted).
+        limit, sample, seed, output, strict, resume, restart and control as for every study, but random weights are
+        probed unless control is False; `report` is called with what is going on, how much is done and how much there is
+        (None where it is not counted).
     """
     from regard.studies.probe_run import PROBES, Probing, run_probes
 
-    own = ("strict", "resume", "report", "control")
+    own = ("strict", "resume", "restart", "report", "control")
     unknown = sorted(set(options) - {*_OF_SOURCE, *own, "output"})
     if unknown:
         raise TypeError(f"probes take no {', '.join(unknown)}; they take {', '.join((*_OF_SOURCE, *own, 'output'))}")

@@ -16,6 +16,7 @@ from regard.capture import Ablation, Means
 from regard.capture.gates import gate_gradients
 from regard.capture.prefix import Shared
 from regard.corpus.batches import Item
+from regard.corpus.identity import source_identity
 from regard.corpus.readers import Problems, Source, read
 from regard.corpus.sums import Array, Sums
 from regard.heads import MODES, Head, all_heads
@@ -87,6 +88,9 @@ class AblationStudy(Study):
     def settings(self) -> dict[str, Any]:
         reference = self.source.name if self.reference is None else self.reference.name
         return {"seed": self.seed, "task": self.task, "label": self.label, "reference": reference}
+
+    def holds(self) -> dict[str, Any]:
+        return {} if self.reference is None else {"reference": source_identity(self.reference)}
 
     @property
     def arguments(self) -> dict[str, Any]:

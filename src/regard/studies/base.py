@@ -76,6 +76,7 @@ class Study(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    version: ClassVar[int] = 1  # raised when the same settings come to mean other sums
     window: ClassVar[int] = WINDOW  # examples that are summed together; an interrupted run goes on after them
 
     def __init__(self, *, seed: int = 0) -> None:
@@ -85,6 +86,10 @@ class Study(ABC):
     def settings(self) -> dict[str, Any]:
         """What the sums depend on beside model and corpus."""
         return {"seed": self.seed, "replicates": REPLICATES}
+
+    def holds(self) -> dict[str, Any]:
+        """Identities of what the sums depend on and neither settings, model nor corpus say: another model or corpus."""
+        return {}
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from regard.corpus.batches import Item
+from regard.corpus.identity import model_identity
 from regard.corpus.sums import Sums
 from regard.measures.divergence import SMOOTH
 from regard.measures.entropy import x_log_x
@@ -49,6 +50,9 @@ class Change(Study):
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "other": self.other.name, "other parameters": self.other.parameters}
+
+    def holds(self) -> dict[str, Any]:
+        return {"other model": model_identity(self.other)}
 
     @property
     def arguments(self) -> dict[str, Any]:

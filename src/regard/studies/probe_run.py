@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +16,24 @@ import numpy as np
 from regard import __version__
 from regard.corpus.batches import Tally
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
-from regard.corpus.readers import Example, Problems, Source, read
+from regard.corpus.identity import model_identity, source_identity
+from regard.corpus.readers import Example, Problems, Source, check, read
 from regard.corpus.sums import REPLICATES, Array
+from regard.fingerprint import digest
+from regard.studies.folder import CHECKPOINT, forget, held
 from regard.studies.probe_features import Features, Read, features_of
 from regard.studies.probe_pairs import PairProbe
 from regard.studies.probe_scores import Scores
 from regard.studies.probe_selection import SelectionProbe
 from regard.studies.probe_structural import StructuralProbe
 from regard.studies.probe_trees import Tree, set_aside
-from regard.studies.run import CHECKPOINT, forget, random_model
+from regard.studies.run import random_model
 
 if TYPE_CHECKING:
     from regard.model import Model
     from regard.studies.result import Result
 
+VERSION = 1  # raised when the same settings come to mean other scores
 PROBES = ("pairs", "selection", "structural")
 SPLITS = ("file", "document", "sentence")  # what was split into training and test sentences
 COUNTS = ("training", "development", "test", "words", "lost", "short", "split")
@@ -53,6 +58,7 @@ class Probing:
     seed: int = 0
     strict: bool = False
     resume: bool = False
+    restart: bool = False
     report: Report = lambda what, done, total: None
     problems: Problems = field(default_factory=Problems)
 
@@ -99,17 +105,19 @@ def run_probes(model: Model, probing: Probing, output: str | Path | None = None)
     """Train and score the probes; with `output`, finished ones are kept there while others run."""
     from regard.studies.probe_result import probe_result
 
+    for source in (probing.source, probing.test):
+        if source is not None:
+            check(source)
     folder = None if output is None else Path(output)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    running = _Running(model, probing, folder, list(_examples(probing)))
-    progress = running.begin()
-    for weights in dict.fromkeys(of for of, _ in probing.units[progress.windows :]):
-        progress = running.on(weights, progress)
-    result = probe_result(progress, _meta(model, probing, progress))
-    if folder is not None:
-        result.save(folder)
-        forget(folder)
+    with held(folder, resume=probing.resume, restart=probing.restart):
+        running = _Running(model, probing, folder, list(_examples(probing)))
+        progress = running.begin()
+        for weights in dict.fromkeys(of for of, _ in probing.units[progress.windows :]):
+            progress = running.on(weights, progress)
+        result = probe_result(progress, _meta(model, probing, progress))
+        if folder is not None:
+            result.save(folder)
+            forget(folder)
     return result
 
 
@@ -129,16 +137,17 @@ class _Running:
             return load_checkpoint(place, self.identity)
         return Progress()
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, Any]:
         """What must be the same for finished probes to be used again."""
         return {
             "study": "probe",
+            "version": VERSION,
             "settings": self.probing.settings,
-            "model": self.model.name,
-            "parameters": self.model.parameters,
-            "corpus": asdict(self.probing.source),
-            "test": None if self.probing.test is None else asdict(self.probing.test),
+            "model": model_identity(self.model),
+            "corpus": source_identity(self.probing.source),
+            "test": None if self.probing.test is None else source_identity(self.probing.test),
+            "sentences": digest(map(repr, self.examples)),
         }
 
     def on(self, weights: str, progress: Progress) -> Progress:

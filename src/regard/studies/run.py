@@ -14,14 +14,13 @@ import torch
 
 from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, run_local
-from regard.corpus.readers import Problems, read
+from regard.corpus.readers import Problems, check, read
 from regard.studies.base import Context, Study
+from regard.studies.folder import CHECKPOINT, forget, held
 
 if TYPE_CHECKING:
     from regard.model import Model
     from regard.studies.result import Result
-
-CHECKPOINT = "checkpoint.safetensors"
 
 
 def run_study(
@@ -52,9 +51,28 @@ def run_study(
     """
     if control and run.source.once:
         raise ValueError("standard input and pipes can be read only once; a control needs the corpus as a file")
+    check(run.source)
     folder = None if output is None else Path(output)
+    with held(folder, resume=run.resume, restart=run.restart):
+        result = _result(study, model, run, folder, control, engine, engine_options)
+        if folder is not None:
+            result.save(folder)
+            if not keep:
+                forget(folder)
+    return result
+
+
+def _result(
+    study: Study,
+    model: Model,
+    run: Run,
+    folder: Path | None,
+    control: bool,
+    engine: str,
+    engine_options: dict[str, Any],
+) -> Result:
+    """What the study, its control and its second part find."""
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
         run = replace(run, checkpoint=folder / CHECKPOINT)
     progress = _summed(study, model, run, engine, engine_options)
     context = Context(study, model, run.source, progress.tally, run.problems, _example(model, run))
@@ -66,18 +84,7 @@ def run_study(
     if second is not None:
         place = None if folder is None else folder / f"second-{CHECKPOINT}"
         context.second = run_local(second, model, replace(run, checkpoint=place, problems=Problems())).sums
-    result = study.result(progress.sums, context)
-    if folder is not None:
-        result.save(folder)
-        if not keep:
-            forget(folder)
-    return result
-
-
-def forget(folder: Path) -> None:
-    """Remove the checkpoints of a run that is done."""
-    for name in (CHECKPOINT, f"control-{CHECKPOINT}", f"second-{CHECKPOINT}"):
-        (folder / name).unlink(missing_ok=True)
+    return study.result(progress.sums, context)
 
 
 def _summed(study: Study, model: Model, run: Run, engine: str, options: dict[str, Any]) -> Progress:

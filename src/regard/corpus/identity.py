@@ -1,0 +1,62 @@
+"""What a run is of: a checkpoint is continued only by a run with the same study, model, corpus and options.
+
+Enters: a study, a model and a source. Leaves: a dictionary of plain values that two runs can be compared by; contents
+stand in it by their fingerprints. Where things lie, and on which device they run, does not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.fingerprint import config_digest, file_digest, folder_digest, tokenizer_digest, weights_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from regard.corpus.readers import Source
+    from regard.model import Model
+
+_PLACES = ("place", "more")  # of a source: its content counts, not where it lies
+
+
+def source_identity(source: Source) -> dict[str, Any]:
+    """How a corpus is read, and the fingerprint of each of its files; None for what is no file of this machine."""
+    options = {name: value for name, value in asdict(source).items() if name not in _PLACES}
+    return {"content": [_content(place) for place in (source.place, *source.more)], **options}
+
+
+def _content(place: str) -> str | None:
+    path = Path(place)
+    return file_digest(path) if path.is_file() else folder_digest(path) if path.is_dir() else None
+
+
+def model_identity(model: Model) -> dict[str, Any]:
+    """The fingerprints of a model: weights, configuration, tokenizer; its type and precision; heads switched off."""
+    facts = model.facts
+    return {
+        "class": facts["class"],
+        "dtype": facts["dtype"],
+        "weights": weights_digest(model.module),
+        "configuration": config_digest(model.config),
+        "tokenizer": tokenizer_digest(model.tokenizer),
+        "ablated": facts.get("ablated"),
+    }
+
+
+def differences(stored: Mapping[str, Any], now: Mapping[str, Any], of: str = "") -> list[str]:
+    """What two identities do not share, in words."""
+    found: list[str] = []
+    for name in dict.fromkeys((*stored, *now)):
+        one, other, what = stored.get(name), now.get(name), f"{of} {name}".strip()
+        if isinstance(one, dict) and isinstance(other, dict):
+            found += differences(one, other, what)
+        elif one != other:
+            found.append(f"{what} was {_short(one)} and is now {_short(other)}")
+    return found
+
+
+def _short(value: Any, most: int = 60) -> str:
+    said = repr(value)
+    return said if len(said) <= most else f"{said[:most]}..."

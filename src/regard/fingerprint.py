@@ -1,0 +1,95 @@
+"""Fingerprints: short names for contents, equal where the contents are.
+
+Enters: bytes, files, a module, a tokenizer. Leaves: digests. Every byte is read; nothing is taken on trust.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+_SIZE = 16  # bytes of a digest
+_NO_CONTENT = {"transformers_version"}  # of a configuration: who wrote it, not what it says
+
+
+def digest(parts: Iterable[Any]) -> str:
+    """The fingerprint of some bytes, texts and buffers, one after the other; where one ends counts."""
+    made = hashlib.blake2b(digest_size=_SIZE)
+    for part in parts:
+        data = memoryview(part.encode() if isinstance(part, str) else part).cast("B")
+        made.update(len(data).to_bytes(8, "little"))
+        made.update(data)
+    return made.hexdigest()
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """The fingerprint of a file; one whose size and time have not changed is not read again."""
+    state = Path(path).stat()
+    return _read(str(Path(path).resolve()), state.st_size, state.st_mtime_ns, state.st_ino)
+
+
+@lru_cache(maxsize=256)
+def _read(path: str, size: int, changed: int, inode: int) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_SIZE)).hexdigest()
+
+
+def folder_digest(folder: str | os.PathLike[str]) -> str:
+    """The fingerprint of all files of a folder and their names."""
+    files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    return digest(text for path in files for text in (path.relative_to(folder).as_posix(), file_digest(path)))
+
+
+def weights_digest(module: torch.nn.Module) -> str:
+    """The fingerprint of all weights and stored buffers: names, types, shapes and every byte."""
+    import torch
+
+    def parts() -> Iterable[Any]:
+        for name, value in module.state_dict().items():
+            if not isinstance(value, torch.Tensor):
+                yield f"{name} {value!r}"
+                continue
+            yield f"{name} {value.dtype} {tuple(value.shape)}"
+            flat = value.detach().cpu().contiguous().reshape(-1)
+            yield flat.view(torch.uint8).numpy() if flat.numel() else b""
+
+    return digest(parts())
+
+
+def config_digest(config: Any) -> str:
+    """The fingerprint of what a model's configuration says; where it came from does not count."""
+    said = config.to_dict() if hasattr(config, "to_dict") else vars(config) if hasattr(config, "__dict__") else {}
+    return digest([json.dumps(_content(said), sort_keys=True, default=str)])
+
+
+def _content(said: Any) -> Any:
+    """A configuration without what says who wrote it, where it came from and which kernel runs it."""
+    if not isinstance(said, dict):
+        return said
+    return {
+        str(name): _content(value)
+        for name, value in said.items()
+        if not str(name).startswith("_") and name not in _NO_CONTENT
+    }
+
+
+def tokenizer_digest(tokenizer: Any) -> str | None:
+    """The fingerprint of how a tokenizer cuts texts; None without one."""
+    if tokenizer is None:
+        return None
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        known = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else {}
+        return digest([type(tokenizer).__name__, json.dumps(sorted(known.items()), default=str)])
+    said = json.loads(backend.to_str())
+    for name in ("truncation", "padding"):  # of the last call
+        said.pop(name, None)
+    return digest([json.dumps(said, sort_keys=True)])

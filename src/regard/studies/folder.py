@@ -1,0 +1,156 @@
+"""The folder of a run: one process at a time writes into it, and what an unfinished run left is not lost by accident.
+
+Enters: a folder and what the user said about checkpoints. Leaves: a folder that is held while the run lasts.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+CHECKPOINT = "checkpoint.safetensors"
+LOCK = ".lock"
+TERMINATED = 143  # what a shell calls a process that SIGTERM has ended
+_KEPT = (CHECKPOINT, f"control*-{CHECKPOINT}", f"second-{CHECKPOINT}")
+
+
+@contextmanager
+def held(folder: Path | None, *, resume: bool = False, restart: bool = False) -> Iterator[None]:
+    """Hold a folder while a run lasts; a folder that was made for it and stayed empty is removed.
+
+    While it is held, SIGTERM ends the run like Ctrl-C does: by an exception, so that what was done is saved.
+    """
+    if resume and restart:
+        raise ValueError("--resume goes on with the checkpoint and --restart throws it away; choose one")
+    if folder is None:
+        yield
+        return
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with _locked(folder / LOCK), _terminable():
+            _prepare(folder, resume=resume, restart=restart)
+            yield
+    finally:
+        for path in made:
+            with suppress(OSError):
+                path.rmdir()
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints of a folder: of the run itself, its controls and its second part."""
+    return [path for pattern in _KEPT for path in sorted(folder.glob(pattern))]
+
+
+def forget(folder: Path) -> None:
+    """Remove the checkpoints of a run that is done."""
+    for path in checkpoints(folder):
+        path.unlink(missing_ok=True)
+
+
+def _prepare(folder: Path, *, resume: bool, restart: bool) -> None:
+    """Clear away what a killed run left half-written; its checkpoints only where that was asked for."""
+    for path in folder.glob(f".*{CHECKPOINT}.*"):
+        path.unlink(missing_ok=True)
+    if restart:
+        forget(folder)
+    elif checkpoints(folder) and not resume:
+        raise ValueError(
+            f"{folder} holds the checkpoint of a run that is not finished; go on with it (--resume), throw it away "
+            "(--restart), or choose another output folder"
+        )
+
+
+# -- one run per folder ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process, however that ends."""
+    descriptor = _taken(path)
+    try:
+        yield
+    finally:
+        if _is(descriptor, path):
+            with suppress(OSError):
+                path.unlink()
+        os.close(descriptor)
+
+
+def _taken(path: Path) -> int:
+    """The open lock file, ours; who holds it is written into it."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(descriptor)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES):
+                os.close(descriptor)
+                raise ValueError(_taken_by(path)) from None
+        if _is(descriptor, path):  # else its owner has just removed it: another file has this name now
+            break
+        os.close(descriptor)
+    owner = {"process": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now():%Y-%m-%d %H:%M:%S}"}
+    os.truncate(descriptor, 0)
+    os.write(descriptor, json.dumps(owner).encode())
+    return descriptor
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
+def _taken_by(path: Path) -> str:
+    owner: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        owner = json.loads(path.read_text("utf-8"))
+    who = f"process {owner['process']} on {owner['host']} since {owner['since']}" if owner else "another process"
+    return (
+        f"another run writes into {path.parent} ({who}); wait for it or choose another output folder; if it is certain "
+        f"that it is gone, remove {path}"
+    )
+
+
+# -- SIGTERM -----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM raises SystemExit, where nobody else has a say about it."""
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    if not mine:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _stop(number: int, frame: object) -> None:
+    raise SystemExit(TERMINATED)

@@ -1,0 +1,49 @@
+"""What test_identity starts: a process that has all loaded, forks a run, kills it, and does so again.
+
+python -m tests.studies.killing MODEL CORPUS FOLDER KILLS
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+import regard.studies
+from regard.corpus import engine
+from regard.model import load
+from regard.studies.atlas_sums import Atlas
+
+
+def states(folder):
+    return {path.name: path.stat().st_ino for path in folder.glob("checkpoint*")}
+
+
+def killed_run(model, corpus, output, wait):
+    """Fork a run that goes on where the last one ended, and kill it some time after it has saved."""
+    before = states(output)
+    child = os.fork()
+    if not child:
+        regard.studies.atlas(model, corpus, output=output, resume=True)
+        os._exit(0)
+    while states(output) == before:
+        time.sleep(0.001)
+    time.sleep(wait)
+    os.kill(child, signal.SIGKILL)
+    if os.WIFEXITED(os.waitpid(child, 0)[1]):
+        sys.exit("the run was done before it was killed")
+
+
+if __name__ == "__main__":
+    name, corpus, folder, kills = sys.argv[1:]
+    torch.set_num_threads(1)
+    Atlas.window, engine._EVERY = 16, 0  # many checkpoints
+    model, chooser, output = load(name), random.Random(0), Path(folder) / "killed"
+    regard.studies.atlas(model, corpus, output=Path(folder) / "undisturbed")
+    output.mkdir()
+    for _ in range(int(kills)):
+        killed_run(model, corpus, output, chooser.uniform(0, 0.01))
+    regard.studies.atlas(model, corpus, output=output, resume=True)
