@@ -6,12 +6,15 @@ Enters: numbered lines of a file. Leaves: Documents; lines that cannot be read a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from regard.corpus.coreference import Document
 from regard.corpus.mentions import Mention, head_word, mention_type
+from regard.corpus.prose import SENTENCE
 
 if TYPE_CHECKING:
     from regard.corpus.readers import Problems
@@ -60,7 +63,16 @@ def _gap_document(cells: list[str], header: list[str]) -> Document:
     row = dict(zip(header, cells, strict=True))
     clusters = {"Pronoun": 0, "A": _cluster(row, "A", 1), "B": _cluster(row, "B", 2)}
     spans = [(*_span(row, column), cluster) for column, cluster in clusters.items()]
-    return _tokenized(row["ID"], row["Text"], spans)
+    document = _tokenized(row["ID"], row["Text"], spans)
+    return replace(document, starts=_sentences(document, spans))
+
+
+def _sentences(document: Document, marked: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
+    """The first word of each sentence, as its marks tell; none begins inside a mention ("Dr. Smith")."""
+    ends = (match.end() for match in SENTENCE.finditer(document.text))
+    free = [end for end in ends if not any(start < end < stop for start, stop, _ in marked)]
+    begins = [bisect_left(document.spans, (end,)) for end in free]
+    return tuple(sorted({0, *(word for word in begins if word < len(document.words))}))
 
 
 def _span(row: dict[str, str], column: str) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from regard.studies.coref_examples import example_table
 from regard.studies.coref_questions import BASELINES
 from regard.studies.coref_sums import FATES, SETS
 from regard.studies.coref_tallies import (
+    OF_RULES,
     best_table,
     gap_table,
     head_name,
@@ -103,8 +104,8 @@ def _drawers(table: pd.DataFrame, best: pd.DataFrame, rules: pd.DataFrame, gaps:
     drawers: dict[str, Any] = {}
     for kind in dict.fromkeys(table["kind"]):
         drawers[f"{kind}-best"] = (
-            f"{kind}: the best head, chosen on one half of the documents and scored on the other, beside rules (lines: "
-            "95 % over documents).",
+            f"{kind}: the best head, chosen on one half of the documents and scored on the other, with its chance; "
+            "rules choose among mention heads (lines: 95 % over documents).",
             lambda kind=kind: _bars(best[best["kind"] == kind], rules[rules["kind"] == kind]),
         )
         for name in SETS:
@@ -134,10 +135,15 @@ def _grid(rows: pd.DataFrame, column: str) -> Array:
 
 
 def _bars(best: pd.DataFrame, rules: pd.DataFrame) -> Any:
-    """Groups of mentions across; rules, then the best head of either set."""
+    """Groups of mentions across; the best head among all words, then rules and the best head among mention heads."""
     shown = [row for row in dict.fromkeys(best["mentions"]) if row in _DRAWN]
-    series = {name: rules[rules["rule"] == name] for name in BASELINES}
-    series |= {f"best head, {name}": best[best["candidates"] == name] for name in SETS}
+    series = {}
+    for number, name in enumerate(SETS):
+        series |= {
+            rule: rules[rules["rule"] == rule]
+            for rule in (f"chance, {name}", *(BASELINES if number == OF_RULES else ()))
+        }
+        series[f"best head, {name}"] = best[best["candidates"] == name]
     bars = {name: rows.set_index("mentions").loc[shown, ["value", "low", "high"]] for name, rows in series.items()}
     return bar_picture(shown, {name: rows.to_numpy() for name, rows in bars.items()}, y="accuracy")
 
@@ -172,21 +178,27 @@ def _findings(best: pd.DataFrame) -> list[str]:
             continue
         control = "" if np.isnan(row["control"]) else f", random weights {_percent(row['control'])}"
         heads = " / ".join(dict.fromkeys((row["chosen on even"], row["chosen on odd"])))
-        beats = (
-            "better than"
-            if row["difference low"] > 0
-            else "worse than"
-            if row["difference high"] < 0
-            else "not clearly different from"
-        )
         said.append(
             f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: head {heads} is right in "
             f"{_percent(row['value'])} [{_percent(row['low'])}, {_percent(row['high'])}] of {row['questions']:,}, "
-            f"{beats} the best rule ({row['best rule']}, {_percent(row['rule'])}; difference "
-            f"{100 * row['difference']:+.1f} [{100 * row['difference low']:+.1f}, {100 * row['difference high']:+.1f}] "
-            f"points); chance {_percent(row['chance'])}{control}."
+            f"chance {_percent(row['chance'])}{control}; {_beside_rule(row)}."
         )
     return said
+
+
+def _beside_rule(row: Mapping[str, Any]) -> str:
+    """A head and the best rule: compared where both choose among the same words, side by side where they do not."""
+    rule = f"{row['best rule']}, {_percent(row['rule'])}"
+    if np.isnan(row["difference"]):
+        return f"the best rule, which chooses among mentions alone: {rule} (chance {_percent(row['rule chance'])})"
+    if row["difference low"] > 0:
+        beats = "better than"
+    else:
+        beats = "worse than" if row["difference high"] < 0 else "not clearly different from"
+    return (
+        f"{beats} the best rule ({rule}; difference {100 * row['difference']:+.1f} "
+        f"[{100 * row['difference low']:+.1f}, {100 * row['difference high']:+.1f}] points)"
+    )
 
 
 def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, control: pd.DataFrame | None) -> list[str]:

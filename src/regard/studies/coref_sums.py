@@ -42,6 +42,7 @@ class Coref(Study):
 
     name: ClassVar[str] = "coref"
     title: ClassVar[str] = "Coreference"
+    version: ClassVar[int] = 2
 
     def __init__(self, *, seed: int = 0, pieces: int = PIECES, rows: str = "mean") -> None:
         super().__init__(seed=seed)

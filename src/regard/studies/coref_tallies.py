@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 ROWS = {"all": range(len(TYPES)), **{name: range(n, n + 1) for n, name in enumerate(GROUPS)}}
 HEADS = ("kind", "layer", "head", "candidates", "mentions", "value", "low", "high", "chance", "questions")
 BEST = (
-    "kind", "candidates", "mentions", "chosen on even", "chosen on odd", "value", "low", "high", "best rule", "rule",
-    "difference", "difference low", "difference high", "chance", "control", "best on all", "questions",
+    "kind", "candidates", "mentions", "chosen on even", "chosen on odd", "value", "low", "high", "chance", "best rule",
+    "rule", "rule chance", "difference", "difference low", "difference high", "control", "best on all", "questions",
 )  # fmt: skip
+OF_RULES = SETS.index("mention heads")  # what rules choose among
 GAPS = ("kind", "candidates", "layer", "head", "pro", "anti", "gap", "low", "high", "questions")
 
 
@@ -130,22 +131,27 @@ def best_table(every: list[Tallies], control: list[Tallies]) -> pd.DataFrame:
 
 
 def _best(mine: Tallies, s: int) -> tuple[Any, ...]:
-    """The chosen heads, their accuracy, the best rule's, the difference and chance; NaN where a half asks nothing."""
+    """The chosen heads, their accuracy and chance, the best rule's, the difference; NaN where a half asks nothing.
+
+    Rules choose among mentions: a head that chooses among all words stands beside them, without a difference.
+    """
     choice = mine.choice(s)
     asked = mine.asked.sum(axis=-1)  # (R,)
     rules = ratio(mine.rules.sum(axis=-1), asked[:, None])  # (R, 3)
     best = int(rules[0].argmax())
-    difference = choice.held_out - rules[:, best]
+    difference = choice.held_out - rules[:, best] if s == OF_RULES else np.full(len(asked), np.nan)
+    chance = ratio(mine.chance[0].sum(axis=-1), asked[0])  # (2,)
     return (
         head_name(mine.places[choice.even]),
         head_name(mine.places[choice.odd]),
         choice.value,
         *choice.limits,
+        float(chance[s]),
         BASELINES[best],
         float(rules[0, best]),
+        float(chance[OF_RULES]),
         float(difference[0]),
         *limits(difference),
-        float(ratio(mine.chance[0, s].sum(), asked[0])),
     )
 
 
