@@ -149,7 +149,7 @@ def seed_scores(frames: list[pd.DataFrame], mode: str) -> Scores:
 def described(scores: Scores) -> dict[str, Any]:
     """Counts, tests and held-out gains of a map."""
     luck = chance(scores)
-    low, high = np.quantile(scores.gains[1:], [0.025, 0.975], axis=0)
+    low, high = scores.interval(scores.gains)
     best, worst = int(scores.gains[0].argmax()), int(scores.gains[0].argmin())
     base_low, base_high = scores.baseline_interval
     return {

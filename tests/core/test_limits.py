@@ -32,7 +32,7 @@ def run(model, length):
     return model.run({"input_ids": ids, **given})
 
 
-@pytest.mark.parametrize("name", (*AFTER_PADDING, *FROM_ZERO, *WITH_AN_OFFSET))
+@pytest.mark.parametrize("name", [*AFTER_PADDING, *FROM_ZERO, *WITH_AN_OFFSET])
 def test_a_text_as_long_as_the_limit_runs_and_a_longer_one_does_not(name):
     model = of_type(name)
     run(model, model.limit)

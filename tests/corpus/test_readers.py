@@ -172,14 +172,14 @@ def made(*texts, long="truncate", tokens=16):
 def test_batches_hold_similar_lengths_up_to_their_budget():
     window = made("aaaa", "b", "cc", "dddd", "e", "ffffff")
     assert [[i.number for i in batch] for batch in window.batches] == [[1, 4, 2, 0], [3, 5]]
-    assert window.tally == Tally(examples=6, inputs=6, tokens=18)
+    assert window.tally == Tally(examples=6, inputs=6, tokens=18, clusters=6)
 
 
 def test_long_examples_are_truncated_split_or_skipped_and_counted():
-    assert made("a" * 20).tally == Tally(1, 1, 8, truncated=1)
+    assert made("a" * 20).tally == Tally(1, 1, 8, truncated=1, clusters=1)
     assert made("a" * 20, long="skip").tally == Tally(1, 0, 0, skipped=1)
     split = made("abcdefghijklmnopqrst", long="split")
-    assert split.tally == Tally(1, 3, 20, split=1)
+    assert split.tally == Tally(1, 3, 20, split=1, clusters=1)
     pieces = sorted("".join(map(chr, item.encoded.ids)) for batch in split.batches for item in batch)
     assert pieces == ["abcdefgh", "ijklmnop", "qrst"]
     with pytest.raises(ValueError, match="truncate, split, skip, not 'fold'"):

@@ -12,6 +12,7 @@ from regard.tokens import Side, Token
 
 PIECES = "other pieces of the word"
 TOKENS = [("un", 0), ("##bel", 0), ("##iev", 0), ("able", 1), ("straw", 2), ("##berries", 2), ("sat", 3), ("on", 4)]
+TOKENS += [("re", 5), ("##turn", 5), ("##ed", 5), ("home", 6)]
 
 
 def names_of(maps):
@@ -54,7 +55,7 @@ def test_over_a_corpus_the_same_rule_holds():
         1: {"previous token": 0.2, "next token": 0.1, PIECES: 0.6, "same word": 0.5, "same word, elsewhere": 0.4},
     }
     rows = [
-        dict.fromkeys(COLUMNS, 0.0) | {"kind": "encoder", "layer": 0, "head": head, "measure": name, "value": value}
+        dict.fromkeys(COLUMNS, 0.0) | {"kind": "encoder", "layer": 0, "head": head, "measure": name, "value": value, "low": value - 0.1, "rows": 100}
         for head, numbers in values.items()
         for name, value in numbers.items()
     ]

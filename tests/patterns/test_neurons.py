@@ -109,7 +109,7 @@ def test_one_text_has_no_intervals_and_no_choice_on_other_texts():
     assert isnan(found.above.low)
     assert isnan(found.few.value)
     assert found.as_record()["few"] == [None, None, None]
-    assert "n/a, pass 4 texts or more" in "\n".join(found.lines())
+    assert "n/a, pass 8 texts or more" in "\n".join(found.lines())
 
 
 def test_a_head_that_avoids_the_keys_has_no_shares():

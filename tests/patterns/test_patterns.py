@@ -55,12 +55,18 @@ def test_the_evidence_sentence_has_rows_mean_and_chance():
     assert all(key == query - 1 for query, key, _ in finding.evidence)
 
 
-def test_the_interval_over_rows_holds_the_score_and_is_the_same_each_time():
+def test_findings_of_one_text_have_no_interval_and_are_the_same_each_time():
     maps = 0.7 * shifted(1) + 0.3 * np.random.default_rng(0).dirichlet(np.ones(15), size=15)
-    first, second = (trace_of(maps).patterns()[0] for _ in range(2))
-    assert first.low <= first.score <= first.high
-    assert first.low < first.high
-    assert first == second
+    first, second = (trace_of(maps).patterns() for _ in range(2))
+    assert first[0] == second[0]
+    assert not {"low", "high"} & set(first.to_pandas().columns)
+    assert "[" not in first[0].sentence
+
+
+def test_seven_rows_are_too_few_for_a_name_and_eight_are_enough():
+    tokens = [*"abcdefghij"]
+    named = {n: len(trace_of(shifted(1, n), tokens=tokens[:n], segments=()).patterns()) for n in (8, 9)}
+    assert named == {8: 0, 9: 1}  # the last token has no next one
 
 
 def test_neighbours_across_sentences_or_special_tokens_do_not_count():
@@ -76,13 +82,15 @@ def test_a_head_on_special_tokens_is_a_delimiter_head():
 
 
 def test_same_words_and_those_of_the_other_sentence_are_told_apart():
-    words = np.array([token if token not in "[CLS] [SEP] ." else str(i) for i, token in enumerate(TOKENS)])
+    tokens = "[CLS] the cat saw the dog . [SEP] the cat saw the bird . [SEP]".split()
+    words = np.array([token if token not in "[CLS] [SEP] ." else str(i) for i, token in enumerate(tokens)])
     same = (words[:, None] == words[None, :]).astype(float)
     side = np.arange(15) > 7
     across = same * (side[:, None] != side[None, :])
     across[across.sum(axis=-1) == 0, 0] = 1
     names = [
-        {f.pattern for f in trace_of(maps / maps.sum(axis=-1, keepdims=True)).patterns()} for maps in (same, across)
+        {f.pattern for f in trace_of(maps / maps.sum(axis=-1, keepdims=True), tokens=tokens).patterns()}
+        for maps in (same, across)
     ]
     assert "same word" in names[0]
     assert "same word in the other sentence" in names[1]
@@ -90,6 +98,16 @@ def test_same_words_and_those_of_the_other_sentence_are_told_apart():
 
 def test_a_head_that_looks_at_itself_is_not_called_same_word():
     assert {f.pattern for f in trace_of(np.eye(15)).patterns()} == {"itself"}
+
+
+def test_a_head_of_a_fixed_offset_is_not_called_same_word_where_sentences_are_parallel():
+    tokens = "[CLS] the cat sat on the mat . [SEP] the cat lay on the rug . [SEP]".split()
+    segments = (Segment("A", 0, 9), Segment("B", 9, 17))
+    maps = np.eye(17)[np.minimum(np.arange(17) + 8, 16)]  # "the" to "the", "sat" to "lay"
+    found = trace_of(maps, tokens=tokens, segments=segments).patterns()
+    reading = found.measured[0].readings["same word"]
+    assert reading.lift[0] > 0.3 and reading.rows[0] >= 8  # enough for a name, were it not for half of the rows
+    assert not [f.pattern for f in found if "same word" in f.pattern]
 
 
 def test_attention_within_the_sentence_is_a_bag_of_words():
@@ -234,7 +252,7 @@ def test_the_table_goes_to_pandas_and_csv():
     frame = found.to_pandas()
     assert list(frame["pattern"]) == ["previous token"]
     header, line = as_csv(found).splitlines()
-    assert header.startswith("kind,layer,head,pattern,score,low,high")
+    assert header.startswith("kind,layer,head,pattern,score,mass,chance")
     assert ",previous token," in line
 
 

@@ -36,6 +36,7 @@ UNKNOWN = "which words are related is not known; trace the text by a model with 
 MADE = ["".join(letters) for letters in product("bdfgk", "aeiou", "lmnrst")]
 MEANT = "the a cat dog sat on toy play ##ing sky . , [unused1] 7".split()
 PAIR = ("The cat slept in London on Monday.", "A dog sang in Paris on Tuesday, eating strawberries.")
+CATS = ("the cat sat on the dog . a dog sat on a cat .", "the dog sat on the cat . a cat sat on the dog .")
 STORY = (
     "My grandmother kept seven hens behind the old mill. Each morning she counted brown eggs into a basket, walked two "
     "miles along the river, and sold them near the church. Winter made that road slow, but nobody heard her complain."
@@ -196,7 +197,7 @@ def looking(trace, across=False):
 
 
 def test_a_head_that_looks_at_related_words_is_named_for_it(model):
-    trace = model.trace("the cat sat on the dog .", "a cat sat on the toy .")
+    trace = model.trace(*CATS)
     (finding,) = looking(trace).patterns().strongest(HERE)
     assert finding.score == pytest.approx(1)
     assert finding.hits == finding.rows >= 3
@@ -207,13 +208,13 @@ def test_a_head_that_looks_at_related_words_is_named_for_it(model):
 
 
 def test_a_finding_of_related_words_comes_with_what_they_are(model):
-    found = looking(model.trace("the cat sat on the dog .", "a cat sat on the toy .")).patterns()
+    found = looking(model.trace(*CATS)).patterns()
     assert any("input embedding puts close" in sentence for sentence in warnings_for(found))
     assert not any("input embedding puts close" in sentence for sentence in warnings_for([]))
 
 
 def test_related_words_of_the_other_sentence_are_told_apart(model):
-    trace = model.trace("the cat sat on the dog .", "a cat sat on a dog .")
+    trace = model.trace(*CATS)
     names = {finding.pattern for finding in looking(trace, across=True).patterns()}
     assert ACROSS in names
     assert looking(trace, across=True).patterns().strongest(ACROSS)[0].score == pytest.approx(1)
@@ -239,11 +240,11 @@ def test_a_causal_model_is_asked_of_the_words_before(many):
 
 
 def test_a_causal_head_that_rests_on_the_first_word_is_not_named_for_it():
-    texts = "cat sat dog on dog the dog a dog".split()
+    texts = "cat sat dog on dog the dog a dog and more".split()
     side = Side(
         "encoder", tuple(Token(text, word=n) for n, text in enumerate(texts)), related=np.array([[0, 2], [2, 5]])
     )
-    maps = np.eye(9)[np.zeros(9, int)]
+    maps = np.eye(11)[np.zeros(11, int)]
     found = Trace({"encoder": side}, Trace.from_maps(maps[None, None], texts).sites).patterns()
     assert found.strongest("first token (sink)", 1)[0].score == 1
     assert found.measured[0].readings[HERE].rows[0] == 3  # the, which follows two dogs, and the dogs after it

@@ -33,7 +33,8 @@ def test_distances_are_summed_over_rows_and_documents(name, kind, corpus, reques
     sums = run_local(Similarity(rows=0), model, Run(Source(str(corpus)))).sums
     some = traces(model, corpus)
     expected = distances(some)
-    np.testing.assert_allclose(sums[f"{kind}/distances"].sum(0), expected, rtol=1e-3, atol=1e-4)
+    pairs = expected[np.triu_indices(len(expected), 1)]
+    np.testing.assert_allclose(sums[f"{kind}/distances"].sum(0), pairs, rtol=1e-3, atol=1e-4)
     assert sums[f"{kind}/rows"].sum() == sum(trace.sites[0].queries for trace in some)
 
 
@@ -49,8 +50,7 @@ def test_sampled_rows_estimate_the_sum_over_all(bert, long_corpus):
     run = Run(Source(str(long_corpus), limit=200))
     every, some = (run_local(Similarity(rows=rows), bert, run).sums for rows in (0, 4))
     np.testing.assert_allclose(some["encoder/rows"], every["encoder/rows"], rtol=1e-5)
-    apart = np.triu_indices(6, 1)
-    totals = [sums["encoder/distances"].sum(0)[apart] for sums in (every, some)]
+    totals = [sums["encoder/distances"].sum(0) for sums in (every, some)]
     np.testing.assert_allclose(totals[1], totals[0], rtol=0.1)
 
 

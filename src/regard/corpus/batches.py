@@ -20,11 +20,16 @@ LONG = ("truncate", "split", "skip")
 
 @dataclass(eq=False)
 class Item:
-    """An example as the model reads it. `number` names it for good: bootstrap weights are drawn by it."""
+    """An example as the model reads it; `number` names it for good."""
 
     number: int
     encoded: Encoded
     example: Example
+
+    @property
+    def cluster(self) -> int:
+        """What it is drawn with: its document where the corpus tells documents, else itself."""
+        return self.number if self.example.cluster is None else self.example.cluster
 
 
 @dataclass
@@ -37,10 +42,18 @@ class Tally:
     truncated: int = 0
     split: int = 0
     skipped: int = 0
+    documented: int = 0  # examples of which the corpus tells the document
+    clusters: int = 0  # documents, or examples that stand alone, up to the last of these windows
 
     def plus(self, other: Tally) -> Tally:
-        """The sum of both."""
-        return Tally(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+        """The sum of both; clusters are numbered through the corpus."""
+        counts = {name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
+        return Tally(**counts | {"clusters": max(self.clusters, other.clusters)})
+
+    @property
+    def clustered(self) -> str:
+        """What clusters are."""
+        return "documents" if self.documented else "examples"
 
 
 @dataclass(eq=False)
@@ -68,8 +81,12 @@ def window_of(index: int, examples: list[Example], encode: Encoder, *, long: str
     """Encode the examples of a window and cut them into batches of similar length."""
     if long not in LONG:
         raise ValueError(f"long examples can be handled as {', '.join(LONG)}, not {long!r}")
-    tally = Tally(examples=sum(example.part == 0 for example in examples))
+    tally = Tally(
+        examples=sum(example.part == 0 for example in examples),
+        documented=sum(example.document is not None for example in examples),
+    )
     items = [item for example in examples for item in _items(example, encode, long, tally)]
+    tally.clusters = 1 + max((item.cluster for item in items), default=-1)
     tally.inputs, tally.tokens = len(items), sum(len(item.encoded.ids) for item in items)
     items.sort(key=lambda item: (len(item.encoded.ids), item.number))
     return Window(index, _cut(items, tokens), tally)

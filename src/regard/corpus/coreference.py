@@ -5,6 +5,7 @@ Enters: files in one of three formats (`coreference_readers`). Leaves: Documents
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -37,6 +38,11 @@ class Document:
     pronouns: bool = False
     side: str | None = None
     kin: int | None = None
+
+    @property
+    def origin(self) -> str:
+        """What it is drawn with: the document it is a part of, or the sentences made from the same words."""
+        return re.sub(r" part \d+$", "", self.name) if self.kin is None else f"kin {self.kin}"
 
     def record(self) -> dict[str, Any]:
         """What `document_of` reads: plain enough to be sent to another process as JSON."""

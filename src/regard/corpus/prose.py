@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 # A sentence ends at . ! ? (closing quotes included) before white space and something that can begin one.
 SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
 _JOINED = re.compile(r" @([-,.])@ ")  # "well @-@ known", "1 @,@ 000", "0 @.@ 7"
+_TITLE = re.compile(r"\s*= [^=]+ =\s*")  # of an article
 _HEADING = re.compile(r"((?:= )+)(.*?\S)((?: =)+)")  # "= Title =", "= = Section = ="
 
 
@@ -26,6 +28,18 @@ def undone(text: str, problems: Problems) -> str:
         return ""
     problems.unknown += text.count("<unk>")
     return _JOINED.sub(r"\1", text)
+
+
+def articles(lines: Iterable[str]) -> Iterator[tuple[int, Iterator[str]]]:
+    """Runs of lines from one title (" = Title = ") to the next, counted; 0 is what comes before any."""
+    count = 0
+
+    def article(line: str) -> int:
+        nonlocal count
+        count += _TITLE.fullmatch(line) is not None
+        return count
+
+    return groupby(lines, key=article)
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:

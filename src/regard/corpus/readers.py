@@ -25,6 +25,7 @@ _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".tsv": "ts
 # What columns are called in the corpora people have, in order of preference.
 _TEXT_NAMES = ("text", "sentence", "sentence1", "premise", "question", "question1", "source")
 _PAIR_NAMES = ("pair", "sentence2", "hypothesis", "question2", "target")
+_DOCUMENT_NAMES = ("document_id", "doc_id", "document", "article_id")
 _NAMED = ("tsv", "csv", "gap")  # whose first line names the columns
 _KEPT = 20  # problems shown in full; all are counted
 _SHOWN = 300  # characters of a reason
@@ -34,7 +35,8 @@ _SHOWN = 300  # characters of a reason
 class Example:
     """One input of a corpus; `number` counts the examples from 0, `fields` keeps other columns that were asked for.
 
-    `part` counts the parts of an example that a study reads in several.
+    `part` counts the parts of an example that a study reads in several. `document` is what the corpus calls the text it
+    is from, where it tells; `cluster` numbers documents, and examples that stand alone, in reading order.
     """
 
     number: int
@@ -42,6 +44,8 @@ class Example:
     pair: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
     part: int = 0
+    document: str | None = None
+    cluster: int | None = None
 
 
 @dataclass
@@ -132,7 +136,7 @@ def read(source: Source, problems: Problems | None = None) -> Iterator[Example]:
     check(source)
     files = (_READERS[_format(one)](one, problems) for one in source.each)
     examples = islice(_numbered(chain.from_iterable(files)), source.limit)
-    return examples if source.sample is None else iter(_sampled(examples, source.sample, source.seed))
+    return _clustered(examples if source.sample is None else iter(_sampled(examples, source.sample, source.seed)))
 
 
 def check(source: Source) -> None:
@@ -162,6 +166,16 @@ def _format(source: Source) -> str:
 def _numbered(examples: Iterable[Example]) -> Iterator[Example]:
     for number, example in enumerate(examples):
         yield replace(example, number=number)
+
+
+def _clustered(examples: Iterable[Example]) -> Iterator[Example]:
+    """Number documents, and examples without one, in reading order."""
+    known: dict[str, int] = {}
+    count = 0
+    for example in examples:
+        place = count if example.document is None else known.setdefault(example.document, count)
+        count += place == count
+        yield replace(example, cluster=place)
 
 
 def _sampled(examples: Iterable[Example], count: int, seed: int) -> list[Example]:
@@ -209,12 +223,18 @@ def _lines(source: Source, problems: Problems) -> Iterator[tuple[int, str]]:
 
 
 def _text_units(source: Source, problems: Problems) -> Iterator[Example]:
-    lines = (prose.undone(line, problems) for _, line in _lines(source, problems))
-    texts = lines if source.unit == "line" else prose.paragraphs(lines)
-    for text in texts:
-        for part in prose.SENTENCE.split(text) if source.unit == "sentence" else (text,):
-            if part.strip():
-                yield Example(0, part.strip())
+    """Lines, paragraphs or sentences; of one document are those of an article, or the sentences of a paragraph."""
+    lines = (line for _, line in _lines(source, problems))
+    for article, marked in prose.articles(lines):
+        some = (prose.undone(line, problems) for line in marked)
+        texts = enumerate(some if source.unit == "line" else prose.paragraphs(some))
+        opening = list(islice(texts, 2))
+        several = source.unit == "sentence" and len(opening) == 2  # one paragraph may be a file without empty lines
+        for number, text in chain(opening, texts):
+            document = f"{source.place} {article}" if article else f"{source.place} {number}" if several else None
+            for part in prose.SENTENCE.split(text) if source.unit == "sentence" else (text,):
+                if part.strip():
+                    yield Example(0, part.strip(), document=document)
 
 
 # -- tables --------------------------------------------------------------------------------------------------
@@ -288,9 +308,11 @@ def _example(record: Mapping[str, Any], source: Source, problems: Problems, plac
         problems.add(place, "half a character (a lone surrogate)")
         return
     problems.begun = True
+    named = _first_of(_DOCUMENT_NAMES, record)
+    document = None if named in (None, text_name) else str(record[named])
     text, pair = prose.undone(text, problems), None if pair is None else prose.undone(str(pair), problems)
     if text.strip() and (pair is None or pair.strip()):  # headings are counted there
-        yield Example(0, text, pair, kept)
+        yield Example(0, text, pair, kept, document=document)
 
 
 def _is_text(value: Any) -> bool:
@@ -322,13 +344,14 @@ def _first_of(names: Sequence[str], record: Mapping[str, Any]) -> str | None:
 def _conllu(source: Source, problems: Problems) -> Iterator[Example]:
     """The sentences of a treebank as plain text; heads and relations may be missing."""
     for block in treebank.blocks(_lines(source, problems), source.name, problems):
-        yield Example(0, block.text)
+        yield Example(0, block.text, document=block.document)
 
 
 def _treebank(source: Source, problems: Problems) -> Iterator[Example]:
     """The sentences of a treebank with their trees, which `treebank.tree_of` gives."""
     for sentence in treebank.trees(_lines(source, problems), source.name, problems):
-        yield Example(0, sentence.text, fields={"tree": treebank.tree_field(sentence)})
+        tree = treebank.tree_field(sentence)
+        yield Example(0, sentence.text, fields={"tree": tree}, document=sentence.document)
 
 
 def _coreference(read_documents: Callable[..., Iterator[coreference.Document]]) -> _Reader:
@@ -336,7 +359,7 @@ def _coreference(read_documents: Callable[..., Iterator[coreference.Document]]) 
 
     def examples(source: Source, problems: Problems) -> Iterator[Example]:
         for document in read_documents(_lines(source, problems), problems, source.name):
-            yield Example(0, document.text, fields={"document": document.record()})
+            yield Example(0, document.text, fields={"document": document.record()}, document=document.origin)
 
     return examples
 

@@ -1,18 +1,19 @@
 """Sums that can be added: the state of every study.
 
 Enters: numbers per input. Leaves: named float64 arrays; adding two states is adding their arrays, so order, split and
-machine do not matter. Intervals come from a Poisson bootstrap whose weights depend on the example's number alone.
+machine do not matter. Numbers that get an interval are summed by group of clusters (`regard.intervals`): a document
+falls into a group by its place in the corpus alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from regard.intervals import GROUPS, clusters_of, resampled
+
 Array = np.ndarray[Any, Any]
-REPLICATES = 100
 
 
 class Sums:
@@ -32,6 +33,31 @@ class Sums:
         else:
             held += value
 
+    def add_groups(self, name: str, clusters: Array, values: Array, groups: int = GROUPS) -> None:
+        """Add values (n, ...) of clusters (n,) to sums (groups, ...) by group."""
+        values = np.asarray(values, dtype=np.float64)
+        if name not in self.arrays:
+            self.arrays[name] = np.zeros((groups, *values.shape[1:]))
+        held = self.arrays[name]
+        if held.shape[1:] != values.shape[1:]:
+            raise ValueError(f"{name} has shape {held.shape[1:]} so far but {values.shape[1:]} now; the models differ")
+        order = np.argsort(clusters % groups, kind="stable")
+        rows, starts = np.unique(clusters[order] % groups, return_index=True)
+        if len(rows):
+            held[rows] += np.add.reduceat(values[order], starts, axis=0)
+
+    def resampled(self, name: str) -> Array:
+        """(1 + draws, ...) sums by group as sums over all groups, then over drawn ones."""
+        return resampled(self.arrays[name])
+
+    def clusters(self, name: str) -> Array:
+        """(...) how many clusters carry the sums by group of this name."""
+        return clusters_of(self.arrays[name])
+
+    def whole(self, name: str) -> Array:
+        """(...) sums by group, all groups together."""
+        return np.asarray(self.arrays[name].sum(axis=0))
+
     def plus(self, other: Sums) -> Sums:
         """The sum of both, leaving both as they are."""
         total = Sums({name: value.copy() for name, value in self.arrays.items()})
@@ -44,26 +70,6 @@ class Sums:
 
     def __contains__(self, name: str) -> bool:
         return name in self.arrays
-
-
-def bootstrap_weights(numbers: Iterable[int], seed: int = 0, replicates: int = REPLICATES) -> Array:
-    """(inputs, 1 + replicates) weights: 1 for the estimate itself, then Poisson(1) draws by example number."""
-    rows = [_weights(int(number), seed, replicates) for number in numbers]
-    return np.stack(rows) if rows else np.empty((0, 1 + replicates))
-
-
-def _weights(number: int, seed: int, replicates: int) -> Array:
-    drawn = np.random.Generator(np.random.Philox(key=[seed, number])).poisson(1.0, replicates)
-    return np.concatenate([[1.0], drawn])
-
-
-def interval(replicates: Array, level: float = 0.95) -> tuple[Array, Array]:
-    """Percentile interval over the first axis; NaN where a replicate is undefined throughout."""
-    tail = (1 - level) / 2
-    defined = np.isfinite(replicates).any(axis=0)
-    safe = np.where(defined, replicates, 0.0)
-    low, high = np.nanquantile(safe, [tail, 1 - tail], axis=0)
-    return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
 
 
 def ratio(total: Array, count: Array) -> Array:

@@ -39,12 +39,13 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and its tree; `number` counts the sentences that could be read from 0."""
+    """A sentence and its tree; `number` counts the sentences that could be read from 0; `document`, where told."""
 
     number: int
     id: str
     text: str
     words: tuple[Word, ...]
+    document: str | None = None
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -62,7 +63,7 @@ def tree_of(example: Example) -> Sentence:
     """The tree that an example of the format "treebank" carries."""
     record: Mapping[str, Any] = example.fields["tree"]
     words = tuple(Word(*word) for word in record["words"])
-    return Sentence(example.number, record["id"], example.text, words)
+    return Sentence(example.number, record["id"], example.text, words, example.document)
 
 
 def tree_field(sentence: Sentence) -> dict[str, Any]:
@@ -103,6 +104,7 @@ class Block:
     """The lines of one sentence: comments, words, and the surfaces they are written in."""
 
     line: int
+    document: str | None = None  # by the last "newdoc" before it
     comments: dict[str, str] = field(default_factory=dict)
     words: list[_Row] = field(default_factory=list)
     surfaces: list[_Surface] = field(default_factory=list)
@@ -116,9 +118,12 @@ class Block:
 
 def blocks(lines: Iterable[tuple[int, str]], name: str, problems: Problems) -> Iterator[Block]:
     """The sentences of a file, broken ones left out; heads may be missing."""
+    document: str | None = None
     for held in _held(lines):
+        document = _opened(held, name) or document
         try:
             block = _block(held)
+            block.document = document
         except _BrokenError as broken:
             problems.add(f"{name} line {broken.line}", str(broken))
             continue
@@ -150,6 +155,12 @@ def _held(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
             held = []
     if held:
         yield held
+
+
+def _opened(lines: Sequence[tuple[int, str]], name: str) -> str | None:
+    """The document that begins with these lines ("# newdoc", with or without an id), if one does."""
+    found = next((number for number, line in lines if line.startswith("#") and line[1:].split()[:1] == ["newdoc"]), None)
+    return None if found is None else f"{name} line {found}"
 
 
 def _block(lines: Sequence[tuple[int, str]]) -> Block:
@@ -214,7 +225,7 @@ def _tree(block: Block, number: int) -> Sentence:
         Word(row.cells[1], row.cells[2], row.cells[3], head, row.cells[7], start, end, after.get(index, False))
         for index, (row, head, (start, end)) in enumerate(zip(block.words, heads, spans, strict=True))
     )
-    return Sentence(number, block.comments.get("sent_id", str(number)), block.text, words)
+    return Sentence(number, block.comments.get("sent_id", str(number)), block.text, words, block.document)
 
 
 def _heads(block: Block) -> list[int]:

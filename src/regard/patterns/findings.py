@@ -11,25 +11,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.context import Array
+from regard.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
 from regard.map_types import TYPES
 from regard.measures.reading import Reading
 from regard.patterns.definitions import BAG, USUAL, Pattern
-from regard.patterns.naming import own_name
+from regard.patterns.naming import FLOOR, own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Measured, Patterns
 
 if TYPE_CHECKING:
     from regard.trace import Trace
 
-FEWEST_ROWS = 3  # rows that must be there before a head is named for what they show
-RESAMPLES = 1000
+FEWEST_ROWS = 3  # rows that must be there before a lift is compared with another
 
 
 def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
     """What each head of a trace does, with the numbers behind it.
 
     A head is named for a pattern whose lift (attention on target, 0 at chance and 1 at all of it) reaches the pattern's
-    threshold over at least three rows; it may have several names, or none.
+    threshold over at least eight rows, and would stay above 0.1 had other rows of the same text been drawn; it may have
+    several names, or none. One text says nothing about other texts, so findings have no interval.
 
     Parameters
     ----------
@@ -42,9 +43,9 @@ def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
     --------
     >>> import numpy as np
     >>> from regard import Trace
-    >>> maps = np.eye(8, k=-1)[None, None] + np.eye(8)[None, None] * (np.arange(8) == 0)[:, None]
-    >>> patterns(Trace.from_maps(maps, list("abcdefgh")))[0].sentence
-    'attends to the previous token in 6 of 6 rows, 1.00 on average; chance 0.20'
+    >>> maps = np.eye(12, k=-1)[None, None] + np.eye(12)[None, None] * (np.arange(12) == 0)[:, None]
+    >>> patterns(Trace.from_maps(maps, list("abcdefghijkl")))[0].sentence
+    'attends to the previous token in 10 of 10 rows, 1.00 on average; chance 0.20'
     """
     if threshold is not None and not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1, not {threshold}")
@@ -64,12 +65,13 @@ def _findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
             continue
         counted = rows.rows.counted[number]
         mass, hit = rows.rows.mass[number][chosen][:, counted], rows.rows.hit[number][chosen][:, counted]
-        intervals = _intervals(mass, rows.rows.chance[number][counted])
+        sure = _sure(mass, rows.rows.chance[number][counted])
         places = np.flatnonzero(counted)
-        for row, index in enumerate(chosen):
+        for row in np.flatnonzero(sure):
+            index = int(chosen[row])
             best = _best_rows(mass[row], hit[row], places, rows.strongest[index])
-            sentence = _sentence(pattern, measured, int(index), int(hit[row].sum()))
-            yield _finding(measured, int(index), pattern.name, intervals[row], hit[row], best, sentence)
+            sentence = _sentence(pattern, measured, index, int(hit[row].sum()))
+            yield _finding(measured, index, pattern.name, hit[row], best, sentence)
 
 
 def _bag_findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
@@ -82,13 +84,14 @@ def _bag_findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
     gained = (bag.mass - bag.chance) * bag.evenness + bag.chance  # what the score is the lift of
     for index in np.flatnonzero(_reaches(reading, USUAL if threshold is None else threshold)):
         mass, hit = bag.mass[index][places], bag.hit[index][places]
-        interval = _intervals(gained[index][places][None, :], bag.chance[places])[0]
+        if not _sure(gained[index][places][None, :], bag.chance[places])[0]:
+            continue
         best = _best_rows(mass, hit, places, rows.strongest[index])
         sentence = (
             f"spreads over the words of its own sentence: {reading.mass[index]:.2f} of the attention, "
             f"{measured.evenness[index]:.0%} as even as can be; chance {reading.chance[index]:.2f}"
         )
-        yield _finding(measured, int(index), BAG, interval, hit, best, sentence)
+        yield _finding(measured, int(index), BAG, hit, best, sentence)
 
 
 def _named(pattern: Pattern, measured: Measured, threshold: float | None) -> Array:
@@ -109,17 +112,19 @@ def _lifts(measured: Measured, name: str) -> Array:
 
 def _reaches(reading: Reading, threshold: float) -> Array:
     """(H,) whether the lift is enough and enough rows show it; n/a is never enough."""
-    return np.asarray((np.nan_to_num(reading.lift, nan=-1.0) >= threshold) & (reading.rows >= FEWEST_ROWS))
+    return np.asarray((np.nan_to_num(reading.lift, nan=-1.0) >= threshold) & (reading.rows >= FEWEST))
 
 
-def _intervals(mass: Array, chance: Array) -> Array:
-    """(F, 2) 95 % intervals of the lift, from resampled rows; `mass` is (F, rows). The seed is fixed."""
-    count = chance.shape[0]
-    drawn = np.random.default_rng(0).integers(count, size=(RESAMPLES, count)) + np.arange(RESAMPLES)[:, None] * count
-    weights = np.bincount(drawn.ravel(), minlength=RESAMPLES * count).reshape(RESAMPLES, count) / count
-    means, expected = weights @ mass.T, (weights @ chance)[:, None]  # (resamples, rows) @ (rows, F)
-    lifts = np.clip((means - expected) / (1 - expected), 0, 1)
-    return np.asarray(np.percentile(lifts, [2.5, 97.5], axis=0).T)
+def _sure(mass: Array, chance: Array) -> Array:
+    """(F,) whether the lifts of mass (F, rows) stay above `FLOOR` when other rows are drawn; neighbours go together."""
+    count = len(chance)
+    groups = np.arange(count) * min(count, GROUPS) // count
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    sums = np.add.reduceat(np.concatenate([mass, chance[None], np.ones((1, count))]), starts, axis=1).T  # (G, F + 2)
+    drawn = resampled(sums.astype(np.float64))
+    expected, rows = drawn[:, -2:-1], drawn[:, -1:]
+    lifts = np.clip((drawn[:, :-2] - expected) / np.where(rows > expected, rows - expected, np.nan), 0, 1)
+    return np.asarray(interval(lifts, clusters_of(sums[:, -1]))[0] >= FLOOR)
 
 
 def _best_rows(mass: Array, hit: Array, places: Array, strongest: Array) -> tuple[tuple[int, int, float], ...]:
@@ -144,7 +149,6 @@ def _finding(
     site: Measured,
     index: int,
     pattern: str,
-    interval: Array,
     hit: Array,
     best: tuple[tuple[int, int, float], ...],
     sentence: str,
@@ -157,8 +161,6 @@ def _finding(
         head=site.heads[index],
         pattern=pattern,
         score=round(float(reading.lift[index]), 4),
-        low=round(float(interval[0]), 4),
-        high=round(float(interval[1]), 4),
         mass=round(float(reading.mass[index]), 4),
         chance=round(float(reading.chance[index]), 4),
         hits=int(hit.sum()),

@@ -11,6 +11,7 @@ import numpy as np
 
 from regard.context import Array
 
+FLOOR = 0.1  # lift that a name must be sure of: the lower end of its interval
 ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
 _NEIGHBOURS = ("previous token", "next token")
 _OFTEN_NEIGHBOURS = ("other pieces of the word", "related word")  # heads that look at neighbours find many of these

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from regard.context import Array, context_of
+from regard.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
 
 if TYPE_CHECKING:
@@ -25,13 +26,11 @@ if TYPE_CHECKING:
     from regard.trace import Trace
 
 FEW = 4  # neurons that count as few (the article's heads use two to four)
-FEWEST = 4  # texts, for intervals and for choosing on one half
-DRAWS = 2000  # bootstrap samples of texts
 RANDOM = 4 / math.pi**2  # participation of q x k, as a share of d, when q and k are independent and normal
 
 
 class Estimate(NamedTuple):
-    """A mean over texts and its 95 % bootstrap interval; nan where there are too few texts."""
+    """A mean over texts and its 95 % interval; nan where there are too few texts."""
 
     value: float
     low: float = math.nan
@@ -39,10 +38,7 @@ class Estimate(NamedTuple):
 
     def said(self, form: str) -> str:
         """The number with its interval, in a format such as ".2f"."""
-        if math.isnan(self.value):
-            return "n/a"
-        whole = format(self.value, form)
-        return whole if math.isnan(self.low) else f"{whole} [{format(self.low, form)}, {format(self.high, form)}]"
+        return "n/a" if math.isnan(self.value) else format(self.value, form) + between(self.low, self.high, form)
 
 
 @dataclass(frozen=True)
@@ -99,14 +95,13 @@ def neurons_of(
     pattern: str | None = None,
     *,
     kind: str | None = None,
-    seed: int = 0,
 ) -> Neurons:
     """Which neurons of a head make a pattern.
 
     Parameters
     ----------
     traces
-        One or more texts through the same model; with four or more there are intervals.
+        One or more texts through the same model; with eight or more there are intervals.
     layer, head, kind
         Which head.
     pattern
@@ -122,7 +117,7 @@ def neurons_of(
         what = "no pattern can" if pattern is None else f"the pattern {pattern!r} cannot"
         raise ValueError(f"{what} be asked of these texts; pass longer ones, or name another pattern")
     chosen, found = max(kept, key=lambda some: np.mean([one.lift for one in some[1]]))
-    return _summary(chosen, found, traces[0].site(layer, kind=kind), head, len(traces), np.random.default_rng(seed))
+    return _summary(chosen, found, traces[0].site(layer, kind=kind), head, len(traces))
 
 
 def _named(pattern: str | None) -> tuple[Pattern, ...]:
@@ -189,20 +184,15 @@ def _parts(site: Site, index: int, rows: Array, difference: Array) -> dict[str, 
     return {f"{a} × {b}": float(table[i, j]) for i, a in enumerate(names) for j, b in enumerate(names)}
 
 
-def _summary(
-    pattern: Pattern, found: Sequence[_One], site: Site, head: int, texts: int, rng: np.random.Generator
-) -> Neurons:
+def _summary(pattern: Pattern, found: Sequence[_One], site: Site, head: int, texts: int) -> Neurons:
     count = len(found)
-    draws = rng.integers(0, count, (DRAWS, count)) if count >= FEWEST else None
     carried = np.stack([one.carried for one in found])  # (texts, d)
-    means = carried.mean(0)
-    drawn = None if draws is None else carried[draws].mean(1)  # (draws, d)
-    shares = means / means.sum() if means.sum() > 0 else np.full_like(means, np.nan)
-    spread = None if drawn is None else drawn / drawn.sum(1, keepdims=True)
+    drawn = _means(carried)  # (1 + draws, d)
+    means = drawn[0]
+    shares = drawn / drawn.sum(1, keepdims=True) if means.sum() > 0 else np.full_like(drawn, np.nan)
 
     def estimate(values: Sequence[float]) -> Estimate:
-        array = np.array(values)
-        return _estimate(float(array.mean()), None if draws is None else array[draws].mean(1))
+        return _estimate(_means(np.array(values)), count)
 
     return Neurons(
         kind=site.kind,
@@ -216,13 +206,21 @@ def _summary(
         chance=float(np.mean([one.chance for one in found])),
         above=estimate([float(one.carried.sum()) for one in found]),
         participation=estimate([one.participation for one in found]),
-        makers=_estimate(float(_participation(means)), None if drawn is None else _participation(drawn)),
-        few=_few(carried, rng) if draws is not None and means.sum() > 0 else Estimate(math.nan),
-        shares=tuple(
-            (int(c), _estimate(float(shares[c]), None if spread is None else spread[:, c])) for c in np.argsort(-means)
-        ),
+        makers=_estimate(_participation(drawn), count),
+        few=_few(carried) if count >= FEWEST and means.sum() > 0 else Estimate(math.nan),
+        shares=tuple((int(c), _estimate(shares[:, c], count)) for c in np.argsort(-means)),
         parts={name: estimate([one.parts[name] for one in found]) for name in found[0].parts},
     )
+
+
+def _means(values: Array, some: slice = slice(None)) -> Array:
+    """(1 + draws, ...) means over texts of values (texts, ...), or over some of the texts: of all, then of drawn ones.
+
+    A draw that takes none of them has no mean.
+    """
+    weights = draws(len(values))[:, some]
+    total = weights.sum(1, keepdims=True)
+    return np.asarray((weights / np.where(total > 0, total, np.nan)) @ values[some])
 
 
 def _participation(values: Array) -> Array:
@@ -230,22 +228,20 @@ def _participation(values: Array) -> Array:
     return np.asarray(np.abs(values).sum(-1) ** 2 / np.maximum((values**2).sum(-1), 1e-30))
 
 
-def _few(carried: Array, rng: np.random.Generator) -> Estimate:
+def _few(carried: Array) -> Estimate:
     """Share of the largest few, chosen on every other text and measured on the rest, both ways round."""
-    values, draws = [], []
-    for choosing, measuring in ((carried[::2], carried[1::2]), (carried[1::2], carried[::2])):
-        largest = np.argsort(-choosing.mean(0))[:FEW]
-        sample = measuring[rng.integers(0, len(measuring), (DRAWS, len(measuring)))].mean(1)  # (draws, d)
-        values.append(measuring.mean(0)[largest].sum() / measuring.mean(0).sum())
-        draws.append(sample[:, largest].sum(1) / sample.sum(1))
-    return _estimate(float(np.mean(values)), np.mean(draws, axis=0))
+    halves = [_means(carried, slice(start, None, 2)) for start in (0, 1)]  # (1 + draws, d) each
+    found = []
+    for choosing, measuring in (halves, halves[::-1]):
+        largest = np.argsort(-choosing[0])[:FEW]
+        found.append(measuring[:, largest].sum(1) / measuring.sum(1))
+    return _estimate(np.mean(found, axis=0), len(carried))
 
 
-def _estimate(value: float, draws: Array | None) -> Estimate:
-    if draws is None or math.isnan(value):
-        return Estimate(value)
-    low, high = np.percentile(draws, [2.5, 97.5])
-    return Estimate(value, float(low), float(high))
+def _estimate(values: Array, texts: int) -> Estimate:
+    """The number and its interval, of values (1 + draws,)."""
+    low, high = interval(values, texts)
+    return Estimate(float(values[0]), float(low), float(high))
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from regard.patterns.definitions import NAMES
 class Finding:
     """One head that shows one pattern.
 
-    `score` is the lift, with `low` and `high` its 95 % interval over rows; `mass` the mean attention on target,
+    `score` is the lift, `mass` the mean attention on target,
     `hits` of `rows` rows have their strongest key there, `chance` is the mass of uniform attention. `evidence` are the
     rows that show it best: (query, key, attention on target).
     """
@@ -26,8 +26,6 @@ class Finding:
     head: int
     pattern: str
     score: float
-    low: float
-    high: float
     mass: float
     chance: float
     hits: int

@@ -13,8 +13,9 @@ import numpy as np
 
 from regard.capture import Ablation
 from regard.corpus.batches import Item
-from regard.corpus.sums import Array, Sums, interval
+from regard.corpus.sums import Array, Sums
 from regard.heads import Head
+from regard.intervals import between
 from regard.studies.ablation_scores import Scores
 from regard.studies.ablation_sums import AblationMap, AblationStudy, Prepared, portions, record, single_sets
 from regard.studies.ablation_tasks import Task
@@ -89,7 +90,7 @@ def removals_of(study: AblationMap, sums: Sums, model: Model) -> list[Removal]:
     from regard.studies.ablation_result import importance_of, normalised
 
     ready = study.prepared(model)
-    scores = Scores.of(sums, ready.task, study.seed)
+    scores = Scores.of(sums, ready, study.seed)
     even = scores.numbers % 2 == 0
     if len(ready.heads) < 2:
         raise ValueError(f"{model.name} has one head only; there is nothing to remove together")
@@ -134,7 +135,7 @@ def curve_table(scores: Scores, study: Curve) -> pd.DataFrame:
     """A row per set of heads: its score, the change with its interval over odd examples."""
     import pandas as pd
 
-    low, high = interval(scores.changes[1:])
+    low, high = scores.interval(scores.changes)
     return pd.DataFrame(
         {
             "order": [removal.order for removal in study.removals],
@@ -168,7 +169,7 @@ def curve_findings(curve: pd.DataFrame, baseline: float, task: Task) -> list[str
     for row in curve[curve["order"].str.startswith("pattern")].itertuples():
         random = float(np.interp(row.share, [0.0, *chance.index], [baseline, *chance]))
         said.append(
-            f"Without the heads of the {row.order} ({row.removed}): {row.score:.3f} (change {row.change:+.3f} "
-            f"[{row.low:+.3f}, {row.high:+.3f}]); as many at random: about {random:.3f}."
+            f"Without the heads of the {row.order} ({row.removed}): {row.score:.3f} (change {row.change:+.3f}"
+            f"{between(row.low, row.high, '+.3f')}); as many at random: about {random:.3f}."
         )
     return said

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, interval, ratio
+from regard.corpus.sums import Array, Sums, ratio
+from regard.intervals import between, resampled
 from regard.studies.ablation_curve import DRAWS, curve_findings, curve_table
 from regard.studies.ablation_pictures import CLEAR, curve_picture, map_picture
 from regard.studies.ablation_scores import Chance, Scores, chance, held_out, spearman
@@ -34,7 +35,7 @@ def ablation_result(sums: Sums, context: Context, study: AblationMap) -> Result:
     import pandas as pd
 
     ready = study.prepared(context.model)
-    scores = Scores.of(sums, ready.task, study.seed)
+    scores = Scores.of(sums, ready, study.seed)
     heads, layers, said = [], [], [_baseline(scores)]
     for mode, own in _by_mode(scores, study, ready):
         first = own.only(own.everyone, slice(len(ready.heads)))
@@ -45,12 +46,12 @@ def ablation_result(sums: Sums, context: Context, study: AblationMap) -> Result:
         said += _findings(mode, first, ready, luck)
     table, by_layer = pd.concat(heads, ignore_index=True), pd.concat(layers, ignore_index=True)
     weights = importance_of(sums, scores)
-    importance, agreement = _importance(weights, ready), _agreement(weights, scores, study, ready)
+    importance, agreement = _importance(weights, scores, ready), _agreement(weights, scores, study, ready)
     said.append(_agreed(agreement))
     drawers = dict(_drawers(table, by_layer, importance, scores, context))
     tables = {"Whole layers": by_layer, "Importance": importance, "Agreement with importance": agreement}
     if context.second is not None and study.curved is not None:
-        odd = Scores.of(context.second, ready.task, study.seed)
+        odd = Scores.of(context.second, ready, study.seed)
         curve = tables["Heads removed together"] = curve_table(odd, study.curved)
         said += curve_findings(curve, odd.baseline, ready.task)
         drawers["curve"] = (CURVE, _curve(curve, odd, context))
@@ -78,7 +79,7 @@ def _table(scores: Scores, ready: Prepared, mode: str, luck: Chance) -> pd.DataF
     """A row per head, or per layer: the score without it, the change with its interval, and how often luck does so."""
     import pandas as pd
 
-    low, high = interval(scores.changes[1:])
+    low, high = scores.interval(scores.changes)
     one = scores.runs.shape[1] == len(ready.heads)
     places: dict[str, Any] = {"kind": [h.kind for h in ready.heads], "layer": [h.layer for h in ready.heads]}
     if one:
@@ -103,10 +104,10 @@ def _table(scores: Scores, ready: Prepared, mode: str, luck: Chance) -> pd.DataF
 
 
 def importance_of(sums: Sums, scores: Scores, chosen: Array | None = None) -> Array:
-    """(1 + replicates, heads) mean |dL/dxi| over examples, all or some of them."""
+    """(1 + draws, heads) mean |dL/dxi| over examples, all or some of them."""
     own = scores if chosen is None else scores.only(chosen)
     each = np.stack([sums[f"{IMPORTANCE}/{number}"] for number in own.numbers])  # (n, heads)
-    return ratio(own.weights @ each, own.weights.sum(axis=1, keepdims=True))
+    return ratio(resampled(own.by_group(each)), resampled(own.by_group(np.ones((len(each), 1)))))
 
 
 def normalised(importance: Array, ready: Prepared) -> Array:
@@ -119,11 +120,11 @@ def normalised(importance: Array, ready: Prepared) -> Array:
     return made
 
 
-def _importance(weights: Array, ready: Prepared) -> pd.DataFrame:
+def _importance(weights: Array, scores: Scores, ready: Prepared) -> pd.DataFrame:
     import pandas as pd
 
     made = normalised(weights, ready)
-    low, high = interval(made[1:])
+    low, high = scores.interval(made)
     return pd.DataFrame(
         {
             "kind": [head.kind for head in ready.heads],
@@ -147,7 +148,7 @@ def _agreement(weights: Array, scores: Scores, study: AblationMap, ready: Prepar
         for name, values in (("by layer", normalised(weights, ready)), ("raw", weights)):
             ones = np.ones((1, len(ready.heads)))
             found = np.array([spearman(v[:, None], loss, ones)[0, 0] for v, loss in zip(values, lost, strict=True)])
-            low, high = interval(found[1:, None])
+            low, high = scores.interval(found[:, None])
             rows.append((mode, name, float(found[0]), float(low[0]), float(high[0])))
     return pd.DataFrame(rows, columns=["mode", "importance", "correlation", "low", "high"])
 
@@ -158,7 +159,7 @@ def _agreement(weights: Array, scores: Scores, study: AblationMap, ready: Prepar
 def _baseline(scores: Scores) -> str:
     low, high = scores.baseline_interval
     return (
-        f"The model as it is: {scores.task.score} {scores.baseline:.3f} [{low:.3f}, {high:.3f}] over "
+        f"The model as it is: {scores.task.score} {scores.baseline:.3f}{between(low, high, '.3f')} over "
         f"{len(scores.numbers):,} examples."
     )
 
@@ -180,7 +181,7 @@ def _findings(mode: str, scores: Scores, ready: Prepared, luck: Chance) -> list[
         other = "odd" if half == "even" else "even"
         said.append(
             f"{mode}: the best head to remove by {half} examples, {names[found.run]} ({found.chosen:+.4f}), gains "
-            f"{found.gain:+.4f} [{found.low:+.4f}, {found.high:+.4f}] on {other} ones."
+            f"{found.gain:+.4f}{between(found.low, found.high, '+.4f')} on {other} ones."
         )
     return said
 
@@ -191,7 +192,7 @@ def _p(value: float) -> str:
 
 def _agreed(agreement: pd.DataFrame) -> str:
     parts = [
-        f"{row.correlation:.2f} [{row.low:.2f}, {row.high:.2f}] with {row.mode}"
+        f"{row.correlation:.2f}{between(row.low, row.high)} with {row.mode}"
         for row in agreement[agreement["importance"] == "by layer"].itertuples()
     ]
     return f"Importance (gradients) against what is lost without a head, rank correlation: {'; '.join(parts)}."

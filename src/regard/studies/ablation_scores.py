@@ -3,7 +3,7 @@
 Enters: one number per example and run. Leaves: scores, paired differences with bootstrap intervals, and tests.
 
 Chance: if switching a head off did nothing, an example's two numbers (with and without the head) could as well be the
-other way round. Turning the signs of whole examples at random, for all heads at once, keeps how the heads go together
+other way round. Turning the signs of whole examples (of all in a document, where documents are known) at random, for all heads at once, keeps how the heads go together
 and shows how many of them would seem to help, and how large the largest gain would be, by luck. This is a sign-flip
 test; comparing each gain with luck's largest corrects for having looked at all heads. For a rank correlation the ranks
 of each run are kept as they are and an example's share is its product of standard ranks.
@@ -16,11 +16,11 @@ from functools import cached_property
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, bootstrap_weights, interval, ratio
-from regard.studies.ablation_sums import SCORES
+from regard.corpus.sums import Array, Sums, ratio
+from regard.intervals import GROUPS, clusters_of, draws, interval, resampled
+from regard.studies.ablation_sums import SCORES, Prepared
 from regard.studies.ablation_tasks import Task
 
-REPLICATES = 1000
 FLIPS = 5000
 _AT_ONCE = 500
 
@@ -36,15 +36,17 @@ class Scores:
     base: Array  # (n,)
     runs: Array  # (n, K)
     seed: int = 0
+    clusters: Array | None = None  # (n,) what examples are drawn with; each with itself unless given
 
     @classmethod
-    def of(cls, sums: Sums, task: Task, seed: int) -> Scores:
+    def of(cls, sums: Sums, ready: Prepared, seed: int) -> Scores:
         """The examples that sums hold, in their order."""
         found = {int(name.split("/")[1]): rows for name, rows in sums.arrays.items() if name.startswith(f"{SCORES}/")}
         numbers = np.array(sorted(found))
         table = np.stack([found[number] for number in numbers])
         counts = table[:, 0]
-        return cls(task, numbers, counts, table[:, 1] / np.maximum(counts, 1), table[:, 2], table[:, 3:], seed)
+        expected, clusters = table[:, 1] / np.maximum(counts, 1), np.array([ready.clusters[n] for n in numbers.tolist()])
+        return cls(ready.task, numbers, counts, expected, table[:, 2], table[:, 3:], seed, clusters)
 
     def only(self, chosen: Array, runs: Array | slice = slice(None)) -> Scores:
         """Some of the examples, some of the runs."""
@@ -56,6 +58,7 @@ class Scores:
             self.base[chosen],
             self.runs[chosen][:, runs],
             self.seed,
+            None if self.clusters is None else self.clusters[chosen],
         )
 
     @property
@@ -63,17 +66,34 @@ class Scores:
         return np.ones(len(self.numbers), bool)
 
     @cached_property
-    def weights(self) -> Array:
-        """(1 + replicates, n) bootstrap weights of the examples."""
-        return bootstrap_weights(self.numbers.tolist(), self.seed, REPLICATES).T
+    def places(self) -> Array:
+        """(n,) which cluster each example is of, counted from 0."""
+        return np.unique(self.numbers if self.clusters is None else self.clusters, return_inverse=True)[1]
+
+    def by_cluster(self, values: Array) -> Array:
+        """(clusters, ...) sums of values (n, ...)."""
+        found = np.zeros((self.places.max(initial=-1) + 1, *values.shape[1:]))
+        np.add.at(found, self.places, values)
+        return found
+
+    def by_group(self, values: Array) -> Array:
+        """(groups, ...) sums of values (n, ...), of which draws are made."""
+        held = Sums()
+        held.add_groups("values", self.places, values)
+        return held["values"]
+
+    def interval(self, values: Array) -> tuple[Array, Array]:
+        """The ends of the interval of values (1 + draws, ...)."""
+        return interval(values, clusters_of(self.by_group(self.counts)))
 
     @cached_property
     def replicated(self) -> Array:
-        """(1 + replicates, 1 + K) scores, the model as it is first: of the examples, then of resampled ones."""
+        """(1 + draws, 1 + K) scores, the model as it is first: of the examples, then of drawn ones."""
         values = np.concatenate([self.base[:, None], self.runs], axis=1)
         if self.task.ranks:
-            return spearman(values / np.maximum(self.counts, 1)[:, None], self.expected, self.weights)
-        return ratio(self.weights @ values, (self.weights @ self.counts)[:, None])
+            weights = draws(GROUPS)[:, self.places % GROUPS]
+            return spearman(values / np.maximum(self.counts, 1)[:, None], self.expected, weights)
+        return ratio(resampled(self.by_group(values)), resampled(self.by_group(self.counts))[:, None])
 
     @property
     def baseline(self) -> float:
@@ -81,7 +101,7 @@ class Scores:
 
     @property
     def baseline_interval(self) -> tuple[float, float]:
-        low, high = interval(self.replicated[1:, :1])
+        low, high = self.interval(self.replicated[:, :1])
         return float(low[0]), float(high[0])
 
     @property
@@ -91,12 +111,12 @@ class Scores:
 
     @property
     def changes(self) -> Array:
-        """(1 + replicates, K) score of each run less that of the model as it is, over the same examples."""
+        """(1 + draws, K) score of each run less that of the model as it is, over the same examples."""
         return np.asarray(self.replicated[:, 1:] - self.replicated[:, :1])
 
     @property
     def gains(self) -> Array:
-        """(1 + replicates, K) changes, positive where the run is better."""
+        """(1 + draws, K) changes, positive where the run is better."""
         return np.asarray(self.task.sign * self.changes)
 
     @cached_property
@@ -125,8 +145,8 @@ class Chance:
 
 
 def chance(scores: Scores, flips: int = FLIPS) -> Chance:
-    """Sign-flip tests over examples: of how many runs gain, and of each run's gain with all the others in view."""
-    parts = scores.shares
+    """Sign-flip tests over clusters of examples: of how many runs gain, and of each run's gain with all the others in view."""
+    parts = scores.by_cluster(scores.shares)
     size = np.sqrt((parts**2).sum(axis=0))
     moved = size > 0  # runs that change nothing for any example are neither better nor worse
     turned = _turned(parts[:, moved], flips, scores.seed)  # (flips, K)
@@ -173,9 +193,9 @@ def held_out(scores: Scores) -> list[HeldOut]:
             return []
         gains = scores.only(mine).gains[0]
         best = int(np.nanargmax(gains))
-        other = scores.only(~mine, np.array([best])).gains
-        low, high = interval(other[1:])
-        found.append(HeldOut(best, float(gains[best]), float(other[0, 0]), float(low[0]), float(high[0])))
+        other = scores.only(~mine, np.array([best]))
+        low, high = other.interval(other.gains)
+        found.append(HeldOut(best, float(gains[best]), float(other.gains[0, 0]), float(low[0]), float(high[0])))
     return found
 
 

@@ -45,6 +45,7 @@ class Prepared:
     heads: tuple[Head, ...]
     means: Means | None
     shared: Shared
+    clusters: Mapping[int, int]  # by number, what examples are drawn with
 
     @property
     def layers(self) -> Places:
@@ -125,7 +126,8 @@ class AblationStudy(Study):
             task.learn(examples)
             means = self._means(model, examples, task) if self.means_needed else None
             shared = Shared(model.module, model.plan, model.places, model.run, share=self.share)
-            self._prepared = model, Prepared(task, all_heads(model.layout), means, shared)
+            clusters = {e.number: e.number if e.cluster is None else e.cluster for e in examples}
+            self._prepared = model, Prepared(task, all_heads(model.layout), means, shared, clusters)
         return self._prepared[1]
 
     def _means(self, model: Model, examples: list[Example], task: Task) -> Means:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Sums
+from regard.intervals import between
 from regard.map_types import TYPES
 from regard.patterns.definitions import PATTERNS
 from regard.studies.base import layers_of
@@ -53,7 +54,7 @@ def _pattern(row: Any) -> dict[str, Any]:
         "name": row.measure,
         "score": row.value,
         "sentence": f"{phrase}: {row.mass:.2f} of the attention over {row.rows:,} rows of the corpus; "
-        f"chance {row.chance:.2f}, lift {row.value:.2f} [{row.low:.2f}, {row.high:.2f}]",
+        f"chance {row.chance:.2f}, lift {row.value:.2f}{between(row.low, row.high)}",
         "mass": row.mass,
         "chance": row.chance,
         "rows": row.rows,
@@ -65,7 +66,7 @@ def _types(sums: Sums) -> dict[tuple[str, int, int], dict[str, float]]:
     found = {}
     for kind, layers in layers_of(sums, "types").items():
         for layer in layers:
-            counts, inputs = (sums[f"{kind}/{layer}/{name}"][0] for name in ("types", "typed"))  # (H, 5), (H,)
+            counts, inputs = (sums.whole(f"{kind}/{layer}/{name}") for name in ("types", "typed"))  # (H, 5), (H,)
             for head in np.flatnonzero(inputs):
                 shares = counts[head] / inputs[head]
                 found[kind, layer, int(head)] = dict(zip(TYPES, shares.tolist(), strict=True))

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, interval, ratio
+from regard.corpus.sums import Array, Sums, ratio
+from regard.intervals import FEWEST, between, clusters_of, interval, resampled
 from regard.map_types import TYPES
 from regard.measures.reading import lift
 from regard.patterns.definitions import BAG, PATTERNS, USUAL
-from regard.patterns.naming import own_name
+from regard.patterns.naming import FLOOR, own_name
 from regard.store import write_atomic
 from regard.studies.atlas_page import head_records
 from regard.studies.base import Context, layers_of
@@ -61,7 +62,7 @@ def atlas_result(sums: Sums, context: Context) -> Result:
 
 
 def atlas_table(sums: Sums) -> pd.DataFrame:
-    """A row per head and measure, with its interval over inputs."""
+    """A row per head and measure, with its interval."""
     import pandas as pd
 
     rows = [row for kind, layers in layers_of(sums, "mass").items() for n in layers for row in _layer(sums, kind, n)]
@@ -72,7 +73,10 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
     """The rows of one layer's heads."""
 
     def read(name: str) -> Array:
-        return sums[f"{kind}/{layer}/{name}"]
+        return sums.resampled(f"{kind}/{layer}/{name}")
+
+    def clusters(name: str) -> Array:
+        return sums.clusters(f"{kind}/{layer}/{name}")
 
     mass, hits, chance, rows = (read(name) for name in ("mass", "hits", "chance", "rows"))  # (R, H, P), (R, P)
     for place, pattern in enumerate(PATTERNS):
@@ -80,26 +84,27 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
         level = ratio(chance[:, place], rows[:, place])[:, None]
         values = np.asarray(lift(means, level + np.zeros_like(means)))
         rates = ratio(hits[0, :, place], rows[0, place])
-        yield from _heads(kind, layer, pattern.name, values, means[0], rates, level[0, 0], rows[0, place])
+        numbers = values, clusters("rows")[place], means[0], rates
+        yield from _heads(kind, layer, pattern.name, *numbers, level[0, 0], rows[0, place])
     if f"{kind}/{layer}/bag_rows" in sums:
         count = read("bag_rows")[:, None]
         level = ratio(read("bag_chance")[:, None], count)
         values = np.clip(ratio(read("bag_gain"), count) / (1 - level), 0, 1)
         means = ratio(read("bag_mass"), count)
-        yield from _heads(kind, layer, BAG, values, means[0], np.full(means.shape[1], np.nan), level[0, 0], count[0, 0])
+        numbers = values, clusters("bag_rows"), means[0], np.full(means.shape[1], np.nan)
+        yield from _heads(kind, layer, BAG, *numbers, level[0, 0], count[0, 0])
     count = read("choices")[:, None]
-    uniform = ratio(read("uniform")[:, None], count)
     nothing = np.full(mass.shape[1], np.nan)
-    for name in ("entropy", "distance"):
-        values = ratio(read(name), count)
-        expected = float(uniform[0, 0]) if name == "entropy" else float("nan")
-        yield from _heads(kind, layer, name, values, nothing, nothing, expected, count[0, 0])
+    for name, uniform in (("entropy", "uniform"), ("distance", "uniform_distance")):
+        level = ratio(sums.whole(f"{kind}/{layer}/{uniform}"), count[0, 0])
+        numbers = ratio(read(name), count), clusters("choices"), nothing, nothing
+        yield from _heads(kind, layer, name, *numbers, float(level), count[0, 0])
 
 
 def _heads(
-    kind: str, layer: int, name: str, values: Array, mass: Array, rates: Array, chance: float, rows: float
+    kind: str, layer: int, name: str, values: Array, clusters: Array, mass: Array, rates: Array, chance: float, rows: float
 ) -> Iterator[dict[str, Any]]:
-    low, high = interval(values[1:])
+    low, high = interval(values, clusters)
     for head in range(values.shape[1]):
         yield {
             "kind": kind,
@@ -117,7 +122,10 @@ def _heads(
 
 
 def named_heads(table: pd.DataFrame) -> pd.DataFrame:
-    """Heads whose lift reaches the threshold of a pattern, and of no simpler one that explains it; strongest first."""
+    """Heads whose lift reaches the threshold of a pattern, and of no simpler one that explains it; strongest first.
+
+    The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name.
+    """
     import pandas as pd
 
     thresholds = {p.name: p.threshold for p in PATTERNS if p.threshold is not None} | {BAG: USUAL}
@@ -129,7 +137,8 @@ def named_heads(table: pd.DataFrame) -> pd.DataFrame:
     }
     flags = pd.DataFrame(named).stack()  # by kind, layer, head and measure
     places = pd.MultiIndex.from_frame(table[["kind", "layer", "head", "measure"]])
-    chosen = table[flags.reindex(places, fill_value=False).to_numpy(dtype=bool)]
+    sure = (table["low"] >= FLOOR) & (table["rows"] >= FEWEST)
+    chosen = table[flags.reindex(places, fill_value=False).to_numpy(dtype=bool) & sure]
     return chosen.sort_values("value", ascending=False, kind="stable").reset_index(drop=True)
 
 
@@ -139,12 +148,12 @@ def type_shares(sums: Sums) -> pd.DataFrame:
 
     rows = []
     for kind, layers in layers_of(sums, "types").items():
-        total = sum(sums[f"{kind}/{n}/types"].sum(axis=1) for n in layers)  # (R, 5)
-        maps = sum(sums[f"{kind}/{n}/typed"].sum(axis=1, keepdims=True) for n in layers)  # (R, 1)
-        if not np.asarray(maps)[0]:
+        total = np.asarray(sum(sums[f"{kind}/{n}/types"].sum(axis=1) for n in layers))  # (G, 5)
+        maps = np.asarray(sum(sums[f"{kind}/{n}/typed"].sum(axis=1, keepdims=True) for n in layers))  # (G, 1)
+        if not maps.any():
             continue
-        shares = ratio(np.asarray(total), np.asarray(maps))
-        low, high = interval(shares[1:])
+        shares = ratio(resampled(total), resampled(maps))
+        low, high = interval(shares, clusters_of(maps))
         rows += [
             {"kind": kind, "type": name, "share": shares[0, n], "low": low[n], "high": high[n]}
             for n, name in enumerate(TYPES)
@@ -197,8 +206,8 @@ def _findings(table: pd.DataFrame, named: pd.DataFrame, control: pd.DataFrame | 
         best, count = group.iloc[0], "1 head" if len(group) == 1 else f"{len(group)} heads"
         said.append(
             f"{name}: {count}, strongest {best.kind} layer {best.layer} head {best['head']}: "
-            f"{best.mass:.2f} of its attention (chance {best.chance:.2f}), lift {best.value:.2f} "
-            f"[{best.low:.2f}, {best.high:.2f}]."
+            f"{best.mass:.2f} of its attention (chance {best.chance:.2f}), lift {best.value:.2f}"
+            f"{between(best.low, best.high)}."
         )
     if control is not None:
         found = len(control[["kind", "layer", "head"]].drop_duplicates())

@@ -92,6 +92,7 @@ class AtlasTaker(Taker[Tables]):
         entropy = torch.einsum("bhq,bq->bh", rows, tables.choice)
         self.add(layer, "entropy", entropy)
         self.add(layer, "uniform", tables.uniform)
+        self.add(layer, "uniform_distance", tables.far)
         self.add(layer, "choices", tables.choices)
         return entropy
 

@@ -20,7 +20,8 @@ from regard import __version__
 from regard.capture.finite import NotFiniteError
 from regard.corpus.batches import WINDOW, Item, Tally
 from regard.corpus.readers import Example, Problems, Source
-from regard.corpus.sums import REPLICATES, Array, Sums, bootstrap_weights
+from regard.corpus.sums import Array, Sums
+from regard.intervals import DRAWS, FEWEST, GROUPS
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
 
 
 class Batch:
-    """Some inputs of a corpus, ready to run: tensors, tokens, and each input's bootstrap weights."""
+    """Some inputs of a corpus, ready to run: tensors, tokens, and which cluster each input belongs to."""
 
-    def __init__(self, model: Model, items: list[Item], seed: int) -> None:
+    def __init__(self, model: Model, items: list[Item]) -> None:
         self.model = model
         self.items = items
         self.inputs, self.book = model.collate([item.encoded for item in items])
-        self.weights = bootstrap_weights((item.number for item in items), seed)  # (B, 1 + replicates)
+        self.clusters = np.array([item.cluster for item in items])  # (B,)
         self.vocabulary = max(len(model.tokenizer), int(getattr(model.config, "vocab_size", None) or 0))
         self._held: dict[str, Array] = {}
         self._totals = Sums()
@@ -55,20 +56,15 @@ class Batch:
         self._held[name] = self._held[name] + array if name in self._held else array
 
     def total(self, name: str, values: Array) -> None:
-        """Note an array that is a sum over the inputs already and gets no bootstrap."""
+        """Note an array that is a sum over the inputs already and gets no interval."""
         self._totals.add(name, values)
 
     def pour(self, sums: Sums) -> None:
-        """Add (1 + replicates, ...) weighted sums over the inputs of all that was noted, and the totals."""
+        """Add what was noted: sums by group of clusters (groups, ...), and the totals."""
         for name, array in self._totals.arrays.items():
             sums.add(name, array)
-        if not self._held:
-            return
-        flat = [array.reshape(len(self.items), -1) for array in self._held.values()]
-        total = _product(self.weights.T, np.concatenate(flat, axis=1))  # one for all layers and measures
-        edges = np.cumsum([block.shape[1] for block in flat])[:-1]
-        for (name, array), part in zip(self._held.items(), np.split(total, edges, axis=1), strict=True):
-            sums.add(name, part.reshape(len(part), *array.shape[1:]))
+        for name, array in self._held.items():
+            sums.add_groups(name, self.clusters, array)
 
 
 class Study(ABC):
@@ -85,7 +81,7 @@ class Study(ABC):
     @property
     def settings(self) -> dict[str, Any]:
         """What the sums depend on beside model and corpus."""
-        return {"seed": self.seed, "replicates": REPLICATES}
+        return {"seed": self.seed, "groups": GROUPS}
 
     def holds(self) -> dict[str, Any]:
         """Identities of what the sums depend on and neither settings, model nor corpus say: another model or corpus."""
@@ -102,7 +98,7 @@ class Study(ABC):
 
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
         """Add one batch to the sums; reductions run layer by layer inside the forward pass."""
-        batch = Batch(model, items, self.seed)
+        batch = Batch(model, items)
         taker = self.taker(batch)
         with naming(items):
             model.stream(batch.inputs, batch.book, taker)
@@ -148,6 +144,7 @@ class Context:
                 "more": [Path(place).name for place in self.source.more],
             },
             "tally": asdict(self.tally),
+            "intervals": {"over": self.tally.clustered, "clusters": self.tally.clusters, "draws": DRAWS},
             "bad_lines": {"count": self.problems.count, "first": self.problems.first},
             "control": self.control is not None,
             "regard": __version__,
@@ -161,6 +158,11 @@ class Context:
         ]
         if self.control is None:
             said.append("No control was run; --control repeats the study on the same shape with random weights.")
+        if self.tally.clusters < FEWEST:
+            said.append(
+                f"{self.tally.clusters} {self.tally.clustered} are too few for intervals, and for names, which rest on "
+                f"them; give {FEWEST} or more."
+            )
         if self.tally.truncated or self.tally.skipped or self.tally.split:
             said.append(
                 f"Long examples: {self.tally.truncated:,} truncated, {self.tally.split:,} split, "
@@ -185,11 +187,6 @@ def naming(items: Sequence[Item]) -> Iterator[None]:
         yield
     except NotFiniteError as error:
         raise error.among([item.number for item in items]) from None
-
-
-def _product(left: Array, right: Array) -> Array:
-    """left @ right on torch's threads; numpy's would wake beside them and burn time waiting for the next product."""
-    return (torch.from_numpy(left) @ torch.from_numpy(right)).numpy()
 
 
 def key(layer: Layer, name: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Sums
+from regard.intervals import between
 from regard.studies.atlas_result import atlas_table, named_heads
 from regard.studies.base import Context
 from regard.studies.change_sums import MEASURES, SIDES
@@ -99,7 +100,7 @@ def _findings(table: pd.DataFrame, changed: pd.DataFrame) -> list[str]:
         most = js.loc[js["value"].idxmax()]
         said.append(
             f"{kind}: cosine of maps {cosine.mean():.3f} on average; most changed head {most['layer']}-{most['head']}, "
-            f"{most['value']:.3f} nats a row [{most['low']:.3f}, {most['high']:.3f}] of at most 0.693."
+            f"{most['value']:.3f} nats a row{between(most['low'], most['high'], '.3f')} of at most 0.693."
         )
     for what in ("appeared", "vanished"):
         some = changed[changed["change"] == what]

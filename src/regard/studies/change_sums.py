@@ -63,7 +63,7 @@ class Change(Study):
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
         """Run both models over a batch, the second on the very inputs of the first."""
         for part in _parts(items):
-            before = Batch(model, part, self.seed)
+            before = Batch(model, part)
             after = before.again()  # also what an encoder-decoder model said is the first's
             first = _Keeper(before)
             with naming(part):

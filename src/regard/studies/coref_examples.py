@@ -54,7 +54,7 @@ def example_table(context: Context, kind: str, layer: int, head: int) -> pd.Data
     items = [
         Item(example.number, model.encode(example.text, truncate=True), example) for example in islice(parts, _INPUTS)
     ]
-    batch = Batch(model, items, study.seed)
+    batch = Batch(model, items)
     watcher = _Watcher(batch, study.rows, kind, layer)
     model.stream(batch.inputs, batch.book, watcher)
     if watcher.asked is None or watcher.choices is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Array, Sums
+from regard.intervals import between
 from regard.studies.base import Context
 from regard.studies.coref_examples import example_table
 from regard.studies.coref_questions import BASELINES
@@ -180,8 +181,8 @@ def _findings(best: pd.DataFrame) -> list[str]:
         heads = " / ".join(dict.fromkeys((row["chosen on even"], row["chosen on odd"])))
         said.append(
             f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: head {heads} is right in "
-            f"{_percent(row['value'])} [{_percent(row['low'])}, {_percent(row['high'])}] of {row['questions']:,}, "
-            f"chance {_percent(row['chance'])}{control}; {_beside_rule(row)}."
+            f"{_percent(row['value'])}{between(100 * row['low'], 100 * row['high'], '.1f', ' %')} of "
+            f"{row['questions']:,}, chance {_percent(row['chance'])}{control}; {_beside_rule(row)}."
         )
     return said
 
@@ -196,8 +197,8 @@ def _beside_rule(row: Mapping[str, Any]) -> str:
     else:
         beats = "worse than" if row["difference high"] < 0 else "not clearly different from"
     return (
-        f"{beats} the best rule ({rule}; difference {100 * row['difference']:+.1f} "
-        f"[{100 * row['difference low']:+.1f}, {100 * row['difference high']:+.1f}] points)"
+        f"{beats} the best rule ({rule}; difference {100 * row['difference']:+.1f}"
+        f"{between(100 * row['difference low'], 100 * row['difference high'], '+.1f')} points)"
     )
 
 
@@ -220,8 +221,8 @@ def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, control: pd.DataFrame 
 
 def _gap(row: Mapping[str, Any]) -> str:
     return (
-        f"{head_name((row['layer'], row['head']))}, {100 * row['gap']:+.1f} points [{100 * row['low']:+.1f}, "
-        f"{100 * row['high']:+.1f}] (pro {_percent(row['pro'])}, anti {_percent(row['anti'])})"
+        f"{head_name((row['layer'], row['head']))}, {100 * row['gap']:+.1f} points"
+        f"{between(100 * row['low'], 100 * row['high'], '+.1f')} (pro {_percent(row['pro'])}, anti {_percent(row['anti'])})"
     )
 
 

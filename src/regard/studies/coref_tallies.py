@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.mentions import TYPES
-from regard.corpus.sums import Array, Sums, interval, ratio
+from regard.corpus.sums import Array, Sums, ratio
+from regard.intervals import clusters_of, interval
 from regard.studies.base import layers_of
 from regard.studies.coref_questions import BASELINES, GROUPS
 from regard.studies.coref_sums import SETS
@@ -33,10 +34,10 @@ GAPS = ("kind", "candidates", "layer", "head", "pro", "anti", "gap", "low", "hig
 
 @dataclass(eq=False)
 class Tallies:
-    """Counts of one kind of attention, R replicates: the estimate, then the bootstrap's. N heads of all layers.
+    """Counts of one kind of attention, R times: over all clusters, then over drawn ones. N heads of all layers.
 
     `correct` is (R, N, 2 sets, G, 2 halves of the documents), `asked` (R, G, 2), `rules` (R, 3, G, 2) and `chance`
-    (R, 2, G, 2); `of` leaves out the G axis.
+    (R, 2, G, 2); `of` leaves out the G axis. `by_cluster` (clusters' groups, G, 2) is what was asked in each.
     """
 
     kind: str
@@ -45,12 +46,18 @@ class Tallies:
     asked: Array
     rules: Array
     chance: Array
+    by_cluster: Array
 
     def of(self, row: str) -> Tallies:
         """The counts of one row of the tables."""
         some = list(ROWS[row])
-        arrays = (array[..., some, :].sum(axis=-2) for array in (self.correct, self.asked, self.rules, self.chance))
-        return Tallies(self.kind, self.places, *arrays)
+        every = (self.correct, self.asked, self.rules, self.chance, self.by_cluster)
+        return Tallies(self.kind, self.places, *(array[..., some, :].sum(axis=-2) for array in every))
+
+    @property
+    def clusters(self) -> float:
+        """How many clusters carry the counts of a row of the tables."""
+        return float(clusters_of(self.by_cluster.sum(axis=-1)))
 
     @property
     def questions(self) -> int:
@@ -64,17 +71,17 @@ class Tallies:
 
     def choice(self, s: int) -> Choice:
         """The best head in a set, chosen on one half of the documents and scored on the other."""
-        return choose(self.correct[:, :, s].swapaxes(1, 2), self.asked)
+        return choose(self.correct[:, :, s].swapaxes(1, 2), self.asked, self.clusters)
 
 
 def tallies_of(sums: Sums) -> list[Tallies]:
     """The counts of each kind of attention in which something was asked."""
     found = []
     for kind, layers in layers_of(sums, "correct").items():
-        arrays = [sums[f"{kind}/{layer}/correct"] for layer in layers]
+        arrays = [sums.resampled(f"{kind}/{layer}/correct") for layer in layers]
         places = [(layer, head) for layer, array in zip(layers, arrays, strict=True) for head in range(array.shape[1])]
-        rest = (sums[f"{kind}/{name}"] for name in ("asked", "baselines", "chance"))
-        found.append(Tallies(kind, places, np.concatenate(arrays, axis=1), *rest))
+        rest = (sums.resampled(f"{kind}/{name}") for name in ("asked", "baselines", "chance"))
+        found.append(Tallies(kind, places, np.concatenate(arrays, axis=1), *rest, sums[f"{kind}/asked"]))
     return found
 
 
@@ -92,7 +99,7 @@ def head_table(every: list[Tallies]) -> pd.DataFrame:
     for tallies in every:
         for row, mine in rows_of(tallies).items():
             values = mine.accuracies
-            low, high = interval(values[1:])
+            low, high = interval(values, mine.clusters)
             chance = ratio(mine.chance[0].sum(axis=-1), mine.asked[0].sum())
             for s, name in enumerate(SETS):
                 for n, place in enumerate(mine.places):
@@ -110,7 +117,7 @@ def rule_table(every: list[Tallies]) -> pd.DataFrame:
         for row, mine in rows_of(tallies).items():
             counts = np.concatenate([mine.rules, mine.chance], axis=1).sum(axis=-1)  # (R, 5)
             values = ratio(counts, mine.asked.sum(axis=-1)[:, None])
-            low, high = interval(values[1:])
+            low, high = interval(values, mine.clusters)
             for n, name in enumerate((*BASELINES, *(f"chance, {name}" for name in SETS))):
                 rows.append((mine.kind, row, name, float(values[0, n]), float(low[n]), float(high[n]), mine.questions))
     return pd.DataFrame(rows, columns=["kind", "mentions", "rule", "value", "low", "high", "questions"])
@@ -151,7 +158,7 @@ def _best(mine: Tallies, s: int) -> tuple[Any, ...]:
         float(rules[0, best]),
         float(chance[OF_RULES]),
         float(difference[0]),
-        *limits(difference),
+        *limits(difference, mine.clusters),
     )
 
 
@@ -174,7 +181,7 @@ def gap_table(every: list[Tallies]) -> pd.DataFrame:
         if not (pro.questions and anti.questions):
             continue
         one, other = pro.accuracies, anti.accuracies  # (R, N, 2)
-        low, high = interval((one - other)[1:])
+        low, high = interval(one - other, min(pro.clusters, anti.clusters))
         for s, name in enumerate(SETS):
             for n, place in enumerate(tallies.places):
                 numbers = (one[0, n, s], other[0, n, s], one[0, n, s] - other[0, n, s], low[n, s], high[n, s])

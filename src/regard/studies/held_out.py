@@ -9,21 +9,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.corpus.sums import Array, interval, ratio
+from regard.corpus.sums import Array, ratio
+from regard.intervals import interval
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
     """`best` is the best over all inputs; `even` and `odd` were chosen on the even and the odd inputs.
 
-    `held_out` (1 + replicates,) is the share of hits of `even` on the odd inputs and of `odd` on the even ones, taken
-    together; the first is the estimate, the others are bootstrap replicates of it for the same two choices.
+    `held_out` (1 + draws,) is the share of hits of `even` on the odd inputs and of `odd` on the even ones, taken
+    together; the first is the estimate, the others are over drawn clusters for the same two choices.
     """
 
     best: int
     even: int
     odd: int
     held_out: Array
+    clusters: float  # that carry it
 
     @property
     def agree(self) -> bool:
@@ -36,19 +38,19 @@ class Choice:
 
     @property
     def limits(self) -> tuple[float, float]:
-        return limits(self.held_out)
+        return limits(self.held_out, self.clusters)
 
 
-def choose(hits: Array, counts: Array) -> Choice:
-    """The best of C candidates by hits (1 + replicates, 2, C) and counts (1 + replicates, 2) of two halves."""
+def choose(hits: Array, counts: Array, clusters: float) -> Choice:
+    """The best of C candidates by hits (1 + draws, 2, C) and counts (1 + draws, 2) of two halves."""
     even, odd = (int(hits[0, half].argmax()) for half in (0, 1))
     held_out = ratio(hits[:, 1, even] + hits[:, 0, odd], counts.sum(axis=1))
     if not counts[0].all():  # nothing to choose by in one half
         held_out = np.full_like(held_out, np.nan)
-    return Choice(int(hits[0].sum(axis=0).argmax()), even, odd, held_out)
+    return Choice(int(hits[0].sum(axis=0).argmax()), even, odd, held_out, clusters)
 
 
-def limits(replicates: Array) -> tuple[float, float]:
-    """The 95 % interval of (1 + replicates,) values."""
-    low, high = interval(replicates[1:])
+def limits(values: Array, clusters: float) -> tuple[float, float]:
+    """The interval of (1 + draws,) values."""
+    low, high = interval(values, clusters)
     return float(low), float(high)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, interval
+from regard.corpus.sums import Array, Sums
+from regard.intervals import between, correlation_interval
 from regard.studies.base import Context, layers_of
 from regard.studies.norms_sums import CLASSES, VOCABULARY
 from regard.studies.profiles import head_table, layer_table, lines
@@ -27,7 +28,6 @@ QUANTITIES = {
     "sums_share": ("vector sum, share", False),
 }
 _FEWEST = 5  # times a token must occur for its mean norm to be ranked
-_REPEATS = 200
 
 
 def norms_result(sums: Sums, context: Context) -> Result:
@@ -97,18 +97,9 @@ def frequency_table(sums: Sums) -> pd.DataFrame:
             counts = sums[f"{kind}/{layer}/{VOCABULARY}_counts"]
             often = counts >= _FEWEST
             means = sums[f"{kind}/{layer}/{VOCABULARY}_norms"][often] / counts[often]
-            value, low, high = _correlation(-counts[often], means)
-            rows.append((kind, layer, value, low, high, int(often.sum())))
+            value = spearman(-counts[often], means)
+            rows.append((kind, layer, value, *correlation_interval(value, int(often.sum())), int(often.sum())))
     return pd.DataFrame(rows, columns=["kind", "layer", "spearman", "low", "high", "tokens"])
-
-
-def _correlation(one: Array, other: Array) -> tuple[float, float, float]:
-    """Spearman's rank correlation and its bootstrap interval; NaN where nothing varies."""
-    rng = np.random.default_rng(0)
-    draws = [np.arange(len(one)), *(rng.integers(0, len(one), (_REPEATS, len(one))) if len(one) else ())]
-    found = np.array([spearman(one[draw], other[draw]) for draw in draws])
-    low, high = interval(found[1:]) if len(found) > 1 else (np.array(np.nan), np.array(np.nan))
-    return float(found[0]), float(low), float(high)
 
 
 def spearman(one: Array, other: Array) -> float:
@@ -158,8 +149,8 @@ def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
         best = group.loc[group["spearman"].idxmax()] if group["spearman"].notna().any() else None
         if best is not None:
             said.append(
-                f"{kind}: rarer tokens carry more, Spearman up to {best['spearman']:.2f} [{best['low']:.2f}, "
-                f"{best['high']:.2f}] in layer {best['layer']} over {best['tokens']:,} tokens."
+                f"{kind}: rarer tokens carry more, Spearman up to {best['spearman']:.2f}"
+                f"{between(best['low'], best['high'])} in layer {best['layer']} over {best['tokens']:,} tokens."
                 if best["spearman"] > 0
                 else f"{kind}: in no layer do rarer tokens carry more ({best['tokens']:,} tokens)."
             )

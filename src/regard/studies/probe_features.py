@@ -176,7 +176,7 @@ def _batch(model: Model, items: Sequence[Item], made: Features, read: Read) -> N
         made.attention.put(sentence.number, maps[n, :end, :end])
         if states is not None and made.hidden is not None:
             made.hidden.put(sentence.number, states[:, n, : len(words)])
-        read.trees[sentence.number] = tree_of(sentence.number, sentence, words)
+        read.trees[sentence.number] = tree_of(sentence.number, sentence, words, items[n].example.cluster)
         read.documents[sentence.number] = document_of(sentence)
 
 

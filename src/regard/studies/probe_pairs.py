@@ -197,4 +197,4 @@ class PairProbe:
         self._note(f"{name}/majority", owners, np.concatenate(classes) == most)
 
     def _note(self, name: str, owners: Array, right: Array) -> None:
-        self.scores.add(name, [tree.number for tree in self.test], *by_sentence(owners, right, len(self.test)))
+        self.scores.add(name, [tree.drawn_with for tree in self.test], *by_sentence(owners, right, len(self.test)))

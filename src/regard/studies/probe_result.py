@@ -12,6 +12,7 @@ import numpy as np
 
 from regard.corpus.checkpoint import Progress
 from regard.corpus.sums import Array
+from regard.intervals import between
 from regard.studies.pictures import heat_picture, new_figure
 from regard.studies.probe_scores import Scores, Value
 from regard.studies.result import Result
@@ -205,7 +206,7 @@ def _findings(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) 
         ]
         where = f" (layer {chosen_layer(scores)}, rank {max(meta['settings']['ranks'])})" if "struct" in measure else ""
         said.append(
-            f"{MEASURES[measure]}{where}: {value.value:.3f} [{value.low:.3f}, {value.high:.3f}]; {', '.join(others)}."
+            f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; {', '.join(others)}."
         )
     return said
 

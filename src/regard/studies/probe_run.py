@@ -18,8 +18,9 @@ from regard.corpus.batches import Tally
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
 from regard.corpus.readers import Example, Problems, Source, check, read
-from regard.corpus.sums import REPLICATES, Array
+from regard.corpus.sums import Array
 from regard.fingerprint import digest
+from regard.intervals import GROUPS
 from regard.studies.folder import CHECKPOINT, forget, held
 from regard.studies.probe_features import Features, Read, features_of
 from regard.studies.probe_pairs import PairProbe
@@ -76,7 +77,7 @@ class Probing:
         """What the numbers depend on beside model and treebanks."""
         return {
             "seed": self.seed,
-            "replicates": REPLICATES,
+            "groups": GROUPS,
             "probes": [name for name in PROBES if name in self.probes],
             "ranks": sorted(set(self.ranks)),
             "epochs": self.epochs,

@@ -1,4 +1,4 @@
-"""How good a probe is, as sums with bootstrap replicates over sentences, so that two probes can be compared.
+"""How good a probe is, as sums by group of sentences, so that two probes can be compared.
 
 Enters: per test sentence how much was right of how much. Leaves: sums; values, differences and intervals.
 """
@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, bootstrap_weights, interval, ratio
+from regard.corpus.sums import Array, Sums, ratio
+from regard.intervals import GROUPS, clusters_of, interval
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,10 @@ class Scores:
     seed: int = 0
     sums: Sums = field(default_factory=Sums)
 
-    def add(self, name: str, numbers: Sequence[int], right: Array, count: Array) -> None:
+    def add(self, name: str, clusters: Sequence[int], right: Array, count: Array) -> None:
         """Note `right` of `count` per sentence, (sentences,) or (sentences, groups); groups are averaged alike."""
-        weights = bootstrap_weights(numbers, self.seed)  # (sentences, 1 + replicates)
-        self.sums.add(f"{name}/right", weights.T @ np.asarray(right, np.float64))
-        self.sums.add(f"{name}/count", weights.T @ np.asarray(count, np.float64))
+        self.sums.add_groups(f"{name}/right", np.array(clusters), right)
+        self.sums.add_groups(f"{name}/count", np.array(clusters), count)
 
     def __contains__(self, name: str) -> bool:
         return f"{name}/count" in self.sums
@@ -48,20 +48,21 @@ class Scores:
         return self._told(self._shares(name), name)
 
     def difference(self, one: str, other: str) -> Value:
-        """What one is above the other, both on the same sentences in every replicate."""
+        """What one is above the other, both on the same sentences in every draw."""
         return self._told(self._shares(one) - self._shares(other), one)
 
     def _shares(self, name: str) -> Array:
-        """(1 + replicates,) shares; the mean over groups that have something, where there are groups."""
-        shares = ratio(self.sums[f"{name}/right"], self.sums[f"{name}/count"])
+        """(1 + draws,) shares; the mean over groups that have something, where there are groups."""
+        shares = ratio(self.sums.resampled(f"{name}/right"), self.sums.resampled(f"{name}/count"))
         if shares.ndim == 1:
             return shares
         some = np.isfinite(shares)
         return ratio(np.where(some, shares, 0).sum(axis=1), some.sum(axis=1))
 
     def _told(self, shares: Array, name: str) -> Value:
-        low, high = interval(shares[1:])
-        return Value(float(shares[0]), float(low), float(high), int(self.sums[f"{name}/count"][0].sum()))
+        counts = self.sums[f"{name}/count"].reshape(GROUPS, -1).sum(axis=1)
+        low, high = interval(shares, clusters_of(counts))
+        return Value(float(shares[0]), float(low), float(high), int(counts.sum()))
 
 
 def by_sentence(owners: Array, right: Array, sentences: int) -> tuple[Array, Array]:

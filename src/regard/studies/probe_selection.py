@@ -118,8 +118,8 @@ class SelectionProbe:
         self._note("majority", owners, np.concatenate([r[c] for r, c in zip(right, counted, strict=True)]))
 
     def _note(self, of: str, owners: Array, right: Array) -> None:
-        numbers = [tree.number for tree in self.test]
-        self.scores.add(f"{UAS}/{of}", numbers, *by_sentence(owners, right, len(self.test)))
+        clusters = [tree.drawn_with for tree in self.test]
+        self.scores.add(f"{UAS}/{of}", clusters, *by_sentence(owners, right, len(self.test)))
 
 
 def fit(training: Sequence[Tree], development: Sequence[Tree], maps: Maps, *, epochs: int, seed: int) -> Selector:

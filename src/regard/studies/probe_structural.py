@@ -226,9 +226,9 @@ class StructuralProbe:
     def _note(self, of: str, trees: Sequence[Tree], predict: Distances) -> None:
         for batch in batches_of(trees):
             distances = predict(batch)
-            numbers = [tree.number for tree in batch]
-            self.scores.add(f"{UUAS}/{of}", numbers, *edges_right(batch, distances).T)
-            self.scores.add(f"{DSPR}/{of}", numbers, *_correlations(batch, distances.numpy()))
+            clusters = [tree.drawn_with for tree in batch]
+            self.scores.add(f"{UUAS}/{of}", clusters, *edges_right(batch, distances).T)
+            self.scores.add(f"{DSPR}/{of}", clusters, *_correlations(batch, distances.numpy()))
 
 
 def _correlations(batch: Sequence[Tree], distances: Array) -> Array:

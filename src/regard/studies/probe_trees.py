@@ -22,7 +22,7 @@ _DRAWS = 64  # of a word type; the first that fits the sentence is taken
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The words of a sentence that the model has pieces of; `number` names the sentence for the bootstrap."""
+    """The words of a sentence that the model has pieces of; `number` names the sentence, `cluster` its document."""
 
     number: int
     words: tuple[str, ...]  # lower-cased: the word types of the control task
@@ -30,12 +30,18 @@ class Tree:
     relations: tuple[str, ...]  # without subtypes
     punctuation: Array  # (n,) booleans
     distances: Array  # (n, n) edges between two words in the whole tree; a byte each
+    cluster: int | None = None
 
     def __len__(self) -> int:
         return len(self.words)
 
+    @property
+    def drawn_with(self) -> int:
+        """The cluster it belongs to; without documents, itself."""
+        return self.number if self.cluster is None else self.cluster
 
-def tree_of(number: int, sentence: Sentence, kept: Sequence[int]) -> Tree:
+
+def tree_of(number: int, sentence: Sentence, kept: Sequence[int], cluster: int | None = None) -> Tree:
     """The tree over the words `kept` of a sentence; distances count the edges of the whole."""
     heads = [word.head for word in sentence.words]
     place = {word: n for n, word in enumerate(kept)} | {ROOT: ROOT}
@@ -49,6 +55,7 @@ def tree_of(number: int, sentence: Sentence, kept: Sequence[int]) -> Tree:
         relations,
         np.array([relation == PUNCTUATION for relation in relations], bool),
         tree_distances(len(heads), edges)[np.ix_(kept, kept)],
+        cluster,
     )
 
 

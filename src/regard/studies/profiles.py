@@ -1,6 +1,6 @@
 """Means over documents by head and by layer: tables, wide tables and lines, as several studies give them.
 
-Enters: sums (replicates, heads, measures) and counts of documents. Leaves: tables with intervals over inputs.
+Enters: sums by group (G, heads, measures) and counts of inputs. Leaves: tables with intervals.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, interval, ratio
+from regard.corpus.sums import Array, Sums, ratio
+from regard.intervals import interval
 from regard.studies.base import layers_of
 from regard.studies.pictures import line_picture
 
@@ -24,7 +25,7 @@ COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "chance",
 
 
 def head_table(sums: Sums, names: Names, total: str, count: str, chance: str | None = None) -> pd.DataFrame:
-    """A row per head and measure; sums `total` are (R, H, M), `count` (R, M), `chance` (R, M)."""
+    """A row per head and measure; sums `total` are (G, H, M), `count` (G, M), `chance` (G, M)."""
     import pandas as pd
 
     found = _layers(sums, total, count, chance)
@@ -33,36 +34,39 @@ def head_table(sums: Sums, names: Names, total: str, count: str, chance: str | N
 
 
 def layer_table(sums: Sums, names: Names, total: str, count: str, chance: str | None = None) -> pd.DataFrame:
-    """A row per layer and measure, the mean over heads; sums may also be of whole layers, (R, M)."""
+    """A row per layer and measure, the mean over heads; sums may also be of whole layers, (G, M)."""
     import pandas as pd
 
     rows = []
-    for kind, layer, means, level, inputs in _layers(sums, total, count, chance):
+    for kind, layer, means, level, inputs, clusters in _layers(sums, total, count, chance):
         over = means.mean(axis=1)  # (R, M)
-        low, high = interval(over[1:])
+        low, high = interval(over, clusters)
         for n, name in enumerate(names(kind)):
             numbers = (over[0, n], low[n], high[n], level[n])
             rows.append((kind, layer, name, *map(float, numbers), int(inputs[n])))
     return pd.DataFrame(rows, columns=[name for name in COLUMNS if name != "head"])
 
 
-def _layers(sums: Sums, total: str, count: str, chance: str | None) -> Iterator[tuple[str, int, Array, Array, Array]]:
-    """(kind, layer, means (R, H, M), chance (M,), inputs (M,)) of every layer."""
+def _layers(
+    sums: Sums, total: str, count: str, chance: str | None
+) -> Iterator[tuple[str, int, Array, Array, Array, Array]]:
+    """(kind, layer, means (R, H, M), chance (M,), inputs (M,), clusters (M,)) of every layer."""
     for kind, layers in layers_of(sums, total).items():
         for layer in layers:
-            values = sums[f"{kind}/{layer}/{total}"]
+            values = sums.resampled(f"{kind}/{layer}/{total}")
             values = values[:, None] if values.ndim == 2 else values
-            counts = sums[f"{kind}/{layer}/{count}"]
+            counts = sums.resampled(f"{kind}/{layer}/{count}")
+            clusters = sums.clusters(f"{kind}/{layer}/{count}")
             level = np.full(counts.shape[1], np.nan)
             if chance is not None:
-                level = ratio(sums[f"{kind}/{layer}/{chance}"][0], counts[0])
-            yield kind, layer, ratio(values, counts[:, None]), level, counts[0]
+                level = ratio(sums.whole(f"{kind}/{layer}/{chance}"), counts[0])
+            yield kind, layer, ratio(values, counts[:, None]), level, counts[0], clusters
 
 
 def _head_rows(
-    kind: str, layer: int, names: Sequence[str], means: Array, chance: Array, inputs: Array
+    kind: str, layer: int, names: Sequence[str], means: Array, chance: Array, inputs: Array, clusters: Array
 ) -> Iterator[tuple[Any, ...]]:
-    low, high = interval(means[1:])  # (H, M)
+    low, high = interval(means, clusters)  # (H, M)
     for head in range(means.shape[1]):
         for n, name in enumerate(names):
             numbers = (means[0, head, n], low[head, n], high[head, n], chance[n])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
+from regard.intervals import between, clusters_of, interval, resampled
 from regard.studies.atlas_result import atlas_table, named_heads
 from regard.studies.base import Context, layers_of
 from regard.studies.pictures import scatter_picture
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 UNNAMED = "no name"
 _MOST_CLUSTERS = 12
+_AT_ONCE = 4096  # pairs whose draws are held at a time
 
 
 def similarity_result(sums: Sums, context: Context, clusters: int | None) -> Result:
@@ -29,10 +31,10 @@ def similarity_result(sums: Sums, context: Context, clusters: int | None) -> Res
     named = named_heads(atlas_table(sums)).drop_duplicates(["kind", "layer", "head"])
     pairs, heads, drawers, said = [], [], {}, []
     for kind in [name.removesuffix("/distances") for name in sums.arrays if name.endswith("/distances")]:
-        halves, rows = sums[f"{kind}/distances"], sums[f"{kind}/rows"]
-        mean = ratio(halves.sum(axis=0), rows.sum())  # (N, N) nats a row
+        distances, rows = sums[f"{kind}/distances"], sums[f"{kind}/rows"]  # (G, pairs), (G,)
         places = _heads(sums, kind)
-        pairs.append(_pairs(kind, places, halves, rows))
+        mean = _square(ratio(distances.sum(axis=0), rows.sum()), len(places))  # (N, N) nats a row
+        pairs.append(_pairs(kind, places, distances, rows))
         table = _placed(kind, places, mean, named, clusters)
         heads.append(table)
         drawers[kind] = (
@@ -40,7 +42,7 @@ def similarity_result(sums: Sums, context: Context, clusters: int | None) -> Res
             "head's strongest pattern over the same inputs.",
             _drawer(table, kind),
         )
-        said += _findings(kind, table, mean, halves, rows)
+        said += _findings(kind, table, distances, rows)
     placed = pd.concat(heads, ignore_index=True)
     return Result(
         study="similarity",
@@ -63,13 +65,25 @@ def _heads(sums: Sums, kind: str) -> list[tuple[int, int]]:
     ]
 
 
-def _pairs(kind: str, places: list[tuple[int, int]], halves: Array, rows: Array) -> pd.DataFrame:
-    """A row per pair: the summed distance, its mean a row, and that of each half of the inputs; nearest first."""
+def _square(pairs: Array, count: int) -> Array:
+    """(N, N) a symmetric matrix with the numbers of pairs."""
+    made = np.zeros((count, count))
+    made[np.triu_indices(count, 1)] = pairs
+    return made + made.T
+
+
+def _pairs(kind: str, places: list[tuple[int, int]], distances: Array, rows: Array) -> pd.DataFrame:
+    """A row per pair: the summed distance, its mean a row with interval, and that of each half; nearest first.
+
+    The baseline is the mean of all pairs: what two heads of this model are apart that were taken at random.
+    """
     import pandas as pd
 
     one, other = np.triu_indices(len(places), 1)
     where = np.array(places).reshape(-1, 2)
-    means = ratio(halves[:, one, other], rows[:, None])
+    value = ratio(distances.sum(axis=0), rows.sum())
+    low, high = _intervals(distances, rows)
+    halves = [ratio(distances[half::2].sum(axis=0), rows[half::2].sum()) for half in (0, 1)]
     table = pd.DataFrame(
         {
             "kind": kind,
@@ -77,13 +91,25 @@ def _pairs(kind: str, places: list[tuple[int, int]], halves: Array, rows: Array)
             "head": where[one, 1],
             "other layer": where[other, 0],
             "other head": where[other, 1],
-            "distance": halves[:, one, other].sum(axis=0),
-            "value": ratio(halves[:, one, other].sum(axis=0), rows.sum()),
-            "even inputs": means[0],
-            "odd inputs": means[1],
+            "distance": distances.sum(axis=0),
+            "value": value,
+            "low": low,
+            "high": high,
+            "baseline": value.mean() if len(value) else np.nan,
+            "even inputs": halves[0],
+            "odd inputs": halves[1],
         }
     )
     return table.sort_values("value", kind="stable", ignore_index=True)
+
+
+def _intervals(distances: Array, rows: Array) -> tuple[Array, Array]:
+    """The ends (pairs,) of the intervals of mean distances, some pairs at a time."""
+    drawn, clusters = resampled(rows)[:, None], clusters_of(rows)
+    starts = range(0, max(distances.shape[1], 1), _AT_ONCE)
+    ends = [interval(ratio(resampled(distances[:, n : n + _AT_ONCE]), drawn), clusters) for n in starts]
+    low, high = (np.concatenate(some) for some in zip(*ends, strict=True))
+    return low, high
 
 
 def _placed(
@@ -163,32 +189,37 @@ def _drawer(table: pd.DataFrame, kind: str) -> Any:
     )
 
 
-def _findings(kind: str, table: pd.DataFrame, mean: Array, halves: Array, rows: Array) -> list[str]:
-    one, other = np.triu_indices(len(mean), 1)
+def _findings(kind: str, table: pd.DataFrame, distances: Array, rows: Array) -> list[str]:
+    one, other = np.triu_indices(len(table), 1)
     if not len(one):
         return [f"{kind}: there is one head only."]
     same = np.array(table["layer"])[one] == np.array(table["layer"])[other]
     said = [f"{kind}: {table['cluster'].nunique()} clusters of {len(table)} heads."]
     if same.any() and not same.all():
-        within, between = mean[one, other][same].mean(), mean[one, other][~same].mean()
         said.append(
-            f"{kind}: heads of one layer are {within:.3f} nats a row apart on average, heads of different layers "
-            f"{between:.3f} (at most ln 2 = 0.693)."
+            f"{kind}: heads of one layer are {_apart(distances[:, same], rows)} nats a row apart on average, heads of "
+            f"different layers {_apart(distances[:, ~same], rows)} (at most ln 2 = 0.693)."
         )
-    if len(one) > 2 and (rows > 0).all():
-        agreement = np.corrcoef(halves[0][one, other], halves[1][one, other])[0, 1]
+    halves = distances[::2].sum(axis=0), distances[1::2].sum(axis=0)
+    if len(one) > 2 and rows[::2].any() and rows[1::2].any():
+        agreement = np.corrcoef(*halves)[0, 1]
         said.append(f"{kind}: distances over even and odd inputs correlate at {agreement:.3f}.")
     return said
+
+
+def _apart(distances: Array, rows: Array) -> str:
+    """The mean distance of some pairs in words, with its interval."""
+    values = ratio(resampled(distances.mean(axis=1)), resampled(rows))
+    low, high = interval(values, clusters_of(rows))
+    return f"{values[0]:.3f}{between(float(low), float(high), '.3f')}"
 
 
 def _control(context: Context) -> list[str]:
     if context.control is None:
         return []
-    said = []
-    for name in context.control.arrays:
-        if name.endswith("/distances"):
-            kind = name.removesuffix("/distances")
-            mean = ratio(context.control[name].sum(axis=0), context.control[f"{kind}/rows"].sum())
-            one, other = np.triu_indices(len(mean), 1)
-            said.append(f"Control, random weights: {kind} heads are {mean[one, other].mean():.3f} nats a row apart.")
-    return said
+    kinds = [name.removesuffix("/distances") for name in context.control.arrays if name.endswith("/distances")]
+    return [
+        f"Control, random weights: {kind} heads are "
+        f"{_apart(context.control[f'{kind}/distances'], context.control[f'{kind}/rows'])} nats a row apart."
+        for kind in kinds
+    ]

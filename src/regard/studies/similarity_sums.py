@@ -1,7 +1,7 @@
 """Which heads look at the same things: Jensen-Shannon distances between all heads (Clark et al. 2019, section 6).
 
-Enters: a corpus. Leaves: a (heads, heads) matrix of distances for each kind of attention, and the sums of the atlas,
-which say what each head does.
+Enters: a corpus. Leaves: the distances of all pairs of heads for each kind of attention, and the sums of the atlas,
+which say what each head does. There are many pairs, so these sums are kept for few groups of clusters.
 
 The distance of two heads needs the maps of both, so a batch keeps rows until all its layers have run: `rows` of each
 input, drawn by the example's number, never whole maps. The sum over an input's rows is then scaled to all of them.
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from regard.studies.tables import Tables
 
 ROWS = 8
+GROUPS = 32  # an even number: even groups are the even clusters
 
 
 class Similarity(Study):
@@ -89,10 +90,10 @@ class SimilarityTaker(AtlasTaker):
         for kind, layers in self._kept.items():
             chosen = next(made for (name, _), made in self._chosen.items() if name == kind)
             weights = torch.from_numpy(chosen.weights).to(layers[0])
-            numbers = np.array([item.number for item in self.batch.items])[chosen.inputs]
-            found = js_between(torch.cat(layers), weights, torch.from_numpy(numbers % 2).to(layers[0].device))
-            self.batch.total(f"{kind}/distances", found)
-            self.batch.total(f"{kind}/rows", np.array([chosen.weights[numbers % 2 == half].sum() for half in (0, 1)]))
+            groups = self.batch.clusters[chosen.inputs] % GROUPS
+            share = weights[:, None] * torch.nn.functional.one_hot(torch.from_numpy(groups), GROUPS).to(weights)
+            self.batch.total(f"{kind}/distances", js_between(torch.cat(layers), share))
+            self.batch.total(f"{kind}/rows", np.bincount(groups, chosen.weights, GROUPS))
 
     def _rows_of(self, layer: Layer, tables: Tables) -> _Chosen:
         """The rows that are compared, the same for all layers of a kind."""
@@ -120,17 +121,15 @@ def _drawn(item: Item, length: int, rows: int, seed: int) -> tuple[Array, float]
     return np.sort(rng.choice(length, rows, replace=False)), length / rows
 
 
-def js_between(maps: torch.Tensor, weights: torch.Tensor, halves: torch.Tensor) -> Array:
-    """(2, N, N) weighted sums over rows of the distances between N heads' rows (N, rows, K), for two halves.
+def js_between(maps: torch.Tensor, share: torch.Tensor) -> Array:
+    """(G, pairs) sums, weighted in G ways (rows, G), of the distances between the rows (N, rows, K) of N heads.
 
-    JS(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2.
+    JS(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2. Pairs come as `np.triu_indices(N, 1)` has them.
     """
-    count = len(maps)
-    share = torch.stack([weights * (halves == half) for half in (0, 1)], dim=-1)  # (rows, 2)
     own = -x_log_x(maps).sum(-1)  # (N, rows)
-    found = torch.zeros((2, count, count), dtype=torch.float64)
-    for head in range(count - 1):
+    found = [torch.zeros((share.shape[1], 0), dtype=torch.float64)]
+    for head in range(len(maps) - 1):
         mixed = -x_log_x((maps[head + 1 :] + maps[head]) / 2).sum(-1)  # (later heads, rows)
         distances = (mixed - (own[head + 1 :] + own[head]) / 2).clamp(min=0)
-        found[:, head, head + 1 :] = (distances @ share).T.double().cpu()
-    return (found + found.transpose(1, 2)).numpy()
+        found.append((distances @ share).T.double().cpu())
+    return torch.cat(found, dim=1).numpy()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.corpus.sums import Array, Sums
+from regard.intervals import clusters_of, resampled
 from regard.studies.base import layers_of
 from regard.studies.held_out import Choice, choose, limits
 from regard.studies.syntax_sums import DIRECTIONS, OFFSETS
@@ -36,7 +37,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Of one relation: hits (1 + replicates, 2, places), instances (1 + replicates, 2), offsets (.., 2, offsets)."""
+    """Of one relation, by group of clusters: hits (G, 2, places), instances (G, 2), offsets (G, 2, offsets)."""
 
     hits: Array
     instances: Array
@@ -44,7 +45,19 @@ class Counts:
 
     @property
     def total(self) -> int:
-        return int(self.instances[0].sum())
+        return int(self.instances.sum())
+
+    @property
+    def clusters(self) -> float:
+        """How many clusters carry it."""
+        return float(clusters_of(self.instances.sum(axis=1)))
+
+    @property
+    def best(self) -> tuple[Choice, Choice]:
+        """The best head and the best offset."""
+        counts = resampled(self.instances)
+        head, offset = (choose(resampled(hits), counts, self.clusters) for hits in (self.hits, self.offsets))
+        return head, offset
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +72,12 @@ class Best:
 
     @property
     def gain(self) -> Array:
-        """(1 + replicates,) how much better the head is, both on the same sentences."""
+        """(1 + draws,) how much better the head is, both on the same sentences."""
         return self.head.held_out - self.offset.held_out
 
     @property
     def gain_limits(self) -> tuple[float, float]:
-        return limits(self.gain)
+        return limits(self.gain, self.head.clusters)
 
     @property
     def beats(self) -> bool:
@@ -95,8 +108,9 @@ class Counted:
             relation: counts[relation] for relation in sorted(found, key=lambda name: (-counts[name].total, name))
         }
         self.relations[ALL] = every
-        self.trees = np.concatenate([sums[f"{kind}/{layer}/tree"] for kind, layer in self._sites], axis=-1)
-        self.edges = sums["edges"]  # (1 + replicates, 2, edges and chain)
+        trees = np.concatenate([sums[f"{kind}/{layer}/tree"] for kind, layer in self._sites], axis=-1)
+        edges = sums["edges"]  # (G, 2, edges and chain)
+        self.trees = Counts(trees, edges[..., 0], edges[..., 1:])
 
     def _counts(self, sums: Sums, relation: str) -> Counts:
         layers = [sums[f"{kind}/{layer}/hits/{relation}"] for kind, layer in self._sites]  # (.., 2, 2, H) each
@@ -111,15 +125,13 @@ class Counted:
     def best(self, relation: str) -> Best:
         """The best head and the best offset for a relation."""
         counts = self.relations[relation]
-        head = choose(counts.hits, counts.instances)
-        return Best(relation, counts.total, self.places[head.best], head, choose(counts.offsets, counts.instances))
+        head, offset = counts.best
+        return Best(relation, counts.total, self.places[head.best], head, offset)
 
     def best_tree(self) -> Best:
         """The head whose maximum spanning tree has most true edges, beside the chain of neighbours."""
-        edges, chain = self.edges[..., 0], self.edges[..., 1:]
-        head = choose(self.trees, edges)
-        place = Place(*self.heads[head.best], None)
-        return Best("tree", int(edges[0].sum()), place, head, choose(chain, edges))
+        head, chain = self.trees.best
+        return Best("tree", self.trees.total, Place(*self.heads[head.best], None), head, chain)
 
 
 def offset_of(choice: Choice) -> int:

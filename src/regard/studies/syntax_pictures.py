@@ -90,7 +90,7 @@ def relation_picture(counted: Counted, bests: Sequence[Best], kind: str) -> Pict
 def _values(counted: Counted, relation: str, kind: str, shape: tuple[int, int]) -> np.ndarray:
     """(layers, heads) accuracies over all sentences, the better of both directions; NaN where there is no head."""
     counts = counted.relations[relation]
-    accuracies = ratio(counts.hits[0].sum(axis=0), counts.instances[0].sum())
+    accuracies = ratio(counts.hits.sum(axis=(0, 1)), np.array(counts.total))
     found = np.full(shape, np.nan)
     for place, value in zip(counted.places, accuracies, strict=True):
         if place.kind == kind:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, interval, ratio
+from regard.corpus.sums import Sums, ratio
+from regard.intervals import between, interval, resampled
 from regard.studies.base import Context
 from regard.studies.result import Result
 from regard.studies.stanford import stanford, with_stanford
-from regard.studies.syntax_counts import ALL, Best, Counted, Place, offset_of
+from regard.studies.syntax_counts import ALL, Best, Counted, Counts, Place, offset_of
 from regard.studies.syntax_examples import examples_part
 from regard.studies.syntax_pictures import gain_picture, relation_picture
 
@@ -63,24 +64,25 @@ def head_table(counted: Counted, names: list[str]) -> pd.DataFrame:
     for name in names:
         counts = counted.relations[name]
         best = counted.best(name)
-        offset = ratio(counts.offsets[0].sum(axis=0)[best.offset.best], counts.instances[0].sum())
-        parts.append(_accuracies(name, counted.places, counts.hits, counts.instances, float(offset)))
-    chain = ratio(counted.edges[0, :, 1].sum(), counted.edges[0, :, 0].sum())
+        offset = ratio(counts.offsets[..., best.offset.best].sum(), counts.instances.sum())
+        parts.append(_accuracies(name, counted.places, counts, float(offset)))
+    chain = ratio(counted.trees.offsets.sum(), counted.trees.instances.sum())
     places = [Place(*head, None) for head in counted.heads]
-    parts.append(_accuracies(TREE, places, counted.trees, counted.edges[..., 0], float(chain)))
+    parts.append(_accuracies(TREE, places, counted.trees, float(chain)))
     return pd.concat(parts, ignore_index=True)
 
 
-def _accuracies(name: str, places: list[Place], hits: Array, instances: Array, baseline: float) -> pd.DataFrame:
+def _accuracies(name: str, places: list[Place], counts: Counts, baseline: float) -> pd.DataFrame:
     import pandas as pd
 
-    values = ratio(hits.sum(axis=1), instances.sum(axis=1)[:, None])  # (1 + replicates, places)
-    low, high = interval(values[1:])
-    halves = ratio(hits[0], instances[0][:, None])  # (2, places)
+    hits, instances = (resampled(array.sum(axis=1)) for array in (counts.hits, counts.instances))
+    values = ratio(hits, instances[:, None])  # (1 + draws, places)
+    low, high = interval(values, counts.clusters)
+    halves = ratio(counts.hits.sum(axis=0), counts.instances.sum(axis=0)[:, None])  # (2, places)
     table = pd.DataFrame(places, columns=Place._fields).assign(
         relation=name,
         stanford="" if name in (ALL, TREE) else stanford(name),
-        instances=int(instances[0].sum()),
+        instances=counts.total,
         value=values[0],
         low=low,
         high=high,
@@ -208,14 +210,14 @@ def _said(best: Best) -> str:
     called = "" if best.relation == ALL else f"{with_stanford(best.relation)}: "
     return (
         f"{called}head {best.place.name} {_percent(best.head)}, offset {offset_of(best.offset):+d} "
-        f"{100 * best.offset.value:.1f} %, gain {100 * float(best.gain[0]):.1f} [{low:.1f}, {high:.1f}] points"
+        f"{100 * best.offset.value:.1f} %, gain {100 * float(best.gain[0]):.1f}{between(low, high, '.1f')} points"
         f"{'' if best.head.agree else '; the halves chose different heads'}."
     )
 
 
 def _percent(choice: Any) -> str:
     low, high = (100 * limit for limit in choice.limits)
-    return f"{100 * choice.value:.1f} % [{low:.1f}, {high:.1f}]"
+    return f"{100 * choice.value:.1f} %{between(low, high, '.1f')}"
 
 
 def _cautions(sums: Sums) -> list[str]:

@@ -27,7 +27,7 @@ class Tables:
     asked (A,) are places in `PATTERNS`; targets (B, Q, K, A + 1) are 0 or 1, the last one |query - key|; counted
     (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their chance levels; visible
     (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees several; choices and
-    uniform (B,) are how many do and the sum of their uniform entropies; own (B, Q, K) are the ordinary tokens of the
+    uniform and far (B,) are how many do and the sums of the entropies and distances that uniform attention would have; own (B, Q, K) are the ordinary tokens of the
     query's own sentence where there are two, for the bag of words.
     """
 
@@ -41,6 +41,7 @@ class Tables:
     choice: torch.Tensor
     choices: Array
     uniform: Array
+    far: Array
     own: torch.Tensor | None
 
 
@@ -92,6 +93,7 @@ def tables_of(
         tensor(choice.astype(np.float32)),
         choice.sum(axis=1),
         (np.log(seen) * choice).sum(axis=1),
+        ((targets[..., -1] * visible).sum(axis=-1) / seen * choice).sum(axis=1),
         tensor(own) if bags else None,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from regard.corpus.sums import Sums
+from regard.intervals import between
 from regard.studies.base import Context
 from regard.studies.profiles import head_table, layer_table, lines, wide
 from regard.studies.result import Result
@@ -77,8 +78,8 @@ def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: Context) -> li
                 continue
             best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
             said.append(
-                f"{kind}, {name}: most in layer {best['layer']} ({best['value']:.2f} [{best['low']:.2f}, "
-                f"{best['high']:.2f}], uniform attention {best['chance']:.2f}); strongest head {head['layer']}-"
+                f"{kind}, {name}: most in layer {best['layer']} ({best['value']:.2f}"
+                f"{between(best['low'], best['high'])}, uniform attention {best['chance']:.2f}); strongest head {head['layer']}-"
                 f"{head['head']} with {head['value']:.2f}."
             )
     return said
