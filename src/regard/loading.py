@@ -17,6 +17,7 @@ from typing import Any
 from regard import gguf
 from regard.hub import leaving_it_alone, why_not_asked
 from regard.progress import err, working
+from regard.smiles import smiles_tokenizer
 
 DEFAULT = "all-MiniLM-L6-v2"
 
@@ -29,6 +30,7 @@ class Packaged:
     path: str
     pip: str
     note: str
+    smiles: bool = False  # whether it reads chemical reactions by a vocab.txt
     pickle: str = ""  # sha256 of the one pickle file in it that is opened without being asked
 
 
@@ -44,6 +46,7 @@ PACKAGED = {
         "models/transformers/albert_heads_8_uspto_all_1310k",
         "rxnmapper",
         "ALBERT for chemical reactions, 12 layers x 8 heads, pickle weights",
+        smiles=True,
         pickle="8541f3f500dae71abe678d546bd035ca946e2d1c819f6b2cf41a97faedd7e6a2",
     ),
 }
@@ -217,6 +220,8 @@ def _tokenizer(place: str, options: dict[str, Any]) -> Any:
     """The tokenizer of a text model, the image processor of a vision model, or why there is none."""
     import transformers
 
+    if any(entry.smiles and packaged_path(name) == Path(place) for name, entry in PACKAGED.items()):
+        return smiles_tokenizer(Path(place))
     warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")  # Marian's, for odd punctuation
     try:
         made = transformers.AutoTokenizer.from_pretrained(place, **options)
