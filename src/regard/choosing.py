@@ -191,7 +191,9 @@ class _Lengths:
         self.counts: dict[Place, int] = {}
 
     def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> None:
-        real = torch.from_numpy(next(iter(self.book.keep.values()))).to(out.device)
+        keep = self.book.keep
+        side = place.kind if place.kind in keep else "decoder" if "decoder" in keep else next(iter(keep))
+        real = torch.from_numpy(keep[side]).to(out.device)
         vectors = out[real].float()  # (n, H, e)
         squares = torch.einsum("nhe,hef,nhf->nh", vectors, self.grams[place].to(out.device), vectors)
         total = squares.clamp(min=0).sqrt().double().sum(0).cpu()

@@ -17,7 +17,8 @@ from regard.trace import Trace
 
 Array = np.ndarray[Any, Any]
 
-_STAND_IN = re.compile(r"mask|unk|pad", re.IGNORECASE)  # special tokens that stand for a word, not for a border
+# Special tokens that stand for a word, not for a border; <pad> does not: decoders of T5 and Marian begin with it.
+_STAND_IN = re.compile(r"mask|unk", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)

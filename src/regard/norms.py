@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from regard.trace import Trace
 
 CLASSES = ("[CLS]", "[SEP]", "punctuation", "other")
+FIRST = "the first token"  # in place of [CLS] in a causal model, which rests on whatever stands there
 COLUMNS = ("kind", "layer", "part", "class", "tokens", "attention", "carried", "normalised")
-_COLOURS = {"[CLS]": "#0072B2", "[SEP]": "#D55E00", "punctuation": "#009E73", "other": "#8A8F98"}
+_COLOURS = {"[CLS]": "#0072B2", FIRST: "#0072B2", "[SEP]": "#D55E00", "punctuation": "#009E73", "other": "#8A8F98"}
 _PANELS = (
     ("attention", "attention α"),
     ("normalised", "‖αf(x)‖, rows sum to 1"),
@@ -59,7 +60,7 @@ class Norms:
         return figure
 
     def _draw(self, axes: Any, column: str) -> None:
-        for name in CLASSES:
+        for name in _COLOURS:
             points = [(row["layer"], row[column]) for row in self.rows if row["class"] == name]
             known = [(layer, value) for layer, value in points if value is not None]
             if known:
@@ -71,6 +72,8 @@ class Norms:
 
 def class_norms(trace: Trace, *, kind: str | None = None) -> Norms:
     """Per layer and token class, the share of attention and of what it carries.
+
+    Classes are [CLS] (in a causal model the first token, whatever it is), [SEP], punctuation and the other tokens.
 
     Parameters
     ----------
@@ -84,19 +87,22 @@ def class_norms(trace: Trace, *, kind: str | None = None) -> Norms:
     for layer in trace.layers(kind):
         for site in (site for site in trace.sites if site.kind == kind and site.layer == layer):
             norms = trace.norms(layer, kind=kind, part=site.part)  # (H, K)
-            classes = _classes(places_of(trace.sides[site.key_side], {}))
+            causal = site.mask.causal and site.query_side == site.key_side
+            names = (FIRST, *CLASSES[1:]) if causal else CLASSES
+            classes = _classes(places_of(trace.sides[site.key_side], {}), causal)
             shares = carried_share(site.block(), norms, classes)
             place = {"kind": kind, "layer": layer, "part": site.part}
-            for number, name in enumerate(CLASSES):
+            for number, name in enumerate(names):
                 values = {key: _mean(share[:, number]) for key, share in shares._asdict().items()}
                 rows.append({**place, "class": name, "tokens": int(classes[number].sum()), **values})
     return Norms(rows, dict(trace.facts))
 
 
-def _classes(places: Places) -> Array:
+def _classes(places: Places, causal: bool) -> Array:
     """(4, K) booleans in the order of `CLASSES`; each token is in one."""
-    other = places.content & ~places.punctuation
-    return np.stack([places.first, places.later, places.punctuation, other])
+    first = np.arange(len(places.content)) == 0 if causal else places.first
+    rest = (places.later, places.punctuation, places.content & ~places.punctuation)
+    return np.stack([first, *(some & ~first for some in rest)])
 
 
 def _mean(values: Array) -> float | None:

@@ -227,6 +227,16 @@ def test_an_encoder_without_a_head_is_measured_by_what_its_heads_add(bert, tmp_p
     np.testing.assert_allclose(np.linalg.norm(sizes, axis=1), 1)
 
 
+@pytest.mark.parametrize("name", ["bart", "t5"])
+def test_heads_of_encoders_and_decoders_are_measured_over_their_own_positions(name, request, tmp_path):
+    model = request.getfixturevalue(name)
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS))
+    found, by = measured(model, Source(str(path)))
+    assert by == BY_LENGTH
+    assert set(found) == set(all_heads(model.layout))
+
+
 def test_a_language_model_is_measured_by_its_own_loss(gpt2, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS))

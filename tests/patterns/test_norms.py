@@ -31,8 +31,22 @@ def test_the_carried_column_equals_the_mean_contribution(bert):
 
 def test_a_class_without_tokens_is_none(gpt2):
     rows = class_norms(gpt2.trace("abc")).rows
-    assert rows[0]["class"] == "[CLS]"
-    assert rows[0]["attention"] is None
+    assert rows[1]["class"] == "[SEP]"
+    assert rows[1]["attention"] is None
+
+
+def test_a_causal_model_has_its_first_token_as_a_class(gpt2):
+    trace = gpt2.trace(".bc, d")
+    rows = class_norms(trace).rows
+    assert rows[0]["class"] == "the first token" and rows[0]["tokens"] == 1
+    expected = trace.attention(0)[:, :, 0].mean()
+    assert rows[0]["attention"] == pytest.approx(expected, abs=1e-5)
+    assert sum(row["attention"] or 0 for row in rows[:4]) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_figure_has_a_line_for_the_first_token(gpt2):
+    labels = [line.get_label() for line in class_norms(gpt2.trace("abc, d")).figure().axes[0].lines]
+    assert "the first token" in labels
 
 
 def test_maps_without_value_vectors_say_why():

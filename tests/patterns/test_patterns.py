@@ -18,6 +18,7 @@ from regard.patterns.predictive import predictive_readings
 from regard.patterns.report import as_csv, as_record, report
 from regard.patterns.rows import read_trace
 from regard.patterns.telling import telling
+from regard.tokens import Side, Token
 
 from ..conftest import ARTICLE
 from ..tiny import tiny_bert
@@ -368,3 +369,18 @@ def test_reading_keeps_the_order_of_the_trace(bart):
     places = [(rows.measured.kind, rows.measured.layer) for rows in read_trace(trace)]
     assert places == [(site.kind, site.layer) for site in trace.sites]
     assert len(patterns(trace).measured) == len(trace.sites)
+
+
+@pytest.mark.parametrize("start", ["<pad>", "[PAD]", "</s>"])
+def test_what_a_decoder_begins_with_is_no_word(start):
+    side = Side("decoder", (Token(start, 0, special=True), Token("a", 1, 0, 1, 0), Token("b", 2, 2, 3, 1)))
+    places = places_of(side, {})
+    assert places.content.tolist() == [False, True, True]
+    assert places.first.tolist() == [True, False, False]
+
+
+def test_the_start_of_t5s_decoder_is_special(t5):
+    trace = t5.trace("the cat sat", target="a dog went")
+    decoder = places_of(trace.sides["decoder"], {})
+    assert trace.sides["decoder"].texts[0] == "[PAD]"
+    assert decoder.first[0] and not decoder.content[0]
