@@ -49,6 +49,7 @@ class Context:
     causal: bool
     no_text: str = ""
     related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None where it is not known
+    names: tuple[str, ...] = ()  # the words by their numbers
 
     @property
     def sentences(self) -> int:
@@ -66,7 +67,8 @@ def context_between(query: Side, key: Side, same: bool, causal: bool) -> Context
     vocabulary: dict[str, int] = {}
     keys = places_of(key, vocabulary)
     queries = keys if same else places_of(query, vocabulary)
-    return Context(queries, keys, same, causal, _no_text(query, key), _related(key, keys.words) if same else None)
+    related = _related(key, keys.words) if same else None
+    return Context(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary))
 
 
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:

@@ -4,10 +4,13 @@ import io
 import math
 import re
 from contextlib import contextmanager
+from itertools import product
 
 import pytest
 import torch
 from rich.console import Console
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 import regard
 from regard.transformer import checkpoint, training
@@ -282,6 +285,26 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
     (tmp_path / "no.safetensors").write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match="damaged or no safetensors file"):
         checkpoint.load(tmp_path / "no.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *product(["config", "tokenizer", "facts", "state"], [None, "", "null", "3", "{"]),
+        ("config", '{"heads": 0}'),
+        ("config", '{"novm": "pre"}'),
+    ],
+)
+def test_a_damaged_header_is_one_sentence(tmp_path, pieces, name, said):
+    path = tmp_path / "a.safetensors"
+    checkpoint.save(checkpoint.Checkpoint(Translator(Config(vocabulary=len(pieces), **SIZES)), pieces), path)
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata() | {name: said}
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a mapping)
+    save_file(tensors, path, {key: value for key, value in metadata.items() if value is not None})
+    with pytest.raises(ValueError, match=r"is damaged \(its header: .+\); train it again") as error:
+        checkpoint.load(path)
+    assert "\n" not in str(error.value)
 
 
 def test_a_checkpoint_gives_back_what_was_put_in(tmp_path, pieces):

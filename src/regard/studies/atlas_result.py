@@ -20,6 +20,7 @@ from regard.patterns.naming import FLOOR, own_name
 from regard.store import write_atomic
 from regard.studies.atlas_page import head_records
 from regard.studies.base import Context, layers_of
+from regard.studies.carriers import carrier_cautions
 from regard.studies.pictures import grid_picture, share_picture
 from regard.studies.result import Result
 
@@ -54,7 +55,7 @@ def atlas_result(sums: Sums, context: Context) -> Result:
         meta=context.meta(),
         drawers=drawers,
         findings=_findings(table, named, control, context),
-        cautions=context.cautions(),
+        cautions=[*context.cautions(), *carrier_cautions(sums, table)],
         tables=tables,
         example=context.example,
         example_options={"report": head_records(table, named, sums)},

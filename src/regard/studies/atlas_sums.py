@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import torch
 
 from regard.corpus.sums import Sums
 from regard.measures.entropy import SMOOTH, x_log_x
 from regard.patterns.definitions import PATTERNS
-from regard.studies.base import Batch, Context, Study
+from regard.studies.base import Batch, Context, Study, key
+from regard.studies.carriers import BUCKETS, CARRIED
 from regard.studies.map_typing import Typing
 from regard.studies.tables import Tables, of_all, tables_of
 from regard.studies.taking import Taker, View
@@ -50,8 +52,7 @@ class AtlasTaker(Taker[Tables]):
         self.typing = Typing(batch)
 
     def make(self, view: View) -> Tables:
-        related = self.batch.model.relation
-        return tables_of(self.batch.book, view.query, view.key, view.visible, view.causal, view.device, related)
+        return tables_of(self.batch, view)
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         self._masses(layer, attention, tables)
@@ -71,6 +72,7 @@ class AtlasTaker(Taker[Tables]):
         targets = tables.targets.reshape(batch * queries, keys, -1)
         mass = torch.bmm(by_query, targets).reshape(batch, queries, heads, -1)  # (BQ, H, K) @ (BQ, K, A + 1)
         self._add_asked(layer, "mass", mass[..., :-1], tables)
+        self._carried(layer, mass, tables)
         self.add(layer, "distance", _over_rows(mass[..., -1:], tables.choice[..., None])[..., 0])
         starts = torch.arange(0, batch * queries * keys, keys, device=targets.device)  # of the rows, in all pairs
         strongest = by_query.argmax(dim=-1) + starts[:, None]  # (BQ, H)
@@ -78,6 +80,14 @@ class AtlasTaker(Taker[Tables]):
         self._add_asked(layer, "hits", hit.reshape(batch, queries, heads, -1)[..., :-1], tables)
         self.add(layer, "chance", tables.chances)
         self.add(layer, "rows", tables.rows)
+
+    def _carried(self, layer: Layer, mass: torch.Tensor, tables: Tables) -> None:
+        """The same by word, for patterns whose score one word may carry."""
+        masses, known = np.zeros((len(CARRIED), BUCKETS, mass.shape[2])), np.zeros((len(CARRIED), BUCKETS, 2))
+        for carried in tables.carried:
+            masses[carried.pattern], known[carried.pattern] = carried.masses(mass), carried.known
+        self.batch.total(key(layer, "carried_mass"), masses)
+        self.batch.total(key(layer, "carried_rows"), known)
 
     def _add_asked(self, layer: Layer, name: str, values: torch.Tensor, tables: Tables) -> None:
         """Note sums (B, H, P) over the rows that count of values (B, Q, H, A) of the patterns that were asked."""

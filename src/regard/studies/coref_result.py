@@ -138,7 +138,7 @@ def _grid(rows: pd.DataFrame, column: str) -> Array:
 def _bars(best: pd.DataFrame, rules: pd.DataFrame) -> Any:
     """Groups of mentions across; the best head among all words, then rules and the best head among mention heads."""
     shown = [row for row in dict.fromkeys(best["mentions"]) if row in _DRAWN]
-    series = {}
+    series: dict[str, pd.DataFrame] = {}
     for number, name in enumerate(SETS):
         series |= {
             rule: rules[rules["rule"] == rule]

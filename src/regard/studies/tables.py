@@ -15,9 +15,12 @@ from regard.capture.record import Book
 from regard.context import Array, Context, context_between
 from regard.measures.reading import MOST_CHANCE
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
+from regard.studies.carriers import Carried, carried_of
 
 if TYPE_CHECKING:
     from regard.related import Relation
+    from regard.studies.base import Batch
+    from regard.studies.taking import View
 
 
 @dataclass(eq=False)
@@ -27,8 +30,9 @@ class Tables:
     asked (A,) are places in `PATTERNS`; targets (B, Q, K, A + 1) are 0 or 1, the last one |query - key|; counted
     (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their chance levels; visible
     (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees several; choices and
-    uniform and far (B,) are how many do and the sums of the entropies and distances that uniform attention would have; own (B, Q, K) are the ordinary tokens of the
-    query's own sentence where there are two, for the bag of words.
+    uniform and far (B,) are how many do and the sums of the entropies and distances that uniform attention would have;
+    own (B, Q, K) are the ordinary tokens of the query's own sentence where there are two, for the bag of words; carried
+    are the rows of patterns whose score one word may carry.
     """
 
     asked: Array
@@ -43,20 +47,14 @@ class Tables:
     uniform: Array
     far: Array
     own: torch.Tensor | None
+    carried: list[Carried]
 
 
-def tables_of(
-    book: Book,
-    query_side: str,
-    key_side: str,
-    visible: Array,
-    causal: bool,
-    device: torch.device,
-    relation: Relation | None,
-) -> Tables:
+def tables_of(inputs: Batch, view: View) -> Tables:
     """Targets of every pattern for the inputs of a batch; what cannot be asked of an input counts no row."""
+    visible, book = view.visible, inputs.book
     batch, queries, keys = visible.shape
-    contexts = _contexts(book, query_side, key_side, causal, relation)
+    contexts = _contexts(book, view.query, view.key, view.causal, inputs.model.relation)
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
     asked = np.flatnonzero(can.any(axis=0))
     targets = np.zeros((batch, queries, keys, len(asked) + 1), np.float32)
@@ -77,10 +75,10 @@ def tables_of(
     seen = np.maximum(visible.sum(axis=-1), 1).astype(np.float32)  # (B, Q)
     chance = targets[..., :-1].sum(axis=2) / seen[..., None]
     counted &= (chance > 0) & (chance < MOST_CHANCE)
-    choice = (seen > 1) & book.keep[query_side]
+    choice = (seen > 1) & book.keep[view.query]
 
     def tensor(array: Array) -> torch.Tensor:
-        return torch.from_numpy(array).to(device)
+        return torch.from_numpy(array).to(view.device)
 
     return Tables(
         asked,
@@ -95,6 +93,7 @@ def tables_of(
         (np.log(seen) * choice).sum(axis=1),
         ((targets[..., -1] * visible).sum(axis=-1) / seen * choice).sum(axis=1),
         tensor(own) if bags else None,
+        carried_of(inputs, view.query, contexts, asked, counted, chance, view.device),
     )
 
 

@@ -69,19 +69,28 @@ def load(path: str | Path, *, expected: Config | None = None) -> Checkpoint:
         raise ValueError(f"{source} is damaged or no safetensors file ({error}); train it again") from None
     if metadata.get("format") != FORMAT or metadata.get("version") != str(VERSION):
         raise ValueError(f"{source} is not a checkpoint that this version of regard reads; train it again")
-    config = Config(**json.loads(metadata["config"]))
+    try:
+        found = _described(metadata)
+    except Exception as error:  # a damaged header may say anything, and tokenizers raises no narrower one
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ValueError(f"{source} is damaged (its header: {reason}); train it again") from None
     if expected is not None:
-        _check_same(config, expected, source)
+        _check_same(found.model.config, expected, source)
+    _fill(found.model, {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}, source)
+    found.moments |= {k.removeprefix("optimizer."): v for k, v in tensors.items() if k.startswith("optimizer.")}
+    return found
+
+
+def _described(metadata: Mapping[str, str]) -> Checkpoint:
+    """The checkpoint that a header describes, its weights not yet filled in."""
+    config = Config(**json.loads(metadata["config"]))
     model = (Translator if config.is_encoder_decoder else Bert)(config)
-    _fill(model, {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}, source)
-    tokenizer = tokenizer_of(
-        Tokenizer.from_str(metadata["tokenizer"]), length=config.length, bert=not config.is_encoder_decoder
-    )
-    moments = {k.removeprefix("optimizer."): v for k, v in tensors.items() if k.startswith("optimizer.")}
-    facts = json.loads(metadata["facts"])
+    backend = Tokenizer.from_str(metadata["tokenizer"])
+    facts, state = dict(json.loads(metadata["facts"])), dict(json.loads(metadata["state"]))
     if isinstance(model, Translator):
         model.capitals = tuple(facts.get("capitals", ()))
-    return Checkpoint(model.eval(), tokenizer, facts, json.loads(metadata["state"]), moments)
+    tokenizer = tokenizer_of(backend, length=config.length, bert=not config.is_encoder_decoder)
+    return Checkpoint(model.eval(), tokenizer, facts, state)
 
 
 def load_own(name: str | Path | None) -> Checkpoint | None:
