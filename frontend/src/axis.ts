@@ -48,14 +48,17 @@ export function axisOf(side: Side, level: Level): Axis {
     level,
     count: firsts.length,
     starts: Int32Array.from(starts),
-    labels: firsts.map((first, p) => visible(wordText(side.text.slice(first, starts[p + 1])))),
+    labels: firsts.map((first, p) => visible(wordText(side, first, starts[p + 1]))),
     special: firsts.map((first) => side.special[first] === 1),
     segment: firsts.map((first) => side.segment[first]),
   };
 }
 
-function wordText(pieces: string[]): string {
-  return pieces.map((piece, n) => (n ? piece.replace(/^##/, "") : piece)).join("");
+function wordText({ text, adds }: Side, first: number, end: number): string {
+  return text
+    .slice(first, end)
+    .map((piece, n) => (n ? (adds?.[first + n] ?? piece.replace(/^##/, "")) : piece))
+    .join("");
 }
 
 /** The display position that shows a token. */

@@ -21,6 +21,7 @@ export interface Side {
   segment: number[];
   segments: Segment[];
   word: (number | null)[] | null;
+  adds?: (string | null)[]; // what tokens add to the text of their word, where that is not their own text
   row: (number | null)[] | null;
   column: (number | null)[] | null;
   image: Packed | null;

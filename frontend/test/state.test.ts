@@ -77,6 +77,18 @@ test("words join their pieces and positions find them", () => {
   expect(hasWords(side)).toBe(true);
 });
 
+test("a word of parts of characters reads as its characters", () => {
+  const parts = { text: ["世", "世₂", "界", "界₂"], word: [0, 0, 0, 0], adds: [null, "", null, ""] };
+  const side = {
+    ...golden().sides.values().next().value!,
+    special: [0, 0, 0, 0],
+    segment: [0, 0, 0, 0],
+    ...parts,
+  };
+  expect(axisOf(side, "words").labels).toEqual(["世界"]);
+  expect(axisOf(side, "tokens").labels).toEqual(parts.text);
+});
+
 test("active tokens are summed over pins and the pointer", () => {
   const s = store();
   s.set({ layer: 0, heads: [0, 1], queries: [2] });

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from regard.site import Site
-from regard.tokens import Side, Token, word_groups
+from regard.tokens import Side, Token, word_groups, word_text
 from regard.trace import Trace
 
 Array = np.ndarray[Any, Any]
@@ -77,7 +77,7 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
     words, pieces, punctuation = [-1] * count, [-1] * count, [False] * count
     groups = list(word_groups(side))
-    texts = ["".join(side.tokens[i].text.removeprefix("##") for i in group).strip().lower() for group in groups]
+    texts = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip().lower() for group in groups]
     unknown = _unknown(texts)
     for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
         if border[group[0]] or not text:

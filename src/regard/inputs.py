@@ -15,7 +15,7 @@ import torch
 
 from regard.capture.record import Book
 from regard.site import Array
-from regard.tokens import Segment, Side, Token, word_indices
+from regard.tokens import Segment, Side, Token, part_of_characters, word_indices
 
 
 @dataclass(eq=False)
@@ -122,17 +122,15 @@ def _tokens(
     words = _words(spans, sequences, text, pair)
     segments = _fill(sequences)
     tokens: list[Token] = []
-    seen: dict[Any, int] = {}
+    seen: dict[Any, dict[int, int]] = {}
     for i, piece in enumerate(pieces):
         source = pair if pair is not None and sequences[i] == 1 else text
-        shown = piece if ids[i] in special else _shown(tokenizer, piece)
+        shown, adds = piece if ids[i] in special else _shown(tokenizer, piece), None
         span = spans[i]
-        if "\ufffd" in shown and span is not None:  # a part of a character: show the character, then its number
-            place = (sequences[i], span)
-            seen[place] = seen.get(place, 0) + 1
-            shown = source[span[0] : span[1]] + (_subscript(seen[place]) if seen[place] > 1 else "")
+        if "\ufffd" in shown and span is not None:  # bytes that are no characters
+            shown, adds = part_of_characters(source, span, seen.setdefault(sequences[i], {}))
         start, end = span if span is not None else (None, None)
-        tokens.append(Token(shown, ids[i], start, end, words[i], ids[i] in special, segments[i]))
+        tokens.append(Token(shown, ids[i], start, end, words[i], ids[i] in special, segments[i], adds=adds))
     return tuple(tokens)
 
 
@@ -198,10 +196,6 @@ def _shown(tokenizer: Any, piece: str) -> str:
         return piece.replace("▁", " ")
     text: str = tokenizer.convert_tokens_to_string([piece])
     return text or piece
-
-
-def _subscript(number: int) -> str:
-    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def shift_right(encoded: Encoded, start: int, name: str, end: int | None) -> Encoded:

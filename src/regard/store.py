@@ -117,11 +117,16 @@ def _check_format(metadata: dict[str, str], source: Path) -> None:
 def _side_record(side: Side, put: Put) -> dict[str, Any]:
     return {
         "name": side.name,
-        "tokens": [asdict(token) for token in side.tokens],
+        "tokens": [_token_record(token) for token in side.tokens],
         "segments": [asdict(segment) for segment in side.segments],
         "image": put(side.image, f"image.{side.name}"),
         "related": put(side.related, f"related.{side.name}"),
     }
+
+
+def _token_record(token: Token) -> dict[str, Any]:
+    """A token's fields; `adds` where it says something, so that files without such tokens are as they were."""
+    return {name: value for name, value in asdict(token).items() if name != "adds" or value is not None}
 
 
 def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:

@@ -22,7 +22,8 @@ class Token:
     """One position of the model's input.
 
     `start` and `end` are character offsets into the text it came from (None for special tokens and for inputs
-    that are not text), `word` counts words from 0 along its side, `row` and `column` place an image patch.
+    that are not text), `word` counts words from 0 along its side, `row` and `column` place an image patch. `adds` is
+    what it adds to the text of its word where that is not its own: a later piece of a character ("界₂") adds nothing.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Token:
     segment: int = 0
     row: int | None = None
     column: int | None = None
+    adds: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +120,39 @@ def word_groups(side: Side) -> list[list[int]]:
     return groups
 
 
+def word_text(tokens: Sequence[Token]) -> str:
+    """The text of a word, put together from its tokens."""
+    first, *later = tokens
+    parts = (token.text.removeprefix("##") if token.adds is None else token.adds for token in later)
+    return "".join((first.text if first.adds is None else first.adds, *parts))
+
+
+def part_of_characters(text: str, span: tuple[int, int], seen: dict[int, int]) -> tuple[str, str | None]:
+    """How a token that holds parts of characters is shown, and what it adds to its word.
+
+    It is shown as the characters it has a part of, with the number of the piece from the second one on. `seen` counts
+    the pieces of each character so far.
+    """
+    start, end = span
+    fresh = next((place for place in range(start, end) if place not in seen), end)
+    for place in range(start, end):
+        seen[place] = seen.get(place, 0) + 1
+    if seen.get(start, 1) == 1:
+        return text[start:end], None
+    return text[start:end] + _subscript(seen[start]), text[fresh:end]
+
+
+def _subscript(number: int) -> str:
+    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
 def merge_words(side: Side, groups: list[list[int]]) -> Side:
     """The side whose tokens are the words of `groups`."""
 
     def word(group: list[int]) -> Token:
         first, last = side.tokens[group[0]], side.tokens[group[-1]]
-        pieces = [side.tokens[i].text for i in group]
-        text = "".join(p.removeprefix("##") if n else p for n, p in enumerate(pieces))
         return Token(
-            text=text,
+            text=word_text([side.tokens[i] for i in group]),
             id=first.id if len(group) == 1 else None,
             start=first.start,
             end=last.end,

@@ -249,12 +249,13 @@ def _side_record(side: Side, buffer: Buffer) -> Record:
     for name in _LAYOUT:
         values = [getattr(token, name) for token in side.tokens]
         record[name] = None if all(value is None for value in values) else values
-    return record
+    adds = [token.adds for token in side.tokens]
+    return record if all(added is None for added in adds) else record | {"adds": adds}
 
 
 def _side(record: Record, get: Any) -> Side:
     count = len(record["text"])
-    layout = {name: record[name] or [None] * count for name in _LAYOUT}
+    layout = {name: record.get(name) or [None] * count for name in (*_LAYOUT, "adds")}
     tokens = tuple(
         Token(
             record["text"][i],
