@@ -1,21 +1,26 @@
 """What the app's server stands: an answer against the bare forward pass, fifty people typing at once, bad requests.
 
-    python benchmarks/app.py [--seconds 60] [--clients 50] [--fuzz 10000] [--long]
+    python benchmarks/app.py [--seconds 60] [--clients 50] [--fuzz 10000] [--walks 150] [--exports 100] [--long]
 
 The server is `regard serve` in a process of its own on loopback, with the default model. People type a key every 0.15
 to 0.35 seconds and every key asks for a trace; a pause asks for the report. Each answer is compared with the tokens of
-the request it belongs to. --long traces 4,096 tokens with SmolLM2-135M-Instruct (several minutes on two cores).
+the request it belongs to. --walks and --exports measure what the server keeps: memory after so many walks, files after
+so many downloads that nobody waits for. --seconds 0 leaves out the typing. --long traces 4,096 tokens with
+SmolLM2-135M-Instruct (several minutes on two cores).
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import os
 import random
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -46,23 +51,31 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--fuzz", type=int, default=0)
+    parser.add_argument("--walks", type=int, default=0)
+    parser.add_argument("--exports", type=int, default=0)
     parser.add_argument("--long", action="store_true")
     options = parser.parse_args()
     model = regard.load()
-    with server() as (address, process):
-        idle(address, model)
-        load(address, process.pid, model, options.clients, options.seconds)
+    with tempfile.TemporaryDirectory() as folder, server(folder) as (address, process):
+        if options.seconds:
+            idle(address, model)
+            load(address, process.pid, model, options.clients, options.seconds)
         if options.fuzz:
             bad_requests(address, process.pid, options.fuzz)
+        if options.walks:
+            walks(address, process.pid, options.walks)
+        if options.exports:
+            exports(address, Path(folder), options.exports)
         if options.long:
             long_text(address, process.pid)
 
 
 @contextmanager
-def server() -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """`regard serve`, as people start it."""
+def server(folder: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """`regard serve`, as people start it; its temporary files are made in a folder of their own."""
     command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    environment = {**os.environ, "TMPDIR": folder}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     try:
         found = re.search(r"http://\S+", process.stdout.readline())
@@ -204,6 +217,40 @@ def bad_requests(address: str, pid: int, count: int) -> None:
     )
     out.print(f"statuses {dict(sorted(found.statuses.items()))}; memory {before:.0f} -> {resident(pid):.0f} MB")
     out.print(*found.faults[:10], sep="\n")
+
+
+def walks(address: str, pid: int, count: int) -> None:
+    """Walks through the default model, one after the other: each keeps the weights of a layer."""
+    with entered(address, 600) as client:
+        state = client.get("/api/state").json()
+        ask = {"model": state["default"], "layer": 0}
+        client.post("/api/walk", json={**ask, "text": TWENTY})
+        sizes = [resident(pid)]
+        for number in range(count):
+            assert client.post("/api/walk", json={**ask, "text": f"{number} {TWENTY}"}).status_code == 200
+            sizes.append(resident(pid))
+    out.print(
+        f"\n{count} walks: server {sizes[0]:.0f} -> {sizes[-1]:.0f} MB, at most {max(sizes):.0f}; what it keeps is "
+        f"bounded to {state['limits']['memory'] / 1e6:.0f} MB"
+    )
+
+
+def exports(address: str, folder: Path, count: int) -> None:
+    """Downloads that are given up: half of them while they are made, half while they arrive."""
+    with entered(address, 600) as client:
+        name = client.post("/api/traces", json={"text": TWENTY}).headers["x-regard-trace"]
+        for number in range(count):
+            path = f"/api/traces/{name}/{'page' if number % 4 < 2 else 'file'}"
+            if number % 2:
+                with client.stream("GET", path) as answer:
+                    next(answer.iter_raw(100))
+            else:
+                with contextlib.suppress(httpx.ReadTimeout):
+                    client.get(path, timeout=random.Random(number).uniform(0.001, 0.03))
+        client.post("/api/traces", json={"text": TWENTY})  # what was being made is over
+        time.sleep(1)
+    left = [file for file in folder.rglob("*") if file.is_file()]
+    out.print(f"{count} downloads given up: {len(left)} files left, {sum(f.stat().st_size for f in left)} bytes")
 
 
 def long_text(address: str, pid: int) -> None:

@@ -2,8 +2,10 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lenses } from "../src/lens";
 import { palette, twoSided } from "../src/scales";
 import { type Ask, fromAddress, NO_OTHER, NOTHING_ASKED, toAddress } from "../src/serve/address";
+import type { Example, ModelRecord } from "../src/serve/api";
 import { otherOf } from "../src/serve/comparison";
 import { compared, distance, fits, otherWords } from "../src/serve/difference";
+import { suited } from "../src/serve/examples";
 import { Latest } from "../src/serve/latest";
 import { isPhrase, phrase } from "../src/serve/text";
 import { Store } from "../src/state";
@@ -228,4 +230,19 @@ test("sentences come in both languages with their values", () => {
   expect(phrase("en", "studiesOf", { folder: "here" })).toBe("Studies in here");
   expect(phrase("zh", "studiesOf", { folder: "here" })).toContain("here");
   expect(isPhrase("toString")).toBe(false);
+});
+
+test("the examples of a model come first, and one for its family where it has none", () => {
+  const example = (id: string, model: string | null, family: string | null = null) =>
+    ({ id, model, family }) as Example;
+  const all = [
+    example("a", "one"),
+    example("b", "two"),
+    example("c", null, "encoder"),
+    example("d", null, "decoder"),
+  ];
+  const ids = (name: string, family: string) =>
+    suited(all, { name, about: { family } } as ModelRecord).map(({ id }) => id);
+  expect(ids("two", "encoder")).toEqual(["b", "a"]);
+  expect(ids("three", "decoder")).toEqual(["d", "a", "b"]);
 });

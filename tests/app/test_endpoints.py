@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import httpx
@@ -20,7 +21,7 @@ from regard.views import decode, header_of
 from regard.views.report import report_of
 from regard.views.walk import walk
 
-from ..conftest import ARTICLE
+from ..conftest import ARTICLE, need
 
 pytestmark = pytest.mark.models
 ROOT = Path(__file__).resolve().parents[2]
@@ -206,8 +207,16 @@ def row(trace: Trace, text: str, kind: str, layer: int, head: int, occurrence: i
     return keys[int(trace.attention(layer, head, kind=kind)[at].argmax())]
 
 
+def loaded(client: httpx.Client, name: str) -> None:
+    """Wait for a model, which takes its time on a busy machine."""
+    need(name in {one["model"] for one in client.get("/api/state").json()["examples"]}, f"{name} is not installed")
+    while client.post("/api/models", json={"name": name}).status_code != 200:
+        time.sleep(0.2)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
 def test_the_examples_show_what_they_say(client, example):
+    loaded(client, example["model"])
     answer = client.post("/api/traces", json={key: example[key] for key in ("text", "pair", "model", "target", "open")})
     trace, place = decode(answer.content), example["open"]
     where = (place["kind"], place["layer"], place["heads"][0])
@@ -218,6 +227,8 @@ def test_the_examples_show_what_they_say(client, example):
         other = decode(ask(client, text=example["text"].replace("tired", "wide"), pair=None).content)
         weights = [one.attention(3, 1)[one.side().texts.index("it"), 2] for one in (trace, other)]
         assert weights[1] < weights[0] / 2
+    elif example["id"] == "induction":
+        assert row(trace, "cat", *where, 1) == " sat"
     elif example["id"] == "word-order":
         assert [row(trace, word, *where) for word in ("la", "casa")] == ["house", "red"]
     else:
@@ -226,6 +237,12 @@ def test_the_examples_show_what_they_say(client, example):
         site = next(site for site in header["sites"] if (site["kind"], site["layer"]) == where[:2])
         assert site["patterns"][where[2]][0]["name"] == name
     assert set(example["look"]) == {"en", "zh"}
+
+
+@pytest.mark.parametrize("family", ["encoder", "decoder", "encoder-decoder"])
+def test_each_family_of_models_has_a_sentence_to_open_on(client, family):
+    found = [one for one in client.get("/api/state").json()["examples"] if one["family"] == family]
+    assert len(found) == 1 and found[0]["model"] is None and set(found[0]["look"]) == {"en", "zh"}
 
 
 def test_the_log_is_json_without_what_people_type(client):

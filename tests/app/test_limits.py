@@ -185,6 +185,14 @@ def test_models_that_were_not_used_for_long_are_let_go(serve, tiny, tmp_path):
     assert post(client).status_code == 200  # it comes back when it is asked for
 
 
+def test_the_default_model_is_the_first_that_was_named(serve, tiny):
+    client, _ = serve(models=("smollm2-135m-instruct", str(tiny)))
+    state = client.get("/api/state").json()
+    names = [model["name"] for model in state["models"]]
+    assert state["default"] == names[0] == "SmolLM2-135M-Instruct" and names.count("SmolLM2-135M-Instruct") == 1
+    assert {one["model"] for one in state["examples"]} <= {*names, None}
+
+
 def test_a_model_that_cannot_be_loaded_says_why(serve, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -433,3 +433,34 @@ def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811
     page.wait_for_selector(QUERY)
     assert page.locator(QUERY).count() < 80
     assert "too long" in page.text_content(".cautions")
+
+
+def opened(browser: Any, link: str) -> Any:
+    """The app in a browser that comes from nowhere, with something to see."""
+    page = browser.new_context(viewport=SIZE, locale="en-US").new_page()
+    page.set_default_timeout(60_000)
+    page.goto(link)
+    page.wait_for_selector(".tabs")
+    page.wait_for_selector(".finding, [data-look]")
+    return page
+
+
+def test_the_app_opens_on_the_model_that_was_named_with_a_sentence_that_suits_it(browser, long_llama):  # noqa: F811
+    with started("--model", str(long_llama)) as (link, _):
+        page = opened(browser, link)
+        assert str(long_llama) in page.inner_text("[data-open-panel=models]")
+        assert page.input_value("[data-field=text]") == "The cat sat on the mat. The cat"
+        assert page.locator("[data-trouble]").count() == 0
+        page.context.close()
+
+
+def test_a_link_in_a_mail_opens_the_app_and_its_token_leaves_the_address(browser, tiny):
+    with started("--model", str(tiny)) as (link, _):
+        page = browser.new_context(viewport=SIZE).new_page()
+        page.set_content(f'<a href="{link}">regard</a>')  # another site, as a mail program's page is
+        page.click("a")
+        page.wait_for_selector(".tabs", timeout=60_000)
+        assert "token" not in page.url and page.url.startswith(origin_of(link))
+        page.reload()
+        page.wait_for_selector(".tabs", timeout=60_000)
+        page.context.close()

@@ -34,7 +34,8 @@ export interface Open {
 
 export interface Example {
   id: string;
-  model: string;
+  model: string | null; // null: any model of the family
+  family: About["family"] | null;
   text: string;
   pair: string | null;
   target: string | null;

@@ -19,6 +19,7 @@ export function useTell(): Tell {
 
 /** A trouble as a sentence: the server's own, unless the server itself is what is missing. */
 export function sentenceOf({ code, message }: Trouble, tell: Tell): string {
+  if (code === "token") return tell("shut");
   if (code === "gone" || code === "busyAgain") return isPhrase(code) ? tell(code, { message }) : message;
   // Sentences of Python begin small; a name that begins one stays as it is.
   return message.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1));

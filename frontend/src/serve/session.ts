@@ -49,8 +49,9 @@ export class Session {
     const { examples, default: standard } = await this.server.connect((trouble) => {
       this.trouble.value = trouble;
     });
-    const first = examples.find((one) => one.model === standard) ?? examples[0];
-    if (first && !this.ask.peek().text) this.show(first.id);
+    const asked = this.ask.peek().text !== "";
+    const first = examples.find((one) => one.model === (standard ?? examples[0].model));
+    if (first && !asked) this.show(first.id);
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => {
@@ -58,6 +59,23 @@ export class Session {
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
+    if (!first && !asked) await this.openSuited(standard!);
+  }
+
+  /** A sentence for a model that has no example of its own, once it is known what kind of model it is. */
+  private async openSuited(name: string): Promise<void> {
+    const tell = (trouble: Trouble | null) => {
+      this.trouble.value = trouble;
+    };
+    try {
+      await this.server.ready(name, new AbortController().signal, tell);
+    } catch (error) {
+      tell(troubleOf(error));
+      return;
+    }
+    const family = this.server.record(name)?.about?.family;
+    const suited = this.server.state.peek()?.examples.find((one) => family && one.family === family);
+    if (suited && !this.ask.peek().text) this.show(suited.id);
   }
 
   /** The record of the model in use; null until the server has told. */
@@ -100,12 +118,13 @@ export class Session {
   show(id: string): void {
     const one = this.server.state.peek()?.examples.find((example) => example.id === id);
     if (!one) return;
-    const { text, pair, target, model, open } = one;
-    const { other } = this.ask.peek();
+    const { text, pair, target, open } = one;
+    const { other, model: current } = this.ask.peek();
+    const model = one.model ?? current;
     this.example.value = id;
     this.telling = open.layer == null;
     this.begun = selectionOf(open);
-    if (this.shown.peek()?.model === model) this.store.peek()?.set(this.begun);
+    if (this.shown.peek()?.model === this.server.nameOf({ model })) this.store.peek()?.set(this.begun);
     this.ask.value = {
       ...NOTHING_ASKED,
       model,

@@ -25,6 +25,10 @@ const TABLE = {
     "正在加载 {name}……{seconds} 秒内 {megabytes} MB",
   ],
   starting: ["Asking the server …", "正在连接服务器……"],
+  shut: [
+    "The server was started again, or this page was never let in. Open the address that the server printed.",
+    "服务器已重新启动，或此页面尚未获准进入。请打开服务器打印的地址。",
+  ],
   gone: [
     "The server does not answer. Is regard serve still running? The page tries again when you change something.",
     "服务器没有回应。regard serve 还在运行吗？更改内容后页面会重试。",

@@ -1,10 +1,12 @@
 """Examples to click: a sentence, the head to look at, and what to look for. tests/app checks that it is there to see.
 
-Enters: nothing. Leaves: records as docs/reference/app.md says.
+Enters: the models on the list. Leaves: records as docs/reference/app.md says: examples of models that are there, and
+one for each family of models, which says what to look for and not where.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from regard.loading import DEFAULT
@@ -19,10 +21,24 @@ def _example(
     return {
         "id": name,
         "model": model,
+        "family": None,
         "text": text,
         "pair": pair,
         "target": None,
         "open": {"view": "heads", "kind": kind, "layer": layer, "heads": [head]},
+        "look": {"en": en, "zh": zh},
+    }
+
+
+def _opening(family: str, text: str, pair: str | None, en: str, zh: str) -> dict[str, Any]:
+    return {
+        "id": f"any-{family}",
+        "model": None,
+        "family": family,
+        "text": text,
+        "pair": pair,
+        "target": None,
+        "open": {"view": "atlas", "kind": None, "layer": None, "heads": None},
         "look": {"en": en, "zh": zh},
     }
 
@@ -75,4 +91,41 @@ EXAMPLES = [
         "交叉注意力，第 2 层第 4 个头：写完 “la” 后翻译器先看 “house”，再看 “red”：西班牙语名词在前。",
         model="translator",
     ),
+    _example(
+        "induction",
+        "The cat sat on the mat. The cat",
+        None,
+        ("decoder", 17, 4),
+        "Layer 17, head 4: the second “cat” looks at “sat”, the word that came after “cat” the first time.",
+        "第 17 层第 4 个头：第二个 “cat” 看向 “sat”，即 “cat” 第一次出现时后面的词。",
+        model="SmolLM2-135M-Instruct",
+    ),
 ]
+
+OPENINGS = [
+    _opening(
+        "encoder",
+        *_STORE,
+        "All heads at once. Which look at the word before or after, which at the same word in the other sentence?",
+        "所有的头都在这里。哪些看前一个或后一个词，哪些看另一句中的同一个词？",
+    ),
+    _opening(
+        "decoder",
+        "The cat sat on the mat. The cat",
+        None,
+        "All heads at once; a word sees itself and what came before. Which heads look from the second “cat” at “sat”?",
+        "所有的头都在这里；每个词只看得到自己和前面的词。哪些头从第二个 “cat” 看向 “sat”？",
+    ),
+    _opening(
+        "encoder-decoder",
+        "I like the red house.",
+        None,
+        "All heads at once. In cross attention: which words of the sentence does each word of the answer look at?",
+        "所有的头都在这里。看交叉注意力：回答中的每个词看向句子的哪些词？",
+    ),
+]
+
+
+def examples_for(models: Collection[str]) -> list[dict[str, Any]]:
+    """The examples of these models, and those that suit any model of a family."""
+    return [one for one in EXAMPLES if one["model"] in models] + OPENINGS

@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 from regard import __version__
 from regard.app import work
 from regard.app.asked import Asked, asked, body_of, client_of, model_name, open_of
-from regard.app.examples import EXAMPLES
+from regard.app.examples import examples_for
 from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.kept import Kept, Shelf
 from regard.app.log import Access, log, note
@@ -88,13 +88,14 @@ class App:
         )
 
     async def state(self, _: Request) -> Response:
+        models = await run_in_threadpool(self.models.records)
         return JSONResponse(
             {
                 "version": __version__,
                 "default": self.models.default,
                 "download": self.settings.download,
-                "models": await run_in_threadpool(self.models.records),
-                "examples": EXAMPLES,
+                "models": models,
+                "examples": examples_for({model["name"] for model in models}),
                 "sentences": len(SENTENCES),
                 "limits": self.limits.record,
             }
