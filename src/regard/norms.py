@@ -13,6 +13,7 @@ import numpy as np
 from regard.context import Array, Places, places_of
 from regard.measures.share import carried_share
 from regard.patterns.table import data_frame
+from regard.views.lettering import plain
 
 if TYPE_CHECKING:
     from regard.trace import Trace
@@ -56,7 +57,7 @@ class Norms:
             axes.set_title(title, fontsize=10)
             axes.set_xlabel("layer")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
-        figure.suptitle(str(self.facts.get("model", "")), fontsize=10, x=0.01, ha="left")
+        figure.suptitle(plain(str(self.facts.get("model", ""))), fontsize=10, x=0.01, ha="left")
         return figure
 
     def _draw(self, axes: Any, column: str) -> None:

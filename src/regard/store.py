@@ -5,6 +5,7 @@ Enters: a Trace. Leaves: bytes on disk, written beside the target and renamed, s
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -48,7 +49,8 @@ def save(trace: Trace, path: str | Path) -> Path:
         "sites": [_site_record(site, number, put) for number, site in enumerate(trace.sites)],
         "facts": dict(trace.facts),
     }
-    metadata = {"format": FORMAT, "version": str(VERSION), "trace": json.dumps(header, ensure_ascii=False)}
+    text = json.dumps(header)
+    metadata = {"format": FORMAT, "version": str(VERSION), "trace": text, "checksum": _checksum(text, arrays)}
     target = Path(path)
     write_atomic(target, lambda temporary: save_file(arrays, temporary, metadata))
     return target
@@ -65,16 +67,37 @@ def load(path: str | Path) -> Trace:
         with safe_open(source, framework="numpy") as file:
             metadata = file.metadata() or {}
             _check_format(metadata, source)
-            header = json.loads(metadata["trace"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (SafetensorError, json.JSONDecodeError, KeyError) as error:
+    except (SafetensorError, UnicodeDecodeError, TypeError, AttributeError) as error:
         raise ValueError(f"{source} is not a trace file or is damaged: {error}") from None
+    text = metadata.get("trace", "")
+    if metadata.get("checksum", _checksum(text, arrays)) != _checksum(text, arrays):  # files of before have none
+        raise ValueError(f"{source} is a damaged trace file: its checksum does not fit; trace the text again")
     try:
-        sides = {record["name"]: _side(record, arrays) for record in header["sides"]}
-        sites = tuple(_site(record, arrays) for record in header["sites"])
-    except (KeyError, TypeError, AttributeError) as error:
+        return _trace(json.loads(text), arrays)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{source} is a damaged trace file: {error!r} while reading its header") from None
+
+
+def _trace(header: dict[str, Any], arrays: dict[str, Array]) -> Trace:
+    sides = {record["name"]: _side(record, arrays) for record in header["sides"]}
+    sites = tuple(_site(record, arrays) for record in header["sites"])
+    for site in sites:
+        if site.maps is None and (site.q is None or site.k is None):
+            raise ValueError(f"layer {site.layer} holds neither maps nor q and k")
+        for side, length in ((site.query_side, site.queries), (site.key_side, site.keys)):
+            if len(sides[side].tokens) != length:
+                raise ValueError(f"layer {site.layer} has {length} positions, its {side} side another number")
     return Trace(sides, sites, header["facts"])
+
+
+def _checksum(header: str, arrays: dict[str, Array]) -> str:
+    """One number for all that a file holds."""
+    found = hashlib.sha256(header.encode())
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype} {array.shape}".encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
 
 
 def write_atomic(target: Path, write: Callable[[str], Any]) -> None:
@@ -108,7 +131,9 @@ def _to_disk(path: str | Path) -> None:
 def _check_format(metadata: dict[str, str], source: Path) -> None:
     if metadata.get("format") != FORMAT:
         raise ValueError(f"{source} is a safetensors file but not a regard trace; make one with `regard trace`")
-    if int(metadata.get("version", "0")) > VERSION:
+    if not metadata.get("version", "").isdecimal():
+        raise ValueError(f"{source} is a damaged trace file: it does not say its format's version")
+    if int(metadata["version"]) > VERSION:
         raise ValueError(
             f"{source} has trace format {metadata['version']}, this regard reads up to {VERSION}; upgrade regard"
         )

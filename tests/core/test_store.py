@@ -1,13 +1,15 @@
 """Trace files: round trips, and files that are not whole or not ours."""
 
 import json
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from regard.trace import Trace
@@ -102,6 +104,82 @@ def test_a_damaged_header_is_one_sentence(tmp_path):
     )
     with pytest.raises(ValueError, match="damaged trace file"):
         Trace.load(path)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    maps = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 5)).astype(np.float32)
+    trace = Trace.from_maps(maps, list("abcde"), facts={"model": "tiny"})
+    return trace.save(tmp_path_factory.mktemp("whole") / "trace.safetensors").read_bytes()
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_a_flipped_bit_is_one_sentence(whole, tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "flipped.safetensors"
+    damaged = bytearray(whole)
+    damaged[data.draw(st.integers(0, len(whole) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path.write_bytes(damaged)
+    said = loaded_or_said(path)
+    if isinstance(said, Trace):  # a bit that says nothing: the checksum's own name, white space
+        same(said, Trace.load(write(path, whole)))
+    else:
+        assert re.match(r"is (not a trace file or is damaged|a damaged|a safetensors)|has trace format", said)
+
+
+def loaded_or_said(path):
+    try:
+        return Trace.load(path)
+    except ValueError as error:
+        return str(error).removeprefix(f"{path} ")
+
+
+def write(path, content):
+    path.write_bytes(content)
+    return path
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_a_file_that_ends_anywhere_is_one_sentence(whole, tmp_path_factory, data):
+    path = tmp_path_factory.getbasetemp() / "short.safetensors"
+    path.write_bytes(whole[: data.draw(st.integers(0, len(whole) - 1))])
+    with pytest.raises(ValueError, match="is not a trace file or is damaged"):
+        Trace.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: header.pop("facts"),
+        lambda header: header["sites"][0].update(query_side="nobody"),
+        lambda header: header["sides"][0]["tokens"].pop(),
+        lambda header: header["sites"][0]["arrays"].update(maps=None),
+        lambda header: header.update(sides=3),
+    ],
+)
+def test_a_header_that_does_not_fit_is_one_sentence(whole, tmp_path, change):
+    path = write(tmp_path / "old.safetensors", whole)
+    with safe_open(path, framework="numpy") as file:
+        header, arrays = json.loads(file.metadata()["trace"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    change(header)
+    save_file(arrays, path, {"format": "regard-trace", "version": "1", "trace": json.dumps(header)})  # no checksum
+    with pytest.raises(ValueError, match=r"damaged trace file: .* while reading its header"):
+        Trace.load(path)
+
+
+def test_files_of_before_have_no_checksum_and_open(whole, tmp_path):
+    path = write(tmp_path / "old.safetensors", whole)
+    with safe_open(path, framework="numpy") as file:
+        metadata, arrays = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    del metadata["checksum"]
+    save_file(arrays, path, metadata)
+    same(Trace.load(path), Trace.load(write(tmp_path / "new.safetensors", whole)))
+
+
+def test_a_token_may_hold_half_a_character(tmp_path):
+    trace = Trace.from_maps(np.full((1, 1, 2, 2), 0.5), ["\ud83d", "b"])
+    same(trace, Trace.load(trace.save(tmp_path / "half.safetensors")))
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(bert, tmp_path, monkeypatch):

@@ -119,7 +119,14 @@ export class SvgPen implements Pen {
 const short = (value: number): string => String(Math.round(value * 100) / 100);
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (c) => ENTITIES[c]);
+const escaped = (text: string): string => visible(text).replace(/[&<>"]/g, (c) => ENTITIES[c]);
+
+/** A text with a sign in place of each character that XML cannot hold (views/lettering.py has the same). */
+export const visible = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cs}\ufeff\ufffe\uffff]/gu, (found) => {
+    const code = found.codePointAt(0) as number;
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "␡" : "�";
+  });
 
 /** A canvas of `width` by `height` CSS pixels, sharp on dense screens, cleared; null where canvases are missing. */
 export function prepare(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {

@@ -11,6 +11,7 @@ import numpy as np
 
 from regard.studies.pictures import grid_axes, new_figure
 from regard.views.figures import Picture, head_colour
+from regard.views.lettering import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ def curve_picture(curve: pd.DataFrame, baseline: float, task: Task, title: str) 
         axes.plot([], [], " ", label=f"{letter}  {row.order}")
     axes.set_xlabel("share of heads removed", size=8, color=_QUIET)
     axes.set_ylabel(task.score, size=8, color=_QUIET)
-    axes.set_title(title, size=8, loc="left")
+    axes.set_title(plain(title), size=8, loc="left")
     axes.tick_params(labelsize=7)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from regard.views.lettering import visible
+
 _LETTER, _GAP, _STEP, _LINE = 8.0, 12.0, 18.0, 15.0
 _COLOURS = {"right": "#2b6fd6", "wrong": "#d2622a", "missed": "var(--quiet, #5f6879)"}
 _DASHES = {"right": "", "wrong": ' stroke-dasharray="6 3"', "missed": ' stroke-dasharray="1 4"'}
@@ -33,11 +35,11 @@ def arcs_svg(words: Sequence[str], arcs: Sequence[Arc], *, label: str) -> str:
     width, height = sum(widths) + _GAP * len(words), base + 24
     drawn = [_path(arc, centres, base) for arc in sorted(arcs, key=lambda arc: arc.kind)]
     texts = [
-        f'<text x="{centre:.1f}" y="{base + 16:.1f}" text-anchor="middle">{html.escape(word)}</text>'
+        f'<text x="{centre:.1f}" y="{base + 16:.1f}" text-anchor="middle">{html.escape(visible(word))}</text>'
         for centre, word in zip(centres, words, strict=True)
     ]
     return (
-        f'<svg role="img" aria-label="{html.escape(label)}" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg role="img" aria-label="{html.escape(visible(label))}" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="ui-monospace, monospace" font-size="13" '
         f'fill="currentColor">{"".join(drawn)}{"".join(texts)}</svg>'
     )

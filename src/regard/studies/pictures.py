@@ -13,6 +13,7 @@ import numpy as np
 from regard.corpus.sums import Array
 from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
 from regard.views.figures import Picture, head_colour
+from regard.views.lettering import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ def grid_picture(shape: tuple[int, int], named: Mapping[tuple[int, int], tuple[s
     grid_axes(axes, layers, heads, title)
     axes.grid(which="minor", color="#dfe3ea", linewidth=1)  # heads without a name are white
     if names:
-        patches = [Patch(color=PATTERN_COLOURS[name], label=name) for name in names]
+        patches = [Patch(color=PATTERN_COLOURS[name], label=plain(name)) for name in names]
         axes.legend(handles=patches, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7, frameon=False)
     return Picture(drawn)
 
@@ -63,7 +64,7 @@ def heat_picture(values: Array, *, title: str, label: str, centre: float | None 
         image = axes.imshow(values, cmap="PuOr", vmin=centre - spread, vmax=centre + spread, interpolation="nearest")
     grid_axes(axes, layers, heads, title)
     bar = drawn.colorbar(image, ax=axes, shrink=0.8, aspect=30)
-    bar.set_label(label, size=7, color=_QUIET)
+    bar.set_label(plain(label), size=7, color=_QUIET)
     bar.ax.tick_params(labelsize=7, length=0)
     return Picture(drawn)
 
@@ -74,7 +75,7 @@ def grid_axes(axes: Axes, layers: int, heads: int, title: str) -> None:
     axes.set_yticks(range(layers), [str(n) for n in range(layers)], size=6)
     axes.set_xlabel("head", size=7, color=_QUIET)
     axes.set_ylabel("layer", size=7, color=_QUIET)
-    axes.set_title(title, size=8, loc="left", color=_INK)
+    axes.set_title(plain(title), size=8, loc="left", color=_INK)
     axes.tick_params(length=0)
     axes.set_xticks(np.arange(heads + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(layers + 1) - 0.5, minor=True)
@@ -95,12 +96,12 @@ def line_picture(
     for number, (name, values) in enumerate(lines.items()):
         colour = head_colour(number)
         places = np.arange(len(values))
-        axes.plot(places, values, color=colour, label=name, marker="o", markersize=2.5, linewidth=1.3)
+        axes.plot(places, values, color=colour, label=plain(name), marker="o", markersize=2.5, linewidth=1.3)
         if bands and name in bands:
             axes.fill_between(places, *bands[name], color=colour, alpha=0.18, linewidth=0)
-    axes.set_xlabel(x, size=8, color=_QUIET)
-    axes.set_ylabel(y, size=8, color=_QUIET)
-    axes.set_title(title, size=8, loc="left")
+    axes.set_xlabel(plain(x), size=8, color=_QUIET)
+    axes.set_ylabel(plain(y), size=8, color=_QUIET)
+    axes.set_title(plain(title), size=8, loc="left")
     axes.set_ylim(bottom=0)
     axes.tick_params(labelsize=7)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -115,15 +116,16 @@ def share_picture(shares: Mapping[str, Array]) -> Picture:
     drawn = new_figure(5.6, 0.9 + 0.4 * len(shares))
     axes = drawn.add_subplot()
     left = np.zeros(len(shares))
-    labels = list(shares)
+    rows = np.arange(len(shares))
     for number, (name, colour) in enumerate(TYPE_COLOURS.items()):
-        widths = np.array([float(shares[label][number]) for label in labels]) * 100
-        axes.barh(labels, widths, left=left, color=colour, label=name, height=0.7)
+        widths = np.array([float(share[number]) for share in shares.values()]) * 100
+        axes.barh(rows, widths, left=left, color=colour, label=name, height=0.7)
         ink = "white" if name == "vertical" else _INK
         for row, width in enumerate(widths):
             if width >= 5:
                 axes.text(left[row] + width / 2, row, f"{width:.0f}", ha="center", va="center", size=7, color=ink)
         left += widths
+    axes.set_yticks(rows, [plain(name) for name in shares])
     axes.set_xlim(0, 100)
     axes.set_xlabel("% of maps", size=8, color=_QUIET)
     axes.tick_params(labelsize=7, length=0)
@@ -141,11 +143,11 @@ def scatter_picture(places: Array, groups: Sequence[str], labels: Sequence[str],
         chosen = np.array([other == group for other in groups])
         x, y = places[chosen].T
         colour = PATTERN_COLOURS.get(group, "white")
-        axes.scatter(x, y, s=16, color=colour, label=group, edgecolors=_QUIET, linewidths=0.4)
+        axes.scatter(x, y, s=16, color=colour, label=plain(group), edgecolors=_QUIET, linewidths=0.4)
     for (x, y), label in zip(places, labels, strict=True):
-        axes.annotate(label, (x, y), size=4, color=_QUIET, xytext=(2, 2), textcoords="offset points")
+        axes.annotate(plain(label), (x, y), size=4, color=_QUIET, xytext=(2, 2), textcoords="offset points")
     axes.set(xticks=[], yticks=[])
-    axes.set_title(title, size=8, loc="left")
+    axes.set_title(plain(title), size=8, loc="left")
     for spine in axes.spines.values():
         spine.set_color("#dfe3ea")
     axes.legend(fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -160,10 +162,10 @@ def bar_picture(groups: Sequence[str], bars: Mapping[str, Array], *, y: str) -> 
     for number, (name, numbers) in enumerate(bars.items()):
         value, low, high = np.asarray(numbers, float).T
         places = np.arange(len(groups)) + (number - (len(bars) - 1) / 2) * width
-        axes.bar(places, value, 0.9 * width, color=head_colour(number), label=name)
+        axes.bar(places, value, 0.9 * width, color=head_colour(number), label=plain(name))
         axes.vlines(places, low, high, color=_INK, linewidth=0.8)
-    axes.set_xticks(range(len(groups)), groups, size=8)
-    axes.set_ylabel(y, size=8, color=_QUIET)
+    axes.set_xticks(range(len(groups)), [plain(group) for group in groups], size=8)
+    axes.set_ylabel(plain(y), size=8, color=_QUIET)
     axes.tick_params(labelsize=7, length=0)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

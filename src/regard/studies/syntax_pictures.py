@@ -13,6 +13,7 @@ from regard.corpus.sums import ratio
 from regard.studies.pictures import new_figure
 from regard.studies.syntax_counts import ALL, Best, Counted
 from regard.views.figures import Picture
+from regard.views.lettering import plain
 
 _QUIET, _HEAD, _OFFSET, _CONTROL = "#5f6879", "#2b6fd6", "#e07b1a", "#9aa3b2"
 _COLUMNS = 5
@@ -42,10 +43,7 @@ def gain_picture(bests: Sequence[Best], controls: Mapping[str, Best]) -> Picture
     if controls:
         values = [100 * controls[best.relation].head.value for best in order]
         axes.scatter(values, rows, s=20, color=_CONTROL, marker="x", label="random weights", zorder=1)
-    labels = [f"{best.relation}  {best.place.name}" for best in order]
-    axes.set_yticks(rows, labels, size=6.5)
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
+    axes.set_yticks(rows, [plain(f"{best.relation}  {best.place.name}") for best in order], size=6.5)
     axes.set_xlim(0, 100)
     axes.set_ylim(-0.7, len(order) - 0.3)
     axes.set_xlabel("held-out accuracy, %", size=8, color=_QUIET)
@@ -72,7 +70,7 @@ def relation_picture(counted: Counted, bests: Sequence[Best], kind: str) -> Pict
         axes.set_axis_on()
         image = axes.imshow(_values(counted, best.relation, kind, shape), vmin=0, vmax=1, cmap="viridis")
         name = "all relations" if best.relation == ALL else best.relation
-        axes.set_title(f"{name} (offset {100 * best.offset.value:.0f} %)", size=6.5, loc="left", parse_math=False)
+        axes.set_title(plain(f"{name} (offset {100 * best.offset.value:.0f} %)"), size=6.5, loc="left")
         axes.set_xticks([0, shape[1] - 1])
         axes.set_yticks([0, shape[0] - 1])
         axes.tick_params(labelsize=5, length=0, pad=1)

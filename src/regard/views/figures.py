@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ from regard.site import Array, Positions, Site, positions
 from regard.store import write_atomic
 from regard.tokens import Token
 from regard.trace import Trace
+from regard.views.lettering import plain, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +54,9 @@ class Picture:
 
         buffer = io.BytesIO()
         # text stays text, and the same figure gives the same file
-        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}):
+        kept = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
+        with rc_context(kept), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box is drawn, or SVG's reader has it
             stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
             self.figure.savefig(buffer, format=ending, dpi=dpi, metadata=stamp)
         return buffer.getvalue()
@@ -189,7 +193,7 @@ def _heads(job: _Job) -> Figure:
     for x, side, tokens in ((-0.03, "right", job.query_tokens), (1.03, "left", job.key_tokens)):
         for y, token in enumerate(tokens):
             colour = _QUIET if token.special else _INK
-            axes.text(x, y, readable(token.text), ha=side, va="center", color=colour, parse_math=False, **_MONO)
+            axes.text(x, y, _label(token), ha=side, va="center", color=colour, **_MONO)
     axes.set(xlim=(-0.75, 1.75), ylim=(max(len(job.rows), len(job.columns)) - 0.4, -0.6))
     axes.axis("off")
     return drawn
@@ -204,10 +208,8 @@ def _matrix(job: _Job) -> Figure:
     weights = job.map_of(job.heads[0])
     top = None if job.contributions else 1.0
     image = axes.imshow(weights, cmap=_ramp(), vmin=0, vmax=top, interpolation="nearest")
-    axes.set_xticks(range(len(job.columns)), [readable(t.text) for t in job.key_tokens], rotation=90, **_MONO)
-    axes.set_yticks(range(len(job.rows)), [readable(t.text) for t in job.query_tokens], **_MONO)
-    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)
+    axes.set_xticks(range(len(job.columns)), [_label(token) for token in job.key_tokens], rotation=90, **_MONO)
+    axes.set_yticks(range(len(job.rows)), [_label(token) for token in job.query_tokens], **_MONO)
     _plain(axes)
     axes.set_xlabel("key", size=8, color=_QUIET)
     axes.set_ylabel("query", size=8, color=_QUIET)
@@ -276,9 +278,7 @@ def _neurons(job: _Job) -> Figure:
     for axes in grid:
         _plain(axes)
         axes.set(xticks=[], yticks=[])
-    grid[0].set_yticks(range(len(k)), [readable(t.text) for t in job.key_tokens], **_MONO)
-    for label in grid[0].get_yticklabels():
-        label.set_parse_math(False)
+    grid[0].set_yticks(range(len(k)), [_label(token) for token in job.key_tokens], **_MONO)
     return drawn
 
 
@@ -293,7 +293,7 @@ def _query(job: _Job) -> int:
 def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
     """Small print: where the picture comes from."""
     if title:
-        drawn.suptitle(title, size=9, color=_INK, parse_math=False)
+        drawn.suptitle(plain(title), size=9, color=_INK)
     facts = job.trace.facts
     parts = [str(facts.get("model", "attention maps"))]
     if view != "atlas":
@@ -306,7 +306,7 @@ def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
         parts.append("contributions ||αf(x)||")
     if "regard" in facts:
         parts.append(f"regard {facts['regard']}")
-    drawn.supxlabel(" · ".join(parts), size=6, color=_QUIET, parse_math=False)
+    drawn.supxlabel(plain(" · ".join(parts)), size=6, color=_QUIET)
 
 
 def head_colour(head: int) -> str:
@@ -320,13 +320,8 @@ def _colours() -> list[str]:
     return colours
 
 
-def readable(text: str) -> str:
-    """A token as it can be seen: leading spaces and line ends made visible, long ones shortened."""
-    shown = text.replace("\n", "⏎").replace("\t", "⇥")
-    if shown.startswith(" ") and shown.strip():
-        shown = shown[1:]
-    shown = "␣" * len(shown) if shown and not shown.strip() else shown
-    return shown if len(shown) <= 24 else shown[:23] + "…"
+def _label(token: Token) -> str:
+    return plain(readable(token.text))
 
 
 def _plain(axes: Axes) -> None:

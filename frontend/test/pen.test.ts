@@ -1,0 +1,25 @@
+// Saved pictures: SVG that any reader of XML opens, whatever the tokens hold.
+import { expect, test } from "vitest";
+import { SvgPen, visible } from "../src/marks/pen";
+
+const WELL_FORMED = /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u; // the characters of XML 1.0
+
+function drawn(text: string): string {
+  const pen = new SvgPen();
+  pen.text(0, 0, text, { colour: "#000" });
+  return pen.document(10, 10, "#fff");
+}
+
+test("every character of a token gives well-formed SVG", () => {
+  for (let code = 0; code <= 0x10ffff; code += code < 0x400 || (code >= 0xfd00 && code < 0x10000) ? 1 : 997)
+    expect(drawn(`a${String.fromCodePoint(code)}b`), code.toString(16)).toMatch(WELL_FORMED);
+});
+
+test("what cannot be drawn leaves a sign", () => {
+  expect(visible("\u0000\n\u007f\u0085\ud800\ufeff\uffff")).toBe("␀␊␡����");
+});
+
+test("other texts stay as they are", () => {
+  const text = " naïve 你好 😀 $x$ & <b>";
+  expect(visible(text)).toBe(text);
+});
