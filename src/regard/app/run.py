@@ -22,6 +22,7 @@ from regard.app.settings import PORT, Settings
 
 _TRIES = 20  # ports looked at when none is asked for
 _IDLE = 75  # seconds an unused connection stays open: a request must not meet its closing
+_ARRIVING = 128  # connections that are taken in at once; beside those that are there, all must find open files
 _GRACE = 5  # seconds for answers under way when the server is told to stop
 
 
@@ -57,6 +58,7 @@ def server_of(made: Starlette, connection: type[Connection] = Connection) -> uvi
             server_header=False,
             timeout_keep_alive=_IDLE,
             timeout_graceful_shutdown=_GRACE,
+            backlog=_ARRIVING,
             ws="none",
         )
     )
@@ -91,7 +93,7 @@ def _bound(host: str, port: int) -> socket.socket:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
-        made.listen(256)
+        made.listen(_ARRIVING)
     except BaseException:
         made.close()
         raise
