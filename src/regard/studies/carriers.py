@@ -1,7 +1,7 @@
 """Which word carries a "same word" score: one word type that comes up everywhere may be most of it.
 
 Enters: the rows of a batch that count for such a pattern, and their masses. Leaves: sums by word type that add up in
-any order and do not grow with the corpus; at the end, the share of the strongest type and the score without it.
+any order and do not grow with the corpus; at the end, the type that a score owes most to, and the score without it.
 
 Types fall into `BUCKETS` by a hash of their text. Beside its rows, a bucket counts the bits of their texts: where one
 type has most of the rows, the majority of each bit spells it. The other types of its bucket, a fraction 1 / BUCKETS of
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from regard.corpus.sums import Array, Sums
+from regard.corpus.sums import Array, Sums, ratio
 from regard.patterns.definitions import PATTERNS
 
 if TYPE_CHECKING:
@@ -102,7 +102,10 @@ def _note(batch: Batch, texts: Counter[str]) -> None:
 
 
 def carrier_cautions(sums: Sums, table: pd.DataFrame) -> list[str]:
-    """A sentence for the strongest head of each such pattern, where one word type has more than `MOST` of its lift."""
+    """A sentence for the strongest head of each such pattern, where one word type has more than `MOST` of its lift.
+
+    Of several such types, the one without which the lift is lowest is named.
+    """
     rows = table[table["measure"].isin(CARRIED) & (table["value"] >= _FLOOR)]
     best = rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(["kind", "measure"])
     return [text for row in best.to_dict("records") for text in _caution(sums, row)]
@@ -112,16 +115,17 @@ def _caution(sums: Sums, row: dict[str, Any]) -> Iterator[str]:
     place, number = f"{row['kind']}/{row['layer']}", CARRIED.index(row["measure"])
     mass = sums[f"{place}/carried_mass"][number, :, row["head"]]  # (BUCKETS,)
     count, chance = sums[f"{place}/carried_rows"][number].T
-    gained = mass - chance  # lift is the sum of this over the sum of count - chance
-    top = int(gained.argmax())
-    share = gained[top] / gained.sum()
-    rest = (count - chance).sum() - (count - chance)[top]
-    if share <= MOST:
+    gained, room = mass - chance, count - chance  # lift is the sum of the one over the sum of the other
+    shares = gained / gained.sum()
+    if shares.max() <= MOST:
         return
-    without = f"{max(0.0, (gained.sum() - gained[top]) / rest):.2f}" if rest > 0 else "n/a"
+    without = ratio(gained.sum() - gained, room.sum() - room)  # NaN for the only word there is
+    top = int(np.where(shares > MOST, np.nan_to_num(without, nan=-1), np.inf).argmin())
+    rest = "n/a" if np.isnan(without[top]) else f"{max(0.0, without[top]):.2f}"
+    head = f"{row['kind']} layer {row['layer']} head {row['head']}"
     yield (
-        f"{row['measure']}, {row['kind']} layer {row['layer']} head {row['head']}: {share:.0%} of its lift of "
-        f"{row['value']:.2f} comes from one word, {spelled(sums, top)}; without it the lift is {without}."
+        f"{row['measure']}, {head}: {100 * shares[top]:.0f} % of its lift of {row['value']:.2f} "
+        f"comes from one word, {spelled(sums, top)}; without it the lift is {rest}."
     )
 
 
