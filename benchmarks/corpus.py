@@ -1,4 +1,5 @@
-"""What the atlas over a corpus costs: against the plain forward pass, and against collecting `output_attentions`.
+"""What the atlas over a corpus costs: against the plain forward pass, against collecting `output_attentions`, and
+against the same study without intervals.
 
     python benchmarks/corpus.py [--quick]
 
@@ -24,15 +25,17 @@ from rich.table import Table
 from transformers import BertConfig, BertModel
 
 import regard
-from regard.corpus.batches import Window, grouped, window_of
+from regard.corpus.batches import Item, Window, grouped, window_of
 from regard.corpus.engine import encoder_of, sum_window
 from regard.corpus.readers import Source, read
 from regard.corpus.sums import Sums
+from regard.studies.atlas_result import atlas_table
 from regard.studies.atlas_sums import Atlas
+from regard.studies.base import Batch
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "wikitext2"
 SHAPES = ("default", "bert-base")
-MOST_TIME, MOST_GROWTH = 1.35, 1.05
+MOST_TIME, MOST_GROWTH, MOST_INTERVALS = 1.35, 1.05, 1.03
 
 
 def model_of(shape: str) -> regard.Model:
@@ -109,6 +112,34 @@ def compare(shape: str, count: int) -> tuple[float, float, float]:
     return base, ours, count / wall
 
 
+class WithoutIntervals(Atlas):
+    """The atlas that keeps one sum of every number."""
+
+    def update(self, model: regard.Model, items: list[Item], sums: Sums) -> None:
+        batch = Batch(model, items)
+        taker = self.taker(batch)
+        model.stream(batch.inputs, batch.book, taker)
+        taker.finish()
+        for name, array in batch._held.items():
+            sums.add(name, array.sum(axis=0))
+
+
+def intervals(shape: str, count: int) -> tuple[float, float, float]:
+    """Seconds of the atlas without intervals and with them over the same batches, and of the table's intervals."""
+    model, bare, whole = model_of(shape), Sums(), Sums()
+    base = ours = 0.0
+    for number, window in enumerate(windows(model, count)):
+        if number == 0:
+            sum_window(Atlas(), model, Window(0, window.batches[:1]))  # what is done once per model
+        for one in (0, 1) if number % 2 else (1, 0):  # in turn, so that neither is always the second
+            if one:
+                ours += seconds(lambda window=window: whole.plus(sum_window(Atlas(), model, window)))
+            else:
+                base += seconds(lambda window=window: bare.plus(sum_window(WithoutIntervals(), model, window)))
+        whole = whole.plus(sum_window(Atlas(), model, Window(0, window.batches[:1])))
+    return base, ours, seconds(lambda: atlas_table(whole))
+
+
 def peak(way: str, count: int) -> float:
     """Peak resident memory in MB of a fresh process."""
     args = [sys.executable, __file__, "--peak", way, str(count)]
@@ -154,6 +185,11 @@ def main() -> None:
         base, ours, rate = compare(shape, count)
         table.add_row(shape, f"{count:,}", f"{base:.1f}", f"{ours:.1f}", verdict(ours / base, MOST_TIME), f"{rate:.0f}")
     console.print(table)
+    base, ours, made = intervals("default", 512 if options.quick else 2048)
+    console.print(
+        f"atlas without intervals {base:.1f} s, with them {ours:.1f} s and {made:.2f} s for the table: "
+        f"{verdict((ours + made) / base, MOST_INTERVALS)}"
+    )
     model, count = model_of("default"), 256
     some = list(windows(model, count))
     eager = seconds(lambda: usual(model, some))

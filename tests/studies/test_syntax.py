@@ -124,7 +124,7 @@ def test_a_head_that_attends_to_the_left_equals_the_offset_of_one_exactly(plante
         np.testing.assert_array_equal(counts.hits[..., left], counts.offsets[..., OFFSETS.index(-1)])
         # the word that attends to one most is the next one: the offset the other way
         np.testing.assert_array_equal(counts.hits[..., right], counts.offsets[..., OFFSETS.index(1)])
-    assert counted.relations["nsubj"].hits[0, :, left].sum() > 100
+    assert counted.relations["nsubj"].hits[..., left].sum() > 100
 
 
 def test_the_result_is_a_table_figures_and_a_report_with_arcs(planted):
@@ -204,19 +204,19 @@ def test_counts_equal_those_of_traces_read_by_hand(name, store, request):
     assert judged == {relation for relation, *_ in hits} | {ALL}
     for relation, kind, layer, direction, head in hits:
         place = counted.places.index((kind, layer, head, direction))
-        found = counted.relations[relation].hits[0, :, place].sum()
+        found = counted.relations[relation].hits[..., place].sum()
         assert found == hits[relation, kind, layer, direction, head], (relation, kind, layer, direction, head)
-    assert dict(zip(counted.heads, counted.trees[0].sum(axis=0).tolist(), strict=True)) == trees
+    assert dict(zip(counted.heads, counted.trees.hits.sum(axis=(0, 1)).tolist(), strict=True)) == trees
 
 
 def test_offsets_and_chains_are_counted_by_hand(store, bert):
     counted = Counted(summed(bert, store))
     nsubj = counted.relations["nsubj"]  # "I" is 3 before "go", "it" and "cat" and "dog" 1 before their verbs
     assert nsubj.total == 3  # "I" has no piece: the tiny tokenizer knows only small letters
-    assert dict(zip(OFFSETS, nsubj.offsets[0].sum(axis=0).tolist(), strict=True))[1] == 3
+    assert dict(zip(OFFSETS, nsubj.offsets.sum(axis=(0, 1)).tolist(), strict=True))[1] == 3
     det = counted.relations["det"]
-    assert det.total == 4 and det.offsets[0, :, OFFSETS.index(1)].sum() == 4
-    assert counted.relations["root"].offsets[0].sum() == 0
+    assert det.total == 4 and det.offsets[..., OFFSETS.index(1)].sum() == 4
+    assert counted.relations["root"].offsets.sum() == 0
 
 
 def test_words_without_a_piece_are_counted_excluded_and_said(store, bert):
@@ -263,10 +263,10 @@ def test_spanning_trees_have_the_edges_of_another_program():
 
 def test_the_best_is_scored_where_it_was_not_chosen():
     hits = np.array([[[9.0, 5, 0], [2, 6, 8]]])  # of three candidates in two halves of ten
-    choice = choose(hits, np.array([[10.0, 10]]))
+    choice = choose(hits, np.array([[10.0, 10]]), 10)
     assert (choice.even, choice.odd, choice.best, choice.agree) == (0, 2, 0, False)
     assert choice.value == (2 + 0) / 20
-    assert np.isnan(choose(hits, np.array([[10.0, 0]])).value)
+    assert np.isnan(choose(hits, np.array([[10.0, 0]]), 10).value)
 
 
 def test_relations_have_stanford_names():

@@ -79,12 +79,13 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
     def clusters(name: str) -> Array:
         return sums.clusters(f"{kind}/{layer}/{name}")
 
-    mass, hits, chance, rows = (read(name) for name in ("mass", "hits", "chance", "rows"))  # (R, H, P), (R, P)
+    mass, chance, rows = (read(name) for name in ("mass", "chance", "rows"))  # (R, H, P), (R, P), (R, P)
+    hits = sums.whole(f"{kind}/{layer}/hits")  # (H, P)
     for place, pattern in enumerate(PATTERNS):
         means = ratio(mass[..., place], rows[:, None, place])  # (R, H)
         level = ratio(chance[:, place], rows[:, place])[:, None]
         values = np.asarray(lift(means, level + np.zeros_like(means)))
-        rates = ratio(hits[0, :, place], rows[0, place])
+        rates = ratio(hits[:, place], rows[0, place])
         numbers = values, clusters("rows")[place], means[0], rates
         yield from _heads(kind, layer, pattern.name, *numbers, level[0, 0], rows[0, place])
     if f"{kind}/{layer}/bag_rows" in sums:
