@@ -133,7 +133,7 @@ def intervals(shape: str, count: int) -> tuple[float, float, float]:
             sum_window(Atlas(), model, Window(0, window.batches[:1]))  # what is done once per model
         for one in (0, 1) if number % 2 else (1, 0):  # in turn, so that neither is always the second
             if one:
-                ours += seconds(lambda window=window: whole.plus(sum_window(Atlas(), model, window)))
+                ours += seconds(lambda window=window, whole=whole: whole.plus(sum_window(Atlas(), model, window)))
             else:
                 base += seconds(lambda window=window: bare.plus(sum_window(WithoutIntervals(), model, window)))
         whole = whole.plus(sum_window(Atlas(), model, Window(0, window.batches[:1])))

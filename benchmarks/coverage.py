@@ -2,8 +2,8 @@
 
     python benchmarks/coverage.py [--corpora N]
 
-Every corpus is drawn anew, summed and judged by the functions that studies use (`regard.intervals`, `regard.corpus.sums`,
-`regard.studies.held_out`). Inputs are sentences of unlike length; documents share a mean of their own and are of unlike
+Every corpus is drawn anew, summed and judged by the functions that studies use (`regard.intervals`, `regard.studies`).
+Inputs are sentences of unlike length; documents share a mean of their own and are of unlike
 size. Where few clusters carry a number there may be no interval; how often is said beside the coverage of the others.
 """
 
@@ -164,7 +164,14 @@ MEASURES: dict[str, Callable[[Corpus], tuple[float, float, float]]] = {
     "Jensen-Shannon distance": distance,
     "Spearman over tokens": correlation,
 }
-SHAPES = ((12, "sentences"), (20, "sentences"), (50, "sentences"), (200, "sentences"), (1000, "sentences"), (30, "documents"))
+SHAPES = (
+    (12, "sentences"),
+    (20, "sentences"),
+    (50, "sentences"),
+    (200, "sentences"),
+    (1000, "sentences"),
+    (30, "documents"),
+)
 ALONE = ("Spearman over tokens",)  # things that stand alone: documents are not asked
 _KNOWN: list[Array] = []
 

@@ -73,7 +73,7 @@ def _tail(clusters: Array) -> Array:
     """What each tail of the draws holds for so many clusters: 2.5 % for very many, less for few."""
     z = _NORMAL.inv_cdf((1 + LEVEL) / 2)
     wide = student(z, clusters - 1) * np.sqrt(clusters / (clusters - 1))
-    return np.vectorize(lambda x: _NORMAL.cdf(-x), otypes=[float])(wide)
+    return np.asarray(np.vectorize(lambda x: _NORMAL.cdf(-x), otypes=[float])(wide))
 
 
 def student(z: float, freedom: Array) -> Array:

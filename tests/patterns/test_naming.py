@@ -55,7 +55,16 @@ def test_over_a_corpus_the_same_rule_holds():
         1: {"previous token": 0.2, "next token": 0.1, PIECES: 0.6, "same word": 0.5, "same word, elsewhere": 0.4},
     }
     rows = [
-        dict.fromkeys(COLUMNS, 0.0) | {"kind": "encoder", "layer": 0, "head": head, "measure": name, "value": value, "low": value - 0.1, "rows": 100}
+        dict.fromkeys(COLUMNS, 0.0)
+        | {
+            "kind": "encoder",
+            "layer": 0,
+            "head": head,
+            "measure": name,
+            "value": value,
+            "low": value - 0.1,
+            "rows": 100,
+        }
         for head, numbers in values.items()
         for name, value in numbers.items()
     ]

@@ -29,7 +29,7 @@ class ReadingMentions:
     format: Annotated[str | None, typer.Option(help="gap, conll or winobias, if the names mislead.")] = None
     limit: Annotated[int | None, typer.Option(help="Only the first N documents.", min=1, metavar="N")] = None
     sample: Annotated[int | None, typer.Option(help="N documents at random.", min=1, metavar="N")] = None
-    seed: Annotated[int, typer.Option(help="Of the sample and the bootstrap.")] = 0
+    seed: Annotated[int, typer.Option(help="Of the sample, and of whatever else is drawn at random.")] = 0
 
     def source(self, files: list[str]) -> Source:
         """The files as one corpus."""

@@ -59,7 +59,7 @@ class Reading:
     split: Annotated[str, typer.Option(help="Split of a Hugging Face dataset.")] = "train"
     limit: Annotated[int | None, typer.Option(help="Only the first N examples.", min=1, metavar="N")] = None
     sample: Annotated[int | None, typer.Option(help="N examples at random.", min=1, metavar="N")] = None
-    seed: Annotated[int, typer.Option(help="Of the sample and the bootstrap.")] = 0
+    seed: Annotated[int, typer.Option(help="Of the sample, and of whatever else is drawn at random.")] = 0
 
     def sources(self, corpora: list[str]) -> list[Source]:
         """The corpora as they are to be read."""

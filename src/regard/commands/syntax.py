@@ -25,7 +25,7 @@ class ReadingTrees:
 
     limit: Annotated[int | None, typer.Option(help="Only the first N sentences.", min=1, metavar="N")] = None
     sample: Annotated[int | None, typer.Option(help="N sentences at random.", min=1, metavar="N")] = None
-    seed: Annotated[int, typer.Option(help="Of the sample and the bootstrap.")] = 0
+    seed: Annotated[int, typer.Option(help="Of the sample, and of whatever else is drawn at random.")] = 0
 
     def sources(self, treebanks: list[str]) -> list[Source]:
         """The treebanks as they are to be read."""

@@ -159,7 +159,9 @@ def _held(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
 
 def _opened(lines: Sequence[tuple[int, str]], name: str) -> str | None:
     """The document that begins with these lines ("# newdoc", with or without an id), if one does."""
-    found = next((number for number, line in lines if line.startswith("#") and line[1:].split()[:1] == ["newdoc"]), None)
+    found = next(
+        (number for number, line in lines if line.startswith("#") and line[1:].split()[:1] == ["newdoc"]), None
+    )
     return None if found is None else f"{name} line {found}"
 
 

@@ -3,10 +3,10 @@
 Enters: one number per example and run. Leaves: scores, paired differences with bootstrap intervals, and tests.
 
 Chance: if switching a head off did nothing, an example's two numbers (with and without the head) could as well be the
-other way round. Turning the signs of whole examples (of all in a document, where documents are known) at random, for all heads at once, keeps how the heads go together
-and shows how many of them would seem to help, and how large the largest gain would be, by luck. This is a sign-flip
-test; comparing each gain with luck's largest corrects for having looked at all heads. For a rank correlation the ranks
-of each run are kept as they are and an example's share is its product of standard ranks.
+other way round. Turning the signs of whole examples (those of a document together) at random, for all heads at once,
+keeps how the heads go together and shows how many of them would seem to help, and how large the largest gain would be,
+by luck. This is a sign-flip test; comparing each gain with luck's largest corrects for having looked at all heads. For
+a rank correlation the ranks of each run are kept as they are and an example's share is its product of standard ranks.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ class Scores:
         numbers = np.array(sorted(found))
         table = np.stack([found[number] for number in numbers])
         counts = table[:, 0]
-        expected, clusters = table[:, 1] / np.maximum(counts, 1), np.array([ready.clusters[n] for n in numbers.tolist()])
+        expected, clusters = (
+            table[:, 1] / np.maximum(counts, 1),
+            np.array([ready.clusters[n] for n in numbers.tolist()]),
+        )
         return cls(ready.task, numbers, counts, expected, table[:, 2], table[:, 3:], seed, clusters)
 
     def only(self, chosen: Array, runs: Array | slice = slice(None)) -> Scores:
@@ -145,7 +148,7 @@ class Chance:
 
 
 def chance(scores: Scores, flips: int = FLIPS) -> Chance:
-    """Sign-flip tests over clusters of examples: of how many runs gain, and of each run's gain with all the others in view."""
+    """Sign-flip tests: of how many runs gain, and of each run's gain with all the others in view."""
     parts = scores.by_cluster(scores.shares)
     size = np.sqrt((parts**2).sum(axis=0))
     moved = size > 0  # runs that change nothing for any example are neither better nor worse

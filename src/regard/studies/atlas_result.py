@@ -104,7 +104,15 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
 
 
 def _heads(
-    kind: str, layer: int, name: str, values: Array, clusters: Array, mass: Array, rates: Array, chance: float, rows: float
+    kind: str,
+    layer: int,
+    name: str,
+    values: Array,
+    clusters: Array,
+    mass: Array,
+    rates: Array,
+    chance: float,
+    rows: float,
 ) -> Iterator[dict[str, Any]]:
     low, high = interval(values, clusters)
     for head in range(values.shape[1]):

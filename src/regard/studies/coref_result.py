@@ -222,7 +222,8 @@ def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, control: pd.DataFrame 
 def _gap(row: Mapping[str, Any]) -> str:
     return (
         f"{head_name((row['layer'], row['head']))}, {100 * row['gap']:+.1f} points"
-        f"{between(100 * row['low'], 100 * row['high'], '+.1f')} (pro {_percent(row['pro'])}, anti {_percent(row['anti'])})"
+        f"{between(100 * row['low'], 100 * row['high'], '+.1f')} (pro {_percent(row['pro'])}, "
+        f"anti {_percent(row['anti'])})"
     )
 
 

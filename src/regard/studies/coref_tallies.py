@@ -52,7 +52,8 @@ class Tallies:
         """The counts of one row of the tables."""
         some = list(ROWS[row])
         every = (self.correct, self.asked, self.rules, self.chance, self.by_cluster)
-        return Tallies(self.kind, self.places, *(array[..., some, :].sum(axis=-2) for array in every))
+        correct, asked, rules, chance, by_cluster = (array[..., some, :].sum(axis=-2) for array in every)
+        return Tallies(self.kind, self.places, correct, asked, rules, chance, by_cluster)
 
     @property
     def clusters(self) -> float:
@@ -80,8 +81,9 @@ def tallies_of(sums: Sums) -> list[Tallies]:
     for kind, layers in layers_of(sums, "correct").items():
         arrays = [sums.resampled(f"{kind}/{layer}/correct") for layer in layers]
         places = [(layer, head) for layer, array in zip(layers, arrays, strict=True) for head in range(array.shape[1])]
-        rest = (sums.resampled(f"{kind}/{name}") for name in ("asked", "baselines", "chance"))
-        found.append(Tallies(kind, places, np.concatenate(arrays, axis=1), *rest, sums[f"{kind}/asked"]))
+        asked, rules, chance = (sums.resampled(f"{kind}/{name}") for name in ("asked", "baselines", "chance"))
+        correct = np.concatenate(arrays, axis=1)
+        found.append(Tallies(kind, places, correct, asked, rules, chance, sums[f"{kind}/asked"]))
     return found
 
 

@@ -206,7 +206,8 @@ def _findings(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) 
         ]
         where = f" (layer {chosen_layer(scores)}, rank {max(meta['settings']['ranks'])})" if "struct" in measure else ""
         said.append(
-            f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; {', '.join(others)}."
+            f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; "
+            f"{', '.join(others)}."
         )
     return said
 

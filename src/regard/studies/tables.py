@@ -29,10 +29,10 @@ class Tables:
 
     asked (A,) are places in `PATTERNS`; targets (B, Q, K, A + 1) are 0 or 1, the last one |query - key|; counted
     (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their chance levels; visible
-    (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees several; choices and
-    uniform and far (B,) are how many do and the sums of the entropies and distances that uniform attention would have;
-    own (B, Q, K) are the ordinary tokens of the query's own sentence where there are two, for the bag of words; carried
-    are the rows of patterns whose score one word may carry.
+    (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees several; choices
+    (B,) are how many do, uniform and far (B,) the sums of their entropies and distances under uniform attention; own
+    (B, Q, K) are the ordinary tokens of the query's own sentence where there are two, for the bag of words; carried are
+    the rows of patterns whose score one word may carry.
     """
 
     asked: Array

@@ -79,7 +79,7 @@ def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: Context) -> li
             best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
             said.append(
                 f"{kind}, {name}: most in layer {best['layer']} ({best['value']:.2f}"
-                f"{between(best['low'], best['high'])}, uniform attention {best['chance']:.2f}); strongest head {head['layer']}-"
-                f"{head['head']} with {head['value']:.2f}."
+                f"{between(best['low'], best['high'])}, uniform attention {best['chance']:.2f}); strongest head "
+                f"{head['layer']}-{head['head']} with {head['value']:.2f}."
             )
     return said
