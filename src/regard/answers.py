@@ -14,9 +14,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
 from regard.site import Array
-from regard.tokens import Segment, Side, Token, part_of_characters, word_indices
-
-LOST = "\ufffd"  # how a character is shown whose bytes are not all there
+from regard.tokens import Segment, Side, Token
 
 # What ids, their mask and their side are called, for models with one list of tokens and with two.
 _GIVEN = (("input_ids", "attention_mask"), ("decoder_input_ids", "decoder_attention_mask"))
@@ -53,53 +51,6 @@ def _room(config: Any) -> dict[str, Any]:
     if (getattr(config, "num_decoder_layers", None) or 0) <= (getattr(config, "num_hidden_layers", None) or 0):
         return {}
     return {"past_key_values": EncoderDecoderCache(DynamicCache(), DynamicCache())}
-
-
-def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None = None) -> Side:
-    """Tokens of generated ids, with spans into the generated text; behind those of the prompt, if any."""
-    special = set(tokenizer.all_special_ids)
-    text, spans, broken = _said(tokenizer, ids)
-    plain = [
-        None if token in special or text[slice(*span)] == LOST else span for token, span in zip(ids, spans, strict=True)
-    ]
-    words = word_indices(text, plain)
-    before = prompt.tokens if prompt else ()
-    offset = max((token.word for token in before if token.word is not None), default=-1) + 1
-    seen: dict[int, int] = {}
-    tokens = []
-    for token, span, word, part in zip(ids, spans, words, broken, strict=True):
-        shown, adds = part_of_characters(text, span, seen) if part else (text[slice(*span)], None)
-        tokens.append(
-            Token(
-                shown or tokenizer.decode([token]),
-                token,
-                *span,
-                word=None if word is None else word + offset,
-                special=token in special,
-                segment=1 if prompt else 0,
-                adds=adds,
-            )
-        )
-    return Side(name, (*before, *tokens))
-
-
-def _said(tokenizer: Any, ids: list[int]) -> tuple[str, list[tuple[int, int]], list[bool]]:
-    """The text of some ids, each token's span in it, and which tokens hold parts of characters only.
-
-    A token that ends inside a character spans it too, as does the next: what has been said so far then ends in a lost
-    character where the whole text has another.
-    """
-    texts = [tokenizer.decode(ids[: i + 1], skip_special_tokens=False) for i in range(len(ids))]
-    whole = texts[-1] if texts else ""
-    spans, broken = [], []
-    done, inside = 0, False  # characters that are complete, and whether the next one has begun
-    for text in texts:
-        begun = text.endswith(LOST) and not whole.startswith(text)
-        reached = max(done, len(text.rstrip(LOST))) if begun else len(text)
-        spans.append((done, reached + begun))
-        broken.append(begun or inside)
-        done, inside = reached, begun
-    return whole, spans, broken
 
 
 def given_book(inputs: Mapping[str, Any], texts: Sequence[str] | None, tokenizer: Any, two_sides: bool) -> Book:

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from regard.site import Array, Site
-from regard.tokens import Segment, Side, plain_side
+from regard.pieces import side_of_ids, side_of_texts
+from regard.site import Array, Mask, Site
+from regard.tokens import Segment, Side
 from regard.trace import KINDS, Trace
 
 _SIDES = {"encoder": ("encoder", "encoder"), "decoder": ("decoder", "decoder"), "cross": ("decoder", "encoder")}
@@ -24,14 +25,22 @@ def trace_of_maps(
     kind: str,
     segments: tuple[Segment, ...],
     facts: dict[str, Any],
+    tokenizer: Any = None,
+    causal: bool | None = None,
 ) -> Trace:
     """See `Trace.from_maps`."""
     by_kind = dict(maps) if isinstance(maps, Mapping) else {kind: maps}
     unknown = set(by_kind) - set(KINDS)
     if unknown:
         raise ValueError(f"unknown kind {sorted(unknown)[0]!r}; choose from {', '.join(KINDS)}")
-    sides = _sides(tokens, key_tokens, kind, segments)
-    sites = [site for name in KINDS if name in by_kind for site in _sites(name, by_kind[name], sides)]
+    sides = _sides(tokens, key_tokens, kind, segments, tokenizer)
+    asked = "decoder" if "decoder" in by_kind else "encoder"  # whose causality may be told
+    sites = [
+        site
+        for name in KINDS
+        if name in by_kind
+        for site in _sites(name, by_kind[name], sides, causal if name == asked else None)
+    ]
     if not sites:
         raise ValueError(
             "there are no attention maps; the model may have returned an empty tuple because its "
@@ -45,13 +54,17 @@ def _sides(
     key_tokens: Sequence[str] | None,
     kind: str,
     segments: tuple[Segment, ...],
+    tokenizer: Any,
 ) -> dict[str, Side]:
+    def made(texts: Sequence[str], name: str) -> Side:
+        return side_of_texts(texts, name) if tokenizer is None else side_of_ids(tokenizer, texts, name)
+
     if isinstance(tokens, str):
         raise TypeError("tokens must be a list of token texts, one per position, not one string")
     if isinstance(tokens, Mapping):
-        return {name: plain_side(texts, name) for name, texts in tokens.items()}
+        return {name: made(texts, name) for name, texts in tokens.items()}
     query_side, key_side = _SIDES[kind]
-    first = plain_side(tokens, query_side)
+    first = made(tokens, query_side)
     if segments:
         first = Side(first.name, _segmented(first, segments), segments)
     if key_tokens is None and query_side == key_side:
@@ -60,7 +73,7 @@ def _sides(
         raise ValueError("cross attention needs key_tokens: the tokens of the side that is attended to")
     if query_side == key_side:
         key_side = "keys"
-    return {key_side: plain_side(key_tokens, key_side), query_side: first}
+    return {key_side: made(key_tokens, key_side), query_side: first}
 
 
 def _segmented(side: Side, segments: tuple[Segment, ...]) -> tuple[Any, ...]:
@@ -70,16 +83,19 @@ def _segmented(side: Side, segments: tuple[Segment, ...]) -> tuple[Any, ...]:
     return tuple(replace(token, segment=number.get(i, 0)) for i, token in enumerate(side.tokens))
 
 
-def _sites(kind: str, maps: Any, sides: Mapping[str, Side]) -> list[Site]:
+def _sites(kind: str, maps: Any, sides: Mapping[str, Side], causal: bool | None) -> list[Site]:
     query_side, key_side = _SIDES[kind]
     if "keys" in sides:
         key_side = "keys"
     for side in (query_side, key_side):
         if side not in sides:
             raise ValueError(f"{kind} attention needs the tokens of the {side}; pass tokens={{'{side}': [...]}}")
-    sites = []
-    for layer, array in enumerate(_layers(maps, kind)):
+    arrays = _layers(maps, kind)
+    for layer, array in enumerate(arrays):
         _check(array, kind, layer, sides[query_side], sides[key_side])
+    mask = Mask(None, 0) if query_side == key_side and _are_causal(arrays, kind, causal) else Mask()
+    sites = []
+    for layer, array in enumerate(arrays):
         sites.append(
             Site(
                 kind=kind,
@@ -88,10 +104,28 @@ def _sites(kind: str, maps: Any, sides: Mapping[str, Side]) -> list[Site]:
                 key_side=key_side,
                 head_ids=tuple(range(array.shape[0])),
                 maps=array,
+                mask=mask,
                 no_norms="the maps came from elsewhere, without value vectors",
             )
         )
     return sites
+
+
+def _are_causal(arrays: list[Array], kind: str, given: bool | None) -> bool:
+    """Whether maps come from a causal model: as told, or as all of them together show.
+
+    Attention to nothing later is not enough: an encoder's heads may all rest on [CLS]. A softmax gives something to
+    every key that may be seen, so in a causal model somebody looks at each earlier key.
+    """
+    if given is False or not arrays:
+        return False
+    looked = np.any([array.any(axis=0) for array in arrays], axis=0)  # (queries, keys)
+    ahead = bool(np.triu(looked, 1).any())
+    if given and ahead:
+        raise ValueError("the maps look at later tokens, so they are not those of a causal model; pass causal=False")
+    if given is None and (ahead or len(looked) < 2):
+        return False
+    return bool(given or kind == "decoder" or looked[np.tri(len(looked), dtype=bool)].all())
 
 
 def _layers(maps: Any, kind: str) -> list[Array]:

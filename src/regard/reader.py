@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.answers import answer_side, generated, generated_all
+from regard.answers import generated, generated_all
 from regard.capture import Book
 from regard.inputs import Encoded, encode, image_inputs, pad, shift_right
 from regard.loading import NoTokenizer
+from regard.pieces import answer_side
 from regard.tokens import Segment, Side
 
 Device = str | torch.device | None

@@ -6,7 +6,7 @@ Enters: token ids, texts and character spans from a tokenizer. Leaves: frozen re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,12 +63,6 @@ class Side:
     @property
     def texts(self) -> list[str]:
         return [token.text for token in self.tokens]
-
-
-def plain_side(texts: Iterable[str], name: str = "encoder") -> Side:
-    """A side made of token texts alone, each its own word."""
-    tokens = tuple(Token(str(text), word=i, special=is_special(str(text))) for i, text in enumerate(texts))
-    return Side(name, tokens, (Segment("A", 0, len(tokens)),))
 
 
 def is_special(text: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.merging import word_sites
 from regard.site import Array, Mask, Positions, Site, _ranges
-from regard.tokens import Segment, Side, Token, merge_words, plain_side, word_groups
+from regard.tokens import Segment, Side, Token, merge_words, word_groups
 
 if TYPE_CHECKING:
     from regard.patterns.neurons import Neurons
@@ -263,6 +263,8 @@ class Trace:
         key_tokens: Sequence[str] | None = None,
         kind: str = "encoder",
         segments: Sequence[Segment] = (),
+        tokenizer: Any = None,
+        causal: bool | None = None,
         facts: Mapping[str, Any] | None = None,
     ) -> Trace:
         """A trace of attention maps made elsewhere (torch, numpy, JAX, TensorFlow, nested lists).
@@ -273,17 +275,26 @@ class Trace:
             (layers, heads, queries, keys), a sequence of (heads, queries, keys) or (1, heads, queries, keys)
             arrays, or a mapping from kind ("encoder", "decoder", "cross") to these.
         tokens
-            Token texts; for a mapping of maps, a mapping with "encoder" and "decoder" token texts.
+            Token texts; for a mapping of maps, a mapping with "encoder" and "decoder" token texts. Pieces of words are
+            told by the marks of tokenizers (##berries, Ġthe, ▁the, a space in front); without, each token is a word.
         key_tokens
             Token texts of the keys, where they differ from the queries'.
         kind
             What kind of attention one array of maps is.
         segments
             Labelled ranges of the first side's tokens.
+        tokenizer
+            Whose tokens they are, as its `convert_ids_to_tokens` gives them: words, special tokens and parts of
+            characters are then exact.
+        causal
+            Whether queries see no later key. Unless given, maps are taken for causal where none looks ahead and, for
+            kind "encoder", all together look at every earlier key, as a softmax does.
         """
         from regard.maps import trace_of_maps
 
-        return trace_of_maps(maps, tokens, key_tokens, kind, tuple(segments), dict(facts or {}))
+        return trace_of_maps(
+            maps, tokens, key_tokens, kind, tuple(segments), dict(facts or {}), tokenizer=tokenizer, causal=causal
+        )
 
     def view(self, view: str = "heads", **first: Any) -> View:
         """Interactive views in a notebook; the widget's `selection` says what is chosen, `select` changes it.
@@ -345,4 +356,4 @@ def _vectors(array: Array | None, index: int, site: Site, name: str) -> Array:
     return np.asarray(array[index])
 
 
-__all__ = ["KINDS", "Mask", "Segment", "Side", "Site", "Token", "Trace", "plain_side"]
+__all__ = ["KINDS", "Mask", "Segment", "Side", "Site", "Token", "Trace"]

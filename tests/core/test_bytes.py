@@ -4,9 +4,9 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
-from regard.answers import answer_side
 from regard.context import places_of
 from regard.inputs import encode
+from regard.pieces import answer_side
 from regard.store import load
 from regard.tokens import merge_words, word_groups
 from regard.views.wire import decode

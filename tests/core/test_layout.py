@@ -15,7 +15,8 @@ ALLOWED = {
     "heads": {"patterns", "trace"},
     "merging": {"site"},
     "trace": {"tokens", "site", "merging", "maps", "store", "terminal", "patterns", "views"},
-    "maps": {"tokens", "site", "trace"},
+    "pieces": {"tokens"},
+    "maps": {"pieces", "tokens", "site", "trace"},
     "store": {"tokens", "site", "trace"},
     "terminal": {"effects", "site", "trace"},
     "gguf": set(),
@@ -34,7 +35,7 @@ ALLOWED = {
     "classifier": {"corpus", "inputs", "loading", "model", "store", "transformer"},
     "effects": {"ablation", "capture", "heads", "model", "reference", "tokens", "terminal"},
     "pruning": {"capture", "heads", "model"},
-    "reader": {"answers", "capture", "inputs", "loading", "tokens"},
+    "reader": {"answers", "capture", "inputs", "loading", "pieces", "tokens"},
     "related": {"context", "tokens"},
     "model": {
         "ablation",

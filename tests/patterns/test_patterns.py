@@ -27,8 +27,8 @@ TOKENS = "[CLS] the cat saw the dog . [SEP] a dog saw the bird . [SEP]".split()
 SEGMENTS = (Segment("A", 0, 8), Segment("B", 8, 15))
 
 
-def trace_of(*maps, tokens=TOKENS, segments=SEGMENTS):
-    return Trace.from_maps(np.stack(maps)[None], tokens, segments=segments)
+def trace_of(*maps, tokens=TOKENS, segments=SEGMENTS, **options):
+    return Trace.from_maps(np.stack(maps)[None], tokens, segments=segments, **options)
 
 
 def shifted(offset, size=15):
@@ -126,11 +126,12 @@ def test_a_head_may_have_several_names_or_none():
     assert found.of(0, 1) == ()
 
 
-def test_causal_maps_are_recognised_and_read_with_their_mask():
+def test_causal_maps_are_read_with_their_mask():
     tokens = list("abcdefghij") * 2
     maps = np.eye(20)
     maps[10:] = np.eye(20)[1:11]
-    found = trace_of(maps, np.eye(20, k=-1) + np.eye(20) * (np.arange(20) == 0), tokens=tokens, segments=()).patterns()
+    previous = np.eye(20, k=-1) + np.eye(20) * (np.arange(20) == 0)
+    found = trace_of(maps, previous, tokens=tokens, segments=(), causal=True).patterns()
     assert "induction" in {f.pattern for f in found.of(0, 0)}
     assert found.of(0, 1)[0].pattern == "previous token"
     assert found.of(0, 1)[0].rows == 18  # the first two rows of a causal map have no choice

@@ -245,7 +245,7 @@ def test_a_causal_head_that_rests_on_the_first_word_is_not_named_for_it():
         "encoder", tuple(Token(text, word=n) for n, text in enumerate(texts)), related=np.array([[0, 2], [2, 5]])
     )
     maps = np.eye(11)[np.zeros(11, int)]
-    found = Trace({"encoder": side}, Trace.from_maps(maps[None, None], texts).sites).patterns()
+    found = Trace({"encoder": side}, Trace.from_maps(maps[None, None], texts, causal=True).sites).patterns()
     assert found.strongest("first token (sink)", 1)[0].score == 1
     assert found.measured[0].readings[HERE].rows[0] == 3  # the, which follows two dogs, and the dogs after it
     assert found.measured[0].readings[HERE].mass[0] == 0

@@ -10,8 +10,8 @@ from regard.map_types import NO_ROOM, TYPES, type_probabilities
 from regard.measures import shape_features
 from regard.patterns.findings import head_report
 from regard.patterns.report import report
+from regard.pieces import side_of_texts
 from regard.site import Mask, Site
-from regard.tokens import plain_side
 from regard.trace import Trace
 from regard.views.wire import encode, header_of
 from tests.tiny import enlarged, tiny_llama
@@ -29,7 +29,7 @@ def to_keys(*weights):
 
 def traced(maps):
     site = Site("decoder", 0, "text", "text", tuple(range(len(maps))), mask=Mask(None, 0), maps=maps)
-    return Trace({"text": plain_side(list("abcdef"), "text")}, (site,))
+    return Trace({"text": side_of_texts(list("abcdef"), "text")}, (site,))
 
 
 def printed(trace):

@@ -9,8 +9,9 @@ import pytest
 from golden import PATH, golden, golden_trace
 
 from regard import Trace
+from regard.pieces import side_of_texts
 from regard.site import Site
-from regard.tokens import Segment, Side, Token, plain_side
+from regard.tokens import Segment, Side, Token
 from regard.views import decode, encode, header_of
 from regard.views.packing import pack_site, unpack
 
@@ -30,7 +31,7 @@ def vectors_trace(tokens: int, layers: int = 2, heads: int = 4, d: int = 64, spr
         )
         for layer in range(layers)
     )
-    return Trace({"encoder": plain_side([f"t{i}" for i in range(tokens)])}, sites)
+    return Trace({"encoder": side_of_texts([f"t{i}" for i in range(tokens)])}, sites)
 
 
 def test_short_inputs_cross_exactly():

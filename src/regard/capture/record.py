@@ -99,7 +99,9 @@ class Recorder:
         }
         if operation.maps is not None:
             maps = _cut(as_numpy(operation.maps[row]), rows, columns)
-            return Site(**common, maps=maps, no_norms="this family gives no access to its value vectors")
+            never_ahead = item.kind == "decoder" and query == key and not np.triu(maps, 1).any()
+            mask = Mask(None, 0) if never_ahead else Mask()
+            return Site(**common, maps=maps, mask=mask, no_norms="this family gives no access to its value vectors")
         assert operation.q is not None and operation.k is not None and operation.v is not None
         mask, extra = self._mask(operation, row, query, key, rows, columns)
         bias = self._bias(operation, row, query, key, rows, columns, extra)

@@ -55,10 +55,9 @@ def read_trace(trace: Trace) -> list[SiteRows]:
 def _alike(trace: Trace) -> Iterator[tuple[Context, list[Site]]]:
     """Sites that share tokens and mask, so that tables of targets are made once for all."""
     groups: dict[tuple[str, str, object, bool], list[Site]] = {}
-    lower = {kind for kind in trace.kinds if all(_is_lower(site) for site in trace.sites if site.kind == kind)}
     for site in (part for whole in trace.sites for part in _one_mask(whole)):
         mask = (site.mask.left, site.mask.right, None if site.mask.table is None else id(site.mask.table))
-        causal = site.kind in lower or (site.mask.causal and site.query_side == site.key_side and site.queries > 1)
+        causal = site.mask.causal and site.query_side == site.key_side and site.queries > 1
         groups.setdefault((site.query_side, site.key_side, mask, causal), []).append(site)
     for (_, _, _, causal), sites in groups.items():
         yield context_of(trace, sites[0], causal), sites
@@ -78,17 +77,9 @@ def _together(sites: list[Site]) -> Iterator[list[Site]]:
         yield sites[start : start + step]
 
 
-def _is_lower(site: Site) -> bool:
-    """Whether given maps, of which no mask is known, never look ahead; if all of a kind do so, the model is causal."""
-    square = site.query_side == site.key_side and site.queries > 1
-    return square and site.maps is not None and not np.triu(site.maps, 1).any()
-
-
-def _visible(site: Site, causal: bool, rows: Array) -> Array:
+def _visible(site: Site, rows: Array) -> Array:
     """(rows, keys) what the mask lets the queries see."""
     allowed = site.mask.allowed(rows, np.arange(site.keys), 0)
-    if allowed is None and causal:
-        return np.asarray(np.arange(site.keys)[None, :] <= rows[:, None])
     return np.ones((len(rows), site.keys), dtype=bool) if allowed is None else allowed
 
 
@@ -101,7 +92,7 @@ def _read(context: Context, sites: list[Site]) -> _Gathered:
     step = max(1, _BLOCK // (first.keys * max(heads, len(PATTERNS))))
     for start in range(0, first.queries, step):
         rows = slice(start, min(start + step, first.queries))
-        visible = _visible(first, context.causal, np.arange(rows.start, rows.stop))
+        visible = _visible(first, np.arange(rows.start, rows.stop))
         part = Part(context, context.queries.part(rows), start, visible)
         gathered.add(_block(sites, rows, heads), part)
     return gathered
