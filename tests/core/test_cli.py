@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.conftest import ARTICLE, need
+from tests.tiny import saved
 
 
 def run(*args, stdin=None):
@@ -40,6 +41,22 @@ def test_view_writes_a_page_and_says_where(tmp_path):
     assert "page.html" in result.stdout.replace("\n", "")
     assert "layer 0 head 2 attends to the previous token in 14 of 14 rows" in result.stdout
     assert f"{page}#view=heads&kind=encoder&layer=1&heads=8\n" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["view", "trace"])
+def test_what_was_generated_is_printed(command, llama, tmp_path):
+    folder = saved(llama, tmp_path / "llama")
+    result = run(command, "the cat", "--generate", "5", "-m", str(folder), "-o", str(tmp_path / "made"))
+    answer = "".join(token.text for token in llama.trace("the cat", generate=5).sides["text"].tokens if token.segment)
+    assert result.returncode == 0, result.stderr
+    assert f"\ngenerated: {answer}\n" in result.stdout
+
+
+def test_what_a_decoder_said_by_itself_is_printed_and_a_given_target_is_not(t5, tmp_path):
+    folder = saved(t5, tmp_path / "t5")
+    options = ("the cat", "-m", str(folder), "-o", str(tmp_path / "made"))
+    assert "\ngenerated: bought bought" in run("trace", *options).stdout
+    assert "generated" not in run("trace", *options, "--target", "a dog").stdout
 
 
 def test_text_comes_from_standard_input():

@@ -14,6 +14,7 @@ import typer
 from regard.commands.shared import Json, Loading, ModelName, Pair, Text, Tracing, expanded, out, size_of, working
 
 if TYPE_CHECKING:
+    from regard.tokens import Side
     from regard.trace import Trace
 
 
@@ -37,6 +38,7 @@ def view(
         known = report_of(trace)
         path = save_html(trace, output, report=known or False)
     out.print(trace)
+    _tell_answer(trace, tracing)
     out.print(f"\npage: [bold]{path.resolve()}[/bold] ({size_of(path)}), open it in a browser")
     for head in known.telling(3) if known else ():
         where = f"{head.kind} " if len(trace.kinds) > 1 else ""
@@ -63,6 +65,7 @@ def trace(
         out.print_json(json.dumps(_record(made, path), ensure_ascii=False))
         return
     out.print(made)
+    _tell_answer(made, tracing)
     if path is None:
         out.print("\nnot kept: name a file with -o to save the trace")
     else:
@@ -100,6 +103,19 @@ def patterns(
     else:
         for part in printed.report(found, out, count=count):
             out.print(part)
+
+
+def _tell_answer(trace: Trace, tracing: Tracing) -> None:
+    """Print what the model said by itself, where it did."""
+    made = [token for side in trace.sides.values() for token in side.tokens if token.segment and _is_answer(side)]
+    if not made and tracing.target is None and "decoder" in trace.sides:
+        made = [token for token in trace.sides["decoder"].tokens if not token.special]
+    if made:
+        out.print("\ngenerated:", "".join(token.text for token in made), markup=False, soft_wrap=True)
+
+
+def _is_answer(side: Side) -> bool:
+    return any(segment.name == "answer" for segment in side.segments)
 
 
 def _record(trace: Trace, path: Path | None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LETTERS = dict(zip(NAMES, "pnisoexwdcfrub", strict=True))  # for terminals without colour
 _BLOCKS = "▂▄▆█"
+_NAME_ROOM = 11  # columns from which a head's pattern is written out
 
 
 def report(found: Patterns, console: Console | None = None, *, count: int = 3) -> Iterator[RenderableType]:
@@ -40,7 +41,7 @@ def report(found: Patterns, console: Console | None = None, *, count: int = 3) -
     yield Text.assemble((f"{name}", "bold"), (f"  {named} of {found.heads} heads do something that has a name", "dim"))
     for kind, sites in groupby(found.measured, key=lambda site: site.kind):
         yield Text("")
-        yield from _map(found, kind, list(sites), coloured)
+        yield from _map(found, kind, list(sites), coloured, 80 if console is None else console.width)
     yield Text("")
     yield _legend(found, coloured)
     if len(found):
@@ -53,23 +54,32 @@ def report(found: Patterns, console: Console | None = None, *, count: int = 3) -
     yield _cautions(found)
 
 
-def _map(found: Patterns, kind: str, sites: list[Measured], coloured: bool) -> Iterator[Text]:
-    """One line a layer, one block a head: its colour the strongest pattern, its height the score."""
+def _map(found: Patterns, kind: str, sites: list[Measured], coloured: bool, width: int) -> Iterator[Text]:
+    """One line per layer, one cell per head: its strongest pattern by name where there is room, or a block whose
+    colour is the pattern and whose height the score; heads that do not fit the width come below."""
     best: dict[tuple[int, int, int], Finding] = {}
     for finding in reversed(found.findings):
         if finding.kind == kind:
             best[finding.layer, finding.part, finding.head] = finding
-    heads = max(max(site.heads) for site in sites) + 1
-    wide = 3 if heads <= 20 else 2
     label = max(len(kind), 8)
-    yield Text(
-        f"{kind:<{label}}  " + "".join(f"{head % 10 if wide == 2 else head:<{wide}}" for head in range(heads)), "dim"
-    )
-    for site in sites:
-        line = Text().append(f"{_layer(site):>{label}}  ", "dim")
-        for head in range(heads):
-            line.append_text(_cell(best.get((site.layer, site.part, head)), head in site.heads, wide, coloured))
-        yield line
+    room = max(1, width - label - 2)
+    heads = range(max(max(site.heads) for site in sites) + 1)
+    for shown in (heads[start : start + room] for start in range(0, len(heads), room)):
+        wide = _cell_width(room // len(shown), len(heads))
+        numbers = "".join(f"{str(head)[-wide + 1 :] if wide > 1 else head % 10:<{wide}}" for head in shown)
+        yield Text(f"{kind:<{label}}  {numbers}", "dim")
+        for site in sites:
+            line = Text().append(f"{_layer(site):>{label}}  ", "dim")
+            for head in shown:
+                line.append_text(_cell(best.get((site.layer, site.part, head)), head in site.heads, wide, coloured))
+            yield line
+
+
+def _cell_width(room: int, heads: int) -> int:
+    """Columns for each head: those of a name from 11 on, otherwise those of a sign."""
+    if room >= _NAME_ROOM:
+        return min(room, max(map(len, NAMES)) + 1)
+    return min(room, 3 if heads <= 20 else 2)
 
 
 def _layer(site: Measured) -> str:
@@ -79,10 +89,14 @@ def _layer(site: Measured) -> str:
 def _cell(finding: Finding | None, there: bool, wide: int, coloured: bool) -> Text:
     if finding is None:
         return Text(("·" if there else "").ljust(wide), style="dim")
+    style = PATTERN_COLOURS[finding.pattern] if coloured else ""
+    if wide >= _NAME_ROOM:
+        name = finding.pattern
+        return Text((name if len(name) < wide else name[: wide - 2] + "…").ljust(wide), style=style)
     if not coloured:
         return Text(_LETTERS[finding.pattern].ljust(wide))
     block = _BLOCKS[min(3, int(finding.score * 4))]
-    return Text((block * (wide - 1)).ljust(wide), style=PATTERN_COLOURS[finding.pattern])
+    return Text((block * max(1, wide - 1)).ljust(wide), style=style)
 
 
 def _legend(found: Patterns, coloured: bool) -> Text:

@@ -12,6 +12,14 @@ class Named(Protocol):
     """A head that was found to do something."""
 
     @property
+    def kind(self) -> str: ...
+    @property
+    def layer(self) -> int: ...
+    @property
+    def part(self) -> int: ...
+    @property
+    def head(self) -> int: ...
+    @property
     def pattern(self) -> str: ...
     @property
     def score(self) -> float: ...
@@ -21,11 +29,18 @@ N = TypeVar("N", bound=Named)
 
 
 def telling(found: Iterable[N], count: int = 3) -> list[N]:
-    """The most telling heads: the strongest of different patterns first, resting places last."""
-    ordered = sorted(found, key=lambda one: -one.score)
-    first: dict[str, N] = {}
+    """The most telling heads, each once: the strongest of different patterns first, resting places last."""
+    ordered = sorted(found, key=lambda one: (one.pattern in RESTING, -one.score))
+    chosen: dict[tuple[str, int, int, int], N] = {}
+    patterns: set[str] = set()
     for one in ordered:
-        first.setdefault(one.pattern, one)
-    chosen = sorted(first.values(), key=lambda one: (one.pattern in RESTING, -one.score))
-    rest = [one for one in ordered if one not in chosen]
-    return [*chosen, *rest][:count]
+        if one.pattern not in patterns and _head(one) not in chosen:
+            patterns.add(one.pattern)
+            chosen[_head(one)] = one
+    for one in sorted(ordered, key=lambda one: -one.score):
+        chosen.setdefault(_head(one), one)
+    return list(chosen.values())[:count]
+
+
+def _head(one: Named) -> tuple[str, int, int, int]:
+    return one.kind, one.layer, one.part, one.head
