@@ -110,9 +110,11 @@ def _get_interface(self: AttentionInterface, name: str, default: Callable[..., A
     function: Callable[..., Any] = _original(self, name, default)
     if _open.get() is None:
         return function
+    # A module asks once in each run: further calls are its windows, packed images or differential attention.
+    parts = itertools.count()
 
     def watched(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-        return _watched(function, function is default, sys._getframe(1), module, *args, **kwargs)
+        return _watched(function, function is default, next(parts), module, *args, **kwargs)
 
     return watched
 
@@ -120,13 +122,17 @@ def _get_interface(self: AttentionInterface, name: str, default: Callable[..., A
 def _registered(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
     """What a model calls when its attention is set to our registered name: its file's own eager function."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
-    return _watched(eager, True, sys._getframe(1), module, *args, **kwargs)
+    state, frame = _open.get(), sys._getframe(1)
+    if state is not None:  # two calls from one frame belong to one run of the module
+        state.part = state.part + 1 if frame is state.frame else 0
+        state.frame = frame
+    return _watched(eager, True, state.part if state else 0, module, *args, **kwargs)
 
 
 def _watched(
     function: Callable[..., Any],
     eager: bool,
-    frame: FrameType,
+    part: int,
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
@@ -140,10 +146,7 @@ def _watched(
     takers = [c for c in state.consumers if c.wants(module)] if state else []
     if state is None or not takers:
         return function(module, query, key, value, attention_mask, *args, **kwargs)
-    # Two calls from one frame belong to one run of the module: windows, packed images, differential attention.
-    state.part = state.part + 1 if frame is state.frame else 0
-    state.frame = frame
-    call = Call(module, query, key, value, attention_mask, dict(kwargs), eager, state.part)
+    call = Call(module, query, key, value, attention_mask, dict(kwargs), eager, part)
     state.running = True
     try:
         with LseWatch() as watch:

@@ -21,6 +21,7 @@ from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTraine
 
 from regard.capture.alone import alone, configs_of
 from regard.capture.families import BANDED
+from regard.capture.keeping import Kept
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.watch import Watch, watching
@@ -55,20 +56,28 @@ class Plan:
 
 
 class _Keeper:
-    """A consumer that keeps every call of one model, in order."""
+    """A consumer that keeps the operation behind every call of one model."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self.paths = {id(module): path for path, module in model.named_modules()}
-        self.calls: list[Call] = []
+        self.family = model_type(model)
+        self.kept = Kept()
 
     def wants(self, module: torch.nn.Module) -> bool:
         return id(module) in self.paths
 
     def after(self, call: Call) -> None:
-        self.calls.append(call)
+        self.kept.add(from_call(call, self.paths[id(call.module)], self.family))
 
-    def operations(self, model_type: str) -> list[Operation]:
-        return [from_call(call, self.paths[id(call.module)], model_type) for call in self.calls]
+
+class _Surveyor(_Keeper):
+    """A keeper that also has the latest output, until the projection that reads it is found."""
+
+    latest: tuple[str, torch.Tensor] | None = None
+
+    def after(self, call: Call) -> None:
+        super().after(call)
+        self.latest = self.paths[id(call.module)], call.out
 
 
 def capture(model: torch.nn.Module, inputs: Mapping[str, Any], plan: Plan | None) -> tuple[list[Operation], Plan]:
@@ -92,7 +101,7 @@ def captured(model: torch.nn.Module, inputs: Mapping[str, Any], tier: str) -> li
             stack.enter_context(attention_set(model, REGISTERED))
         seen = stack.enter_context(watching(model)).seen if tier in ("watch", "both") else []
         model(**inputs)
-    return _in_order(keeper.operations(model_type(model)), from_watch(seen)[0])
+    return _in_order(keeper.kept.operations(), from_watch(seen)[0])
 
 
 def _in_order(*found: list[Operation]) -> list[Operation]:
@@ -106,10 +115,10 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         operations = captured(model, inputs, "registered")
         if operations:
             return operations, Plan("registered")
-    keeper = _Keeper(model)
+    keeper = _Surveyor(model)
     with tap(keeper), watching(model) as watch, _projections(model, keeper, watch) as projections:
         model(**inputs)
-    tapped, (outside, missed) = keeper.operations(model_type(model)), from_watch(watch.seen)
+    tapped, (outside, missed) = keeper.kept.operations(), from_watch(watch.seen)
     if tapped and not watch.seen:
         return tapped, Plan("tap", projections)
     maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) else []
@@ -195,7 +204,7 @@ def _flat(value: Any) -> Iterator[torch.Tensor]:
 
 
 @contextmanager
-def _projections(model: torch.nn.Module, keeper: _Keeper, watch: Watch) -> Iterator[dict[str, torch.nn.Module | str]]:
+def _projections(model: torch.nn.Module, keeper: _Surveyor, watch: Watch) -> Iterator[dict[str, torch.nn.Module | str]]:
     """Find, for each attention, the linear module whose input is the attention output itself.
 
     Families that gate or normalise in between have none: there the norms are not available rather than guessed.
@@ -206,12 +215,14 @@ def _projections(model: torch.nn.Module, keeper: _Keeper, watch: Watch) -> Itera
         if not args or not isinstance(args[0], torch.Tensor):
             return
         given = args[0]
-        last = [(keeper.paths[id(call.module)], call.out) for call in keeper.calls[-1:]]
+        last = [] if keeper.latest is None else [keeper.latest]
         last += [(seen.path, seen.out) for seen in watch.seen[-1:] if seen.out is not None]
-        for path, out in last:
+        for one in last:
+            path, out = one
             same = given.untyped_storage().data_ptr() == out.untyped_storage().data_ptr()
             if same and given.numel() == out.numel():
                 found.setdefault(path, module)
+                keeper.latest = None if one is keeper.latest else keeper.latest
 
     with ExitStack() as stack:
         for module in model.modules():
@@ -266,6 +277,6 @@ def interface_works() -> bool:
         keeper = _Keeper(model)
         with torch.no_grad(), tap(keeper):
             model(input_ids=torch.tensor([[1, 2, 3]]))
-        if len(keeper.calls) != 1:
+        if len(keeper.kept) != 1:
             return False
     return True
