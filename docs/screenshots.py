@@ -60,7 +60,7 @@ def main() -> None:
 def picture_app(browser: Any) -> None:
     """The app on the same sentences, with one head switched off."""
     command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # noqa: S603 (our own)
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert server.stdout is not None
         found = re.search(r"http://\S+", server.stdout.readline())
