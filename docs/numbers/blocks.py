@@ -17,7 +17,7 @@ Blocks = dict[str, dict[str, str]]  # page, block -> markdown
 
 def read(page: str) -> dict[str, str]:
     """The blocks of a page."""
-    return {name: text for name, text in BLOCK.findall((DOCS / page).read_text("utf-8"))}
+    return dict(BLOCK.findall((DOCS / page).read_text("utf-8")))
 
 
 def write(page: str, name: str, markdown: str) -> None:

@@ -67,8 +67,16 @@ def _english(found: dict[str, Any]) -> str:
     tree, random = found["trees"][:2]
     lines.append(["**all**", "", _head(rows["all"]), *_figures(rows["all"]), CLARK["all"]])
     lines.append(
-        ["**UUAS**", "", tree["head"], span(tree["UUAS"], tree["low"], tree["high"])]
-        + [f"{tree['chain of neighbours']:.1f} (neighbours)", "", f"{random['UUAS']:.1f}", "–"]
+        [
+            "**UUAS**",
+            "",
+            tree["head"],
+            span(tree["UUAS"], tree["low"], tree["high"]),
+            f"{tree['chain of neighbours']:.1f} (neighbours)",
+            "",
+            f"{random['UUAS']:.1f}",
+            "–",
+        ]
     )
     columns = ["relation", "Stanford", "head (from 0)", "accuracy, %", "best offset, %", "gain, points"]
     columns += ["random weights, %", "Clark: BERT-base, PTB"]
