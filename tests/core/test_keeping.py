@@ -33,7 +33,9 @@ def test_copies_are_the_very_numbers_of_the_model(request, monkeypatch, family, 
         found = arrays(model.trace(TEXTS))
     finally:
         model.module.float()
-    assert all(np.array_equal(one, other) and one.dtype == other.dtype for one, other in zip(found, expected, strict=True))
+    assert all(
+        np.array_equal(one, other) and one.dtype == other.dtype for one, other in zip(found, expected, strict=True)
+    )
 
 
 @pytest.mark.usefixtures("copying")

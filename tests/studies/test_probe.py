@@ -11,9 +11,14 @@ from typer.testing import CliRunner
 import regard.studies
 from regard.cli import app
 from regard.corpus.readers import Source, read
+from regard.corpus.treebank import read_trees
 from regard.studies.folder import CHECKPOINT
 from regard.studies.probe_features import features_of
-from tests.studies.probes import conllu, random_trees
+from regard.studies.probe_pairs import PairProbe
+from regard.studies.probe_scores import Scores
+from regard.studies.probe_selection import SelectionProbe
+from regard.studies.probe_trees import tree_of
+from tests.studies.probes import conllu, features, noise, random_trees
 from tests.tiny import tiny_bert
 
 WORDS = "the a cat dog sat on mat store i went to at bought fresh strawberries".split()
@@ -55,22 +60,22 @@ def test_features_are_the_models_maps_and_states_over_words(bert, tmp_path):
     )
     path = tmp_path / "one.conllu"
     path.write_text(text, "utf-8")
-    features, read_ = features_of(bert, read(Source(str(path), format="treebank")))
+    found, read_ = features_of(bert, read(Source(str(path), format="treebank")))
     trace = bert.trace("strawberries, i bought")
     assert trace.sides["text"].texts == ["[CLS]", "straw", "##berries", ",", "i", "bought", "[SEP]"]
     groups = [[1, 2], [3], [4], [5], [0], [6]]  # four words, then the special tokens
-    assert features.heads == tuple((layer, head) for layer in range(2) for head in range(3))
-    for n, (layer, head) in enumerate(features.heads):
+    assert found.heads == tuple((layer, head) for layer in range(2) for head in range(3))
+    for n, (layer, head) in enumerate(found.heads):
         attention = trace.attention(layer, head)
         by_hand = [[attention[np.ix_(one, other)].sum(axis=1).mean() for other in groups] for one in groups]
-        np.testing.assert_allclose(features.attention.get(0)[..., n], by_hand, atol=1e-3)
+        np.testing.assert_allclose(found.attention.get(0)[..., n], by_hand, atol=1e-3)
     import torch
 
     inputs, _ = bert.collate([bert.encode("strawberries, i bought")])
     with torch.no_grad():
         states = bert.module(**inputs, output_hidden_states=True).hidden_states
     by_hand = np.stack([[state[0, group].mean(dim=0).numpy() for group in groups[:4]] for state in states])
-    np.testing.assert_allclose(features.hidden.get(0), by_hand, atol=5e-3)
+    np.testing.assert_allclose(found.hidden.get(0), by_hand, atol=5e-3)
     assert read_.trees[0].heads.tolist() == [3, 0, 3, -1]
 
 
@@ -84,14 +89,21 @@ def test_decoders_and_encoder_decoders_are_probed_where_they_read(name, treebank
 def test_the_result_has_every_baseline_and_control(made):
     result, folder = made
     told = result.table.groupby("measure")["of"].agg(set).to_dict()
-    rest = {"model", "random weights", "distance", "control task"}
+    on_control = {"control task", "control task, distance", "control task, majority"}
+    rest = {"model", "random weights", "shuffled weights", "distance", *on_control}
     assert told["dependency"] == told["relation"] == rest | {"majority", "one direction"}
     assert told["UAS"] == rest | {"majority"} and told["UUAS"] == told["DSpr"] == rest
     numbers = result.table[result.table["measure"] != "DSpr"]
     assert (numbers["low"] <= numbers["value"]).all() and (numbers["value"] <= numbers["high"]).all()
     assert {"Against baselines and controls", "Structural probe by rank"} <= set(result.tables)
     against = result.tables["Against baselines and controls"]
-    assert set(against["of"]) == {"selectivity", "above distance", "above random weights"}
+    assert set(against["of"]) == {
+        "selectivity",
+        "selectivity of distance",
+        "above distance",
+        "above random weights",
+        "above shuffled weights",
+    }
     row = against[(against["measure"] == "UAS") & (against["of"] == "selectivity")].iloc[0]
     value = result.table.set_index(["measure", "of"])["value"]
     assert row["value"] == pytest.approx(value["UAS", "model"] - value["UAS", "control task"])
@@ -99,6 +111,29 @@ def test_the_result_has_every_baseline_and_control(made):
     assert {"result.parquet", "meta.json", "report.html", "probes.png", "probes.svg"} <= written
     assert CHECKPOINT not in written
     assert "Before you conclude" in (folder / "report.html").read_text()
+
+
+def test_every_probe_is_trained_with_three_seeds_and_random_weights_are_drawn_as_often(made):
+    table = made[0].table.set_index(["measure", "of"])
+    for measure in ("dependency", "relation", "UAS", "UUAS", "DSpr"):
+        assert (table.loc[measure, "runs"].drop("shuffled weights") == 3).all()
+        assert table.loc[(measure, "model"), "spread"] > 0
+    assert (table.xs("random weights", level="of")["spread"] > 0).any()  # so small a treebank may not tell draws apart
+    assert made[0].meta["settings"]["seeds"] == 3
+    by_layer = made[0].tables["Structural probe by layer"]
+    assert (by_layer["runs"] == 3).all()
+
+
+def test_the_report_says_that_classifiers_converged(made):
+    said = " ".join(made[0].cautions)
+    assert "fitted until the gradient is below 0.0001" in said and "Not converged" not in said
+    assert "by heart" not in said
+
+
+def test_one_run_alone_is_cautioned(bert, treebank):
+    result = regard.studies.probe(bert, treebank, probes=["selection"], control=False, seeds=1, **QUICK)
+    assert result.table["spread"].isna().all()
+    assert any("Fewer than 3 training runs" in text for text in result.cautions)
 
 
 def test_a_test_treebank_of_its_own_or_documents_held_out(made, bert, treebank):
@@ -220,9 +255,30 @@ def test_broken_and_long_sentences_and_words_without_pieces_are_counted(bert, tr
 @pytest.mark.corpora
 def test_attention_of_a_real_model_knows_more_than_distance_and_random_weights(minilm, corpora):
     folder = corpora / "ud_english_ewt"
-    training, test = (Source(str(folder / f"en_ewt-ud-{name}.conllu"), limit=300) for name in ("train-first", "dev"))
-    result = regard.studies.probe(minilm, training, test, probes=["pairs", "selection"], epochs=6, least=50)
+    training, test = (Source(str(folder / f"en_ewt-ud-{name}.conllu"), limit=250) for name in ("train-first", "dev"))
+    result = regard.studies.probe(minilm, training, test, probes=["pairs", "selection"], epochs=6, least=50, seeds=1)
     against = result.tables["Against baselines and controls"].set_index(["measure", "of"])["low"]
     for measure in ("dependency", "relation", "UAS"):
-        for of in ("above distance", "above random weights", "selectivity"):
+        for of in ("above distance", "above random weights", "above shuffled weights", "selectivity"):
             assert against[measure, of] > 0, (measure, of)
+
+
+@pytest.mark.corpora
+def test_distance_is_near_chance_on_the_control_task_of_real_sentences(corpora):
+    def trees(name, start):
+        source = Source(str(corpora / "ud_english_ewt" / f"en_ewt-ud-{name}.conllu"), sample=350)
+        sentences = [sentence for sentence in read_trees(source) if len(sentence.words) > 2]
+        return [tree_of(start + n, sentence, range(len(sentence.words))) for n, sentence in enumerate(sentences)]
+
+    training, test = trees("train-first", 0), trees("dev", 10_000)
+    training, development = training[:-50], training[-50:]
+    maps = features([*training, *development, *test], lambda tree: noise(tree, 1))  # the model does not matter here
+    scores = Scores()
+    for run in range(3):
+        shared = {"scores": scores.of_run(run, 3), "seed": run}
+        PairProbe(training, test, least=50, **shared).model(maps)
+        SelectionProbe(training, development, test, epochs=4, **shared).model(maps)
+    assert scores.value("pairs/dependency/distance").value > 0.7
+    for measure, room in (("pairs/dependency", 0.03), ("pairs/relation", 0.05), ("selection/UAS", 0.05)):
+        above = scores.difference(f"{measure}/control task, distance", f"{measure}/control task, majority")
+        assert above.value < room, measure

@@ -1,15 +1,24 @@
 """The probes on features that were made up: what is there is found, what is not is not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
 from regard.corpus.treebank import ROOT, Sentence, Word
-from regard.studies.probe_linear import Linear, chunked
+from regard.studies.probe_linear import TOLERANCE, Linear
 from regard.studies.probe_pairs import DEPENDENCY, RELATION, PairProbe, linked
-from regard.studies.probe_scores import Scores
+from regard.studies.probe_scores import Scores, over_runs
 from regard.studies.probe_selection import UAS, SelectionProbe
-from regard.studies.probe_structural import DSPR, UUAS, StructuralProbe, correlation, edges_right
+from regard.studies.probe_structural import (
+    DSPR,
+    UUAS,
+    StructuralProbe,
+    correlation,
+    edges_right,
+    structural_model,
+)
 from regard.studies.probe_trees import LOST, Control, Tree, set_aside, tree_distances, tree_of
 from tests.studies.probes import RELATIONS, attending_head, features, noise, random_trees, tree_embedding
 
@@ -22,7 +31,7 @@ EVERY = [*TRAINING, *DEVELOPMENT, *TEST]
 
 
 def pair_scores(made, **options):
-    probe = PairProbe(TRAINING, TEST, Scores(), epochs=5, least=20, **options)
+    probe = PairProbe(TRAINING, TEST, Scores(), least=20, **options)
     probe.model(made)
     return probe.scores
 
@@ -86,7 +95,7 @@ def test_the_distance_baseline_is_right_where_every_head_is_the_next_word():
 
     training, development, test = ([chain(tree) for tree in trees] for trees in (TRAINING, DEVELOPMENT, TEST))
     made = features([*training, *development, *test], lambda tree: noise(tree, 2))
-    pairs = PairProbe(training, test, Scores(), epochs=5, least=20)
+    pairs = PairProbe(training, test, Scores(), least=20)
     pairs.model(made)
     assert pairs.scores.value(f"{DEPENDENCY}/distance").value == 1
     probe = SelectionProbe(training, development, test, Scores(), epochs=8)
@@ -96,7 +105,7 @@ def test_the_distance_baseline_is_right_where_every_head_is_the_next_word():
     assert probe.scores.value(f"{UAS}/distance").value > 0.99
     states = spilled([*training, *development, *test], lambda tree: np.zeros((1, len(tree), 3)))
     structural = StructuralProbe(training, development, test, Scores(), ranks=(1,), epochs=1)
-    structural.model(states)
+    structural_model([structural], states)
     assert structural.scores.value(f"{UUAS}/distance").value == 1
     assert structural.scores.value(f"{DSPR}/distance").value == pytest.approx(1)
 
@@ -105,18 +114,68 @@ def test_the_distance_baseline_is_right_where_every_head_is_the_next_word():
 
 
 def test_the_control_task_depends_on_the_word_alone():
-    control = Control(TRAINING)
-    relations, offsets = {}, {}
+    control, shares = Control(TRAINING), np.array([0.5, 0.3, 0.2])
+    known = {}
     for tree in random_trees(40, seed=6, longest=40):
+        heads = control.of(tree).heads
+        words = np.flatnonzero(~tree.punctuation)
+        places = {words[0]: "first", words[-1]: "last", ROOT: "nothing"}
+        for place, (word, side, relation) in enumerate(
+            zip(tree.words, control.sides(tree), control.relations(tree, shares), strict=True)
+        ):
+            assert known.setdefault((word, "side"), side) == side
+            assert known.setdefault((word, "relation"), relation) == relation
+            if heads[place] != LOST:  # it would hang on itself
+                assert known.setdefault((word, "place"), places[heads[place]]) == places[heads[place]]
+    given = [{value for (_, name), value in known.items() if name == what} for what in ("side", "relation", "place")]
+    assert given == [{0, 1}, {0, 1, 2}, {"first", "last", "nothing"}]
+
+
+def test_distances_of_the_control_task_are_those_of_its_heads():
+    control = Control(TRAINING)
+    for tree in random_trees(20, seed=6):
         other = control.of(tree)
-        for place, word in enumerate(tree.words):
-            assert relations.setdefault(word, other.relations[place]) == other.relations[place]
-            if 11 <= place < len(tree) - 11:  # the longest offset of the training trees stays inside
-                offsets.setdefault(word, set()).add(int(other.heads[place] - place))
-        assert (np.abs(other.distances.astype(int) - other.distances.T) == 0).all()
-        assert (other.distances == 1).sum() == 2 * (len(tree) - 1)  # a tree
-        assert ((other.heads >= 0) & (other.heads < len(tree)) & (other.heads != np.arange(len(tree)))).all()
-    assert len(offsets) > 10 and all(len(some) == 1 for some in offsets.values())
+        edges = [(n, head) for n, head in enumerate(other.heads) if head >= 0]
+        assert all(other.distances[n, head] == 1 for n, head in edges)
+        assert (other.distances == 1).sum() == 2 * len({frozenset(edge) for edge in edges})
+        roots = np.flatnonzero(other.heads == ROOT)
+        assert all(other.distances[one, two] == 2 for one in roots for two in roots if one != two)
+
+
+def test_another_seed_is_another_control_task():
+    given = [[Control(TRAINING, seed).sides(tree).tolist() for tree in TRAINING[:20]] for seed in (0, 0, 1)]
+    assert given[0] == given[1] != given[2]
+
+
+def test_distance_says_nothing_of_the_control_task():
+    def near(tree):
+        """Heads are neighbours: distance says all of the real task."""
+        heads = np.append(np.arange(1, len(tree)), ROOT)
+        edges = [(n, n + 1) for n in range(len(tree) - 1)]
+        return replace(tree, heads=heads, punctuation=heads < ROOT, distances=tree_distances(len(tree), edges))
+
+    training, development, test = ([near(tree) for tree in trees] for trees in (TRAINING, DEVELOPMENT, TEST))
+    made = features([*training, *development, *test], lambda tree: noise(tree, 2))
+    pairs = PairProbe(training, test, Scores(), least=20)
+    pairs.model(made)
+    assert pairs.scores.value(f"{DEPENDENCY}/distance").value == 1
+    assert abs(pairs.scores.value(f"{DEPENDENCY}/control task, distance").value - 0.5) < 0.06
+    apart = pairs.scores.difference(f"{RELATION}/control task, distance", f"{RELATION}/control task, majority")
+    assert abs(apart.value) < 0.06
+    probe = SelectionProbe(training, development, test, Scores(), epochs=8)
+    probe.model(made)
+    assert probe.scores.value(f"{UAS}/distance").value > 0.99
+    assert probe.scores.difference(f"{UAS}/control task, distance", f"{UAS}/control task, majority").value < 0.1
+
+
+def test_a_head_that_knows_the_answer_of_every_word_solves_the_control_task():
+    control = Control(TRAINING)
+
+    def told(tree):
+        return np.concatenate([attending_head(replace(tree, heads=control.of(tree).heads)), noise(tree, 3)], axis=-1)
+
+    scores = selection_scores(features(EVERY, told))
+    assert scores.value(f"{UAS}/control task").value > 0.99 > scores.value(f"{UAS}/model").high
 
 
 def test_what_is_read_from_structure_is_selective(planted):
@@ -126,7 +185,7 @@ def test_what_is_read_from_structure_is_selective(planted):
     assert selected.difference(f"{UAS}/model", f"{UAS}/control task").low > 0.3
 
 
-def test_what_is_known_by_heart_is_not_selective():
+def test_what_is_remembered_of_words_is_not_selective():
     types = sorted({word for tree in EVERY for word in tree.words})
 
     def word_identity(tree):
@@ -137,6 +196,8 @@ def test_what_is_known_by_heart_is_not_selective():
         return maps
 
     scores = pair_scores(features(EVERY, word_identity))
+    assert scores.value(f"{DEPENDENCY}/control task").value > 0.99
+    assert scores.difference(f"{DEPENDENCY}/model", f"{DEPENDENCY}/control task").high < 0
     assert scores.value(f"{RELATION}/control task").value > 0.99
     assert scores.difference(f"{RELATION}/model", f"{RELATION}/control task").high < 0
 
@@ -166,8 +227,8 @@ def test_a_metric_that_is_the_tree_is_found_and_its_layer_chosen():
     training = random_trees(400, seed=5, start=10_000)
     every = spilled([*training, *DEVELOPMENT, *TEST], states)
     probe = StructuralProbe(training, DEVELOPMENT, TEST, Scores(), ranks=(1, 32), epochs=40)
-    probe.model(every)
-    assert np.argmax(probe.scores.sums["structural/development/model"]) == 1
+    structural_model([probe], every)
+    assert np.argmax(probe.scores.sums["structural/development/model"][0]) == 1
     assert probe.scores.value(f"{UUAS}/model").value > 0.9
     assert probe.scores.value(f"{DSPR}/model").value > 0.9
     assert probe.scores.value(f"{UUAS}/layer 0").value < 0.5
@@ -195,16 +256,58 @@ def test_edges_and_correlations_are_those_of_hand_and_scipy():
 # -- parts -------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_gives_the_same_classifier_however_it_is_cut():
-    rng = np.random.default_rng(0)
-    points = rng.normal(2, 3, size=(700, 6))
-    classes = (points @ rng.normal(size=6) > 1).astype(int)
-    parts = [(points[n : n + 7], classes[n : n + 7]) for n in range(0, 700, 7)]
-    whole = Linear(2).fit(lambda epoch: [(points, classes)], 3)
-    small = Linear(2).fit(lambda epoch: chunked(iter(parts), 50), 3)
-    np.testing.assert_allclose(whole.model.coef_, small.model.coef_, rtol=1e-6)
-    np.testing.assert_allclose(whole.scaler.mean_, points.mean(axis=0))
-    assert (whole.predict(points) == classes).mean() > 0.97
+def blurred(classes, rows=900, width=12, seed=0):
+    """Correlated features of very different sizes, and classes that depend on them in part."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(2, 3, size=(rows, width)) @ rng.normal(size=(width, width)) * np.logspace(-3, 1, width)
+    scores = points / points.std(axis=0) @ rng.normal(size=(width, classes)) + rng.gumbel(size=(rows, classes)) * 2
+    return points, scores.argmax(axis=1)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_classifier_ends_where_the_gradient_is_nothing(classes):
+    points, truth = blurred(classes)
+    fitted = Linear().fit(points.copy(), truth)
+    scaled = (points - points.mean(axis=0)) / points.std(axis=0)
+    raw = scaled @ fitted.model.coef_.T + fitted.model.intercept_
+    raw = np.concatenate([np.zeros_like(raw), raw], axis=1) if classes == 2 else raw
+    shares = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+    wrong = (shares - np.eye(classes)[truth])[:, -len(fitted.model.coef_) :]
+    gradient = np.abs(wrong.T @ scaled / len(truth) + 1e-4 * fitted.model.coef_).max()
+    assert fitted.gradient == pytest.approx(max(gradient, np.abs(wrong.mean(axis=0)).max()), abs=1e-9)
+    assert fitted.gradient < TOLERANCE
+
+
+def test_a_class_that_is_alone_is_always_said():
+    assert (Linear().fit(np.ones((4, 2)), np.full(4, 3)).predict(np.zeros((2, 2))) == 3).all()
+
+
+def test_beyond_its_room_a_classifier_learns_from_some_sentences(planted, monkeypatch):
+    monkeypatch.setattr("regard.studies.probe_pairs.ROOM", 40_000)
+    scores = pair_scores(planted)
+    learned, there = scores.sums[f"{DEPENDENCY}/model/learned"][0]
+    assert 0 < learned < there and learned * 16 * 8 <= 40_000
+    assert scores.value(f"{DEPENDENCY}/model").value > 0.99
+
+
+def test_the_interval_has_the_variance_between_training_runs():
+    shares = np.array([0.5, 0.6, 0.55, 0.7])
+    replicates = over_runs(np.repeat(shares[:, None], 20_001, axis=1))  # sentences do not vary here
+    assert replicates[0] == pytest.approx(shares.mean())
+    assert replicates[1:].std() == pytest.approx(shares.std(ddof=1) / 2, rel=0.03)
+    one = over_runs(shares[:1, None].repeat(5, axis=1))
+    assert (one == 0.5).all()
+
+
+def test_runs_are_kept_apart_and_compared_with_their_own():
+    scores = Scores()
+    for run, right in enumerate(([1, 0], [1, 1], [0, 0])):
+        of_run = scores.of_run(run, 3)
+        of_run.add("p/m/a", [1, 2], np.array(right), np.ones(2))
+        of_run.add("p/m/b", [1, 2], np.array(right), np.ones(2))
+    value = scores.value("p/m/a")
+    assert (value.value, value.runs, value.count) == (0.5, 3, 2) and value.spread == pytest.approx(0.5)
+    assert scores.difference("p/m/a", "p/m/b").high == 0  # the runs vary, their difference does not
 
 
 def test_pairs_are_balanced_and_without_punctuation():

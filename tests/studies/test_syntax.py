@@ -14,19 +14,20 @@ from typer.testing import CliRunner
 import regard
 from regard.cli import app
 from regard.corpus.aligning import word_pieces
-from regard.corpus.batches import grouped
+from regard.corpus.batches import Item, grouped
 from regard.corpus.engine import Run, run_local
 from regard.corpus.ray_engine import Worker
-from regard.corpus.readers import Source, read
+from regard.corpus.readers import Example, Problems, Source, read
 from regard.corpus.sums import Sums
-from regard.corpus.treebank import ROOT, read_trees
+from regard.corpus.treebank import ROOT, read_trees, tree_field, trees
 from regard.model import load
 from regard.studies.arcs import Arc, arcs_svg
 from regard.studies.held_out import choose
+from regard.studies.probe_trees import tree_of as probe_tree
 from regard.studies.spanning import spanning_hits
 from regard.studies.stanford import stanford
 from regard.studies.syntax_counts import ALL, Counted
-from regard.studies.syntax_sums import DIRECTIONS, OFFSETS, Syntax
+from regard.studies.syntax_sums import DIRECTIONS, OFFSETS, Parsed, Syntax
 from tests.studies.planted import planted_model, write_planted
 
 # (form, head from 1, relation, part of speech), then whether a space follows; a range takes the words after it
@@ -145,7 +146,13 @@ def test_the_control_does_not_find_what_was_planted(planted):
     result = regard.studies.syntax(planted_model(), planted[1], control=True, limit=150, least=50)
     best = result.tables["Best head of each relation"].set_index("relation")
     assert best.loc["nsubj", "control"] < 60 < best.loc["nsubj", "accuracy"]
-    assert any(said.startswith("Control, random weights: ") for said in result.findings)
+    controls = [said for said in result.findings if said.startswith("Control, ")]
+    assert [said.partition(":")[0].removeprefix("Control, ") for said in controls] == [
+        "random weights 0",
+        "random weights 1",
+        "random weights 2",
+        "shuffled weights",
+    ]
 
 
 # -- by hand ---------------------------------------------------------------------------------------------------
@@ -356,7 +363,8 @@ def test_real_heads_beat_every_fixed_offset_and_random_ones_do_not(minilm, corpo
     relations = best[best["relation"] != ALL]
     assert (relations["beats it"] == "yes").sum() >= 5
     assert (relations["control gain high"] < relations["gain low"])[relations["beats it"] == "yes"].sum() >= 5
-    assert any(said.startswith(f"Control, random weights: 0 of {len(relations)}") for said in result.findings)
+    controls = [said for said in result.findings if said.startswith("Control, random weights")]
+    assert len(controls) == 3 and all(f": 0 of {len(relations)} relations" in said for said in controls)
 
 
 @pytest.mark.models
@@ -373,3 +381,16 @@ def test_chinese_pieces_are_characters_of_their_words(minilm, corpora):
     assert checked > 400
     result = regard.studies.syntax(minilm, Source(str(path), limit=40), least=20)
     assert any("no piece of their own" in said for said in result.cautions)  # characters it does not know
+
+
+def test_syntax_and_probes_leave_out_the_same_words_as_punctuation(bert):
+    """A tag without its relation, a relation without its tag, a subtype, and a word that is neither."""
+    told = "the DET det , PUNCT dep cat X punct ? _ punct:x sat VERB root".split()
+    words = list(zip(told[::3], told[1::3], told[2::3], strict=True))
+    rows = [f"{n}\t{w}\t_\t{tag}\t_\t_\t{0 if r == 'root' else 5}\t{r}\t_\t_" for n, (w, tag, r) in enumerate(words, 1)]
+    lines = [(n, line) for n, line in enumerate(["# text = the , cat ? sat", *rows, ""], 1)]
+    [sentence] = trees(iter(lines), "made up", Problems())
+    example = Example(0, sentence.text, fields={"tree": tree_field(sentence)})
+    parsed = Parsed(Item(0, bert.encode(sentence.text), example))
+    probed = probe_tree(0, sentence, range(len(words)))
+    assert (~parsed.joined).tolist() == probed.punctuation.tolist() == [False, True, True, True, False]

@@ -19,6 +19,7 @@ class RunningTask(Running):
     """Options of a run; random weights know no task."""
 
     control: Annotated[bool, typer.Option(hidden=True)] = False
+    control_seeds: Annotated[int, typer.Option(hidden=True)] = 3
 
 
 @expanded

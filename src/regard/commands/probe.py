@@ -30,6 +30,7 @@ class Training:
     ranks: Annotated[str, typer.Option(help="Ranks of the structural probe.", metavar="N,N,...")] = "1,2,4,8,16,32,64"
     epochs: Annotated[int, typer.Option(help="Most passes over the training sentences.", min=1)] = 12
     least: Annotated[int, typer.Option(help="Instances that make a relation worth telling apart.", min=1)] = 100
+    seeds: Annotated[int, typer.Option(help="Times every probe is trained; draws of random weights.", min=1)] = 3
 
     def numbers(self) -> list[int]:
         """The ranks."""
@@ -50,7 +51,7 @@ def probe(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the result.")] = Path("regard-probe"),
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a sentence that cannot be read.")] = False,
     no_control: Annotated[
-        bool, typer.Option("--no-control", help="Leave random weights of the same shape out.")
+        bool, typer.Option("--no-control", help="Leave random and shuffled weights of the same shape out.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Use the probes an interrupted run had finished.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Throw these away, and start anew.")] = False,
@@ -73,6 +74,7 @@ def probe(
             ranks=training.numbers(),
             epochs=training.epochs,
             least=training.least,
+            seeds=training.seeds,
             control=not no_control,
             output=output,
             strict=strict,

@@ -79,7 +79,12 @@ class Running:
         "truncate"
     )
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a line that cannot be read.")] = False
-    control: Annotated[bool, typer.Option("--control", help="Repeat with random weights of the same shape.")] = False
+    control: Annotated[
+        bool, typer.Option("--control", help="Repeat with random and shuffled weights of the same shape.")
+    ] = False
+    control_seeds: Annotated[
+        int, typer.Option(help="Draws of random weights; each is one more run, as are shuffled weights.", min=1)
+    ] = 3
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what an interrupted run left, and start anew.")
@@ -92,7 +97,7 @@ class Running:
 
     def options(self) -> dict[str, Any]:
         """What `regard.studies` takes of them; Ray's only where it is asked for."""
-        names = ["long", "strict", "control", "resume", "restart", "engine"]
+        names = ["long", "strict", "control", "control_seeds", "resume", "restart", "engine"]
         if self.engine == "ray":
             names += ["address", "workers", "gpus_per_worker"]
         return {name: getattr(self, name) for name in names}

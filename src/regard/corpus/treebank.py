@@ -36,6 +36,11 @@ class Word(NamedTuple):
     def span(self) -> tuple[int, int]:
         return self.start, self.end
 
+    @property
+    def punctuation(self) -> bool:
+        """Whether its tag or its relation says so; treebanks without tags have the relation alone."""
+        return self.upos == "PUNCT" or self.relation.partition(":")[0] == "punct"
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:

@@ -38,8 +38,9 @@ class Options(TypedDict, total=False):
         What becomes of examples the model cannot take whole: "truncate", "split" or "skip".
     strict
         Stop at a line that cannot be read, instead of counting it.
-    control
-        Repeat the study on the same shape with random weights.
+    control, control_seeds
+        Repeat the study on the same shape with random weights, drawn three times unless given, and with shuffled ones:
+        four more runs.
     resume, restart
         Go on where the checkpoint in `output` ends, or throw it away; without either, one that is there is refused.
     report
@@ -60,6 +61,7 @@ class Options(TypedDict, total=False):
     long: str
     strict: bool
     control: bool
+    control_seeds: int
     keep: bool
     resume: bool
     restart: bool
@@ -163,6 +165,7 @@ def probe(
     ranks: Sequence[int] = (1, 2, 4, 8, 16, 32, 64),
     epochs: int = 12,
     least: int = 100,
+    seeds: int = 3,
     **options: Unpack[Options],
 ) -> Result:
     """What linear probes read out of a model: Coenen et al., Clark et al. and Hewitt & Manning (all 2019).
@@ -181,10 +184,13 @@ def probe(
         Most passes over the training sentences.
     least
         Instances in training that make a relation worth telling apart.
+    seeds
+        Times every probe is trained, each with another tenth of the sentences to stop by, other random weights to start
+        from and another control task; numbers are means, and intervals have the spread. Also draws of random weights.
     **options
-        limit, sample, seed, output, strict, resume, restart and control as for every study, but random weights are
-        probed unless control is False; `report` is called with what is going on, how much is done and how much there is
-        (None where it is not counted).
+        limit, sample, seed, output, strict, resume, restart and control as for every study, but random and shuffled
+        weights are probed unless control is False; `report` is called with what is going on, how much is done and how
+        much there is (None where it is not counted).
     """
     from regard.studies.probe_run import PROBES, Probing, run_probes
 
@@ -200,6 +206,7 @@ def probe(
         ranks=tuple(ranks),
         epochs=epochs,
         least=least,
+        seeds=seeds,
         seed=options.get("seed", 0),
         **given,
     )

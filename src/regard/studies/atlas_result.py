@@ -21,6 +21,7 @@ from regard.store import write_atomic
 from regard.studies.atlas_page import head_records
 from regard.studies.base import Context, layers_of
 from regard.studies.carriers import carrier_cautions
+from regard.studies.controls import Ranged
 from regard.studies.pictures import grid_picture, share_picture
 from regard.studies.result import Result
 
@@ -35,7 +36,8 @@ def atlas_result(sums: Sums, context: Context) -> Result:
     """Tables and figures of the atlas."""
     table = atlas_table(sums)
     named = named_heads(table)
-    control = None if context.control is None else named_heads(atlas_table(context.control))
+    others = {} if context.controls is None else context.controls.named
+    controls = {name: named_heads(atlas_table(other)) for name, other in others.items()}
     drawers: dict[str, Any] = {
         kind: (f"Strongest pattern of each {kind} head over the corpus.", _drawer(table, named, kind))
         for kind in dict.fromkeys(table["kind"])
@@ -46,15 +48,15 @@ def atlas_result(sums: Sums, context: Context) -> Result:
         tables["Types of maps"] = shares
         label = f"Shares of map types, {context.source.name} (share of maps, as in Kovaleva et al. 2019)."
         drawers["types"] = (label, lambda: share_picture({context.source.name: _shares(shares)}))
-    if control is not None:
-        tables["Control: the same shape with random weights"] = control
+    if controls:
+        tables["Control: named heads of random and shuffled weights"] = _together(controls)
     return Result(
         study="atlas",
         title=f"What each head of {context.model.name} does",
         table=table,
         meta=context.meta(),
         drawers=drawers,
-        findings=_findings(table, named, control, context),
+        findings=_findings(table, named, controls, context),
         cautions=[*context.cautions(), *carrier_cautions(sums, table)],
         tables=tables,
         example=context.example,
@@ -207,10 +209,11 @@ def _shape(table: pd.DataFrame, kind: str) -> tuple[int, int]:
     return int(mine["layer"].max()) + 1, int(mine["head"].max()) + 1
 
 
-def _findings(table: pd.DataFrame, named: pd.DataFrame, control: pd.DataFrame | None, context: Context) -> list[str]:
+def _findings(
+    table: pd.DataFrame, named: pd.DataFrame, controls: dict[str, pd.DataFrame], context: Context
+) -> list[str]:
     """The result in sentences: counts, the strongest head of each pattern, the control."""
-    heads = len(table[["kind", "layer", "head"]].drop_duplicates())
-    with_name = len(named[["kind", "layer", "head"]].drop_duplicates())
+    heads, with_name = _count(table), _count(named)
     said = [f"{with_name} of {heads} heads have a name over {context.tally.inputs:,} inputs."]
     for name, group in named.groupby("measure", sort=False):
         best, count = group.iloc[0], "1 head" if len(group) == 1 else f"{len(group)} heads"
@@ -219,7 +222,19 @@ def _findings(table: pd.DataFrame, named: pd.DataFrame, control: pd.DataFrame | 
             f"{best.mass:.2f} of its attention (chance {best.chance:.2f}), lift {best.value:.2f}"
             f"{between(best.low, best.high)}."
         )
-    if control is not None:
-        found = len(control[["kind", "layer", "head"]].drop_duplicates())
-        said.append(f"Control: {found} of {heads} heads of the same shape with random weights get a name.")
+    if controls:
+        *random, shuffled = map(_count, controls.values())
+        said.append(f"Control: heads of {heads} that get a name: {Ranged(random, shuffled).said('{:.3g}')}.")
     return said
+
+
+def _count(table: pd.DataFrame) -> int:
+    """How many heads a table has rows of."""
+    return len(table[["kind", "layer", "head"]].drop_duplicates())
+
+
+def _together(controls: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The named heads of all controls, each with the name of its weights."""
+    import pandas as pd
+
+    return pd.concat([table.assign(weights=name) for name, table in controls.items()], ignore_index=True)

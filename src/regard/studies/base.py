@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from regard.capture import Layer
     from regard.capture.record import Book
     from regard.model import Model
+    from regard.studies.controls import Controls
     from regard.studies.result import Result
     from regard.studies.taking import Taker
     from regard.trace import Trace
@@ -128,7 +129,7 @@ class Context:
     tally: Tally
     problems: Problems
     example: Trace | None = None  # a first input, for the interactive atlas
-    control: Sums | None = None  # the same study on the same shape with random weights
+    controls: Controls | None = None  # the same study on the same shape with weights that learned nothing
     second: Sums | None = None  # of the study that the first one called for
 
     def meta(self) -> dict[str, Any]:
@@ -146,7 +147,8 @@ class Context:
             "tally": asdict(self.tally),
             "intervals": {"over": self.tally.clustered, "clusters": self.tally.clusters, "draws": DRAWS},
             "bad_lines": {"count": self.problems.count, "first": self.problems.first},
-            "control": self.control is not None,
+            "control": self.controls is not None,
+            "control_seeds": 0 if self.controls is None else len(self.controls.random),
             "regard": __version__,
         }
 
@@ -156,8 +158,10 @@ class Context:
             "Attention is not explanation: a head that attends somewhere need not move the prediction.",
             "Weights on special tokens and punctuation may transmit nothing; compare with the study of norms.",
         ]
-        if self.control is None:
-            said.append("No control was run; --control repeats the study on the same shape with random weights.")
+        if self.controls is None:
+            said.append(
+                "No control was run; --control repeats the study on the same shape with random and shuffled weights."
+            )
         if self.tally.clusters < FEWEST:
             said.append(
                 f"{self.tally.clusters} {self.tally.clustered} are too few for intervals, and for names, which rest on "

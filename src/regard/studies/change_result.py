@@ -34,9 +34,12 @@ def change_result(sums: Sums, context: Context, other: Model) -> Result:
     layers = layer_table(after, lambda kind: MEASURES, *_PLACES)
     changed = changed_patterns(before, after)
     tables = {"Patterns that appeared or vanished": changed, "By layer": layers.drop(columns="chance")}
-    if context.control is not None:
-        control = layer_table(_of(context.control, SIDES[1]), lambda kind: MEASURES, *_PLACES)
-        tables["Control: from random weights to the second model"] = control.drop(columns="chance")
+    if context.controls is not None:
+        tables["Control: from random and shuffled weights to the second model, by layer"] = context.controls.table(
+            layers,
+            lambda sums: layer_table(_of(sums, SIDES[1]), lambda kind: MEASURES, *_PLACES),
+            ("kind", "layer", "measure"),
+        )
     return Result(
         study="change",
         title=f"From {context.model.name} to {other.name}: what changed",

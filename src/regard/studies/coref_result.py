@@ -14,6 +14,7 @@ import numpy as np
 from regard.corpus.sums import Array, Sums
 from regard.intervals import between
 from regard.studies.base import Context
+from regard.studies.controls import Controls
 from regard.studies.coref_examples import example_table
 from regard.studies.coref_questions import BASELINES
 from regard.studies.coref_sums import FATES, SETS
@@ -55,9 +56,7 @@ def coref_result(sums: Sums, context: Context) -> Result:
             "to ask; check the format, or allow longer windows (pieces)"
         )
     table, rules = head_table(every), rule_table(every)
-    control = [] if context.control is None else tallies_of(context.control)
-    best = best_table(every, control)
-    gaps, random_gaps = gap_table(every), gap_table(control) if control else None
+    best, gaps = best_table(every, context.controls), gap_table(every)
     tables = {_BEST: best, _RULES: rules}
     if not gaps.empty:
         tables[_GAP] = gaps.sort_values("gap", key=abs, ascending=False, kind="stable", ignore_index=True)
@@ -69,7 +68,7 @@ def coref_result(sums: Sums, context: Context) -> Result:
         table=table,
         meta=context.meta(),
         drawers=_drawers(table, best, rules, gaps),
-        findings=[*_asked(fates), *_findings(best), *_gap_findings(gaps, best, random_gaps)],
+        findings=[*_asked(fates), *_findings(best), *_gap_findings(gaps, best, context.controls)],
         cautions=[*context.cautions(), _SELECTION, _RULE],
         tables=tables,
     )
@@ -177,7 +176,7 @@ def _findings(best: pd.DataFrame) -> list[str]:
                 "documents, so that no head can be chosen on the other; give more documents."
             )
             continue
-        control = "" if np.isnan(row["control"]) else f", random weights {_percent(row['control'])}"
+        control = "" if np.isnan(row["control"]) else f", {_controlled(row)}"
         heads = " / ".join(dict.fromkeys((row["chosen on even"], row["chosen on odd"])))
         said.append(
             f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: head {heads} is right in "
@@ -202,11 +201,11 @@ def _beside_rule(row: Mapping[str, Any]) -> str:
     )
 
 
-def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, control: pd.DataFrame | None) -> list[str]:
+def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, controls: Controls | None) -> list[str]:
     """The largest gap, how many are clear, and the gap of the heads that were chosen for all mentions."""
     said = []
     for (kind, name), rows in gaps.groupby(["kind", "candidates"], sort=False):
-        random = "" if control is None else f"; random weights: {_random(control, kind, name)}"
+        random = "" if controls is None else f"; {_random(controls, kind, name)}"
         most = rows.loc[rows["gap"].abs().idxmax()]
         said.append(
             f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}; {_clear(gaps, kind, name)} of "
@@ -227,9 +226,23 @@ def _gap(row: Mapping[str, Any]) -> str:
     )
 
 
-def _random(control: pd.DataFrame, kind: str, name: str) -> str:
-    most = control[(control["kind"] == kind) & (control["candidates"] == name)]["gap"].abs().max()
-    return f"{_clear(control, kind, name)}, the largest {100 * most:.1f} points"
+def _controlled(row: Mapping[str, Any]) -> str:
+    """Random weights with the range over draws, and shuffled ones."""
+    return (
+        f"random weights {_percent(row['control'])} ({_percent(row['control lowest'])} to "
+        f"{_percent(row['control highest'])}), shuffled weights {_percent(row['shuffled'])}"
+    )
+
+
+def _random(controls: Controls, kind: str, name: str) -> str:
+    tables = {of: gap_table(tallies_of(sums)) for of, sums in controls.named.items()}
+    most = {
+        of: 100 * table[(table["kind"] == kind) & (table["candidates"] == name)]["gap"].abs().max()
+        for of, table in tables.items()
+    }
+    return "; ".join(
+        f"{of}: {_clear(table, kind, name)}, the largest {most[of]:.1f} points" for of, table in tables.items()
+    )
 
 
 def _clear(gaps: pd.DataFrame, kind: str, name: str) -> int:

@@ -14,6 +14,7 @@ from regard.corpus.mentions import TYPES
 from regard.corpus.sums import Array, Sums, ratio
 from regard.intervals import clusters_of, interval
 from regard.studies.base import layers_of
+from regard.studies.controls import Controls, Ranged
 from regard.studies.coref_questions import BASELINES, GROUPS
 from regard.studies.coref_sums import SETS
 from regard.studies.held_out import Choice, choose, limits
@@ -26,7 +27,8 @@ ROWS = {"all": range(len(TYPES)), **{name: range(n, n + 1) for n, name in enumer
 HEADS = ("kind", "layer", "head", "candidates", "mentions", "value", "low", "high", "chance", "questions")
 BEST = (
     "kind", "candidates", "mentions", "chosen on even", "chosen on odd", "value", "low", "high", "chance", "best rule",
-    "rule", "rule chance", "difference", "difference low", "difference high", "control", "best on all", "questions",
+    "rule", "rule chance", "difference", "difference low", "difference high", "control", "control lowest",
+    "control highest", "shuffled", "best on all", "questions",
 )  # fmt: skip
 OF_RULES = SETS.index("mention heads")  # what rules choose among
 GAPS = ("kind", "candidates", "layer", "head", "pro", "anti", "gap", "low", "high", "questions")
@@ -125,18 +127,28 @@ def rule_table(every: list[Tallies]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "mentions", "rule", "value", "low", "high", "questions"])
 
 
-def best_table(every: list[Tallies], control: list[Tallies]) -> pd.DataFrame:
+def best_table(every: list[Tallies], controls: Controls | None = None) -> pd.DataFrame:
     """A row per set of candidates and group of mentions: the head chosen on one half, scored on the other."""
     import pandas as pd
 
-    others = {tallies.kind: tallies for tallies in control}
     rows = []
     for tallies in every:
         for s, name in enumerate(SETS):
             for row, mine in rows_of(tallies).items():
-                random = others[mine.kind].of(row).choice(s).value if mine.kind in others else float("nan")
-                rows.append((mine.kind, name, row, *_best(mine, s), random, _on_all(mine, s), mine.questions))
+                others = _controlled(controls, mine.kind, row, s)
+                rows.append((mine.kind, name, row, *_best(mine, s), *others, _on_all(mine, s), mine.questions))
     return pd.DataFrame(rows, columns=list(BEST))
+
+
+def _controlled(controls: Controls | None, kind: str, row: str, s: int) -> tuple[float, ...]:
+    """Held-out accuracy of random weights, the mean over draws, lowest and highest, and of shuffled ones."""
+    if controls is None:
+        return (float("nan"),) * len(Ranged.COLUMNS)
+
+    def accuracy(sums: Sums) -> float:
+        return next(tallies for tallies in tallies_of(sums) if tallies.kind == kind).of(row).choice(s).value
+
+    return tuple(controls.values(accuracy).row.values())
 
 
 def _best(mine: Tallies, s: int) -> tuple[Any, ...]:

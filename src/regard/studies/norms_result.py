@@ -12,6 +12,7 @@ import numpy as np
 from regard.corpus.sums import Array, Sums
 from regard.intervals import between, correlation_interval
 from regard.studies.base import Context, layers_of
+from regard.studies.controls import CONTROL
 from regard.studies.norms_sums import CLASSES, VOCABULARY
 from regard.studies.profiles import head_table, layer_table, lines
 from regard.studies.result import Result
@@ -38,8 +39,10 @@ def norms_result(sums: Sums, context: Context) -> Result:
     tables = {"By layer": layers}
     if not frequency.empty:
         tables["Rank correlation of the mean norm of tokens with their frequency rank"] = frequency
-    if context.control is not None:
-        tables["Control: the same shape with random weights, by layer"] = _table(context.control, heads=False)
+    if context.controls is not None:
+        tables[CONTROL] = context.controls.table(
+            layers, lambda sums: _table(sums, heads=False), ("kind", "layer", "to", "quantity")
+        )
     missing = _missing(layers, context)
     return Result(
         study="norms",

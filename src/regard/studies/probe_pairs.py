@@ -4,7 +4,8 @@ Enters: features and trees. Leaves: scores of two linear classifiers: is there a
 without), and which relation is it.
 
 A pair is (dependent, head); a pair without a dependency is drawn at random from the same sentence, in either order.
-The paper has A_ij, one number a head ("one direction"); "model" has A_ij and A_ji. Punctuation takes no part.
+The paper has A_ij, one number per head ("one direction"); "model" has A_ij and A_ji. Punctuation takes no part. The
+control task has the same pairs with classes that follow from the type of the first word.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ import numpy as np
 
 from regard.corpus.sums import Array
 from regard.studies.probe_features import Features
-from regard.studies.probe_linear import Chunk, Linear, chunked
+from regard.studies.probe_linear import Linear
 from regard.studies.probe_scores import Scores, by_sentence
 from regard.studies.probe_trees import Control, Tree
 
 DEPENDENCY, RELATION = "pairs/dependency", "pairs/relation"
 FURTHEST = 10  # words; a distance beyond counts as this
-_ROWS = 8192  # of a chunk
+ROOM = 1 << 30  # bytes of the features that a classifier learns from; beyond, it learns from some of the sentences
+_CONTROLLED = {"control task": "model", "control task, distance": "distance"}  # what is tried on the control task
+_MAJORITY = {"model": "majority", "control task": "control task, majority"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,72 +112,65 @@ class PairProbe:
     training: Sequence[Tree]
     test: Sequence[Tree]
     scores: Scores
-    epochs: int = 5
     seed: int = 0
     least: int = 100  # dependencies of a relation in training
     report: Callable[[str], None] = lambda what: None
 
     def model(self, features: Features) -> None:
-        """The probes on a model, their baselines and their control tasks."""
+        """The probes on a model, their baselines, and probe and baseline on the control task."""
         control = Control(self.training, self.seed)
-        self._dependency("model", both_directions(features))
-        self._dependency("one direction", one_direction(features))
-        self._dependency("distance", distance)
-        self._dependency("control task", both_directions(features), control.of)
-        self._majority(DEPENDENCY, self._linked)
+        readers = {"model": both_directions(features), "one direction": one_direction(features), "distance": distance}
+        for of, read in readers.items():
+            self._dependency(of, read)
+        for of, name in _CONTROLLED.items():
+            self._dependency(of, readers[name], control)
         names = self.names
         if len(names) < 2:
             return
+        for of, read in readers.items():
+            self._relation(of, read)
+        for of, name in _CONTROLLED.items():
+            self._relation(of, readers[name], control)
 
-        def random_relations(tree: Tree) -> Tree:
-            return replace(tree, relations=control.of(tree).relations)
-
-        self._relation("model", both_directions(features), recalls=True)
-        self._relation("one direction", one_direction(features))
-        self._relation("distance", distance)
-        self._relation("control task", both_directions(features), random_relations)
-        self._majority(RELATION, lambda tree: related(tree, names))
-
-    def random(self, features: Features) -> None:
-        """The probes on the same shape with random weights."""
-        self._dependency("random weights", both_directions(features))
+    def weights(self, of: str, features: Features) -> None:
+        """The probes on the same shape with weights that learned nothing."""
+        self._dependency(of, both_directions(features))
         if len(self.names) >= 2:
-            self._relation("random weights", both_directions(features))
+            self._relation(of, both_directions(features))
 
     @property
     def names(self) -> dict[str, int]:
         """The relations that are told apart."""
         return frequent(self.training, self.least)
 
-    def _linked(self, tree: Tree) -> Pairs:
-        return linked(tree, self.seed)
-
-    def _dependency(self, of: str, read: Reader, task: Callable[[Tree], Tree] = lambda tree: tree) -> None:
+    def _dependency(self, of: str, read: Reader, control: Control | None = None) -> None:
         self.report(f"is there a dependency: {of}")
-        self._trial(f"{DEPENDENCY}/{of}", lambda tree: self._linked(task(tree)), read, 2)
 
-    def _relation(
-        self, of: str, read: Reader, task: Callable[[Tree], Tree] = lambda tree: tree, *, recalls: bool = False
-    ) -> None:
+        def make(tree: Tree) -> Pairs:
+            pairs = linked(tree, self.seed)
+            return pairs if control is None else replace(pairs, classes=control.sides(tree)[pairs.query])
+
+        self._trial(f"{DEPENDENCY}/{of}", make, read)
+
+    def _relation(self, of: str, read: Reader, control: Control | None = None) -> None:
         self.report(f"which relation: {of}")
         names = self.names
-        owners, truth, right = self._trial(
-            f"{RELATION}/{of}", lambda tree: related(task(tree), names), read, len(names)
-        )
-        for name, number in names.items() if recalls else ():
+        counts = np.bincount(np.concatenate([related(tree, names).classes for tree in self.training]))
+
+        def make(tree: Tree) -> Pairs:
+            pairs = related(tree, names)
+            if control is None:
+                return pairs
+            return replace(pairs, classes=control.relations(tree, counts / counts.sum())[pairs.query])
+
+        owners, truth, right = self._trial(f"{RELATION}/{of}", make, read)
+        for name, number in names.items() if of == "model" else ():
             mine = truth == number
             self._note(f"relations/{name}/{of}", owners[mine], right[mine])
 
-    def _trial(self, name: str, make: Maker, read: Reader, classes: int) -> tuple[Array, Array, Array]:
+    def _trial(self, name: str, make: Maker, read: Reader) -> tuple[Array, Array, Array]:
         """Train on one set, test on the other; returns each test pair's sentence, class, and whether it was right."""
-        training = [(tree, make(tree)) for tree in self.training]
-
-        def stream(epoch: int) -> Iterable[Chunk]:
-            order = np.random.default_rng([self.seed, epoch]).permutation(len(training))
-            some = (training[n] for n in order)
-            return chunked(((read(tree, pairs), pairs.classes) for tree, pairs in some), _ROWS)
-
-        fitted = Linear(classes, seed=self.seed).fit(stream, self.epochs)
+        fitted, most = self._fitted(name, make, read)
         owners, truth, right = [], [], []
         for place, tree in enumerate(self.test):
             pairs = make(tree)
@@ -186,15 +182,28 @@ class PairProbe:
             raise ValueError("the test sentences have no pair of words to test on; take more or longer ones")
         found = np.concatenate(owners), np.concatenate(truth), np.concatenate(right)
         self._note(name, found[0], found[2])
+        if (task := _MAJORITY.get(name.rpartition("/")[2])) is not None:  # the same for every reader of a task
+            self._note(f"{name.rpartition('/')[0]}/{task}", found[0], found[1] == most)
         return found
 
-    def _majority(self, name: str, make: Maker) -> None:
-        """Always saying the class that training has most of."""
-        counts = Counter(int(c) for tree in self.training for c in make(tree).classes)
-        most = counts.most_common(1)[0][0] if counts else 0
-        classes = [make(tree).classes for tree in self.test]
-        owners = np.repeat(np.arange(len(classes)), [len(some) for some in classes])
-        self._note(f"{name}/majority", owners, np.concatenate(classes) == most)
+    def _fitted(self, name: str, make: Maker, read: Reader) -> tuple[Linear, int]:
+        """The classifier of the training pairs, of as many sentences as there is room for; the most frequent class."""
+        made = [(tree, pairs) for tree in self.training if len((pairs := make(tree)).classes)]
+        if not made:
+            raise ValueError("the training sentences have no pair of words to learn from; take more or longer ones")
+        width = read(*made[0]).shape[1]
+        sizes = np.array([len(pairs.classes) for _, pairs in made])
+        order = np.random.default_rng(self.seed).permutation(len(made))
+        order = order[np.cumsum(sizes[order]) * width * 8 <= ROOM]
+        features = np.empty((int(sizes[order].sum()), width))  # single precision would end short of the optimum
+        ends = np.cumsum(sizes[order])
+        for n, end in zip(order, ends, strict=True):
+            features[end - sizes[n] : end] = read(*made[n])
+        classes = np.concatenate([made[n][1].classes for n in order])
+        fitted = Linear().fit(features, classes)
+        self.scores.note(f"{name}/gradient", fitted.gradient)
+        self.scores.note(f"{name}/learned", np.array([len(classes), sizes.sum()]))
+        return fitted, int(np.bincount(classes).argmax())
 
     def _note(self, name: str, owners: Array, right: Array) -> None:
         self.scores.add(name, [tree.drawn_with for tree in self.test], *by_sentence(owners, right, len(self.test)))

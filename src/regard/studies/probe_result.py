@@ -6,6 +6,7 @@ Enters: sums of the test sentences. Leaves: a `Result`: a row per probe, measure
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,10 @@ import numpy as np
 from regard.corpus.checkpoint import Progress
 from regard.corpus.sums import Array
 from regard.intervals import between
+from regard.studies.controls import RANDOM, SHUFFLED
 from regard.studies.pictures import heat_picture, new_figure
+from regard.studies.probe_linear import TOLERANCE
+from regard.studies.probe_pairs import ROOM
 from regard.studies.probe_scores import Scores, Value
 from regard.studies.result import Result
 from regard.views.figures import Picture, head_colour
@@ -29,9 +33,19 @@ MEASURES = {
     "structural/UUAS": "edges of the tree from hidden states, UUAS",
     "structural/DSpr": "distances in the tree from hidden states, Spearman",
 }
-_OF = ("model", "one direction", "random weights", "distance", "majority", "control task")
-_AGAINST = {"selectivity": "control task", "above distance": "distance", "above random weights": "random weights"}
-_COLUMNS = ("probe", "measure", "of", "value", "low", "high", "count")
+_TASK = "control task"
+_OF = ("model", "one direction", RANDOM, SHUFFLED, "distance", "majority")
+_ON_CONTROL = (_TASK, f"{_TASK}, distance", f"{_TASK}, majority")
+_AGAINST = {  # name -> what is above what
+    "selectivity": ("model", _TASK),
+    "selectivity of distance": ("distance", f"{_TASK}, distance"),
+    "above distance": ("model", "distance"),
+    f"above {RANDOM}": ("model", RANDOM),
+    f"above {SHUFFLED}": ("model", SHUFFLED),
+}
+FEWEST_SEEDS = 3  # training runs that an interval needs
+_NUMBERS = ("value", "low", "high", "spread", "runs", "count")
+_COLUMNS = ("probe", "measure", "of", *_NUMBERS)
 
 
 def probe_result(progress: Progress, meta: Mapping[str, Any]) -> Result:
@@ -49,7 +63,7 @@ def probe_result(progress: Progress, meta: Mapping[str, Any]) -> Result:
         study="probe",
         title=f"What probes read out of {meta['model']}",
         table=_table(scores, measures),
-        meta=meta,
+        meta={**meta, "layer": chosen_layer(scores) if "structural/UUAS/model" in scores else None},
         drawers=drawers,
         findings=_findings(scores, measures, meta),
         cautions=_cautions(scores, meta),
@@ -59,14 +73,15 @@ def probe_result(progress: Progress, meta: Mapping[str, Any]) -> Result:
 
 def _row(place: str, of: str, value: Value) -> tuple[Any, ...]:
     probe, measure = place.split("/")
-    return probe, measure, of, value.value, value.low, value.high, value.count
+    return probe, measure, of, *astuple(value)
 
 
 def _table(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
     """Every measure of the model, its baselines and its controls."""
     import pandas as pd
 
-    rows = [_row(m, of, scores.value(f"{m}/{of}")) for m in measures for of in _OF if f"{m}/{of}" in scores]
+    every = (*_OF, *_ON_CONTROL)
+    rows = [_row(m, of, scores.value(f"{m}/{of}")) for m in measures for of in every if f"{m}/{of}" in scores]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
@@ -75,10 +90,10 @@ def _differences(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        _row(m, name, scores.difference(f"{m}/model", f"{m}/{other}"))
+        _row(m, name, scores.difference(f"{m}/{one}", f"{m}/{other}"))
         for m in measures
-        for name, other in _AGAINST.items()
-        if f"{m}/{other}" in scores
+        for name, (one, other) in _AGAINST.items()
+        if f"{m}/{one}" in scores and f"{m}/{other}" in scores
     ]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
@@ -87,8 +102,8 @@ def _relations(scores: Scores) -> pd.DataFrame:
     import pandas as pd
 
     names = [name for name in scores.names() if name.startswith("relations/")]
-    rows = [(name.split("/")[1], *_numbers(scores.value(name))) for name in names]
-    return pd.DataFrame(rows, columns=["relation", "value", "low", "high", "count"])
+    rows = [(name.split("/")[1], *astuple(scores.value(name))) for name in names]
+    return pd.DataFrame(rows, columns=["relation", *_NUMBERS])
 
 
 def _by(scores: Scores, what: str, meta: Mapping[str, Any] | None = None) -> pd.DataFrame:
@@ -102,31 +117,28 @@ def _by(scores: Scores, what: str, meta: Mapping[str, Any] | None = None) -> pd.
         found = {int(name.rpartition(" ")[2]): name for name in names}
         if meta is not None and f"{place}/model" in scores:
             found[max(meta["settings"]["ranks"])] = f"{place}/model"
-        rows += [(number, measure, *_numbers(scores.value(name))) for number, name in found.items()]
-    return pd.DataFrame(rows, columns=[what, "measure", "value", "low", "high", "count"])
-
-
-def _numbers(value: Value) -> tuple[float, float, float, int]:
-    return value.value, value.low, value.high, value.count
+        rows += [(number, measure, *astuple(scores.value(name))) for number, name in found.items()]
+    return pd.DataFrame(rows, columns=[what, "measure", *_NUMBERS])
 
 
 def chosen_layer(scores: Scores, of: str = "model") -> int:
-    """The layer with the best UUAS on the development sentences."""
-    return int(np.argmax(scores.sums[f"structural/development/{of}"]))
+    """The layer with the best UUAS on the development sentences, on average over runs."""
+    return int(np.argmax(scores.sums[f"structural/development/{of}"].mean(axis=0)))
 
 
 # -- figures ---------------------------------------------------------------------------------------------------
 
 
 def _drawers(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) -> dict[str, Any]:
-    basis = "bars: 95 % over test sentences"
+    basis = "bars: 95 % over test sentences and training runs"
     found: dict[str, tuple[str, Callable[[], Picture]]] = {
         "probes": (f"Every probe beside its baselines and controls ({basis}).", lambda: _bars(scores, measures)),
     }
     if "selection/weights" in scores.sums:
         for n, name in enumerate(("from head to dependent", "from dependent to head")):
             caption = f"Weights of the head-selection probe, attention {name}; weights are not importances."
-            draw = _heat(scores.sums["selection/weights"][:, n], scores.sums["selection/heads"], f"attention {name}")
+            weights = scores.sums["selection/weights"].mean(axis=0)[:, n]  # (heads,) over runs
+            draw = _heat(weights, scores.sums["selection/heads"][0], f"attention {name}")
             found[f"selection-weights-{name.replace(' ', '-')}"] = caption, draw
     if "structural/UUAS/model" in scores:
         for what in ("layer", "rank"):
@@ -145,10 +157,10 @@ def _heat(weights: Array, heads: Array, title: str) -> Callable[[], Picture]:
 
 
 def _bars(scores: Scores, measures: Sequence[str]) -> Picture:
-    drawn = new_figure(7.2, 0.6 + 1.15 * len(measures))
+    drawn = new_figure(7.2, 0.6 + 1.5 * len(measures))
     axes = drawn.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
     for place, measure in zip(axes, measures, strict=True):
-        there = [of for of in _OF if f"{measure}/{of}" in scores]
+        there = [of for of in (*_OF, *_ON_CONTROL) if f"{measure}/{of}" in scores]
         values = [scores.value(f"{measure}/{of}") for of in there]
         middle = np.array([value.value for value in values])
         reach = np.abs(np.array([[v.value - v.low, v.high - v.value] for v in values]).T)
@@ -195,19 +207,24 @@ def _findings(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) 
     sentences = meta["sentences"]
     said = [
         f"{sentences['test']:,} test sentences, held out by {sentences['split']}; learned from "
-        f"{sentences['training']:,}, stopped by {sentences['development']:,} more."
+        f"{sentences['training']:,}, stopped by {sentences['development']:,} more; {meta['settings']['seeds']} runs, "
+        "each stopped by others."
     ]
+
+    def told(measure: str, names: Sequence[str]) -> str:
+        there = [of for of in names if f"{measure}/{of}" in scores]
+        return ", ".join(f"{of} {scores.value(f'{measure}/{of}').value:.3f}" for of in there)
+
     for measure in measures:
-        value = scores.value(f"{measure}/model")
-        others = [
-            f"{of} {scores.value(f'{measure}/{of}').value:.3f}"
-            for of in _OF
-            if of != "model" and f"{measure}/{of}" in scores
-        ]
+        value, selective = (
+            scores.value(f"{measure}/model"),
+            scores.difference(f"{measure}/model", f"{measure}/{_TASK}"),
+        )
         where = f" (layer {chosen_layer(scores)}, rank {max(meta['settings']['ranks'])})" if "struct" in measure else ""
         said.append(
             f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; "
-            f"{', '.join(others)}."
+            f"{told(measure, _OF[1:])}. {told(measure, _ON_CONTROL).capitalize()}; selectivity {selective.value:.3f}"
+            f"{between(selective.low, selective.high, '.3f')}."
         )
     return said
 
@@ -217,14 +234,18 @@ def _cautions(scores: Scores, meta: Mapping[str, Any]) -> list[str]:
     sentences = meta["sentences"]
     said = [
         "A probe shows that something can be read out, not that the model uses it; weights are not importances.",
-        "What a probe learns by heart counts too: compare with the control task, in which every word type has a "
-        "random head or relation, and with random weights.",
+        "A probe may remember words instead of reading structure: the control task gives every word type a random "
+        "answer, which can only be remembered. Selectivity is the score less that of the control task, and means "
+        "something where distance and majority on the control task are as low as on the task.",
         "Word order gives much away: compare with what distance alone does.",
     ]
     if sentences["split"] == "file" and meta["test"]["name"] == meta["corpus"]["name"]:
         said.append("Training and test treebank have the same name: what is tested on must not be learned from.")
     if not meta["control"]:
-        said.append("Random weights were not probed (--no-control).")
+        said.append("Random and shuffled weights were not probed (--no-control).")
+    if meta["settings"]["seeds"] < FEWEST_SEEDS:
+        said.append(f"Fewer than {FEWEST_SEEDS} training runs: intervals say little of how training varies.")
+    said += _fits(scores)
     if "structural" in meta["settings"]["probes"] and "structural/UUAS/model" not in scores:
         said.append(f"The structural probe is n/a: {meta['model']} does not give its hidden states.")
     if "pairs/dependency/model" in scores and "pairs/relation/model" not in scores:
@@ -240,4 +261,23 @@ def _cautions(scores: Scores, meta: Mapping[str, Any]) -> list[str]:
         )
     if meta["bad_lines"]["count"]:
         said.append(f"{meta['bad_lines']['count']:,} sentences could not be read: {meta['bad_lines']['first'][0]}.")
+    return said
+
+
+def _fits(scores: Scores) -> list[str]:
+    """Whether the classifiers of pairs converged, and whether there was room for all they were to learn from."""
+    found = {name: array for name, array in scores.sums.arrays.items() if name.endswith("/gradient")}
+    if not found:
+        return []
+    steep = {name.removesuffix("/gradient"): float(array.max()) for name, array in found.items()}
+    most = max(steep.values())
+    said = [f"Classifiers of pairs are fitted until the gradient is below {TOLERANCE:g}; the largest is {most:.1e}."]
+    if late := [name for name, value in steep.items() if value > TOLERANCE]:
+        said.append(f"Not converged: {', '.join(late)}; their scores are lower bounds.")
+    shares = [np.divide(*array.sum(axis=0)) for name, array in scores.sums.arrays.items() if name.endswith("/learned")]
+    if min(shares) < 1:
+        said.append(
+            f"Classifiers of pairs learned from {min(shares):.0%} or more of the training pairs, as many as fit into "
+            f"{ROOM / 2**30:.0f} GiB."
+        )
     return said

@@ -1,4 +1,4 @@
-"""Running the probes: a treebank split, features of the model and of random weights, every probe on both, the result.
+"""Running the probes: a treebank split, features of the model and of its controls, every probe on each, the result.
 
 Enters: a model and one or two treebanks. Leaves: a `Result`. What is finished, probe by probe, is kept in a checkpoint.
 """
@@ -21,14 +21,14 @@ from regard.corpus.readers import Example, Problems, Source, check, read
 from regard.corpus.sums import Array
 from regard.fingerprint import digest
 from regard.intervals import GROUPS
+from regard.studies.controls import RANDOM, SHUFFLED, random_model, shuffled_model
 from regard.studies.folder import CHECKPOINT, forget, held
 from regard.studies.probe_features import Features, Read, features_of
 from regard.studies.probe_pairs import PairProbe
 from regard.studies.probe_scores import Scores
 from regard.studies.probe_selection import SelectionProbe
-from regard.studies.probe_structural import StructuralProbe
+from regard.studies.probe_structural import StructuralProbe, structural_model
 from regard.studies.probe_trees import Tree, set_aside
-from regard.studies.run import random_model
 
 if TYPE_CHECKING:
     from regard.model import Model
@@ -41,6 +41,7 @@ COUNTS = ("training", "development", "test", "words", "lost", "short", "split")
 _OTHER = 1 << 32  # numbers of the sentences of a test treebank begin here
 _TEST, _DEVELOPMENT = 0.2, 0.1
 _FEWEST = 20  # sentences
+_APART = 1000  # between the seeds of two runs, so that another seed of the study shares none of them
 
 Report = Callable[[str, int | None, int | None], None]  # (what, done, total); None where it cannot be counted
 
@@ -55,6 +56,7 @@ class Probing:
     ranks: Sequence[int] = (1, 2, 4, 8, 16, 32, 64)
     epochs: int = 12
     least: int = 100
+    seeds: int = 3
     control: bool = True
     seed: int = 0
     strict: bool = False
@@ -69,8 +71,8 @@ class Probing:
             raise ValueError(f"there is no probe {', '.join(wrong) or 'chosen'}; choose from {', '.join(PROBES)}")
         if not self.ranks or min(self.ranks) < 1:
             raise ValueError("ranks are numbers from 1 on, such as 1,4,16,64")
-        if self.epochs < 1 or self.least < 1:
-            raise ValueError("epochs and the least instances of a relation are numbers from 1 on")
+        if self.epochs < 1 or self.least < 1 or self.seeds < 1:
+            raise ValueError("epochs, seeds and the least instances of a relation are numbers from 1 on")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -82,14 +84,19 @@ class Probing:
             "ranks": sorted(set(self.ranks)),
             "epochs": self.epochs,
             "least": self.least,
+            "seeds": self.seeds,
             "control": self.control,
         }
 
     @property
     def units(self) -> list[tuple[str, str]]:
         """(weights, probe) in the order they are run; each is kept when it is finished."""
-        weights = ("model", "random") if self.control else ("model",)
-        return [(of, name) for of in weights for name in self.settings["probes"]]
+        controls = [*(f"{RANDOM} {run}" for run in range(self.seeds)), SHUFFLED] if self.control else []
+        return [(of, name) for of in ("model", *controls) for name in self.settings["probes"]]
+
+    def seed_of(self, run: int) -> int:
+        """The seed of a training run."""
+        return self.seed + _APART * run
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,18 +159,18 @@ class _Running:
         }
 
     def on(self, weights: str, progress: Progress) -> Progress:
-        """The features of the model or of random weights, and every probe on them that is not done yet."""
+        """The features of the model or of a control, and every probe on them that is not done yet."""
         todo = [name for of, name in self.probing.units[progress.windows :] if of == weights]
         features, found = self._features(weights, "structural" in todo)
         try:
-            parts = parts_of(found, self.probing)
+            parts = [parts_of(found, self.probing, run) for run in range(self.probing.seeds)]
             for name in todo:
-                scores = Scores(self.probing.seed)
+                scores = Scores()
                 _unit(name, weights, features, parts, scores, self.probing)
                 tally = Tally()
                 if not progress.windows:  # noted once
                     tally = found.tally
-                    scores.sums.add("counts", _counts(found, parts))
+                    scores.sums.add("counts", _counts(found, parts[0]))
                 progress = progress.plus(progress.windows, tally, scores.sums)
                 if self.folder is not None:
                     save_checkpoint(self.folder / CHECKPOINT, progress, self.identity)
@@ -172,15 +179,27 @@ class _Running:
         return progress
 
     def _features(self, weights: str, hidden: bool) -> tuple[Features, Read]:
-        mine = weights == "model"
-        what = "running the model" if mine else "running random weights"
+        what = f"running {'the model' if weights == 'model' else weights}"
         return features_of(
-            self.model if mine else random_model(self.model, self.probing.seed),
+            self._weights(weights),
             iter(self.examples),
             hidden=hidden,
             folder=self.folder,
             report=lambda done: self.probing.report(what, done, len(self.examples)),
         )
+
+    def _weights(self, name: str) -> Model:
+        """The model or one of its controls."""
+        if name == "model":
+            return self.model
+        if name == SHUFFLED:
+            return shuffled_model(self.model, self.probing.seed)
+        return random_model(self.model, self.probing.seed_of(_draw(name)))
+
+
+def _draw(weights: str) -> int:
+    """The number of a draw of random weights."""
+    return int(weights.removeprefix(RANDOM))
 
 
 def _counts(found: Read, parts: Parts) -> Array:
@@ -189,25 +208,42 @@ def _counts(found: Read, parts: Parts) -> Array:
     return np.array([*sizes, found.words, found.lost, found.short, SPLITS.index(parts.split)])
 
 
-def _unit(name: str, weights: str, features: Features, parts: Parts, scores: Scores, probing: Probing) -> None:
-    """One probe on one set of weights."""
+def _unit(
+    name: str, weights: str, features: Features, parts: Sequence[Parts], scores: Scores, probing: Probing
+) -> None:
+    """One probe on one set of weights: every run on the model, one run on each of its controls."""
+    runs = len(parts)
+    if weights == "model":
+        made = [_probe(name, parts[run], scores.of_run(run, runs), probing, run) for run in range(runs)]
+        if name == "structural":
+            if features.hidden is not None:
+                structural_model(made, features.hidden)
+            return
+        for probe in made:
+            probe.model(features)
+        return
+    run = 0 if weights == SHUFFLED else _draw(weights)
+    noted = scores if weights == SHUFFLED else scores.of_run(run, runs)
+    probe = _probe(name, parts[run], noted, probing, run)
+    read = features.hidden if name == "structural" else features
+    if read is not None:
+        probe.weights(SHUFFLED if weights == SHUFFLED else RANDOM, read)
+
+
+def _probe(name: str, parts: Parts, scores: Scores, probing: Probing, run: int) -> Any:
+    """A probe for one run."""
+    again = f" (run {scores.run + 1} of {scores.runs})" if scores.runs > 1 else ""
     shared: dict[str, Any] = {
         "scores": scores,
-        "seed": probing.seed,
-        "report": lambda what: probing.report(what, None, None),
+        "seed": probing.seed_of(run),
+        "report": lambda what: probing.report(what + again, None, None),
     }
     if name == "pairs":
-        training = [*parts.training, *parts.development]  # nothing is chosen for this one
-        probe = PairProbe(training, parts.test, epochs=probing.epochs, least=probing.least, **shared)
-        (probe.model if weights == "model" else probe.random)(features)
-        return
+        return PairProbe(parts.training, parts.test, least=probing.least, **shared)
     learned = (parts.training, parts.development, parts.test)
     if name == "selection":
-        selection = SelectionProbe(*learned, epochs=probing.epochs, **shared)
-        (selection.model if weights == "model" else selection.random)(features)
-    elif features.hidden is not None:
-        structural = StructuralProbe(*learned, ranks=probing.ranks, epochs=probing.epochs, **shared)
-        (structural.model if weights == "model" else structural.random)(features.hidden)
+        return SelectionProbe(*learned, epochs=probing.epochs, **shared)
+    return StructuralProbe(*learned, ranks=probing.ranks, epochs=probing.epochs, **shared)
 
 
 # -- sentences -------------------------------------------------------------------------------------------------
@@ -222,8 +258,8 @@ def _examples(probing: Probing) -> Iterator[Example]:
             yield replace(example, number=_OTHER + example.number)
 
 
-def parts_of(found: Read, probing: Probing) -> Parts:
-    """Split into training, development and test sentences: by file, else by document, else by sentence."""
+def parts_of(found: Read, probing: Probing, run: int = 0) -> Parts:
+    """Training, development and test sentences: by file, else by document, else by sentence; runs share the last."""
     numbers = sorted(found.trees)
     if probing.test is not None:
         tested, split = np.array([number >= _OTHER for number in numbers], bool), "file"
@@ -236,7 +272,7 @@ def parts_of(found: Read, probing: Probing) -> Parts:
             f"{len(learned)} sentences to learn from and {len(test)} to test on are too few for a probe; it takes at "
             f"least {_FEWEST} and 1"
         )
-    stopping, _ = set_aside([found.documents[n] for n in learned], _DEVELOPMENT, probing.seed + 1)
+    stopping, _ = set_aside([found.documents[n] for n in learned], _DEVELOPMENT, probing.seed_of(run) + 1)
     parts: tuple[list[Tree], list[Tree]] = ([], [])
     for number, out in zip(learned, stopping, strict=True):
         parts[bool(out)].append(found.trees[number])

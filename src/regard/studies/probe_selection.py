@@ -11,9 +11,10 @@ for itself.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,7 +31,10 @@ UAS = "selection/UAS"
 _RATE = 0.02
 _NOTHING = -100  # the target of a word that is not learned from
 
+OFFSETS = [offset for offset in range(-FURTHEST, FURTHEST + 1) if offset]
+
 Maps = Callable[[Tree], Array]  # (n + 2, n + 2, heads)
+Guess = Callable[[Tree], Array]  # (n,) heads
 
 
 class Selector(torch.nn.Module):
@@ -56,6 +60,11 @@ class Selector(torch.nn.Module):
         return torch.cat([root[..., None], among], dim=-1)
 
 
+def reader(features: Features) -> Maps:
+    """The attention of all heads over a sentence."""
+    return lambda tree: features.attention.get(tree.number)
+
+
 def distance_maps(tree: Tree) -> Array:
     """Features that know distance alone: (n + 2, n + 2, 2 * FURTHEST + 1), one column per offset."""
     words = len(tree)
@@ -78,19 +87,21 @@ class SelectionProbe:
     report: Callable[[str], None] = lambda what: None
 
     def model(self, features: Features) -> None:
-        """The probe on a model, its baselines and its control task."""
-        control = Control(self.training, self.seed)
-        fitted = self._trial("model", lambda tree: features.attention.get(tree.number))
-        weights = (fitted.weights.detach() / fitted.scale[:, None]).numpy()
-        self.scores.sums.add("selection/weights", weights)
-        self.scores.sums.add("selection/heads", np.array(features.heads))
+        """The probe on a model, its baselines, and probe and baselines on the control task."""
+        attention = reader(features)
+        fitted = self._trial("model", attention)
+        self.scores.note("selection/weights", (fitted.weights.detach() / fitted.scale[:, None]).numpy())
+        self.scores.note("selection/heads", np.array(features.heads))
         self._trial("distance", distance_maps)
-        self._trial("control task", lambda tree: features.attention.get(tree.number), control.of)
-        self._majority()
+        self._majority("majority", {offset: partial(_beside, offset) for offset in OFFSETS})
+        control = Control(self.training, self.seed)
+        self._trial("control task", attention, control.of)
+        self._trial("control task, distance", distance_maps, control.of)
+        self._majority("control task, majority", _PLACES, control.of)
 
-    def random(self, features: Features) -> None:
-        """The probe on the same shape with random weights."""
-        self._trial("random weights", lambda tree: features.attention.get(tree.number))
+    def weights(self, of: str, features: Features) -> None:
+        """The probe on the same shape with weights that learned nothing."""
+        self._trial(of, reader(features))
 
     def _trial(self, of: str, maps: Maps, task: Callable[[Tree], Tree] = lambda tree: tree) -> Selector:
         self.report(f"the head of every word: {of}")
@@ -100,22 +111,20 @@ class SelectionProbe:
         for place, tree in enumerate(task(tree) for tree in self.test):
             with torch.no_grad():
                 chosen = fitted(_padded([tree], maps))[0].argmax(-1).numpy() - 1  # ROOT is -1
-            counted = ~tree.punctuation & (tree.heads != LOST)
-            owners.append(np.full(int(counted.sum()), place))
-            right.append((chosen == tree.heads)[counted])
+            right.append(_right(tree, lambda tree, chosen=chosen: chosen))  # type: ignore[misc]
+            owners.append(np.full(len(right[-1]), place))
         self._note(of, np.concatenate(owners), np.concatenate(right))
         return fitted
 
-    def _majority(self) -> None:
-        """Always the most frequent offset (right-branching where that is one to the left)."""
-        offsets = Counter(
-            int(offset) for tree in self.training for offset in (tree.heads - np.arange(len(tree)))[_real(tree)]
-        )
-        most = offsets.most_common(1)[0][0]
-        right = [(np.arange(len(tree)) + most == tree.heads) & (tree.heads >= 0) for tree in self.test]
-        counted = [~tree.punctuation & (tree.heads != LOST) for tree in self.test]
-        owners = np.repeat(np.arange(len(self.test)), [int(some.sum()) for some in counted])
-        self._note("majority", owners, np.concatenate([r[c] for r, c in zip(right, counted, strict=True)]))
+    def _majority(
+        self, of: str, guesses: Mapping[Any, Guess], task: Callable[[Tree], Tree] = lambda tree: tree
+    ) -> None:
+        """Always the guess that is right most often in training."""
+        training, test = ([task(tree) for tree in some] for some in (self.training, self.test))
+        best = max(guesses, key=lambda name: sum(int(_right(tree, guesses[name]).sum()) for tree in training))
+        right = [_right(tree, guesses[best]) for tree in test]
+        owners = np.repeat(np.arange(len(test)), [len(some) for some in right])
+        self._note(of, owners, np.concatenate(right))
 
     def _note(self, of: str, owners: Array, right: Array) -> None:
         clusters = [tree.drawn_with for tree in self.test]
@@ -182,5 +191,23 @@ def _spread(trees: Sequence[Tree], maps: Maps) -> torch.Tensor:
     return torch.from_numpy(np.where(spread > 0, spread, 1).astype(np.float32))
 
 
-def _real(tree: Tree) -> Array:
-    return np.asarray((tree.heads >= 0) & ~tree.punctuation)
+# -- guesses ---------------------------------------------------------------------------------------------------
+
+
+def _right(tree: Tree, guess: Guess) -> Array:
+    """Whether the guess is right, for every word that counts."""
+    counted = ~tree.punctuation & (tree.heads != LOST)
+    return np.asarray((guess(tree) == tree.heads)[counted])
+
+
+def _beside(offset: int, tree: Tree) -> Array:
+    """The word so many places on; LOST outside the sentence."""
+    place = np.arange(len(tree)) + offset
+    return np.where((place >= 0) & (place < len(tree)), place, LOST)
+
+
+_PLACES: dict[str, Guess] = {
+    "first": lambda tree: np.full(len(tree), tree.ends[0]),
+    "last": lambda tree: np.full(len(tree), tree.ends[1]),
+    "nothing": lambda tree: np.full(len(tree), ROOT),
+}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import torch
@@ -44,7 +45,7 @@ class Metric:
 
     def squared(self, hidden: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         """(B, n, n) distances of (B, n, d) hidden states."""
-        placed = (hidden / self.scale) @ b.T  # (B, n, rank)
+        placed = hidden @ (b / self.scale).T  # (B, n, rank)
         squares = (placed**2).sum(-1)
         inner = placed @ placed.transpose(1, 2)
         return (squares[:, :, None] + squares[:, None, :] - 2 * inner).clamp(min=0)
@@ -165,7 +166,7 @@ def correlation(tree: Tree, distances: Array) -> float:
 
 @dataclass(eq=False)
 class StructuralProbe:
-    """Trains and scores the probe; the layer is the one with the best UUAS on the development sentences."""
+    """Trains and scores the probe: on `training` sentences, stopped by `development` ones, tested on `test` ones."""
 
     training: Sequence[Tree]
     development: Sequence[Tree]
@@ -176,10 +177,26 @@ class StructuralProbe:
     seed: int = 0
     report: Callable[[str], None] = lambda what: None
 
-    def model(self, states: Spill) -> None:
-        """The probe on a model: every layer at the highest rank, every rank at the best layer; baseline, control."""
+    def trained(self, states: Spill, of: str) -> tuple[list[Metric], Array]:
+        """A probe per layer, at the highest rank, and their UUAS on the development sentences."""
+        hidden, layers = reader(states), len(states.get(self.training[0].number))
+        kinds = [(layer, max(self.ranks)) for layer in range(layers)]
+        made = self._fitted((self.training, self.development), hidden, kinds, of)
+        shares = np.array([self._uuas(self.development, _predicted(metric, hidden)) for metric in made])
+        self.scores.note(f"structural/development/{of}", shares)
+        return made, shares
+
+    def weights(self, of: str, states: Spill) -> None:
+        """The probe on the same shape with weights that learned nothing, at its own best layer."""
+        made, shares = self.trained(states, of)
+        self._note(of, self.test, _predicted(made[int(np.argmax(shares))], reader(states)))
+
+    def model(self, states: Spill, made: Sequence[Metric], layer: int) -> None:
+        """Scores of the probes of all layers, the lower ranks at one of them, baseline and control task there."""
         hidden = reader(states)
-        layer = self._layers(states, "model")
+        self._note("model", self.test, _predicted(made[layer], hidden))
+        for metric in made:
+            self._note(f"layer {metric.layer}", self.test, _predicted(metric, hidden))
         lower = [(layer, rank) for rank in sorted(set(self.ranks))[:-1]]
         for metric in self._fitted((self.training, self.development), hidden, lower, "ranks"):
             self._note(f"rank {metric.rank}", self.test, _predicted(metric, hidden))
@@ -188,23 +205,9 @@ class StructuralProbe:
         *learned, test = ([control.of(tree) for tree in some] for some in (self.training, self.development, self.test))
         metric = self._fitted(learned, hidden, [(layer, max(self.ranks))], "control task")[0]
         self._note("control task", test, _predicted(metric, hidden))
-
-    def random(self, states: Spill) -> None:
-        """The probe on the same shape with random weights, at its own best layer."""
-        self._layers(states, "random weights")
-
-    def _layers(self, states: Spill, of: str) -> int:
-        """Train a probe per layer, choose on development sentences, score all; returns the chosen layer."""
-        hidden, layers = reader(states), len(states.get(self.training[0].number))
-        kinds = [(layer, max(self.ranks)) for layer in range(layers)]
-        made = self._fitted((self.training, self.development), hidden, kinds, of)
-        shares = [self._uuas(self.development, _predicted(metric, hidden)) for metric in made]
-        chosen = int(np.argmax(shares))
-        self.scores.sums.add(f"structural/development/{of}", np.array(shares))
-        self._note(of, self.test, _predicted(made[chosen], hidden))
-        for metric in made if of == "model" else ():
-            self._note(f"layer {metric.layer}", self.test, _predicted(metric, hidden))
-        return chosen
+        self._note("control task, distance", test, _chain)
+        star = max(_STARS, key=lambda star: self._uuas(learned[0], star))
+        self._note("control task, majority", test, star)
 
     def _fitted(
         self, learned: Sequence[Sequence[Tree]], hidden: Hidden, kinds: list[tuple[int, int]], of: str
@@ -231,6 +234,14 @@ class StructuralProbe:
             self.scores.add(f"{DSPR}/{of}", clusters, *_correlations(batch, distances.numpy()))
 
 
+def structural_model(probes: Sequence[StructuralProbe], states: Spill) -> None:
+    """All runs on a model, at the one layer that is best on the development sentences, on average over runs."""
+    trained = [probe.trained(states, "model") for probe in probes]
+    layer = int(np.argmax(np.mean([shares for _, shares in trained], axis=0)))
+    for probe, (made, _) in zip(probes, trained, strict=True):
+        probe.model(states, made, layer)
+
+
 def _correlations(batch: Sequence[Tree], distances: Array) -> Array:
     """(2, trees, lengths) rank correlation of each tree and that it was counted, in the column of its length."""
     found = np.zeros((2, len(batch), len(LENGTHS)))
@@ -253,3 +264,15 @@ def _chain(batch: Sequence[Tree]) -> torch.Tensor:
     """Distance in the sentence: what word order alone gives."""
     place = torch.arange(max(map(len, batch)), dtype=torch.float32)
     return (place[:, None] - place[None, :]).abs().expand(len(batch), -1, -1)
+
+
+def _star(end: int, batch: Sequence[Tree]) -> torch.Tensor:
+    """Every word hangs on the first (0) or the last (1)."""
+    found = torch.full((len(batch), *[max(map(len, batch))] * 2), 2.0)
+    for row, tree in enumerate(batch):
+        hub = tree.ends[end]
+        found[row, hub, :] = found[row, :, hub] = 1
+    return found
+
+
+_STARS: tuple[Distances, ...] = (partial(_star, 0), partial(_star, 1))

@@ -1,11 +1,12 @@
 """What a probe is to learn of each sentence: heads, relations, distances in the tree, and a control task beside them.
 
 Enters: sentences of a treebank and which of their words the model has pieces of. Leaves: `Tree`s of those words, the
-same with heads and relations that follow from the word alone (Hewitt & Liang, 2019), and a split by document.
+random targets that follow from the word alone (Hewitt & Liang, 2019), and a split by document.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from zlib import crc32
@@ -16,8 +17,8 @@ from regard.corpus.sums import Array
 from regard.corpus.treebank import ROOT, Sentence
 
 LOST = -2  # the head is a word without any piece
-PUNCTUATION = "punct"
-_DRAWS = 64  # of a word type; the first that fits the sentence is taken
+_SIDES, _PLACES = 2, 3  # what the control task deals out: two sides; the first word, the last word, nothing
+_DEALING = 1 << 32  # beyond any word's own number
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,12 @@ class Tree:
         """The cluster it belongs to; without documents, itself."""
         return self.number if self.cluster is None else self.cluster
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Places of the first and the last word that are not punctuation; of any, where there are none."""
+        places = np.flatnonzero(~self.punctuation)
+        return (int(places[0]), int(places[-1])) if len(places) else (0, len(self) - 1)
+
 
 def tree_of(number: int, sentence: Sentence, kept: Sequence[int], cluster: int | None = None) -> Tree:
     """The tree over the words `kept` of a sentence; distances count the edges of the whole."""
@@ -53,7 +60,7 @@ def tree_of(number: int, sentence: Sentence, kept: Sequence[int], cluster: int |
         tuple(word.form.lower() for word in chosen),
         np.array([place.get(heads[n], LOST) for n in kept], np.int64),
         relations,
-        np.array([relation == PUNCTUATION for relation in relations], bool),
+        np.array([word.punctuation for word in chosen], bool),
         tree_distances(len(heads), edges)[np.ix_(kept, kept)],
         cluster,
     )
@@ -81,48 +88,63 @@ def tree_distances(words: int, edges: Sequence[tuple[int, int]]) -> Array:
 
 
 class Control:
-    """Heads and relations that depend on the word type alone: what a probe can learn by heart.
+    """Targets that follow from the word type alone, at random: a probe can only remember them, word by word.
 
-    Every type is given a relation, and offsets to its head, drawn from those of the training trees; of the offsets the
-    first that stays in the sentence is taken. So the control task has the distances and the relations of the real one.
+    Every type is given one of two sides, a relation (drawn from those that are asked for, as often as they are there),
+    and a place that it hangs on: the first word, the last word (punctuation aside), or nothing (ROOT), after Hewitt &
+    Liang (2019), whose third place is the word itself. Sides and places are dealt out in turn down the list of types by
+    frequency, so that no few frequent words tip the balance. What is asked, and of which words, stays as in the task.
     """
 
     def __init__(self, training: Sequence[Tree], seed: int = 0) -> None:
         self.seed = seed
-        counted = [np.flatnonzero((tree.heads >= 0) & ~tree.punctuation) for tree in training]
-        offsets = [tree.heads[some] - some for some, tree in zip(counted, training, strict=True)]
-        self.offsets = np.concatenate(offsets)
-        self.relations = [tree.relations[n] for some, tree in zip(counted, training, strict=True) for n in some]
-        if not self.relations:
-            raise ValueError("the training sentences have no dependency between two words; take more of them")
-        self._known: dict[str, tuple[Array, str]] = {}
+        found = Counter(
+            word for tree in training for word, mark in zip(tree.words, tree.punctuation, strict=True) if not mark
+        )
+        order = [word for word, _ in found.most_common()]
+        rng = np.random.Generator(np.random.Philox(key=[seed, _DEALING]))
+        self._dealt = {kinds: _dealt(order, kinds, rng) for kinds in (_SIDES, _PLACES)}
+
+    def sides(self, tree: Tree) -> Array:
+        """(n,) 0 or 1 of each word."""
+        return np.array([self._given(word, _SIDES) for word in tree.words], np.int64)
+
+    def relations(self, tree: Tree, shares: Array) -> Array:
+        """(n,) numbers of relations, of which there are so large shares (summing to 1)."""
+        edges = np.cumsum(shares)[:-1]
+        return np.array([np.searchsorted(edges, self._rng(word).random(), "right") for word in tree.words], np.int64)
 
     def of(self, tree: Tree) -> Tree:
-        """The same words with heads, relations and distances of the control task."""
-        drawn = [self._drawn(word) for word in tree.words]
-        heads = np.array([_first_inside(n, off, len(tree)) for n, (off, _) in enumerate(drawn)], np.int64)
-        edges = _spanning(len(tree), [(n, int(head)) for n, head in enumerate(heads) if head >= 0])
-        relations = tuple(name for _, name in drawn)
-        return replace(tree, heads=heads, relations=relations, distances=tree_distances(len(tree), edges))
+        """The same words with heads and distances of the control task; a word that would hang on itself is LOST."""
+        words = len(tree)
+        places = (*tree.ends, ROOT)
+        heads = np.array([places[self._given(word, _PLACES)] for word in tree.words], np.int64)
+        heads[heads == np.arange(words)] = LOST
+        top = words  # ROOT as a node: what hangs on nothing is two edges from another such word
+        edges = [(n, int(head) if head >= 0 else top) for n, head in enumerate(heads) if head != LOST]
+        edges = _spanning(words + 1, [*edges, *((n, top) for n in range(words))])
+        return replace(tree, heads=heads, distances=tree_distances(words + 1, edges)[:words, :words])
 
-    def _drawn(self, word: str) -> tuple[Array, str]:
-        if word not in self._known:
-            rng = np.random.Generator(np.random.Philox(key=[self.seed, crc32(word.encode())]))
-            offsets = self.offsets[rng.integers(0, len(self.offsets), _DRAWS)]
-            self._known[word] = offsets, self.relations[int(rng.integers(len(self.relations)))]
-        return self._known[word]
+    def _given(self, word: str, kinds: int) -> int:
+        """What a type was dealt; one that training does not have draws for itself."""
+        known = self._dealt[kinds].get(word)
+        return int(self._rng(word).integers(kinds)) if known is None else known
+
+    def _rng(self, word: str) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=[self.seed, crc32(word.encode())]))
 
 
-def _first_inside(place: int, offsets: Array, words: int) -> int:
-    inside = offsets[(place + offsets >= 0) & (place + offsets < words)]
-    return LOST if not inside.size else place + int(inside[0])
+def _dealt(types: Sequence[str], kinds: int, rng: np.random.Generator) -> dict[str, int]:
+    """One of so many kinds for each type: every run of so many types has each kind once, in random order."""
+    rounds = [rng.permutation(kinds) for _ in range(0, len(types), kinds)]
+    return {word: int(kind) for word, kind in zip(types, np.ravel(rounds), strict=False)}
 
 
 def _spanning(words: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Edges that make a tree: the given ones in their order, then neighbours, unless they would close a circle."""
+    """Those of the edges that make a tree: each in its order, unless it would close a circle."""
     group = list(range(words))
     kept = []
-    for one, other in [*edges, *((n, n + 1) for n in range(words - 1))]:
+    for one, other in edges:
         if group[one] != group[other]:
             old, new = group[one], group[other]
             group = [new if g == old else g for g in group]

@@ -5,17 +5,15 @@ Enters: a study, a model and a source. Leaves: a `Result`, saved where asked.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import torch
 
 from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers import Problems, check, read
 from regard.studies.base import Context, Study
+from regard.studies.controls import SEEDS, Controls, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
 
 if TYPE_CHECKING:
@@ -30,6 +28,7 @@ def run_study(
     *,
     output: str | Path | None = None,
     control: bool = False,
+    control_seeds: int = SEEDS,
     keep: bool = False,
     engine: str = "local",
     **engine_options: Any,
@@ -42,8 +41,8 @@ def run_study(
         What is asked, of which model, over which corpus and how.
     output
         A folder for the result; checkpoints are kept there while the study runs.
-    control
-        Repeat the study on the same shape with random weights.
+    control, control_seeds
+        Repeat the study on the same shape with random weights, drawn so many times, and with shuffled ones.
     keep
         Leave the checkpoint of the finished run, for a caller who has more to do before all is done.
     engine, **engine_options
@@ -54,7 +53,7 @@ def run_study(
     check(run.source)
     folder = None if output is None else Path(output)
     with held(folder, resume=run.resume, restart=run.restart):
-        result = _result(study, model, run, folder, control, engine, engine_options)
+        result = _result(study, model, run, folder, control_seeds if control else 0, engine, engine_options)
         if folder is not None:
             result.save(folder)
             if not keep:
@@ -67,7 +66,7 @@ def _result(
     model: Model,
     run: Run,
     folder: Path | None,
-    control: bool,
+    control_seeds: int,
     engine: str,
     engine_options: dict[str, Any],
 ) -> Result:
@@ -76,15 +75,22 @@ def _result(
         run = replace(run, checkpoint=folder / CHECKPOINT)
     progress = _summed(study, model, run, engine, engine_options)
     context = Context(study, model, run.source, progress.tally, run.problems, _example(model, run))
-    if control:
-        place = None if folder is None else folder / f"control-{CHECKPOINT}"
-        silent = replace(run, checkpoint=place, report=None, problems=Problems())
-        context.control = run_local(study, random_model(model), silent).sums
+    if control_seeds:
+        context.controls = _controls(study, model, run, folder, control_seeds)
     second = study.second(progress.sums, model)
     if second is not None:
         place = None if folder is None else folder / f"second-{CHECKPOINT}"
         context.second = run_local(second, model, replace(run, checkpoint=place, problems=Problems())).sums
     return study.result(progress.sums, context)
+
+
+def _controls(study: Study, model: Model, run: Run, folder: Path | None, seeds: int) -> Controls:
+    """The sums of every control, each with a checkpoint of its own."""
+    found = []
+    for name, make in control_models(model, seeds):
+        place = None if folder is None else folder / f"control-{name}-{CHECKPOINT}"
+        found.append(run_local(study, make(), replace(run, checkpoint=place, problems=Problems())).sums)
+    return Controls(found[:-1], found[-1])
 
 
 def _summed(study: Study, model: Model, run: Run, engine: str, options: dict[str, Any]) -> Progress:
@@ -95,19 +101,6 @@ def _summed(study: Study, model: Model, run: Run, engine: str, options: dict[str
 
         return run_ray(study, model, run, **options)
     raise ValueError(f"there is no engine {engine!r}; choose local or ray")
-
-
-def random_model(model: Model, seed: int = 0) -> Model:
-    """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
-    from regard.model import Model
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        module = type(model.module)(deepcopy(model.config))
-    parameter = next(model.module.parameters())
-    return Model(
-        module.to(parameter.device, parameter.dtype).eval(), model.tokenizer, name=f"{model.name}, random weights"
-    )
 
 
 def _example(model: Model, run: Run) -> Any:

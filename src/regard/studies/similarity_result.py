@@ -5,6 +5,7 @@ Enters: sums over a corpus. Leaves: a `Result`: a row per pair of heads; a place
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -215,11 +216,14 @@ def _apart(distances: Array, rows: Array) -> str:
 
 
 def _control(context: Context) -> list[str]:
-    if context.control is None:
+    if context.controls is None:
         return []
-    kinds = [name.removesuffix("/distances") for name in context.control.arrays if name.endswith("/distances")]
-    return [
-        f"Control, random weights: {kind} heads are "
-        f"{_apart(context.control[f'{kind}/distances'], context.control[f'{kind}/rows'])} nats a row apart."
-        for kind in kinds
-    ]
+    places = [name for name in context.controls.shuffled.arrays if name.endswith("/distances")]
+    kinds = [name.removesuffix("/distances") for name in places]
+    apart = {kind: context.controls.values(partial(_mean_distance, kind)) for kind in kinds}
+    return [f"Control: nats a row between {kind} heads: {values.said()}." for kind, values in apart.items()]
+
+
+def _mean_distance(kind: str, sums: Sums) -> float:
+    """The mean distance between two heads, in nats a row."""
+    return float(ratio(sums[f"{kind}/distances"].mean(axis=1).sum(), sums[f"{kind}/rows"].sum()))

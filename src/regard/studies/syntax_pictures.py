@@ -19,8 +19,11 @@ _QUIET, _HEAD, _OFFSET, _CONTROL = "#5f6879", "#2b6fd6", "#e07b1a", "#9aa3b2"
 _COLUMNS = 5
 
 
-def gain_picture(bests: Sequence[Best], controls: Mapping[str, Best]) -> Picture:
-    """A line per relation: best head with its interval, best offset, control; the largest gain on top."""
+Controlled = Mapping[str, Sequence[Best]]  # of each relation, the best head of each control, the shuffled one last
+
+
+def gain_picture(bests: Sequence[Best], controls: Controlled) -> Picture:
+    """A line per relation: best head with its interval, best offset, controls; the largest gain on top."""
     order = sorted(bests, key=lambda best: float(np.nan_to_num(best.gain[0], nan=-1)))
     drawn = new_figure(5.4, 0.9 + 0.2 * len(order))
     axes = drawn.add_subplot()
@@ -41,8 +44,11 @@ def gain_picture(bests: Sequence[Best], controls: Mapping[str, Best]) -> Picture
         zorder=2,
     )
     if controls:
-        values = [100 * controls[best.relation].head.value for best in order]
-        axes.scatter(values, rows, s=20, color=_CONTROL, marker="x", label="random weights", zorder=1)
+        values = 100 * np.array([[other.head.value for other in controls[best.relation]] for best in order])
+        random = values[:, :-1]  # (relations, draws)
+        axes.hlines(rows, random.min(axis=1), random.max(axis=1), color=_CONTROL, linewidth=1, zorder=1)
+        axes.scatter(random.mean(axis=1), rows, s=20, color=_CONTROL, marker="x", label="random weights", zorder=1)
+        axes.scatter(values[:, -1], rows, s=24, color=_CONTROL, marker="+", label="shuffled weights", zorder=1)
     axes.set_yticks(rows, [plain(f"{best.relation}  {best.place.name}") for best in order], size=6.5)
     axes.set_xlim(0, 100)
     axes.set_ylim(-0.7, len(order) - 0.3)
@@ -52,7 +58,7 @@ def gain_picture(bests: Sequence[Best], controls: Mapping[str, Best]) -> Picture
     axes.set_axisbelow(True)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    axes.legend(fontsize=7, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
+    axes.legend(fontsize=7, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
     return Picture(drawn)
 
 

@@ -17,7 +17,7 @@ from regard.studies.result import Result
 from regard.studies.stanford import stanford, with_stanford
 from regard.studies.syntax_counts import ALL, Best, Counted, Counts, Place, offset_of
 from regard.studies.syntax_examples import examples_part
-from regard.studies.syntax_pictures import gain_picture, relation_picture
+from regard.studies.syntax_pictures import Controlled, gain_picture, relation_picture
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,14 +29,14 @@ _SHOWN = 6  # relations whose head is shown on an example sentence
 def syntax_result(sums: Sums, context: Context, least: int) -> Result:
     """Tables, figures and examples of the heads that find syntactic heads."""
     counted = Counted(sums)
-    control = None if context.control is None else Counted(context.control)
+    others = {} if context.controls is None else {name: Counted(s) for name, s in context.controls.named.items()}
     names = counted.frequent(least)
     bests = [counted.best(name) for name in names]
     beaten = sorted((best for best in bests if best.beats and best.relation != ALL), key=lambda best: -best.gain[0])
-    controls = {} if control is None else {name: control.best(name) for name in names}
+    controls = {name: [other.best(name) for other in others.values()] for name in names} if others else {}
     tables = {
         "Best head of each relation": best_table(bests, controls),
-        "Undirected trees": _tree_table(counted, control),
+        "Undirected trees": _tree_table({"model": counted, **others}),
         "UD relations and Stanford names": _names_table(counted),
     }
     chosen = [(best.relation, best.place) for best in beaten[:_SHOWN]]
@@ -46,7 +46,7 @@ def syntax_result(sums: Sums, context: Context, least: int) -> Result:
         table=head_table(counted, names),
         meta=context.meta(),
         drawers=_drawers(counted, bests, controls),
-        findings=_findings(counted, bests, beaten, controls, control, least, context),
+        findings=_findings(counted, bests, beaten, controls, others, least, context),
         cautions=[*context.cautions(), *_cautions(sums)],
         tables=tables,
         sections={"Example sentences": examples_part(context, chosen)},
@@ -94,8 +94,8 @@ def _accuracies(name: str, places: list[Place], counts: Counts, baseline: float)
     return table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
 
 
-def best_table(bests: list[Best], controls: dict[str, Best]) -> pd.DataFrame:
-    """Like Clark's Table 1, in per cent; both columns of accuracies are held out."""
+def best_table(bests: list[Best], controls: Controlled) -> pd.DataFrame:
+    """Like Clark's Table 1, in per cent; all accuracies are held out."""
     import pandas as pd
 
     rows = []
@@ -119,19 +119,25 @@ def best_table(bests: list[Best], controls: dict[str, Best]) -> pd.DataFrame:
             "beats it": "yes" if best.beats else "no",
         }
         if best.relation in controls:
-            other = controls[best.relation]
-            row |= {"control": 100 * other.head.value, "control gain high": 100 * other.gain_limits[1]}
+            *random, shuffled = controls[best.relation]
+            values = [100 * other.head.value for other in random]
+            row |= {
+                "control": float(np.mean(values)),
+                "control lowest": min(values),
+                "control highest": max(values),
+                "control gain high": max(100 * other.gain_limits[1] for other in random),
+                "shuffled": 100 * shuffled.head.value,
+                "shuffled gain high": 100 * shuffled.gain_limits[1],
+            }
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _tree_table(counted: Counted, control: Counted | None) -> pd.DataFrame:
+def _tree_table(every: dict[str, Counted]) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for name, one in (("model", counted), ("control, random weights", control)):
-        if one is None:
-            continue
+    for name, one in every.items():
         best = one.best_tree()
         low, high = (100 * limit for limit in best.head.limits)
         rows.append(
@@ -158,11 +164,11 @@ def _names_table(counted: Counted) -> pd.DataFrame:
 # -- figures and sentences -----------------------------------------------------------------------------------
 
 
-def _drawers(counted: Counted, bests: list[Best], controls: dict[str, Best]) -> dict[str, Any]:
+def _drawers(counted: Counted, bests: list[Best], controls: Controlled) -> dict[str, Any]:
     drawers: dict[str, Any] = {
         "relations": (
             "Held-out accuracy of the best head of each relation (95 % over sentences), the best fixed offset, and the "
-            "best head of random weights where the control was run.",
+            "best head of random weights (mean and range over draws) and of shuffled ones where controls were run.",
             lambda: gain_picture(bests, controls),
         )
     }
@@ -178,8 +184,8 @@ def _findings(
     counted: Counted,
     bests: list[Best],
     beaten: list[Best],
-    controls: dict[str, Best],
-    control: Counted | None,
+    controls: Controlled,
+    others: dict[str, Counted],
     least: int,
     context: Context,
 ) -> list[str]:
@@ -195,12 +201,12 @@ def _findings(
         f"Undirected trees without punctuation: the spanning tree of {tree.place.name} has {_percent(tree.head)} of "
         f"the true edges, joining neighbours {100 * tree.offset.value:.1f} %.",
     ]
-    if control is not None:
-        better = [name for name, best in controls.items() if best.beats and name != ALL]
+    for n, (of, other) in enumerate(others.items()):
+        better = [name for name, bests in controls.items() if bests[n].beats and name != ALL]
         said.append(
-            f"Control, random weights: {len(better)} of {len(relations)} relations have a head that beats the best "
+            f"Control, {of}: {len(better)} of {len(relations)} relations have a head that beats the best "
             f"fixed offset{': ' + ', '.join(better) if better else ''}; all relations "
-            f"{_percent(controls[ALL].head)}, trees {_percent(control.best_tree().head)}."
+            f"{_percent(controls[ALL][n].head)}, trees {_percent(other.best_tree().head)}."
         )
     return said
 

@@ -75,7 +75,7 @@ class Parsed:
         self.relations = [word.relation for word in self.sentence.words]
         self.present = have_pieces(self.pieces, len(self.heads))
         self.counted = self.present & ((self.heads == ROOT) | self.present[self.heads])
-        marks = np.array([word.upos == "PUNCT" for word in self.sentence.words])
+        marks = np.array([word.punctuation for word in self.sentence.words])
         self.joined = self.present & ~marks  # nodes of the spanning tree
         dependents = np.flatnonzero(self.joined & (self.heads != ROOT))
         self.edges = dependents[self.joined[self.heads[dependents]]]  # dependents of the edges between them

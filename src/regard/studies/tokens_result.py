@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from regard.corpus.sums import Sums
 from regard.intervals import between
 from regard.studies.base import Context
+from regard.studies.controls import CONTROL
 from regard.studies.profiles import head_table, layer_table, lines, wide
 from regard.studies.result import Result
 from regard.studies.tokens_sums import SHARES, measures_of
@@ -29,10 +30,10 @@ def tokens_result(sums: Sums, context: Context) -> Result:
     for kind in dict.fromkeys(table["kind"]):
         tables[f"{kind}: by layer, mean over heads"] = wide(layers, kind)
         drawers |= _drawers(layers, kind)
-    if context.control is not None:
-        control = layer_table(context.control, measures_of, *_PLACES)
-        for kind in dict.fromkeys(control["kind"]):
-            tables[f"{kind}: control, the same shape with random weights"] = wide(control, kind)
+    if context.controls is not None:
+        tables[CONTROL] = context.controls.table(
+            layers, lambda sums: layer_table(sums, measures_of, *_PLACES), ("kind", "layer", "measure")
+        )
     return Result(
         study="tokens",
         title=f"Where the attention of {context.model.name} goes",

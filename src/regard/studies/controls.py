@@ -1,0 +1,118 @@
+"""Controls: the same study on the same shape with weights that learned nothing, drawn at random or shuffled.
+
+Enters: a model. Leaves: models of its shape; of their sums, tables that hold the model beside them.
+
+Random weights are what structure alone gives, drawn several times because one draw is one draw. Shuffled weights are
+the harder control: every tensor keeps the very numbers that training gave it, but not their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import torch
+
+from regard.corpus.sums import Sums
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from regard.model import Model
+
+SEEDS = 3  # draws of random weights
+RANDOM, SHUFFLED = "random weights", "shuffled weights"
+CONTROL = "Control: the same shape with random and shuffled weights, by layer"
+
+
+@dataclass(eq=False)
+class Controls:
+    """The sums of a study on random weights, a draw each, and on shuffled ones."""
+
+    random: list[Sums]
+    shuffled: Sums
+
+    @property
+    def named(self) -> dict[str, Sums]:
+        """The sums under the name of their weights."""
+        return {f"{RANDOM} {seed}": sums for seed, sums in enumerate(self.random)} | {SHUFFLED: self.shuffled}
+
+    def values(self, make: Callable[[Sums], float]) -> Ranged:
+        """A number of every control."""
+        return Ranged([make(sums) for sums in self.random], make(self.shuffled))
+
+    def table(self, model: pd.DataFrame, make: Callable[[Sums], pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame:
+        """A row for each of the model's, found by its keys: the model's value, and `Ranged` ones of the controls."""
+        found = model.set_index(list(keys))["value"]
+        parts = [make(sums).set_index(list(keys))["value"].reindex(found.index) for sums in self.named.values()]
+        rows = [Ranged(random, shuffled).row for *random, shuffled in zip(*parts, strict=True)]
+        table = found.rename("model").reset_index()
+        return table.assign(**{name: [row[name] for row in rows] for name in Ranged.COLUMNS})
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """A number on random weights, a draw each, and on shuffled ones."""
+
+    random: Sequence[float]
+    shuffled: float
+
+    COLUMNS: ClassVar = (RANDOM, "lowest", "highest", SHUFFLED)
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.random))
+
+    @property
+    def row(self) -> dict[str, float]:
+        """The mean over draws, its range, and the number of shuffled weights, by column."""
+        return dict(zip(self.COLUMNS, (self.mean, min(self.random), max(self.random), self.shuffled), strict=True))
+
+    def said(self, form: str = "{:.3f}", unit: str = "") -> str:
+        """In words; `form` writes a number, `unit` stands behind it."""
+        mean, low, high, shuffled = (form.format(value) for value in self.row.values())
+        draws = f" ({low} to {high} over {len(self.random)} draws)" if len(self.random) > 1 else ""
+        return f"{RANDOM} {mean}{unit}{draws}, {SHUFFLED} {shuffled}{unit}"
+
+
+def control_models(model: Model, seeds: int) -> Iterator[tuple[str, Callable[[], Model]]]:
+    """Names of the controls and what makes them, so that one is in memory at a time; the shuffled one is the last."""
+    if seeds < 1:
+        raise ValueError("a control needs random weights at least once: control seeds are a number from 1 on")
+    for seed in range(seeds):
+        yield f"random-{seed}", lambda seed=seed: random_model(model, seed)  # type: ignore[misc]
+    yield "shuffled", lambda: shuffled_model(model)
+
+
+def random_model(model: Model, seed: int = 0) -> Model:
+    """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
+    from regard.model import Model
+
+    return Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
+
+
+def shuffled_model(model: Model, seed: int = 0) -> Model:
+    """The same shape and the same weights, the entries of each tensor in random order; the same tokenizer."""
+    from regard.model import Model
+
+    module = _drawn(model, seed)
+    module.load_state_dict(model.module.state_dict())
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
+            parameter.copy_(parameter.flatten()[order].view_as(parameter))
+    return Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
+
+
+def _drawn(model: Model, seed: int) -> torch.nn.Module:
+    """A new module of the same shape, on the same device."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        module = type(model.module)(deepcopy(model.config))
+    parameter = next(model.module.parameters())
+    made: torch.nn.Module = module.to(parameter.device, parameter.dtype)
+    return made
