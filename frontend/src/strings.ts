@@ -158,6 +158,7 @@ const TABLE = {
   name_block: ["block", "块状"],
   name_heterogeneous: ["heterogeneous", "混杂"],
   name_type: ["type", "类型"],
+  name_sink: ["taken by the learned sink", "可学习汇聚点所占份额"],
   "name_entropy of uniform": ["entropy of uniform", "均匀分布的熵"],
   "short_previous token": ["previous", "前一个"],
   "short_next token": ["next", "后一个"],

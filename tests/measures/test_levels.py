@@ -10,6 +10,7 @@ from regard.measures import (
     predictive,
     predictive_shares,
     shape_features,
+    sink_mass,
 )
 
 
@@ -123,3 +124,15 @@ def test_blocks_under_a_column_are_seen():
     found = shape_features(0.6 * column + 0.4 * block, segments=segments)
     assert found.tallest > 0.5
     np.testing.assert_allclose(found.own, 1, atol=1e-6)
+
+
+def test_entropy_beside_a_sink_is_that_of_the_rest():
+    maps = np.random.default_rng(0).dirichlet(np.ones(5), size=(2, 5))
+    leaky = maps * np.array([0.1, 0.5, 0.9, 1.0, 0.3])[:, None]
+    np.testing.assert_allclose(entropy(leaky).value, entropy(maps).value)
+    np.testing.assert_allclose(sink_mass(leaky), 1 - 2.8 / 5)
+
+
+def test_rows_that_see_nothing_give_no_sink_anything():
+    visible = np.array([[True, True], [False, False]])
+    np.testing.assert_allclose(sink_mass(np.array([[0.5, 0.25], [0, 0]]), visible=visible), 0.25)

@@ -36,6 +36,7 @@ CASES = {
     "predictive_shares": lambda x: measures.predictive_shares(x(MAPS[0, 0, 0]), x(MAPS[0, 1]), x(SEGMENTS >= 0)),
     "carried_share": lambda x: measures.carried_share(x(MAPS), x(NORMS), x(SEGMENTS[None, :] == [[-1], [1]])),
     "shape_features": lambda x: measures.shape_features(x(MAPS), segments=x(SEGMENTS), visible=x(VISIBLE)),
+    "sink_mass": lambda x: measures.sink_mass(x(0.7 * MAPS), visible=x(VISIBLE)),
     "lift": lambda x: measures.lift(x(MAPS), x(MAPS[::-1].copy())),
     "read": lambda x: measures.read(x(MAPS), x(np.stack([VISIBLE, ~VISIBLE]))),
 }

@@ -8,7 +8,7 @@ from regard.measures.bag import Bag, bag_of_words
 from regard.measures.causal import duplicate_token, induction
 from regard.measures.distance import mean_distance
 from regard.measures.divergence import js_distance
-from regard.measures.entropy import Level, entropy
+from regard.measures.entropy import Level, entropy, sink_mass
 from regard.measures.offset import to_next, to_offset, to_previous, to_self
 from regard.measures.places import to_first, to_places
 from regard.measures.predictive import predictive, predictive_shares
@@ -39,6 +39,7 @@ __all__ = [
     "same_word",
     "same_word_in_other_segment",
     "shape_features",
+    "sink_mass",
     "to_first",
     "to_next",
     "to_offset",

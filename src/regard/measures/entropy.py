@@ -24,7 +24,8 @@ def entropy(
     """Mean entropy of the rows in nats, and that of uniform attention; value / chance is the per cent of uniform.
 
     H_i = - sum of p_ij ln p_ij with p = (1 - smooth) A + smooth / n_i over the n_i visible keys; uniform is ln n_i.
-    Rows that see one key only have no choice and do not count.
+    Rows that see one key only have no choice and do not count. Where a model gives part of a row to a sink outside the
+    text, A is what is left, renormalised to 1; how much the sink takes is another number (`sink_mass`).
 
     Source: Clark et al. (2019). Their figure for one row is `rows` with that row alone.
     """
@@ -40,9 +41,30 @@ def mean_level(values: Array, chance: Array, rows: Array | None = None) -> Level
 
 
 def entropy_rows(attention: Array, *, visible: Array | None = None, smooth: float = SMOOTH) -> tuple[Array, Array]:
-    """(..., queries) entropies and (queries,) uniform ones."""
-    logs = x_log_x(mix_uniform(attention, visible=visible, smooth=smooth))
+    """(..., queries) entropies of rows renormalised to 1, and (queries,) uniform ones."""
+    logs = x_log_x(mix_uniform(renormalised(attention), visible=visible, smooth=smooth))
     return -array_namespace(attention).sum(logs, axis=-1), uniform_entropy(attention, visible=visible)
+
+
+def renormalised(attention: Array) -> Array:
+    """Rows brought to a sum of 1; rows of nothing stay 0."""
+    xp = array_namespace(attention)
+    total = xp.sum(attention, axis=-1, keepdims=True)
+    return attention / xp.where(total > 0, total, xp.ones_like(total))
+
+
+def sink_mass(attention: Array, *, visible: Array | None = None) -> Array:
+    """Mean share of the rows that goes to no key, but to a sink outside the text; over the rows that `entropy` counts.
+
+    Source: the learned sinks of gpt-oss (2025), a term in the denominator of the softmax.
+    """
+    return mean_where(sink_rows(attention), uniform_entropy(attention, visible=visible) > 0)
+
+
+def sink_rows(attention: Array) -> Array:
+    """(..., queries) shares that go to no key."""
+    xp = array_namespace(attention)
+    return xp.clip(1 - xp.sum(attention, axis=-1), 0.0, 1.0)
 
 
 def mix_uniform(attention: Array, *, visible: Array | None = None, smooth: float = SMOOTH) -> Array:

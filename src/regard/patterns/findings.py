@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from regard.trace import Trace
 
 FEWEST_ROWS = 3  # rows that must be there before a lift is compared with another
+SINK = 1e-3  # share of the rows that a sink takes before it is told: less is rounding
 
 
 def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
@@ -219,6 +220,8 @@ def _numbers(site: Measured, index: int) -> dict[str, float | None]:
     numbers["entropy"] = _number(spread)
     numbers["entropy of uniform"] = _number(site.entropy.chance[index])
     numbers["distance"] = _number(site.distance.value[index])
+    if site.sink[index] > SINK:
+        numbers["sink"] = _number(site.sink[index])
     return numbers
 
 

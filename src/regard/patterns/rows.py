@@ -15,7 +15,7 @@ from regard.context import Array, Context, context_of
 from regard.map_types import FEWEST, NO_ROOM, type_probabilities
 from regard.measures.bag import BagRows, bag_rows, summarise_bag
 from regard.measures.distance import distance_rows
-from regard.measures.entropy import Level, mean_level, mix_uniform, uniform_entropy, x_log_x
+from regard.measures.entropy import Level, mean_level, mix_uniform, renormalised, sink_rows, uniform_entropy, x_log_x
 from regard.measures.reading import Reading, Rows, mean_where, read_rows, summarise
 from regard.measures.shape import Sums, shape_of, shape_sums, uniform_attention
 from regard.patterns.definitions import BAG, PATTERNS, Part, Pattern, bag_missing
@@ -86,7 +86,7 @@ def _visible(site: Site, rows: Array) -> Array:
 def _read(context: Context, sites: list[Site]) -> _Gathered:
     """Rows of all heads of some sites, block by block of queries."""
     asked = tuple(pattern for pattern in PATTERNS if not pattern.missing(context))
-    gathered = _Gathered(context, asked)
+    gathered = _Gathered(context, asked, any(site.sink is not None or site.maps is not None for site in sites))
     first = sites[0]
     heads = sum(site.heads for site in sites)
     step = max(1, _BLOCK // (first.keys * max(heads, len(PATTERNS))))
@@ -111,12 +111,14 @@ def _block(sites: list[Site], rows: slice, heads: int) -> Array:
 class _Gathered:
     """What rows show, gathered block by block, for the heads of some sites one after the other."""
 
-    def __init__(self, context: Context, asked: tuple[Pattern, ...]) -> None:
+    def __init__(self, context: Context, asked: tuple[Pattern, ...], sinks: bool) -> None:
         self.context = context
+        self.sinks = sinks  # whether rows may sum to less than 1
         self.asked = asked
         self.read: list[Rows] = []
         self.bags: list[BagRows] = []
         self.spread: list[tuple[Array, Array]] = []
+        self.rest: list[Array] = []
         self.distances: list[tuple[Array, Array, Array]] = []
         self.strongest: list[Array] = []
         self.sums: list[Sums] = []
@@ -130,7 +132,11 @@ class _Gathered:
             self.read.append(_read_block(attention, part, self.asked, strongest))
         masked = None if part.visible.all() else part.visible
         logs = x_log_x(mix_uniform(attention, visible=masked), positive=masked is None)
-        self.spread.append((-logs.sum(axis=-1), uniform_entropy(attention, visible=masked)))
+        within = logs
+        if self.sinks:
+            self.rest.append(sink_rows(attention))
+            within = x_log_x(mix_uniform(renormalised(attention), visible=masked))
+        self.spread.append((-within.sum(axis=-1), uniform_entropy(attention, visible=masked)))
         if self.context.same:
             self.distances.append(distance_rows(attention, visible=masked, start=part.start))
             segments = (part.queries.segments, part.keys.segments)
@@ -178,7 +184,10 @@ class _Gathered:
         if not self.context.same or queries < FEWEST:
             missing["type"] = f"types need maps of a text with itself, of {FEWEST} tokens or more"
         types = None if "type" in missing else self._types(spread)
-        return Measured("", 0, 0, (), readings, evenness, spread, self._distance(spread), types, missing)
+        sink = np.zeros_like(spread.value)
+        if self.sinks:
+            sink = mean_where(np.concatenate(self.rest, axis=-1), _joined(self.spread)[1] > 0)
+        return Measured("", 0, 0, (), readings, evenness, spread, self._distance(spread), types, missing, sink)
 
     def _distance(self, like: Level) -> Level:
         if not self.distances:
@@ -230,4 +239,5 @@ def _measured_of(whole: Measured, heads: slice, site: Site) -> Measured:
         distance=Level(*(field[heads] for field in whole.distance)),
         types=None if roomless else types,
         missing={**whole.missing, "type": NO_ROOM} if roomless else whole.missing,
+        sink=whole.sink[heads],
     )

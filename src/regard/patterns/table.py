@@ -49,6 +49,7 @@ class Measured:
     distance: Level
     types: Array | None  # (H, 5) probabilities, in the order of `map_types.TYPES`; NaN for a head without one
     missing: dict[str, str]
+    sink: Array  # mean share of a row that goes to a sink outside the text; the entropy is that of the rest
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,8 +99,10 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
         yield from _heads(kind, layer, BAG, *numbers, level[0, 0], count[0, 0])
     count = read("choices")[:, None]
     nothing = np.full(mass.shape[1], np.nan)
-    for name, uniform in (("entropy", "uniform"), ("distance", "uniform_distance")):
-        level = ratio(sums.whole(f"{kind}/{layer}/{uniform}"), count[0, 0])
+    for name, uniform in (("entropy", "uniform"), ("distance", "uniform_distance"), ("sink", None)):
+        if f"{kind}/{layer}/{name}" not in sums:  # few models have a sink
+            continue
+        level = np.nan if uniform is None else ratio(sums.whole(f"{kind}/{layer}/{uniform}"), count[0, 0])
         numbers = ratio(read(name), count), clusters("choices"), nothing, nothing
         yield from _heads(kind, layer, name, *numbers, float(level), count[0, 0])
 

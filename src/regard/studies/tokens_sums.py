@@ -95,7 +95,8 @@ class _Taker(Taker["Rows"]):
 
     def take(self, layer: Layer, attention: torch.Tensor, made: Rows) -> None:
         assert made.chance is not None
-        self.add(layer, "means", _numbers(attention, made) * made.counted[:, None])
+        sink = layer.named.operation.sink is not None
+        self.add(layer, "means", _numbers(attention, made, sink) * made.counted[:, None])
         self.add(layer, "inputs", made.counted)
         self.add(layer, "chance", made.chance * made.counted)
 
@@ -112,7 +113,7 @@ def _counted(classes: Array, groups: Array, view: View) -> Array:
     return np.stack(names, axis=-1).astype(np.float32)
 
 
-def _numbers(attention: torch.Tensor, made: Rows) -> torch.Tensor:
+def _numbers(attention: torch.Tensor, made: Rows, sink: bool = False) -> torch.Tensor:
     """(B, H, 10) the measures of maps (B, H, Q, K), zero where they make no sense."""
     every, other, closing, first = made.rows.unbind(-1)  # (B, Q) each
     masses = attention @ made.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
@@ -122,7 +123,8 @@ def _numbers(attention: torch.Tensor, made: Rows) -> torch.Tensor:
     ]
     from_other = torch.einsum("bhq,bq->bh", masses[..., 1], other)
     from_closing = torch.einsum("bhq,bq->bh", masses[..., 1], closing)
-    entropy = _entropy(attention, made)
+    kept = attention / attention.sum(-1, keepdim=True).clamp(min=1e-30) if sink else attention
+    entropy = _entropy(kept, made)
     wide, of_first = (torch.einsum("bhq,bq->bh", entropy, weights) for weights in (every, first))
     return torch.stack([*offsets, *to_class.unbind(-1), from_other, from_closing, wide, of_first], dim=-1)
 
