@@ -94,7 +94,7 @@ class AtlasTaker(Taker[Tables]):
         self.add(layer, name, of_all(tables.asked, _over_rows(values, tables.counted).cpu().numpy()))
 
     def _entropy(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> torch.Tensor:
-        """(B, H) entropy of the rows that have a choice, smoothed as Clark et al. (2019) do; without what a sink takes."""
+        """(B, H) entropy of the rows that have a choice, smoothed as Clark et al. (2019) do, without a sink's part."""
         if layer.named.operation.sink is not None:
             total = attention.sum(-1, keepdim=True)  # (B, H, Q, 1)
             self.add(layer, "sink", torch.einsum("bhq,bq->bh", 1 - total[..., 0], tables.choice))
