@@ -120,8 +120,16 @@ def test_every_probe_is_trained_with_three_seeds_and_random_weights_are_drawn_as
         assert table.loc[(measure, "model"), "spread"] > 0
     assert (table.xs("random weights", level="of")["spread"] > 0).any()  # so small a treebank may not tell draws apart
     assert made[0].meta["settings"]["seeds"] == 3
-    by_layer = made[0].tables["Structural probe by layer"]
-    assert (by_layer["runs"] == 3).all()
+    for name in ("Structural probe by layer", "Relations that are told apart, recall"):
+        assert (made[0].tables[name]["runs"] == 3).all() and made[0].tables[name]["value"].notna().all()
+
+
+def test_all_runs_tell_the_same_relations_apart():
+    """The threshold counts what is learned from and what is set aside together, which is the same in all runs."""
+    trees = random_trees(60)
+    halves = [(trees[:30], trees[30:]), (trees[30:], trees[:30])]
+    names = [PairProbe(one, [], Scores(), least=80, development=other).names for one, other in halves]
+    assert names[0].keys() == names[1].keys() != PairProbe(trees[:30], [], Scores(), least=80).names.keys()
 
 
 def test_the_report_says_that_classifiers_converged(made):

@@ -113,7 +113,8 @@ class PairProbe:
     test: Sequence[Tree]
     scores: Scores
     seed: int = 0
-    least: int = 100  # dependencies of a relation in training
+    least: int = 100  # dependencies of a relation in training and development
+    development: Sequence[Tree] = ()  # counted for `least` alone, so that all runs tell the same relations apart
     report: Callable[[str], None] = lambda what: None
 
     def model(self, features: Features) -> None:
@@ -141,7 +142,7 @@ class PairProbe:
     @property
     def names(self) -> dict[str, int]:
         """The relations that are told apart."""
-        return frequent(self.training, self.least)
+        return frequent([*self.training, *self.development], self.least)
 
     def _dependency(self, of: str, read: Reader, control: Control | None = None) -> None:
         self.report(f"is there a dependency: {of}")
@@ -155,7 +156,8 @@ class PairProbe:
     def _relation(self, of: str, read: Reader, control: Control | None = None) -> None:
         self.report(f"which relation: {of}")
         names = self.names
-        counts = np.bincount(np.concatenate([related(tree, names).classes for tree in self.training]))
+        classes = np.concatenate([related(tree, names).classes for tree in self.training])
+        counts = np.bincount(classes, minlength=len(names))
 
         def make(tree: Tree) -> Pairs:
             pairs = related(tree, names)

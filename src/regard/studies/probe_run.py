@@ -239,7 +239,7 @@ def _probe(name: str, parts: Parts, scores: Scores, probing: Probing, run: int) 
         "report": lambda what: probing.report(what + again, None, None),
     }
     if name == "pairs":
-        return PairProbe(parts.training, parts.test, least=probing.least, **shared)
+        return PairProbe(parts.training, parts.test, least=probing.least, development=parts.development, **shared)
     learned = (parts.training, parts.development, parts.test)
     if name == "selection":
         return SelectionProbe(*learned, epochs=probing.epochs, **shared)
