@@ -1,8 +1,9 @@
 # make demo   sets up, then shows the two sentences of the article on the built-in model
 # make test   sets up, then runs every test
 # make check  linters and types; make bench: every benchmark
+# make constraints   pins what is installed, after tests have passed with it
 # make docs   the documentation as pages in site/; make docs-generated: its pages that come from code; make docs-numbers:
-#             its numbers that come from runs
+#             its figures that come from runs, measured again
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 SAY := @printf '%s\n'
 
-.PHONY: demo test check bench format browser frontend docs docs-generated docs-numbers clean
+.PHONY: demo test check bench format browser frontend docs docs-generated docs-numbers constraints clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/regard view "I went to the store." "At the store, I bought fresh strawberries."
@@ -44,9 +45,13 @@ docs-generated: $(VENV)/.dev
 	@$(BIN)/python -m tests.measures.write_page
 	@$(BIN)/python -m tests.docs.write_page
 
-# every number of the documentation that a run gives, run again; hours. QUICK=--quick prints small runs instead
+# NAMES="syntax coref" measures some of them
 docs-numbers: $(VENV)/.dev
-	@for script in docs/numbers/*.py; do [ $$script = docs/numbers/blocks.py ] || { echo "== $$script"; $(BIN)/python $$script $(QUICK) || exit 1; }; done
+	@$(BIN)/python docs/numbers/run.py $(NAMES)
+
+constraints: $(VENV)/.dev
+	@{ grep '^#' constraints.txt; $(BIN)/python -m pip freeze --all --exclude-editable --exclude pip --exclude regard | sed 's/+cpu$$//'; } > $(VENV)/constraints.txt
+	@mv $(VENV)/constraints.txt constraints.txt
 
 $(BIN)/python:
 	$(SAY) "setting up: a virtual environment in $(VENV) (a few minutes the first time)"

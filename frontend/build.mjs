@@ -1,10 +1,12 @@
 // Builds the two bundles, each an ES module and a style sheet: regard.js, which the saved page and the notebook carry,
-// and app.js, the same views with a server behind them.
+// and app.js, the same views with a server behind them. Each begins with the licences of the packages it contains.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { build } from "esbuild";
 
 const outdir = process.argv[2] ?? "../src/regard/static";
 
-await build({
+const { metafile, outputFiles } = await build({
   entryPoints: { regard: "src/index.ts", app: "src/serve/index.tsx" },
   outdir,
   bundle: true,
@@ -12,8 +14,39 @@ await build({
   target: "es2022",
   minify: true,
   charset: "utf8",
-  legalComments: "none",
+  legalComments: "none", // whole licences are put at the head instead
   jsx: "automatic",
   jsxImportSource: "preact",
   logLevel: "warning",
+  metafile: true,
+  write: false,
 });
+
+const byName = (one, other) => (one.name < other.name ? -1 : 1);
+
+mkdirSync(outdir, { recursive: true });
+for (const { path, text } of outputFiles) writeFileSync(path, notices(basename(path)) + text);
+
+/** A comment with the name, version and licence of every package in a bundle; packages of one licence text together. */
+function notices(name) {
+  const [, output] = Object.entries(metafile.outputs).find(([path]) => basename(path) === name);
+  const folders = Object.keys(output.inputs).map(
+    (path) => path.match(/.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0],
+  );
+  const byText = new Map();
+  for (const { name, version, license, text } of [...new Set(folders)]
+    .filter(Boolean)
+    .map(terms)
+    .sort(byName))
+    byText.set(text, [...(byText.get(text) ?? []), `${name} ${version} (${license})`]);
+  if (!byText.size) return "";
+  const parts = [...byText].map(([text, packages]) => `${packages.join(", ")}\n\n${text}`);
+  return `/*! This file contains:\n\n${parts.join("\n\n----\n\n").replaceAll("*/", "* /")}\n*/\n`;
+}
+
+function terms(folder) {
+  const about = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+  if (!file) throw new Error(`${about.name} has no licence file; its terms cannot be passed on`);
+  return { ...about, text: readFileSync(join(folder, file), "utf8").trim() };
+}
