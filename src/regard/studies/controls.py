@@ -2,8 +2,9 @@
 
 Enters: a model. Leaves: models of its shape; of their sums, tables that hold the model beside them.
 
-Random weights are what structure alone gives, drawn several times because one draw is one draw. Shuffled weights are
-the harder control: every tensor keeps the very numbers that training gave it, but not their places.
+Random weights are what structure alone gives, drawn several times because one draw is one draw. With shuffled weights
+every tensor keeps the very numbers that training gave it, but not their places: sizes that training alone brings about
+are there, what it learned is not.
 """
 
 from __future__ import annotations
