@@ -16,16 +16,16 @@ def measure(data: Path) -> dict[str, Any]:
     pairs = {n: [bias / f"{side}_stereotyped_type{n}.txt.dev" for side in ("pro", "anti")] for n in (1, 2)}
     return {
         "litbank": _study(data / "litbank" / "conll"),
-        "gap": _study(data / "gap" / "gap-development.tsv"),
+        "gap": _study(data / "gap" / "gap-development.tsv", pieces=512),
         "type1": _study([str(path) for path in pairs[1]]),
         "type2": _study([str(path) for path in pairs[2]]),
     }
 
 
-def _study(corpus: Any) -> dict[str, Any]:
+def _study(corpus: Any, **options: Any) -> dict[str, Any]:
     from regard import studies
 
-    result = studies.coref(None, corpus, control=True)
+    result = studies.coref(None, corpus, control=True, **options)
     named = {title.partition(",")[0].partition(":")[0]: rows for title, rows in result.tables.items()}
     return {
         "best": named["Best head"].to_dict("records"),

@@ -20,7 +20,7 @@ def measure(data: Path) -> dict[str, Any]:
     return {
         "layers": _shares(result.tables["By layer"]),
         "heads": _shares(result.table),
-        "control": _shares(control),
+        "control": _shares(control.rename(columns={"random weights": "value"})),
     }
 
 
@@ -41,7 +41,7 @@ def _picture(result: Any, path: Path) -> None:
 
 def _shares(rows: Any) -> list[dict[str, Any]]:
     wanted = rows[rows["to"].isin(["[CLS]", "[SEP]"]) & rows["quantity"].isin(["weight", "norm, share"])]
-    return [dict(row) for row in wanted.drop(columns=["kind", "inputs"]).to_dict("records")]
+    return [dict(row) for row in wanted.drop(columns=["kind", "inputs"], errors="ignore").to_dict("records")]
 
 
 def blocks(found: dict[str, Any]) -> Blocks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,10 @@ class Numbers:
         row = (self.values if (measure, of) in self.values.index else self.above).loc[(measure, of)]
         return f"{100 * row['value']:.1f} [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
 
+    def gain(self, measure: str, of: str) -> str:
+        """A difference of scores, in points."""
+        return f"{100 * self.above.value[measure, of]:.1f}"
+
     def spread(self, measure: str) -> str:
         """The standard deviation between training runs, in points."""
         return f"{100 * self.values.spread[measure, 'model']:.2f}"
@@ -50,6 +55,7 @@ def measure(data: Path) -> dict[str, Any]:
     from regard import studies
     from regard.corpus.readers import Source
 
+    start = time.process_time()
     places = [data / "ud_english_ewt" / f"en_ewt-ud-{name}.conllu" for name in ("train-first", "dev")]
     result = studies.probe(None, *(Source(str(place), sample=SENTENCES) for place in places))
     tables = result.tables
@@ -60,6 +66,7 @@ def measure(data: Path) -> dict[str, Any]:
         **{what: tables[f"Structural probe by {what}"].to_dict("records") for what in ("layer", "rank")},
         "sentences": dict(result.meta["sentences"]),
         "tally": dict(result.meta["tally"]),
+        "minutes": (time.process_time() - start) / 60,
         "chosen layer": int(result.meta["layer"]),
     }
 
@@ -128,6 +135,34 @@ def read(numbers: Numbers) -> str:
     )
 
 
+def says(numbers: Numbers) -> str:
+    """What the scores say."""
+    short, gain = numbers.short, numbers.gain
+    return (
+        "- **Attention knows which words depend on each other**, beyond where they stand: "
+        f"{gain('dependency', 'above distance')} points above\n  distance alone, "
+        f"{gain('dependency', 'above random weights')} above random weights, "
+        f"{gain('dependency', 'above shuffled weights')} above shuffled ones. Most of the\n  "
+        f"{short('dependency', 'model')} % is distance, though: random pairs are far apart, dependencies are not.\n"
+        f"- **It knows the relation even better**: distance tells {short('relation', 'distance')} % of them, attention "
+        f"{short('relation', 'model')} %.\n"
+        "- **What attention remembers of words is little**: on the control task it is right in "
+        f"{short('dependency', 'control task')}, {short('relation', 'control task')} and\n  "
+        f"{short('UAS', 'control task')} %, where always saying the same gives "
+        f"{short('dependency', 'control task, majority')}, {short('relation', 'control task, majority')} and "
+        f"{short('UAS', 'control task, majority')} %. Distance alone gives "
+        f"{short('dependency', 'control task, distance')}, {short('relation', 'control task, distance')} and\n  "
+        f"{short('UAS', 'control task, distance')} % there.\n"
+        f"- **Hidden states remember more**: the structural probe finds {short('UUAS', 'control task')} % of the edges "
+        f"of its control task, where\n  hanging all words on one end gives {short('UUAS', 'control task, majority')} %."
+    )
+
+
+def cost(numbers: Numbers) -> str:
+    """How long it took."""
+    return f"The run above takes {numbers.found['minutes']:.0f} minutes of one core."
+
+
 def tutorial(numbers: Numbers) -> str:
     """The two attention probes, with the papers' numbers."""
     columns = ("distance", "random weights", "shuffled weights", "control task", "control task, distance")
@@ -166,8 +201,10 @@ PARTS: dict[tuple[str, str], Callable[[Numbers], str]] = {
     (PAGE, "probe-scores"): scores,
     (PAGE, "probe-selectivity"): selectivity,
     (PAGE, "probe-papers"): papers,
+    (PAGE, "probe-says"): says,
     (PAGE, "probe-layers"): lambda numbers: by(numbers, "layer"),
     (PAGE, "probe-ranks"): lambda numbers: by(numbers, "rank"),
+    (PAGE, "probe-cost"): cost,
     (TUTORIAL, "probe"): tutorial,
     (EXPLANATION, "probe"): explanation,
 }

@@ -17,13 +17,13 @@ def measure(data: Path) -> dict[str, Any]:
     corpus = data / "paws_wiki_en" / "dev-first.tsv"
     tokens = studies.tokens(None, corpus, limit=400, control=True)
     similarity = studies.similarity(None, corpus, limit=400, control=True)
-    control = next(rows for title, rows in tokens.tables.items() if "control" in title)
+    control = next(rows for title, rows in tokens.tables.items() if title.startswith("Control"))
     heads = tokens.table[tokens.table["measure"].isin(MEASURES)]
     layers = tokens.tables["All layers and measures"]
     return {
         "heads": heads.to_dict("records"),
         "layers": layers[layers["measure"].isin(MEASURES)].to_dict("records"),
-        "control": {name: [float(value) for value in control[name]] for name in MEASURES},
+        "control": control[control["measure"].isin(MEASURES)].to_dict("records"),
         "similarity": list(similarity.findings),
     }
 
@@ -37,6 +37,7 @@ def blocks(found: dict[str, Any]) -> Blocks:
         "strongest head",
         "uniform attention",
         "random weights, any layer",
+        "shuffled weights",
     ]
     alike = "\n".join(f"- {text}" for text in found["similarity"])
     return {"tutorials/what-does-bert-look-at.md": {"tokens": table(columns, lines), "similarity": alike}}
@@ -47,11 +48,13 @@ def _line(found: dict[str, Any], name: str) -> list[str]:
         max((row for row in found[rows] if row["measure"] == name), key=lambda row: row["value"])
         for rows in ("layers", "heads")
     )
-    control = [f"{edge(found['control'][name]):.3f}" for edge in (min, max)]
+    control = [row for row in found["control"] if row["measure"] == name]
+    random = [f"{edge(row[end] for row in control):.3f}" for edge, end in ((min, "lowest"), (max, "highest"))]
+    shuffled = [f"{edge(row['shuffled weights'] for row in control):.3f}" for edge in (min, max)]
     return [
         name,
         f"{layer['layer']}: {span(layer['value'], layer['low'], layer['high'], 3)}",
         f"{head['layer']}.{head['head']}: {head['value']:.2f}",
         f"{layer['chance']:.3f}",
-        " to ".join(dict.fromkeys(control)),
+        *(" to ".join(dict.fromkeys(span)) for span in (random, shuffled)),
     ]
