@@ -8,6 +8,7 @@ from transformers import BertConfig, BertModel
 import regard
 import regard.studies
 from regard.corpus.ray_engine import Worker, _in_order
+from regard.fingerprint import weights_digest
 from regard.site import Mask, Site
 from regard.studies.atlas_sums import Atlas
 from tests.tiny import SIZES, enlarged, made, saved, tiny_bert, tiny_llama, tiny_mpnet
@@ -113,7 +114,7 @@ def test_a_comparison_of_models_stops_too(bert, wordpiece, tmp_path):
 
 def test_a_worker_answers_with_the_sentence(wordpiece, tmp_path):
     folder = saved(word_dependent(wordpiece), tmp_path / "model")
-    worker = Worker(Atlas, {}, {"model": str(folder)}, "truncate")
+    worker = Worker(Atlas, {}, {"model": str(folder)}, "truncate", weights_digest(regard.load(folder).module))
     examples = '[{"number": 0, "text": "the cat"}, {"number": 1, "text": "a dog"}]'
     answer = worker({"index": np.array([0]), "examples": np.array([examples])})
 

@@ -19,6 +19,7 @@ from regard.cli import app
 from regard.corpus import engine
 from regard.corpus.ray_engine import Worker
 from regard.corpus.readers import Source, read
+from regard.fingerprint import weights_digest
 from regard.studies import ablation_sums
 from tests.tiny import enlarged, saved, tiny_bert
 
@@ -204,7 +205,7 @@ def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tm
     model = regard.load(saved(classifier, tmp_path / "model"))
     source = Source(str(table), text="text", limit=8, keep=("label",))
     study = ablation_sums.AblationMap(source=source)
-    worker = Worker(type(study), study.arguments, model.source, "truncate")
+    worker = Worker(type(study), study.arguments, model.source, "truncate", weights_digest(model.module))
     answer = worker({"index": [0], "examples": [json.dumps([asdict(example) for example in read(source)])]})
     local = engine.run_local(study, model, engine.Run(source)).sums.arrays
     sent = load_sums(answer["sums"][0])

@@ -111,7 +111,7 @@ def test_an_interrupted_control_goes_on_where_it_was(bert, long_corpus, tmp_path
     with pytest.raises(KeyboardInterrupt):
         regard.studies.tokens(bert, long_corpus, control=True, output=tmp_path, report=interrupt)
     kept = {path.name.partition("checkpoint")[0] for path in tmp_path.iterdir()}
-    assert kept == {"", "random-0-", "random-1-"}
+    assert kept == {"", "control-random-0-", "control-random-1-"}
     again = []
     resumed = regard.studies.tokens(
         bert, long_corpus, control=True, output=tmp_path, resume=True, report=lambda tally, _: again.append(tally)

@@ -49,8 +49,9 @@ class Layer:
 
     def values(self) -> torch.Tensor:
         """(B, H, K, e) value vectors, repeated for heads that share them."""
-        assert self.named.operation.v is not None
-        return repeated(self.named.operation.v, self.heads).float()
+        values = self.named.operation.v
+        assert values is not None
+        return repeated(values, self.heads).float()
 
     @property
     def causal(self) -> bool:

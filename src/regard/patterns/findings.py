@@ -46,7 +46,7 @@ def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
     >>> from regard import Trace
     >>> maps = np.eye(12, k=-1)[None, None] + np.eye(12)[None, None] * (np.arange(12) == 0)[:, None]
     >>> patterns(Trace.from_maps(maps, list("abcdefghijkl"), causal=True))[0].sentence
-    'attends to the previous token in 10 of 10 rows, 1.00 on average; chance 0.20'
+    'attends to the previous token in 10 of 10 rows, 1.00 on average; chance 0.16'
     """
     if threshold is not None and not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1, not {threshold}")
