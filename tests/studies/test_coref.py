@@ -254,6 +254,7 @@ def test_the_gap_between_pro_and_anti_is_given_for_every_head(minilm):
         assert row.gap == pytest.approx(table[(*place, "pro")] - table[(*place, "anti")])
         assert np.isnan([row.low, row.high]).all()  # so few sentences have no interval
     assert any("pro minus anti" in text for text in result.findings)
+    assert not any("nan" in text or "interval without 0" in text for text in result.findings)
     assert GAP not in regard.studies.coref(minilm, files[0]).tables
 
 

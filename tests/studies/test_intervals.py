@@ -166,7 +166,12 @@ def test_parts_of_a_long_text_are_one_cluster(bert, tmp_path):
         ("a.txt", "One is. Two is.\n\nThree is. Four is.\n", {"unit": "sentence"}, [0, 0, 1, 1]),
         ("a.txt", "One is.\nTwo is.\n", {"unit": "sentence"}, [0, 1]),  # no empty line: paragraphs are not known
         ("a.txt", "One is.\nTwo is.\n", {}, [0, 1]),
-        ("a.txt", " = A = \n x y \n = = B = = \n z \n = C = \n w \n", {}, [0, 0, 0, 0, 1, 1]),
+        (
+            "a.txt",
+            " = A = \n x y \n = = B = = \n z \n = C = \n w \n",
+            {},
+            [0, 0, 1],
+        ),  # titles begin documents and are no text
         ("a.csv", "text,doc_id\nx,1\ny,2\nz,1\n", {}, [0, 1, 0]),
     ],
 )

@@ -303,10 +303,10 @@ def test_runs_are_kept_apart_and_compared_with_their_own():
     scores = Scores()
     for run, right in enumerate(([1, 0], [1, 1], [0, 0])):
         of_run = scores.of_run(run, 3)
-        of_run.add("p/m/a", [1, 2], np.array(right), np.ones(2))
-        of_run.add("p/m/b", [1, 2], np.array(right), np.ones(2))
+        of_run.add("p/m/a", range(10), np.array(5 * right), np.ones(10))
+        of_run.add("p/m/b", range(10), np.array(5 * right), np.ones(10))
     value = scores.value("p/m/a")
-    assert (value.value, value.runs, value.count) == (0.5, 3, 2) and value.spread == pytest.approx(0.5)
+    assert (value.value, value.runs, value.count) == (0.5, 3, 10) and value.spread == pytest.approx(0.5)
     assert scores.difference("p/m/a", "p/m/b").high == 0  # the runs vary, their difference does not
 
 

@@ -20,6 +20,7 @@ from regard.corpus.ray_engine import Worker
 from regard.corpus.readers import Example, Problems, Source, read
 from regard.corpus.sums import Sums
 from regard.corpus.treebank import ROOT, read_trees, tree_field, trees
+from regard.fingerprint import weights_digest
 from regard.model import load
 from regard.studies.arcs import Arc, arcs_svg
 from regard.studies.held_out import choose
@@ -330,7 +331,9 @@ def test_options_that_make_no_sense_for_trees_are_refused(store, bert, options, 
 def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
     path = written(tmp_path / "two-windows.conllu", f"{STORE}\n" * 80)
     whole = summed(bert, path)
-    worker = Worker(Syntax, Syntax().arguments, load(str(bert_folder)).source, "skip")
+    worker = Worker(
+        Syntax, Syntax().arguments, load(str(bert_folder)).source, "skip", weights_digest(load(str(bert_folder)).module)
+    )
     total = Sums()
     for index, examples in grouped(read(Source(str(path), format="treebank"))):
         sent = json.dumps([asdict(example) for example in examples])

@@ -205,12 +205,14 @@ def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, controls: Controls | N
     """The largest gap, how many are clear, and the gap of the heads that were chosen for all mentions."""
     said = []
     for (kind, name), rows in gaps.groupby(["kind", "candidates"], sort=False):
-        random = "" if controls is None else f"; {_random(controls, kind, name)}"
         most = rows.loc[rows["gap"].abs().idxmax()]
-        said.append(
-            f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}; {_clear(gaps, kind, name)} of "
-            f"{len(rows)} heads have an interval without 0 ({0.05 * len(rows):.0f} would by chance{random})."
-        )
+        said.append(f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}.")
+        if rows["low"].notna().any():
+            random = "" if controls is None else f"; {_random(controls, kind, name)}"
+            said.append(
+                f"{kind}, pro minus anti, {name}: {_clear(gaps, kind, name)} of {len(rows)} heads have an interval "
+                f"without 0 ({0.05 * len(rows):.0f} would by chance{random})."
+            )
         chosen = best[(best["kind"] == kind) & (best["candidates"] == name) & (best["mentions"] == "all")].iloc[0]
         heads = dict.fromkeys((chosen["chosen on even"], chosen["chosen on odd"]))
         of = {head_name((row["layer"], row["head"])): row for row in rows.to_dict("records")}

@@ -195,7 +195,7 @@ def _findings(
         f"{context.tally.inputs:,} sentences, {every.instances:,} words; {len(relations)} relations have at least "
         f"{least:,} instances. Heads and offsets were chosen on one half of the sentences and scored on the other.",
         f"{len(beaten)} of {len(relations)} relations have a head that beats the best fixed offset by more than the "
-        "interval.",
+        "interval." + _unsure(relations),
         *(_said(best) for best in beaten),
         f"All relations, roots and punctuation included: {_said(every)}",
         f"Undirected trees without punctuation: the spanning tree of {tree.place.name} has {_percent(tree.head)} of "
@@ -209,6 +209,12 @@ def _findings(
             f"{_percent(controls[ALL][n].head)}, trees {_percent(other.best_tree().head)}."
         )
     return said
+
+
+def _unsure(relations: list[Best]) -> str:
+    """Of how many relations nothing can be said, since too few documents have them."""
+    unsure = sum(np.isnan(best.gain_limits[0]) for best in relations)
+    return f" {unsure} have no interval: too few documents carry them." if unsure else ""
 
 
 def _said(best: Best) -> str:
