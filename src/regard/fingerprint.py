@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import torch
 
 _SIZE = 16  # bytes of a digest
-_NO_CONTENT = {"transformers_version"}  # of a configuration: who wrote it, not what it says
+# Of a configuration: who wrote it, not what it says; saving a model writes class and precision, which count by themselves.
+_NO_CONTENT = {"transformers_version", "architectures", "dtype", "torch_dtype"}
 
 
 def digest(parts: Iterable[Any]) -> str:

@@ -285,3 +285,10 @@ def test_a_run_that_is_killed_ten_times_ends_with_the_same_bytes(bert_folder, tm
     assert tables(tmp_path / "killed") == tables(tmp_path / "undisturbed")
     left = {path.name for path in (tmp_path / "killed").iterdir()}
     assert left == {path.name for path in (tmp_path / "undisturbed").iterdir()}
+
+
+def test_saving_a_model_does_not_make_it_another(wordpiece, tmp_path):
+    model = tiny_bert(wordpiece)
+    before = model_identity(model)
+    model.module.save_pretrained(tmp_path / "saved")
+    assert model_identity(model) == before
