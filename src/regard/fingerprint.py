@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 _SIZE = 16  # bytes of a digest
-# Of a configuration: who wrote it, not what it says; saving a model writes class and precision, which count by themselves.
+# Of a configuration: who wrote it. Saving a model writes its class and precision, which count by themselves.
 _NO_CONTENT = {"transformers_version", "architectures", "dtype", "torch_dtype"}
 
 
