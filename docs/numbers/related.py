@@ -45,7 +45,7 @@ def _share(model: Any, wiki: Path) -> dict[str, float]:
 
     pairs = related = words = befriended = 0
     for example in read(Source(str(wiki), unit="sentence", limit=500)):
-        side = model.trace(example.text, truncate=True).sides["encoder"]
+        side = model.trace(example.text, truncate=True).side()
         count = int(places_of(side, {}).words.max()) + 1
         pairs += count * (count - 1) // 2
         related += len(side.related)
