@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -46,7 +46,8 @@ class Kept:
         # the memory of other devices has allocators of its own
         if sum(t.nbytes for t in given.values()) >= _LARGE and all(t.device.type == "cpu" for t in given.values()):
             copies = {name: _copied(tensor) for name, tensor in given.items()}
-            operation = replace(operation, **dict.fromkeys(copies))
+            without: dict[str, Any] = dict.fromkeys(copies)
+            operation = replace(operation, **without)
         self._kept.append((operation, copies))
 
     def __len__(self) -> int:
@@ -54,10 +55,12 @@ class Kept:
 
     def operations(self) -> list[Operation]:
         """What was kept; to be asked for when the run has ended."""
-        return [
-            replace(operation, **{name: copy.tensor() for name, copy in copies.items()}) if copies else operation
-            for operation, copies in self._kept
-        ]
+        return [_with(operation, copies) if copies else operation for operation, copies in self._kept]
+
+
+def _with(operation: Operation, copies: dict[str, _Copy]) -> Operation:
+    tensors: dict[str, Any] = {name: copy.tensor() for name, copy in copies.items()}
+    return replace(operation, **tensors)
 
 
 def _copied(tensor: torch.Tensor) -> _Copy:

@@ -102,9 +102,9 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
     for name, uniform in (("entropy", "uniform"), ("distance", "uniform_distance"), ("sink", None)):
         if f"{kind}/{layer}/{name}" not in sums:  # few models have a sink
             continue
-        level = np.nan if uniform is None else ratio(sums.whole(f"{kind}/{layer}/{uniform}"), count[0, 0])
+        expected = np.nan if uniform is None else float(ratio(sums.whole(f"{kind}/{layer}/{uniform}"), count[0, 0]))
         numbers = ratio(read(name), count), clusters("choices"), nothing, nothing
-        yield from _heads(kind, layer, name, *numbers, float(level), count[0, 0])
+        yield from _heads(kind, layer, name, *numbers, expected, count[0, 0])
 
 
 def _heads(
