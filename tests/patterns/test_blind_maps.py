@@ -65,3 +65,13 @@ def test_the_sheets_can_be_printed(tmp_path):
     subprocess.run([sys.executable, str(MAPS / "blind_sheets.py"), str(tmp_path)], check=True)
     assert len(list(tmp_path.glob("sheet_*.png"))) == 24
     assert (tmp_path / "README.md").is_file()
+
+
+def test_two_readers_agree_on_nearly_all_maps():
+    rows = json.loads((MAPS / "blind_labels.json").read_text())
+    assert [row["map"] for row in rows] == list(range(480))
+    one, other = ([row[reader] for row in rows] for reader in "AB")
+    agreed = sum(a == b for a, b in zip(one, other, strict=True)) / len(rows)
+    luck = sum(one.count(label) * other.count(label) for label in set(one)) / len(rows) ** 2
+    assert (agreed - luck) / (1 - luck) == pytest.approx(0.93, abs=0.005)  # Cohen's kappa
+    assert all(row["final"] == row["A"] for row in rows if row["A"] == row["B"])
