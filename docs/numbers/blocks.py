@@ -39,8 +39,8 @@ def _block(name: str, markdown: str) -> str:
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
     """A Markdown table."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace("| --- | --- |", "|---|---|")
+    lines = [f"| {' | '.join(line)} |" for line in (columns, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(columns), *lines[1:]])
 
 
 def span(value: float, low: float, high: float, digits: int = 1) -> str:

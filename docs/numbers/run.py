@@ -23,6 +23,8 @@ import blocks
 HERE = Path(__file__).resolve().parent
 NAMES = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("blocks", "run"))
 
+MEASURED = [name for name in NAMES if (HERE / "found" / f"{name}.json").exists()]
+
 
 def main() -> None:
     """Measure, keep and write."""
@@ -32,7 +34,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the pages without measuring")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
-    for name in given.names or NAMES:
+    for name in given.names or (MEASURED if given.write else NAMES):
         script = load(name)
         if not given.write:
             start = time.perf_counter()

@@ -21,7 +21,7 @@ def run():
 
 
 def test_every_block_of_a_page_is_what_its_script_makes_of_the_measured_figures(run):
-    for name in run.NAMES:
+    for name in run.MEASURED:
         for page, parts in run.load(name).blocks(run.found(name)).items():
             written = run.blocks.read(page)
             for block, markdown in parts.items():
@@ -30,13 +30,7 @@ def test_every_block_of_a_page_is_what_its_script_makes_of_the_measured_figures(
                 )
 
 
-def test_every_block_of_a_page_has_a_script(run):
-    made = {
-        (page, block) for n in run.NAMES for page, parts in run.load(n).blocks(run.found(n)).items() for block in parts
-    }
-    there = {
-        (path.relative_to(ROOT / "docs").as_posix(), block)
-        for path in (ROOT / "docs").rglob("*.md")
-        for block in run.blocks.read(path.relative_to(ROOT / "docs").as_posix())
-    }
-    assert there == made
+def test_every_script_writes_into_blocks_that_are_there(run):
+    for name in run.MEASURED:
+        for page, parts in run.load(name).blocks(run.found(name)).items():
+            assert set(parts) <= set(run.blocks.read(page)), page
