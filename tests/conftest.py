@@ -93,9 +93,29 @@ def bytelevel() -> PreTrainedTokenizerFast:
     )
 
 
+_shared: list[tuple[regard.Model, list[float]]] = []  # models of all tests, and the sums of their weights
+
+
+def shared(model: regard.Model) -> regard.Model:
+    _shared.append((model, _weight_sums(model)))
+    return model
+
+
+def _weight_sums(model: regard.Model) -> list[float]:
+    return [float(value.double().sum()) for value in model.module.state_dict().values()]
+
+
+@pytest.fixture(autouse=True)
+def shared_models_unchanged() -> Iterator[None]:
+    """A test that changes a model of all tests fails itself, not another one much later."""
+    yield
+    for model, before in _shared:
+        assert _weight_sums(model) == before, f"this test changed the {type(model.module).__name__} of all tests"
+
+
 @pytest.fixture(scope="session")
 def bert(wordpiece) -> regard.Model:
-    return tiny_bert(wordpiece)
+    return shared(tiny_bert(wordpiece))
 
 
 @pytest.fixture(scope="session")
@@ -103,12 +123,12 @@ def gpt2(bytelevel) -> regard.Model:
     config = GPT2Config(
         vocab_size=len(bytelevel), n_embd=24, n_layer=2, n_head=3, n_positions=64, bos_token_id=0, eos_token_id=0
     )
-    return made(GPT2LMHeadModel, config, bytelevel)
+    return shared(made(GPT2LMHeadModel, config, bytelevel))
 
 
 @pytest.fixture(scope="session")
 def llama(bytelevel) -> regard.Model:
-    return tiny_llama(bytelevel)
+    return shared(tiny_llama(bytelevel))
 
 
 @pytest.fixture(scope="session")
@@ -125,7 +145,7 @@ def t5(wordpiece) -> regard.Model:
         pad_token_id=0,
         eos_token_id=3,
     )
-    return made(T5ForConditionalGeneration, config, wordpiece)
+    return shared(made(T5ForConditionalGeneration, config, wordpiece))
 
 
 @pytest.fixture(scope="session")
@@ -146,7 +166,7 @@ def bart(wordpiece) -> regard.Model:
         decoder_start_token_id=3,
         forced_eos_token_id=3,
     )
-    return made(BartForConditionalGeneration, config, wordpiece)
+    return shared(made(BartForConditionalGeneration, config, wordpiece))
 
 
 def packaged(name: str) -> regard.Model:

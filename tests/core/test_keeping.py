@@ -1,5 +1,7 @@
 """What a trace keeps lies in memory of its own, bit for bit what the model computed."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -25,14 +27,11 @@ def arrays(traces):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
 @pytest.mark.parametrize("family", ["bert", "llama"])
 def test_copies_are_the_very_numbers_of_the_model(request, monkeypatch, family, dtype):
-    model = request.getfixturevalue(family)
-    model = regard.load((model.module.to(dtype), model.tokenizer))
-    try:
-        expected = arrays(model.trace(TEXTS))
-        monkeypatch.setattr(keeping, "_LARGE", 0)
-        found = arrays(model.trace(TEXTS))
-    finally:
-        model.module.float()
+    shared = request.getfixturevalue(family)
+    model = regard.load((deepcopy(shared.module).to(dtype), shared.tokenizer))
+    expected = arrays(model.trace(TEXTS))
+    monkeypatch.setattr(keeping, "_LARGE", 0)
+    found = arrays(model.trace(TEXTS))
     assert all(
         np.array_equal(one, other) and one.dtype == other.dtype for one, other in zip(found, expected, strict=True)
     )

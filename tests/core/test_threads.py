@@ -31,6 +31,11 @@ def pair(wordpiece):
     return one, regard.load((one.module, one.tokenizer))
 
 
+def same(one, other):
+    """Equal but for the last bits, which kernels may round otherwise in another thread; dropout changes tenths."""
+    return np.allclose(one, other, rtol=0, atol=1e-5)
+
+
 def maps(model, text):
     return np.stack([site.q for site in model.trace(text).sites])
 
@@ -40,7 +45,7 @@ def test_a_thousand_traces_from_eight_threads_over_two_models_of_one_module_are_
 
     def wrong(number):
         text = TEXTS[number % len(TEXTS)]
-        return not np.array_equal(maps(pair[number // 8 % 2], text), expected[text])
+        return not same(maps(pair[number // 8 % 2], text), expected[text])
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(wrong, range(1000))) == 0
@@ -54,8 +59,8 @@ def test_two_modules_that_share_a_part_wait_for_each_other(pair):
 
     def wrong(number):
         if number % 2:
-            return not np.array_equal(part.trace_inputs(inputs)[0].attention(1), expected[0])
-        return not np.array_equal(whole.trace(TEXTS[0]).attention(1), expected[1])
+            return not same(part.trace_inputs(inputs)[0].attention(1), expected[0])
+        return not same(whole.trace(TEXTS[0]).attention(1), expected[1])
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(wrong, range(200))) == 0
@@ -80,7 +85,7 @@ def test_streams_runs_and_effects_wait_for_traces_of_the_same_module(wordpiece):
     expected = [way() for way in ways]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda number: ways[number % 4](), range(200)))
-    assert all(np.array_equal(one, expected[number % 4]) for number, one in enumerate(found))
+    assert all(same(one, expected[number % 4]) for number, one in enumerate(found))
 
 
 def test_runs_that_share_what_lies_below_do_not_show_in_traces_of_other_threads(pair):
@@ -98,7 +103,7 @@ def test_runs_that_share_what_lies_below_do_not_show_in_traces_of_other_threads(
         found = [maps(other, TEXTS[0]) for _ in range(100)]
         done.set()
         editing.result()
-    assert all(np.array_equal(one, expected) for one in found)
+    assert all(same(one, expected) for one in found)
 
 
 def test_a_trace_from_a_hook_of_the_traced_model_is_refused_and_the_next_one_runs(pair):
@@ -110,7 +115,7 @@ def test_a_trace_from_a_hook_of_the_traced_model_is_refused_and_the_next_one_run
             model.trace(TEXTS[0])
     finally:
         handle.remove()
-    assert np.array_equal(maps(model, TEXTS[0]), expected)
+    assert same(maps(model, TEXTS[0]), expected)
 
 
 def test_a_hook_may_trace_another_model(bert, gpt2):
@@ -120,7 +125,7 @@ def test_a_hook_may_trace_another_model(bert, gpt2):
         assert len(bert.trace("the cat").sites) == 2
     finally:
         handle.remove()
-    assert np.array_equal(found[0].attention(1), expected)
+    assert same(found[0].attention(1), expected)
 
 
 def test_two_models_that_trace_each_other_from_hooks_end_with_a_sentence_not_in_a_deadlock(wordpiece):
@@ -160,7 +165,7 @@ def test_plain_torch_models_may_be_traced_for_the_first_time_side_by_side():
 def test_a_model_survives_pickling(pair):
     model = pair[0]
     expected = maps(model, TEXTS[0])
-    assert np.array_equal(maps(pickle.loads(pickle.dumps(model)), TEXTS[0]), expected)
+    assert same(maps(pickle.loads(pickle.dumps(model)), TEXTS[0]), expected)
 
 
 FORKING = """
@@ -187,7 +192,7 @@ for _ in range(8):
     child = os.fork()
     if child == 0:
         signal.alarm(60)  # a child that hangs is ended
-        right = np.array_equal(model.trace_inputs(inputs)[0].attention(1), expected)
+        right = np.allclose(model.trace_inputs(inputs)[0].attention(1), expected, rtol=0, atol=1e-5)
         os._exit(0 if right and model.module.training else 1)
     codes.append(os.waitpid(child, 0)[1])
     if codes[-1]:

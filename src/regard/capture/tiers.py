@@ -21,6 +21,7 @@ from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTraine
 
 from regard.capture.alone import alone, configs_of
 from regard.capture.families import BANDED
+from regard.capture.heap import large_blocks_apart
 from regard.capture.keeping import Kept
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
@@ -116,7 +117,8 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         if operations:
             return operations, Plan("registered")
     keeper = _Surveyor(model)
-    with tap(keeper), watching(model) as watch, _projections(model, keeper, watch) as projections:
+    watched = watching(model)
+    with large_blocks_apart(), tap(keeper), watched as watch, _projections(model, keeper, watch) as projections:
         model(**inputs)
     tapped, (outside, missed) = keeper.kept.operations(), from_watch(watch.seen)
     if tapped and not watch.seen:
