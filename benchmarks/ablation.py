@@ -26,8 +26,8 @@ import torch
 import regard
 from regard.corpus.batches import window_of
 from regard.corpus.engine import encoder_of
-from regard.corpus.readers import Source, read
-from regard.studies.ablation_sums import AblationMap, _importance, portions
+from regard.corpus.readers.source import Source, read
+from regard.studies.ablation.reduce import AblationMap, _importance, portions
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sts_captions" / "sts-captions-dev.tsv"
 LIMIT = 0.6

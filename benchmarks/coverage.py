@@ -2,8 +2,8 @@
 
     python benchmarks/coverage.py [--corpora N]
 
-Every corpus is drawn anew, summed and judged by the functions that studies use (`regard.intervals`, `regard.studies`).
-Inputs are sentences of unlike length; documents share a mean of their own and are of unlike
+Every corpus is drawn anew, summed and judged by the functions that studies use (`regard.measures.intervals`,
+`regard.studies`). Inputs are sentences of unlike length; documents share a mean of their own and are of unlike
 size. Where few clusters carry a number there may be no interval; how often is said beside the coverage of the others.
 """
 
@@ -18,10 +18,10 @@ from rich.console import Console
 from rich.table import Table
 
 from regard.corpus.sums import Sums, ratio
-from regard.intervals import clusters_of, correlation_interval, interval, resampled
+from regard.measures.intervals import clusters_of, correlation_interval, interval, resampled
 from regard.studies.held_out import choose, limits
-from regard.studies.norms_result import spearman
-from regard.studies.similarity_sums import GROUPS as FEW_GROUPS
+from regard.studies.norms.report import spearman
+from regard.studies.similarity.reduce import GROUPS as FEW_GROUPS
 
 Array = np.ndarray
 HEADS = 12

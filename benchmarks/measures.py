@@ -24,8 +24,8 @@ import regard
 from regard.measures import js_distance
 from regard.patterns import patterns
 from regard.patterns.rows import read_trace
-from regard.tokens import Segment, Side, Token
-from regard.trace import Trace
+from regard.trace.tokens import Segment, Side, Token
+from regard.trace.trace import Trace
 
 REPEATS = 7
 

@@ -29,9 +29,9 @@ from playwright.sync_api import TimeoutError as Timeout
 from rich.console import Console
 from rich.table import Table
 
-from regard.site import Site
-from regard.tokens import Segment, Side, Token
-from regard.trace import Trace
+from regard.trace.site import Site
+from regard.trace.tokens import Segment, Side, Token
+from regard.trace.trace import Trace
 
 LAYERS, HEADS, WIDTH = 12, 12, 64
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")

@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 import torch
 
-from regard import studies
-from regard.classifier import train_classifier
-from regard.heads import MODES
-from regard.studies.ablation_scores import Scores, chance, held_out
-from regard.studies.ablation_tasks import Classification
-from regard.studies.pictures import grid_axes, new_figure
+from regard import study
+from regard.ablation.classifier import train_classifier
+from regard.ablation.tasks import Classification
+from regard.studies.ablation.scores import Scores, chance, held_out
+from regard.studies.figures import grid_axes, new_figure
+from regard.trace.heads import MODES
 from regard.views.figures import Picture
 
 TASKS = {
@@ -74,7 +74,7 @@ def mapped(name: str, given: argparse.Namespace) -> None:
     folder = given.output / f"{name}-map"
     if not (folder / "report.html").exists():
         corpus = given.data / TASKS[task][1]
-        studies.ablation(given.output / name, corpus, limit=given.limit, curve=seed == "0", output=folder, resume=True)
+        study.ablation(given.output / name, corpus, limit=given.limit, curve=seed == "0", output=folder, resume=True)
 
 
 def summed(task: str, given: argparse.Namespace) -> dict[str, Any]:

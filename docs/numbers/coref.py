@@ -23,9 +23,9 @@ def measure(data: Path) -> dict[str, Any]:
 
 
 def _study(corpus: Any, **options: Any) -> dict[str, Any]:
-    from regard import studies
+    from regard import study
 
-    result = studies.coref(None, corpus, control=True, **options)
+    result = study.coref(None, corpus, control=True, **options)
     named = {title.partition(",")[0].partition(":")[0]: rows for title, rows in result.tables.items()}
     return {
         "best": named["Best head"].to_dict("records"),

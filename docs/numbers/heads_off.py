@@ -20,7 +20,7 @@ def measure(data: Path) -> dict[str, Any]:
 def _paris() -> dict[str, Any]:
     """What the model says after the text without layer 2, and without layer 2 and head 5.4."""
     from regard import load
-    from regard.effects import effect
+    from regard.ablation.effects import effect
 
     model = load("SmolLM2-135M-Instruct")
     found = {name: effect(model, TEXT, heads=heads) for name, heads in (("2.*", "2.*"), ("2.* 5.4", ["2.*", "5.4"]))}
@@ -32,9 +32,9 @@ def _kept(data: Path, share: float) -> dict[str, Any]:
     import random
 
     from regard import load
-    from regard.choosing import _by_layer, least, lengths
-    from regard.corpus.readers import Source, read
-    from regard.pruning import prune
+    from regard.ablation.importance import _by_layer, least, lengths
+    from regard.ablation.pruning import prune
+    from regard.corpus.readers.source import Source, read
 
     model = load()
     lines = list(read(Source(str(data / "wikitext2" / "wiki.valid.tokens"), unit="paragraph", limit=112)))

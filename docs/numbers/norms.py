@@ -12,9 +12,9 @@ LOOKING = 0.08  # share of a head's weight on [SEP] from which it counts as look
 
 def measure(data: Path) -> dict[str, Any]:
     """Shares by layer and by head, and the control's by layer."""
-    from regard import studies
+    from regard import study
 
-    result = studies.norms(None, data / "paws_wiki_en" / "dev-first.tsv", limit=400, control=True)
+    result = study.norms(None, data / "paws_wiki_en" / "dev-first.tsv", limit=400, control=True)
     _picture(result, DOCS / "images" / "norms.png")
     control = next(table for title, table in result.tables.items() if title.startswith("Control"))
     return {

@@ -52,12 +52,12 @@ class Numbers:
 
 def measure(data: Path) -> dict[str, Any]:
     """The study as published."""
-    from regard import studies
-    from regard.corpus.readers import Source
+    from regard import study
+    from regard.corpus.readers.source import Source
 
     start = time.process_time()
     places = [data / "ud_english_ewt" / f"en_ewt-ud-{name}.conllu" for name in ("train-first", "dev")]
-    result = studies.probe(None, *(Source(str(place), sample=SENTENCES) for place in places))
+    result = study.probe(None, *(Source(str(place), sample=SENTENCES) for place in places))
     tables = result.tables
     return {
         "scores": result.table.to_dict("records"),

@@ -12,15 +12,15 @@ NAMES = ("related word", "related word in the other sentence", "same word")
 
 def measure(data: Path) -> dict[str, Any]:
     """The best head of each pattern over each corpus, and how common related words are."""
-    from regard import load, studies
+    from regard import load, study
 
     model = load()
     wiki = data / "wikitext2" / _text(data / "wikitext2")
     sentences = {"unit": "sentence", "limit": 500}
     return {
-        "sentences": _best(studies.atlas(model, wiki, **sentences)),
-        "captions": _best(studies.atlas(model, data / "sts_captions" / "sts-captions-dev.tsv")),
-        "decoder": _best(studies.atlas("SmolLM2-135M-Instruct", wiki, unit="sentence", limit=300)),
+        "sentences": _best(study.atlas(model, wiki, **sentences)),
+        "captions": _best(study.atlas(model, data / "sts_captions" / "sts-captions-dev.tsv")),
+        "decoder": _best(study.atlas("SmolLM2-135M-Instruct", wiki, unit="sentence", limit=300)),
         "share": _share(model, wiki),
     }
 
@@ -40,8 +40,8 @@ def _best(result: Any) -> dict[str, Any]:
 
 def _share(model: Any, wiki: Path) -> dict[str, float]:
     """Of the different words of a sentence: the share of pairs that are related, and of words that have a related one."""
-    from regard.context import places_of
-    from regard.corpus.readers import Source, read
+    from regard.corpus.readers.source import Source, read
+    from regard.trace.places import places_of
 
     pairs = related = words = befriended = 0
     for example in read(Source(str(wiki), unit="sentence", limit=500)):

@@ -35,9 +35,9 @@ def measure(data: Path) -> dict[str, Any]:
 def _study(path: Path, picture: str | None) -> dict[str, Any]:
     import blocks
 
-    from regard import studies
+    from regard import study
 
-    result = studies.syntax(None, path, control=True)
+    result = study.syntax(None, path, control=True)
     if picture:
         result.figure("relations").save(blocks.DOCS / picture, dpi=150)
     return {

@@ -12,11 +12,11 @@ MEASURES = ("previous token", "next token", "[CLS]", "[SEP]", ". and ,")
 
 def measure(data: Path) -> dict[str, Any]:
     """The studies of tokens and of similarity."""
-    from regard import studies
+    from regard import study
 
     corpus = data / "paws_wiki_en" / "dev-first.tsv"
-    tokens = studies.tokens(None, corpus, limit=400, control=True)
-    similarity = studies.similarity(None, corpus, limit=400, control=True)
+    tokens = study.tokens(None, corpus, limit=400, control=True)
+    similarity = study.similarity(None, corpus, limit=400, control=True)
     control = next(rows for title, rows in tokens.tables.items() if title.startswith("Control"))
     heads = tokens.table[tokens.table["measure"].isin(MEASURES)]
     layers = tokens.tables["All layers and measures"]

@@ -5,23 +5,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from regard.tokens import Segment, Side, Token
-from regard.trace import Site, Trace
+from regard.trace.tokens import Segment, Side, Token
+from regard.trace.trace import Site, Trace
 
 if TYPE_CHECKING:
-    from regard import studies
-    from regard.model import Model, load
+    from regard.models.model import Model, load
+    from regard.studies import api as study
 
 __version__ = "0.1.0"
-__all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "load", "studies"]
+__all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "load", "study"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load` and `Model` need torch, `studies` more: imported when they are first used."""
-    if name == "studies":
-        return import_module("regard.studies")
+    """`load` and `Model` need torch, `study` more: imported when they are first used."""
+    if name == "study":
+        return import_module("regard.studies.api")
     if name in ("load", "Model"):
-        from regard import model
-
-        return getattr(model, name)
+        return getattr(import_module("regard.models.model"), name)
     raise AttributeError(f"module 'regard' has no attribute {name!r}")

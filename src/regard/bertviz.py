@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from regard.tokens import Segment
-from regard.trace import Trace
+from regard.trace.tokens import Segment
+from regard.trace.trace import Trace
 
 
 def head_view(

@@ -17,9 +17,9 @@ from transformers import (
 )
 
 import regard
-from regard.ablation import switched
 from regard.capture import Ablation
-from regard.heads import Head
+from regard.models.ablated import switched
+from regard.trace.heads import Head
 from tests.ablation import by_hand
 from tests.tiny import SIZES, enlarged, made, tiny_mpnet
 

@@ -12,9 +12,9 @@ from transformers import (
 )
 from typer.testing import CliRunner
 
+from regard.ablation.effects import EVERYTHING, effect
 from regard.cli import app
-from regard.effects import EVERYTHING, effect
-from regard.reference import NAME
+from regard.models.means import NAME
 from tests.ablation import by_hand
 from tests.tiny import enlarged, tiny_bert
 

@@ -8,7 +8,7 @@ from transformers import AlbertConfig, AlbertModel, BertForSequenceClassificatio
 
 from regard.capture import Ablation
 from regard.capture.prefix import Shared, blocks_of
-from regard.heads import Head, all_heads
+from regard.trace.heads import Head, all_heads
 from tests.tiny import SIZES, made, tiny_bert, tiny_llama
 
 TEXTS = ["the cat sat on the mat .", "a dog went", "i bought fresh straw ##berries at the store !"]

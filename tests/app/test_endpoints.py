@@ -13,10 +13,10 @@ import pytest
 
 import regard
 from regard import Trace
+from regard.ablation.effects import effect
 from regard.app.examples import EXAMPLES
-from regard.effects import effect
-from regard.heads import MODES
-from regard.reference import NAME, SENTENCES
+from regard.models.means import NAME, SENTENCES
+from regard.trace.heads import MODES
 from regard.views import decode, header_of
 from regard.views.report import report_of
 from regard.views.walk import walk

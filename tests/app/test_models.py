@@ -8,8 +8,8 @@ import httpx
 import huggingface_hub
 import pytest
 
-from regard import hub
 from regard.app import models
+from regard.models import hub
 
 from .test_limits import post, wait_for
 

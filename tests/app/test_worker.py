@@ -10,7 +10,7 @@ import pytest
 import regard
 from regard.app.problems import Problem
 from regard.app.worker import Job, Stopped, Worker
-from regard.reference import standard_means
+from regard.models.means import standard_means
 
 
 @pytest.fixture

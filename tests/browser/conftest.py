@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from tests.conftest import need
 
-from regard.site import Mask, Site
-from regard.tokens import Segment, Side, Token
-from regard.trace import Trace
+from regard.trace.site import Mask, Site
+from regard.trace.tokens import Segment, Side, Token
+from regard.trace.trace import Trace
 from regard.views import save_html
 
 ARGUMENTS = [

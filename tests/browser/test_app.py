@@ -21,7 +21,7 @@ from transformers import BertForMaskedLM
 from typer.testing import CliRunner
 
 from regard.cli import app
-from regard.trace import Trace
+from regard.trace.trace import Trace
 
 STORE = "I went to the store.", "At the store, I bought fresh strawberries."
 SIZE = {"width": 1280, "height": 800}

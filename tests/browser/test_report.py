@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import uvicorn
 
-import regard.studies
+import regard
 from regard import Trace
 from regard.app.run import listen
 from regard.app.server import application
@@ -53,7 +53,7 @@ def test_the_atlas_draws_in_a_report_on_disk(browser: Any, report: Path) -> None
 def test_the_numbers_beside_the_atlas_are_those_of_the_corpus(browser: Any, bert: regard.Model, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("the cat sat on the mat .\na dog went to the store .\ni bought fresh straw ##berries !\n")
-    table = regard.studies.atlas(bert, corpus, output=tmp_path / "out").table
+    table = regard.study.atlas(bert, corpus, output=tmp_path / "out").table
     page = browser.new_page()
     page.goto((tmp_path / "out" / "report.html").as_uri())
     inspector = atlas_of(page).locator(".inspector")

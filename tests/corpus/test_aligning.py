@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from regard.corpus.aligning import WordMaps, have_pieces, word_pieces
-from regard.tokens import Token
+from regard.trace.tokens import Token
 
 
 def tokens(*spans):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from regard.corpus.readers import Problems, Source, read
+from regard.corpus.readers.source import Problems, Source, read
 
 GOOD = [f"sentence number {n}" for n in range(3)]
 

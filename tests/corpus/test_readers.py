@@ -8,9 +8,9 @@ from importlib import import_module
 import pytest
 
 from regard.corpus.batches import Tally, grouped, window_of
-from regard.corpus.readers import Example, Problems, Source, read
-from regard.inputs import Encoded
-from regard.tokens import Side, Token
+from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.models.prepare import Encoded
+from regard.trace.tokens import Side, Token
 
 
 def examples(path, problems=None, **options):

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import pytest
 
-from regard.corpus.readers import Example, Problems, Source, read
-from regard.corpus.treebank import read_trees, tree_of
+from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.corpus.readers.treebank import read_trees, tree_of
 
 
 def row(number, form, head="_", relation="_", upos="X", misc="_"):

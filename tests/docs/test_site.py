@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 import regard
-import regard.studies
 
 from .write_page import PAGE, ROOT, page
 

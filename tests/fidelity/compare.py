@@ -22,8 +22,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import regard
-from regard.site import Site
-from regard.trace import Trace
+from regard.trace.site import Site
+from regard.trace.trace import Trace
 from tests.fidelity.build import inputs_of, model_of
 
 BOUND = 1e-5

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from regard import measures
-from regard.map_types import TYPES
+from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, PATTERNS, USUAL
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures.md"
@@ -79,7 +79,7 @@ reaches the threshold over three rows or more; a dash marks numbers that stand b
 ## Types
 
 Kovaleva et al. (2019) name five shapes of map: {", ".join(TYPES)}.
-`regard.map_types` gives a probability for each; how good they are is told in
+`regard.measures.types` gives a probability for each; how good they are is told in
 [Reading patterns](../explanation/reading-patterns.md).
 """
 

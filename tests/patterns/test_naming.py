@@ -7,8 +7,8 @@ import pytest
 from regard import Trace
 from regard.patterns.definitions import PATTERNS
 from regard.patterns.naming import own_name
-from regard.studies.atlas_result import COLUMNS, named_heads
-from regard.tokens import Side, Token
+from regard.studies.atlas.report import COLUMNS, named_heads
+from regard.trace.tokens import Side, Token
 
 PIECES = "other pieces of the word"
 TOKENS = [("un", 0), ("##bel", 0), ("##iev", 0), ("able", 1), ("straw", 2), ("##berries", 2), ("sat", 3), ("on", 4)]

@@ -9,9 +9,9 @@ import pytest
 
 from regard.cli import main
 from regard.patterns import neurons_of
-from regard.site import Mask, Site
-from regard.tokens import Segment, Side, Token
-from regard.trace import Trace
+from regard.trace.site import Mask, Site
+from regard.trace.tokens import Segment, Side, Token
+from regard.trace.trace import Trace
 
 D = 8
 WIDE = 32

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard import Trace
-from regard.norms import CLASSES, class_norms
+from regard.patterns.norms import CLASSES, class_norms
 
 from ..conftest import ARTICLE
 

@@ -14,13 +14,13 @@ from transformers import AutoModel, BertForMaskedLM, ViTConfig, ViTModel
 
 import regard
 from regard import Segment, Trace
-from regard.context import places_of
 from regard.patterns import NAMES, head_report, patterns, predictive_words, warnings_for
 from regard.patterns.predictive import predictive_readings
-from regard.patterns.report import as_csv, as_record, report
 from regard.patterns.rows import read_trace
 from regard.patterns.telling import telling
-from regard.tokens import Side, Token
+from regard.printing.patterns import as_csv, as_record, report
+from regard.trace.places import places_of
+from regard.trace.tokens import Side, Token
 
 from ..conftest import ARTICLE
 from ..tiny import tiny_bert

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from regard.context import context_between
 from regard.patterns.definitions import PATTERNS, Part
-from regard.tokens import Side, Token
+from regard.trace.places import context_between
+from regard.trace.tokens import Side, Token
 
 SAME = next(pattern for pattern in PATTERNS if pattern.name == "same word")
 

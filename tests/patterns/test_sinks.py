@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from transformers import GptOssConfig, GptOssForCausalLM
 
-import regard.studies
+import regard
 from regard.patterns.findings import head_report
 from tests.tiny import enlarged, made
 
@@ -47,7 +47,7 @@ def test_a_corpus_gives_both(oss, tmp_path):
     lines = ["the cat", "a dog"]
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(lines))
-    table = regard.studies.atlas(oss, corpus).table.set_index(["measure", "layer", "head"])["value"]
+    table = regard.study.atlas(oss, corpus).table.set_index(["measure", "layer", "head"])["value"]
     for layer, head in np.ndindex(2, 4):
         found = [by_hand(oss.trace(line), layer, head) for line in lines]
         entropies, taken = (np.concatenate(some) for some in zip(*found, strict=True))
@@ -58,7 +58,7 @@ def test_a_corpus_gives_both(oss, tmp_path):
 def test_the_study_of_tokens_gives_the_entropy_of_the_rest(oss, tmp_path):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("the cat")
-    table = regard.studies.tokens(oss, corpus).table.set_index(["measure", "layer", "head"])["value"]
+    table = regard.study.tokens(oss, corpus).table.set_index(["measure", "layer", "head"])["value"]
     for layer, head in np.ndindex(2, 4):
         entropies, _ = by_hand(oss.trace("the cat"), layer, head)
         expected = entropies.sum() / (len(entropies) + 1)  # the first row has no choice, and counts there

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from regard.corpus.readers import Source, read
+from regard.corpus.readers.source import Source, read
 
 
 def traces(model, path):

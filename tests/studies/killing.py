@@ -12,10 +12,10 @@ from pathlib import Path
 
 import torch
 
-import regard.studies
+import regard
 from regard.corpus import engine
-from regard.model import load
-from regard.studies.atlas_sums import Atlas
+from regard.models.model import load
+from regard.studies.atlas.reduce import Atlas
 
 
 def states(folder):
@@ -27,7 +27,7 @@ def killed_run(model, corpus, output, wait):
     before = states(output)
     child = os.fork()
     if not child:
-        regard.studies.atlas(model, corpus, output=output, resume=True)
+        regard.study.atlas(model, corpus, output=output, resume=True)
         os._exit(0)
     while states(output) == before:
         time.sleep(0.001)
@@ -42,8 +42,8 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     Atlas.window, engine._EVERY = 16, 0  # many checkpoints
     model, chooser, output = load(name), random.Random(0), Path(folder) / "killed"
-    regard.studies.atlas(model, corpus, output=Path(folder) / "undisturbed")
+    regard.study.atlas(model, corpus, output=Path(folder) / "undisturbed")
     output.mkdir()
     for _ in range(int(kills)):
         killed_run(model, corpus, output, chooser.uniform(0, 0.01))
-    regard.studies.atlas(model, corpus, output=output, resume=True)
+    regard.study.atlas(model, corpus, output=output, resume=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from regard.corpus.treebank import ROOT
-from regard.studies.probe_features import SPECIAL, Features, Spill
-from regard.studies.probe_trees import Tree, tree_distances
+from regard.corpus.readers.treebank import ROOT
+from regard.studies.probe.features import SPECIAL, Features, Spill
+from regard.studies.probe.trees import Tree, tree_distances
 
 TYPES = [f"w{n}" for n in range(30)]
 RELATIONS = ("det", "nsubj", "obj")

@@ -13,15 +13,15 @@ from pathlib import Path
 import torch
 from safetensors.numpy import save_file
 
-from regard.corpus.coreference import corpus_of
 from regard.corpus.engine import Run
-from regard.corpus.ray_engine import run_ray
-from regard.corpus.readers import Source
-from regard.model import load
-from regard.studies.atlas_sums import Atlas
-from regard.studies.change_sums import Change
-from regard.studies.coref_sums import Coref
-from regard.studies.syntax_sums import Syntax
+from regard.corpus.ray import run_ray
+from regard.corpus.readers.coreference import corpus_of
+from regard.corpus.readers.source import Source
+from regard.models.model import load
+from regard.studies.atlas.reduce import Atlas
+from regard.studies.change.reduce import Change
+from regard.studies.coref.reduce import Coref
+from regard.studies.syntax.reduce import Syntax
 from tests.tiny import saved
 
 

@@ -14,13 +14,13 @@ from transformers import BertForMaskedLM, BertForSequenceClassification
 from typer.testing import CliRunner
 
 import regard
-from regard import studies
+from regard import study
 from regard.cli import app
 from regard.corpus import engine
-from regard.corpus.ray_engine import Worker
-from regard.corpus.readers import Source, read
-from regard.fingerprint import weights_digest
-from regard.studies import ablation_sums
+from regard.corpus.ray import Worker
+from regard.corpus.readers.source import Source, read
+from regard.models.fingerprint import weights_digest
+from regard.studies.ablation import reduce as ablation_sums
 from tests.tiny import enlarged, saved, tiny_bert
 
 LABELS = ("bad", "good", "odd")
@@ -87,7 +87,7 @@ def accuracy(model, rows):
 
 @pytest.mark.parametrize("mode", ["zero", "uniform", "mean"])
 def test_accuracy_without_each_head_is_that_of_single_runs(mode, classifier, table):
-    result = studies.ablation(classifier, table, text="text", modes=[mode])
+    result = study.ablation(classifier, table, text="text", modes=[mode])
     rows = read_rows(table)
     expected = by_hand(classifier, rows, accuracy, mode)
     found = {(row.layer, row.head): row.score for row in result.table.itertuples()}
@@ -97,7 +97,7 @@ def test_accuracy_without_each_head_is_that_of_single_runs(mode, classifier, tab
 
 
 def test_sts_is_the_rank_correlation_of_cosines(bert, table):
-    result = studies.ablation(bert, table, modes=["zero"])
+    result = study.ablation(bert, table, modes=["zero"])
 
     def embedded(model, text):
         return model.run(model.collate([model.encode(text)])[0]).last_hidden_state[0].mean(0)
@@ -113,7 +113,7 @@ def test_sts_is_the_rank_correlation_of_cosines(bert, table):
 
 
 def test_causal_loss_is_the_mean_over_next_tokens(gpt2, corpus):
-    result = studies.ablation(gpt2, corpus, limit=6, modes=["zero"])
+    result = study.ablation(gpt2, corpus, limit=6, modes=["zero"])
     texts = [(line,) for line in corpus.read_text().splitlines()[:6]]
 
     def loss(model, rows):
@@ -133,8 +133,8 @@ def test_causal_loss_is_the_mean_over_next_tokens(gpt2, corpus):
 
 def test_masked_loss_asks_the_same_words_in_every_run_whatever_the_batch(tiny, corpus):
     model = tiny(BertForMaskedLM)
-    whole = studies.ablation(model, corpus, modes=["zero"])
-    again = studies.ablation(model, corpus, modes=["zero"], share=False)
+    whole = study.ablation(model, corpus, modes=["zero"])
+    again = study.ablation(model, corpus, modes=["zero"], share=False)
     assert whole.meta["task"] == "masked-lm"
     pd.testing.assert_frame_equal(whole.files["scores"], again.files["scores"])
     questions = whole.files["scores"]["questions"]
@@ -144,7 +144,7 @@ def test_masked_loss_asks_the_same_words_in_every_run_whatever_the_batch(tiny, c
 
 
 def test_importance_is_the_mean_of_each_examples_own_gradient(classifier, table):
-    result = studies.ablation(classifier, table, text="text", modes=["zero"])
+    result = study.ablation(classifier, table, text="text", modes=["zero"])
     rows = read_rows(table)
     step, found = 1e-3, result.tables["Importance"]
 
@@ -179,7 +179,7 @@ def test_importance_is_the_mean_of_each_examples_own_gradient(classifier, table)
 def test_a_stopped_run_goes_on_to_the_same_numbers(classifier, table, tmp_path, monkeypatch):
     monkeypatch.setattr(ablation_sums.AblationStudy, "window", 4)
     monkeypatch.setattr(engine, "_EVERY", 0.0)
-    whole = studies.ablation(classifier, table, text="text", limit=12, modes=["zero"], curve=True)
+    whole = study.ablation(classifier, table, text="text", limit=12, modes=["zero"], curve=True)
     update, calls = ablation_sums.AblationMap.update, []
 
     def stopping(self, model, items, sums):
@@ -191,9 +191,9 @@ def test_a_stopped_run_goes_on_to_the_same_numbers(classifier, table, tmp_path, 
     with monkeypatch.context() as patch:
         patch.setattr(ablation_sums.AblationMap, "update", stopping)
         with pytest.raises(KeyboardInterrupt):
-            studies.ablation(classifier, table, text="text", limit=12, modes=["zero"], curve=True, output=tmp_path)
+            study.ablation(classifier, table, text="text", limit=12, modes=["zero"], curve=True, output=tmp_path)
     assert (tmp_path / "checkpoint.safetensors").exists()
-    resumed = studies.ablation(
+    resumed = study.ablation(
         classifier, table, text="text", limit=12, modes=["zero"], curve=True, output=tmp_path, resume=True
     )
     pd.testing.assert_frame_equal(whole.table, resumed.table)
@@ -215,7 +215,7 @@ def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tm
 
 
 def test_heads_removed_together_are_chosen_by_even_examples_and_judged_by_odd_ones(classifier, table):
-    result = studies.ablation(classifier, table, text="text", modes=["zero"], curve=True)
+    result = study.ablation(classifier, table, text="text", modes=["zero"], curve=True)
     curve = result.tables["Heads removed together"]
     rows = [row for number, row in enumerate(read_rows(table)) if number % 2]
     assert {"importance", "ablation", "random"} <= set(curve["order"])
@@ -261,14 +261,14 @@ def test_the_command_writes_maps_and_says_what_luck_gives(tiny, table, tmp_path)
 )
 def test_what_cannot_be_asked_is_said_in_one_sentence(options, message, classifier, table):
     with pytest.raises(ValueError, match=message):
-        studies.ablation(classifier, table, text="text", **options)
+        study.ablation(classifier, table, text="text", **options)
 
 
 def test_scores_that_are_no_numbers_and_corpora_without_pairs_are_refused(bert, table):
     with pytest.raises(ValueError, match="is no number"):
-        studies.ablation(bert, table, label="label")
+        study.ablation(bert, table, label="label")
     with pytest.raises(ValueError, match="name the column of the second one"):
-        studies.ablation(bert, table, text="text")
+        study.ablation(bert, table, text="text")
 
 
 def test_a_file_may_number_the_labels(classifier, table, tmp_path):
@@ -276,7 +276,7 @@ def test_a_file_may_number_the_labels(classifier, table, tmp_path):
     frame["label"] = frame["label"].map(LABELS.index)
     frame.to_csv(tmp_path / "numbered.tsv", sep="\t", index=False)
     named, numbered = (
-        studies.ablation(classifier, path, text="text", modes=["zero"]) for path in (table, tmp_path / "numbered.tsv")
+        study.ablation(classifier, path, text="text", modes=["zero"]) for path in (table, tmp_path / "numbered.tsv")
     )
     pd.testing.assert_frame_equal(named.table, numbered.table)
 
@@ -285,7 +285,7 @@ def test_a_file_may_number_the_labels(classifier, table, tmp_path):
 @pytest.mark.corpora
 def test_the_default_model_gives_the_cosines_of_single_runs_and_shares_them(minilm, corpora):
     path = corpora / "sts_captions" / "sts-captions-dev.tsv"
-    result = studies.ablation(minilm, path, limit=8, modes=["zero"])
+    result = study.ablation(minilm, path, limit=8, modes=["zero"])
     assert len(result.table) == 72 and len(result.tables["Whole layers"]) == 6
     assert result.meta["shared runs"] is True
     rows = pd.read_csv(path, sep="\t", quoting=3, nrows=8)

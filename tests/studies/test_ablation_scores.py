@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
-from regard.studies.ablation_scores import Scores, chance, held_out, spearman, weighted_ranks
-from regard.studies.ablation_tasks import CausalLanguageModel, Classification, Similarity
+from regard.ablation.tasks import CausalLanguageModel, Classification, Similarity
+from regard.studies.ablation.scores import Scores, chance, held_out, spearman, weighted_ranks
 
 
 def scores(task, base, runs, *, counts=None, expected=None, seed=0):

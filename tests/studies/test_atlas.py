@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-import regard.studies
-from regard.context import context_of
+import regard
 from regard.corpus.batches import grouped, window_of
 from regard.corpus.engine import encoder_of, sum_window
-from regard.corpus.readers import Source, read
-from regard.map_types import FEWEST, TYPES, type_probabilities
+from regard.corpus.readers.source import Source, read
 from regard.measures.entropy import entropy_rows
 from regard.measures.reading import lift, read_rows
 from regard.measures.shape import shape_features
+from regard.measures.types import FEWEST, TYPES, type_probabilities
 from regard.patterns.definitions import PATTERNS, Part
-from regard.studies.atlas_sums import Atlas
+from regard.studies.atlas.reduce import Atlas
+from regard.trace.places import context_of
 from regard.views.wire import encode, header_of
 from tests.studies.by_hand import maps, seen, traces
 
@@ -37,7 +37,7 @@ def by_hand(some, kind, layer, pattern):
 @pytest.mark.parametrize(("name", "kind"), [("bert", "encoder"), ("gpt2", "decoder"), ("llama", "decoder")])
 def test_patterns_equal_the_rows_of_all_traces(name, kind, corpus, request):
     model = request.getfixturevalue(name)
-    table = regard.studies.atlas(model, corpus).table.set_index(["kind", "layer", "measure", "head"]).sort_index()
+    table = regard.study.atlas(model, corpus).table.set_index(["kind", "layer", "measure", "head"]).sort_index()
     some = traces(model, corpus)
     asked = 0
     for pattern in PATTERNS:
@@ -55,7 +55,7 @@ def test_patterns_equal_the_rows_of_all_traces(name, kind, corpus, request):
 
 
 def test_patterns_across_sentences_are_measured_over_pairs(bert, pairs):
-    table = regard.studies.atlas(bert, pairs).table.set_index(["measure", "layer"]).sort_index()
+    table = regard.study.atlas(bert, pairs).table.set_index(["measure", "layer"]).sort_index()
     some = traces(bert, pairs)
     across = next(pattern for pattern in PATTERNS if pattern.name == "same word in the other sentence")
     mass, _, _, rows = by_hand(some, "encoder", 1, across)
@@ -67,7 +67,7 @@ def test_patterns_across_sentences_are_measured_over_pairs(bert, pairs):
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
 def test_entropy_and_distance_equal_the_rows_of_all_traces(name, corpus, request):
     model = request.getfixturevalue(name)
-    table = regard.studies.atlas(model, corpus).table.set_index(["layer", "measure"]).sort_index()
+    table = regard.study.atlas(model, corpus).table.set_index(["layer", "measure"]).sort_index()
     total, far, uniform, rows = 0.0, 0.0, 0.0, 0
     for trace in traces(model, corpus):
         site = trace.sites[1]
@@ -85,7 +85,7 @@ def test_entropy_and_distance_equal_the_rows_of_all_traces(name, corpus, request
 @pytest.mark.parametrize(("name", "file"), [("bert", "corpus"), ("bert", "pairs"), ("gpt2", "corpus")])
 def test_types_equal_those_of_each_map(name, file, request):
     model, path = request.getfixturevalue(name), request.getfixturevalue(file)
-    shares = regard.studies.atlas(model, path).tables["Types of maps"]
+    shares = regard.study.atlas(model, path).tables["Types of maps"]
     total, count = np.zeros(len(TYPES)), 0
     for trace in traces(model, path):
         side = next(iter(trace.sides.values()))
@@ -113,7 +113,7 @@ def test_sums_do_not_depend_on_batch_size_and_padding(bert, corpus, tokens):
 
 
 def test_the_atlas_of_a_report_shows_names_and_numbers_of_the_corpus(minilm, corpus):
-    result = regard.studies.atlas(minilm, corpus)
+    result = regard.study.atlas(minilm, corpus)
     records = header_of(encode(result.example, **result.example_options))["sites"]
     named = result.tables["Named heads"]
     shown = {

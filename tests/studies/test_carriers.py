@@ -5,12 +5,12 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-import regard.studies
+import regard
 from regard.corpus.engine import Run, run_local
-from regard.corpus.readers import Source
+from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
-from regard.studies.atlas_sums import Atlas
-from regard.studies.carriers import BUCKETS, bucket_of, spelled
+from regard.studies.atlas.carriers import BUCKETS, bucket_of, spelled
+from regard.studies.atlas.reduce import Atlas
 
 LINES = [
     "the cat sat on the mat and the cat went home",
@@ -67,7 +67,7 @@ def test_masses_rows_and_chances_by_word_are_those_of_the_definition(minilm, sum
 
 
 def test_the_caution_names_the_word_and_the_score_without_it(minilm, written):
-    result = regard.studies.atlas(minilm, written)
+    result = regard.study.atlas(minilm, written)
     best = result.table[result.table["measure"] == "same word"].sort_values("value").iloc[-1]
     words = by_hand(minilm, best["layer"], best["head"])
     gained = {word: mass - chance for word, (mass, _, chance) in words.items()}
@@ -101,6 +101,6 @@ def test_a_word_is_spelled_while_it_has_most_rows_of_its_bucket():
 
 def test_wikitext_no_longer_owes_its_same_word_score_to_unknown_words(minilm, corpora):
     path = corpora / "wikitext2" / "wiki.valid.tokens"
-    result = regard.studies.atlas(minilm, path, unit="sentence", limit=60)
+    result = regard.study.atlas(minilm, path, unit="sentence", limit=60)
     assert not any("'unk'" in text or "'<unk>'" in text for text in result.cautions)
     assert any("words are <unk>, which stands for many words and counts as none" in text for text in result.cautions)

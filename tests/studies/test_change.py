@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-import regard.studies
-from regard.studies.atlas_result import atlas_table
-from regard.studies.change_result import changed_patterns
+import regard
+from regard.studies.atlas.report import atlas_table
+from regard.studies.change.report import changed_patterns
 from tests.studies.by_hand import maps, traces
 from tests.studies.test_similarity import kl
 from tests.tiny import tiny_bert
@@ -24,7 +24,7 @@ def tuned(bert):
 
 
 def test_cosine_and_distance_are_means_over_documents(bert, tuned, corpus):
-    table = regard.studies.change(bert, tuned, corpus).table.set_index(["measure", "layer"]).sort_index()
+    table = regard.study.change(bert, tuned, corpus).table.set_index(["measure", "layer"]).sort_index()
     cosines, distances = [], []
     for before, after in zip(traces(bert, corpus), traces(tuned, corpus), strict=True):
         one, two = maps(before.sites[1]), maps(after.sites[1])
@@ -39,7 +39,7 @@ def test_cosine_and_distance_are_means_over_documents(bert, tuned, corpus):
 
 
 def test_a_model_does_not_differ_from_itself(gpt2, corpus):
-    result = regard.studies.change(gpt2, gpt2, corpus)
+    result = regard.study.change(gpt2, gpt2, corpus)
     values = result.table.groupby("measure")["value"]
     assert values.min()["cosine"] == pytest.approx(1, abs=1e-5)
     assert values.max()["js"] == pytest.approx(0, abs=1e-5)
@@ -48,7 +48,7 @@ def test_a_model_does_not_differ_from_itself(gpt2, corpus):
 
 def test_patterns_that_appear_also_vanish_the_other_way(bert, corpus):
     sums = regard.corpus.run_local(
-        regard.studies.atlas_sums.Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))
+        regard.studies.atlas.reduce.Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))
     ).sums
     strong = regard.corpus.Sums({name: array.copy() for name, array in sums.arrays.items()})
     strong.arrays["encoder/1/mass"][:, 2, 0] = 0.9 * sums["encoder/1/rows"][:, 0]  # previous token
@@ -63,4 +63,4 @@ def test_patterns_that_appear_also_vanish_the_other_way(bert, corpus):
 def test_models_of_different_shape_are_refused(bert, corpus, layers, heads):
     other = tiny_bert(bert.tokenizer, num_hidden_layers=layers, num_attention_heads=heads)
     with pytest.raises(ValueError, match="of one shape"):
-        regard.studies.change(bert, other, corpus)
+        regard.study.change(bert, other, corpus)

@@ -79,7 +79,7 @@ def test_what_a_user_can_put_right_is_said(arguments, message, bert_folder, corp
 def test_the_bar_knows_the_total_and_counts_examples(corpus, monkeypatch):
     from rich.console import Console
 
-    from regard.corpus.readers import Source
+    from regard.corpus.readers.source import Source
 
     source = Source(str(corpus), limit=10)
     assert _total(source) == 10 and _total(Source("-")) is None
@@ -95,7 +95,7 @@ def test_the_bar_knows_the_total_and_counts_examples(corpus, monkeypatch):
 def test_a_log_gets_a_line_a_minute(corpus, monkeypatch):
     from rich.console import Console
 
-    from regard.corpus.readers import Source
+    from regard.corpus.readers.source import Source
 
     console = Console(force_terminal=False, width=100, record=True, file=io.StringIO())
     monkeypatch.setattr("regard.commands.study.err", console)

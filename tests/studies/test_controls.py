@@ -8,7 +8,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-import regard.studies
+import regard
 from regard.cli import app
 from regard.corpus.sums import Sums
 from regard.studies.controls import SEEDS, Controls, Ranged, random_model, shuffled_model
@@ -64,7 +64,7 @@ def test_a_table_of_controls_goes_by_keys_not_by_order():
 @pytest.mark.parametrize("name", ["tokens", "norms", "change"])
 def test_a_study_by_layer_shows_the_range_over_draws_and_shuffled_weights(name, bert, corpus):
     models = (bert, bert) if name == "change" else (bert,)
-    result = getattr(regard.studies, name)(*models, corpus, limit=8, control=True)
+    result = getattr(regard.study, name)(*models, corpus, limit=8, control=True)
     table = next(table for title, table in result.tables.items() if title.startswith("Control"))
     assert list(table.columns[-5:]) == COLUMNS
     there = table.dropna()
@@ -76,13 +76,13 @@ def test_a_study_by_layer_shows_the_range_over_draws_and_shuffled_weights(name, 
 
 @pytest.mark.parametrize("name", ["atlas", "similarity"])
 def test_a_study_of_heads_says_the_range_over_draws_and_shuffled_weights(name, bert, corpus):
-    said = getattr(regard.studies, name)(bert, corpus, limit=8, control=True).findings[-1]
+    said = getattr(regard.study, name)(bert, corpus, limit=8, control=True).findings[-1]
     assert said.startswith("Control") and "over 3 draws" in said and "shuffled weights" in said
 
 
 def test_syntax_shows_the_range_over_draws_and_shuffled_weights(tmp_path):
     trees = write_planted(tmp_path / "planted.conllu", 120)
-    result = regard.studies.syntax(planted_model(), trees, control=True, least=50)
+    result = regard.study.syntax(planted_model(), trees, control=True, least=50)
     best = result.tables["Best head of each relation"]
     assert (best["control lowest"] <= best["control"]).all() and (best["control"] <= best["control highest"]).all()
     assert (best["control lowest"] < best["control highest"]).any() and best["shuffled"].notna().all()
@@ -100,7 +100,7 @@ def test_the_number_of_draws_can_be_chosen(bert_folder, corpus, tmp_path):
 
 
 def test_an_interrupted_control_goes_on_where_it_was(bert, long_corpus, tmp_path):
-    whole = regard.studies.tokens(bert, long_corpus, control=True)
+    whole = regard.study.tokens(bert, long_corpus, control=True)
     seen = []
 
     def interrupt(tally, seconds):
@@ -109,11 +109,11 @@ def test_an_interrupted_control_goes_on_where_it_was(bert, long_corpus, tmp_path
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        regard.studies.tokens(bert, long_corpus, control=True, output=tmp_path, report=interrupt)
+        regard.study.tokens(bert, long_corpus, control=True, output=tmp_path, report=interrupt)
     kept = {path.name.partition("checkpoint")[0] for path in tmp_path.iterdir()}
     assert kept == {"", "control-random-0-", "control-random-1-"}
     again = []
-    resumed = regard.studies.tokens(
+    resumed = regard.study.tokens(
         bert, long_corpus, control=True, output=tmp_path, resume=True, report=lambda tally, _: again.append(tally)
     )
     assert sum(tally.examples == 600 for tally in again) == 2  # the third draw and the shuffled weights

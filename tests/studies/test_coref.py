@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import regard.studies
+import regard
 from regard.cli import app
 from regard.corpus.aligning import word_pieces
-from regard.corpus.coreference import corpus_of, document_of
 from regard.corpus.engine import Run
-from regard.corpus.readers import read
-from regard.studies.coref_questions import head_match, nearest, questions_of, sieve
-from regard.studies.coref_sums import SETS, Coref, Finder
+from regard.corpus.readers.coreference import corpus_of, document_of
+from regard.corpus.readers.source import read
+from regard.studies.coref.questions import head_match, nearest, questions_of, sieve
+from regard.studies.coref.reduce import SETS, Coref, Finder
 from regard.studies.run import run_study
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "coreference"
@@ -175,7 +175,7 @@ def test_accuracy_is_how_often_most_attention_goes_to_an_antecedent(name, file, 
     model = request.getfixturevalue(name)
     source = corpus_of([str(novels if file == "novels" else DATA / file)])
     expected, asked = by_hand(model, source, 60)
-    table = regard.studies.coref(model, source, pieces=60).table
+    table = regard.study.coref(model, source, pieces=60).table
     mine = table[table["mentions"] == "all"]
     assert set(mine["questions"]) == {asked}
     for s, candidates in enumerate(SETS):
@@ -184,7 +184,7 @@ def test_accuracy_is_how_often_most_attention_goes_to_an_antecedent(name, file, 
 
 
 def test_the_first_piece_can_stand_for_the_attending_word(bert, novels):
-    one, other = (regard.studies.coref(bert, novels, rows=rows, pieces=60).table for rows in ("mean", "first"))
+    one, other = (regard.study.coref(bert, novels, rows=rows, pieces=60).table for rows in ("mean", "first"))
     names = (one["mentions"] == "nominal") & (one["candidates"] == SETS[0])
     assert (one["value"] != other["value"])[names].any()
     pronouns = one["mentions"] == "pronoun"  # one piece each
@@ -192,14 +192,14 @@ def test_the_first_piece_can_stand_for_the_attending_word(bert, novels):
 
 
 def test_encoder_decoder_models_are_asked_in_their_encoder(bart, novels):
-    result = regard.studies.coref(bart, novels, limit=6)
+    result = regard.study.coref(bart, novels, limit=6)
     assert set(result.table["kind"]) == {"encoder"}
 
 
 def test_counts_say_what_became_of_every_mention(bert, novels):
-    fates = regard.studies.coref(bert, novels, pieces=60).tables["What became of the mentions"]
+    fates = regard.study.coref(bert, novels, pieces=60).tables["What became of the mentions"]
     assert fates["count"].sum() == 14 * 12 and fates.set_index("mentions")["count"]["asked"] > 50
-    cut = regard.studies.coref(bert, novels, pieces=20).tables["What became of the mentions"]
+    cut = regard.study.coref(bert, novels, pieces=20).tables["What became of the mentions"]
     alone = "no antecedent in the window"
     assert cut.set_index("mentions")["count"][alone] > fates.set_index("mentions")["count"][alone]
 
@@ -208,7 +208,7 @@ def test_words_that_the_model_does_not_reach_are_counted(bert, tmp_path):
     words = [("cat", "(0)"), ("dog", "(1)"), ("it", "(0)"), ("Unknown", "(0)"), *[("sat", "")] * 70, ("it", "(0)")]
     path = tmp_path / "long.conll"
     path.write_text("".join(f"d\t0\t0\t{word}\t_\t{mark}\n" for word, mark in words) + "\n")
-    fates = regard.studies.coref(bert, path).tables["What became of the mentions"].set_index("mentions")["count"]
+    fates = regard.study.coref(bert, path).tables["What became of the mentions"].set_index("mentions")["count"]
     assert fates["head word without a piece"] == 2 and fates["asked"] == 1
 
 
@@ -245,7 +245,7 @@ def test_gap_asks_the_pronoun_about_names_on_either_side():
 @pytest.mark.models
 def test_the_gap_between_pro_and_anti_is_given_for_every_head(minilm):
     files = [DATA / f"{side}_stereotyped_type1.txt.dev" for side in ("pro", "anti")]
-    result = regard.studies.coref(minilm, files)
+    result = regard.study.coref(minilm, files)
     gaps = result.tables[GAP]
     assert len(gaps) == 2 * 72 and set(gaps["questions"]) == {8}  # two pronouns in the third sentence
     table = result.table.set_index(["layer", "head", "candidates", "mentions"])["value"]
@@ -255,7 +255,7 @@ def test_the_gap_between_pro_and_anti_is_given_for_every_head(minilm):
         assert np.isnan([row.low, row.high]).all()  # so few sentences have no interval
     assert any("pro minus anti" in text for text in result.findings)
     assert not any("nan" in text or "interval without 0" in text for text in result.findings)
-    assert GAP not in regard.studies.coref(minilm, files[0]).tables
+    assert GAP not in regard.study.coref(minilm, files[0]).tables
 
 
 def test_winobias_sentences_made_from_the_same_words_are_in_one_half(bert):
@@ -285,7 +285,7 @@ def test_the_command_writes_its_folder_and_resumes_nothing(bert_folder, novels, 
 def test_text_in_the_report_is_escaped(minilm, tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("1 [The cook] saw the <b>nurse</b> when [he] left.\n2 The cook saw [the nurse] when [she] left.\n")
-    page = regard.studies.coref(minilm, path).report()
+    page = regard.study.coref(minilm, path).report()
     assert "&lt;b&gt;nurse" in page and "<b>nurse" not in page
 
 
@@ -300,19 +300,19 @@ def test_text_in_the_report_is_escaped(minilm, tmp_path):
 )
 def test_what_a_user_can_put_right_is_said(bert, novels, options, message):
     with pytest.raises(ValueError, match=message):
-        regard.studies.coref(bert, novels, **options)
+        regard.study.coref(bert, novels, **options)
 
 
 def test_a_corpus_without_a_question_is_refused(bert, tmp_path):
     path = tmp_path / "none.conll"
     path.write_text("d\t0\t0\tcat\t_\t(0)\nd\t0\t1\tdog\t_\t(1)\n")
     with pytest.raises(ValueError, match=r"no mention in none\.conll has a right and a wrong candidate"):
-        regard.studies.coref(bert, path)
+        regard.study.coref(bert, path)
 
 
 @pytest.mark.models
 def test_one_document_has_no_held_out_head(minilm):
-    result = regard.studies.coref(minilm, DATA / "novel.conll")
+    result = regard.study.coref(minilm, DATA / "novel.conll")
     assert result.tables[BEST]["value"].isna().all() and "give more documents" in " ".join(result.findings)
     assert result.figure("encoder-best").svg().startswith(b"<?xml")
 
@@ -321,7 +321,7 @@ def test_one_document_has_no_held_out_head(minilm):
 @pytest.mark.models
 def test_a_trained_head_finds_antecedents_and_random_ones_do_not(minilm, corpora):
     folder = corpora / "litbank" / "conll"
-    result = regard.studies.coref(minilm, folder, limit=12, control=True, control_seeds=1)
+    result = regard.study.coref(minilm, folder, limit=12, control=True, control_seeds=1)
     best = result.tables[BEST].set_index(["candidates", "mentions"])
     row = best.loc[("mention heads", "all")]
     assert row["questions"] > 150 and row["low"] > row["chance"] and row["value"] > row["control"] + 0.1

@@ -15,16 +15,16 @@ import torch
 from tokenizers import Tokenizer
 from transformers import BertModel
 
-import regard.studies
+import regard
 from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.identity import model_identity
-from regard.corpus.readers import Source
-from regard.store import write_atomic
-from regard.studies.ablation_sums import AblationMap
-from regard.studies.atlas_sums import Atlas
-from regard.studies.change_sums import Change
+from regard.corpus.readers.source import Source
+from regard.studies.ablation.reduce import AblationMap
+from regard.studies.atlas.reduce import Atlas
+from regard.studies.change.reduce import Change
 from regard.studies.folder import CHECKPOINT, LOCK
+from regard.trace.file import write_atomic
 from tests.studies.conftest import write_corpus
 from tests.studies.test_resume import begun
 from tests.tiny import tiny_bert
@@ -37,7 +37,7 @@ def stop(*_):
 def interrupted(model, corpus, folder, **options):
     """A folder with the checkpoint of a run that was interrupted after its first window."""
     with pytest.raises(KeyboardInterrupt):
-        regard.studies.atlas(model, corpus, output=folder, report=stop, **options)
+        regard.study.atlas(model, corpus, output=folder, report=stop, **options)
     return folder
 
 
@@ -58,14 +58,14 @@ def folder(bert, text, tmp_path):
 @pytest.fixture(scope="module")
 def undisturbed(bert_folder, long_corpus, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
-    regard.studies.atlas(bert_folder, long_corpus, output=folder)
+    regard.study.atlas(bert_folder, long_corpus, output=folder)
     return tables(folder)
 
 
 def refused(model, corpus, folder, why, **options):
     before = (folder / CHECKPOINT).read_bytes()
     with pytest.raises(ValueError, match=why):
-        regard.studies.atlas(model, corpus, output=folder, resume=True, **options)
+        regard.study.atlas(model, corpus, output=folder, resume=True, **options)
     assert (folder / CHECKPOINT).read_bytes() == before
 
 
@@ -124,7 +124,7 @@ def test_another_corpus_of_the_same_name_is_refused(bert, folder, tmp_path):
 def test_the_same_corpus_at_another_place_is_the_same(bert, folder, text, tmp_path):
     moved = text.rename(tmp_path / "moved.txt")
     done = []
-    regard.studies.atlas(bert, moved, output=folder, resume=True, report=lambda tally, _: done.append(tally.examples))
+    regard.study.atlas(bert, moved, output=folder, resume=True, report=lambda tally, _: done.append(tally.examples))
     assert done[0] == 512  # not from the start
 
 
@@ -144,8 +144,8 @@ def test_another_beginning_of_standard_input_is_refused(bert, text, tmp_path, mo
         given(other)
         refused(bert, "-", folder, "does not begin with the examples that the checkpoint")
     given(data)
-    regard.studies.atlas(bert, "-", output=folder, resume=True)
-    regard.studies.atlas(bert, text, output=tmp_path / "whole")
+    regard.study.atlas(bert, "-", output=folder, resume=True)
+    regard.study.atlas(bert, text, output=tmp_path / "whole")
     assert (folder / "result.parquet").read_bytes() == (tmp_path / "whole" / "result.parquet").read_bytes()
 
 
@@ -172,28 +172,28 @@ def test_weights_that_a_checkpoint_lacks_are_the_same_in_every_process(bert, tmp
 def test_a_checkpoint_is_not_thrown_away_unasked(bert, folder, text):
     before = (folder / CHECKPOINT).read_bytes()
     with pytest.raises(ValueError, match=r"go on with it \(--resume\), throw it away \(--restart\)"):
-        regard.studies.atlas(bert, text, output=folder)
+        regard.study.atlas(bert, text, output=folder)
     assert (folder / CHECKPOINT).read_bytes() == before
 
 
 def test_a_restart_begins_anew(bert, folder, text):
     done = []
-    regard.studies.atlas(bert, text, output=folder, restart=True, report=lambda tally, _: done.append(tally.examples))
+    regard.study.atlas(bert, text, output=folder, restart=True, report=lambda tally, _: done.append(tally.examples))
     assert done[0] == 256 and not (folder / CHECKPOINT).exists()
 
 
 def test_both_resume_and_restart_are_refused(bert, folder, text):
     with pytest.raises(ValueError, match="choose one"):
-        regard.studies.atlas(bert, text, output=folder, resume=True, restart=True)
+        regard.study.atlas(bert, text, output=folder, resume=True, restart=True)
 
 
 def test_a_missing_corpus_leaves_no_folder(bert, tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist"):
-        regard.studies.atlas(bert, tmp_path / "nothing.txt", output=tmp_path / "some" / "where")
+        regard.study.atlas(bert, tmp_path / "nothing.txt", output=tmp_path / "some" / "where")
     empty = tmp_path / "empty.txt"
     empty.write_text("\n")
     with pytest.raises(ValueError, match="no example"):
-        regard.studies.atlas(bert, empty, output=tmp_path / "some" / "where")
+        regard.study.atlas(bert, empty, output=tmp_path / "some" / "where")
     assert not (tmp_path / "some").exists()
 
 
@@ -252,7 +252,7 @@ def test_of_two_runs_in_one_folder_the_second_is_refused(arguments, bert_folder,
     with pytest.raises(
         ValueError, match=rf"another run writes into .*process {child.pid} on .* since .*remove .*{LOCK}"
     ):
-        regard.studies.atlas(bert_folder, long_corpus, output=tmp_path, resume=True)
+        regard.study.atlas(bert_folder, long_corpus, output=tmp_path, resume=True)
     _, said = child.communicate(timeout=240)
     assert child.returncode == 0, said
     assert tables(tmp_path) == undisturbed
@@ -266,14 +266,14 @@ def test_sigterm_saves_as_ctrl_c_does(arguments, bert_folder, long_corpus, undis
     assert child.returncode == 143, said
     command = shlex.split(said.splitlines()[-1])
     assert command == ["regard", *arguments, "--resume"]
-    regard.studies.atlas(bert_folder, long_corpus, output=tmp_path, resume=True)
+    regard.study.atlas(bert_folder, long_corpus, output=tmp_path, resume=True)
     assert tables(tmp_path) == undisturbed
 
 
 def test_the_lock_of_a_dead_process_is_taken_over(bert, text, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / LOCK).write_text('{"process": 1, "host": "elsewhere", "since": "long ago"}')
-    regard.studies.atlas(bert, text, output=tmp_path / "out", limit=10)
+    regard.study.atlas(bert, text, output=tmp_path / "out", limit=10)
     assert not (tmp_path / "out" / LOCK).exists()
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import regard.studies
+import regard
 from regard.corpus.batches import grouped
 from regard.corpus.engine import Run, run_local
-from regard.corpus.readers import Source, read
+from regard.corpus.readers.source import Source, read
 from regard.corpus.sums import Sums, ratio
-from regard.intervals import (
+from regard.measures.intervals import (
     DRAWS,
     FEWEST,
     GROUPS,
@@ -23,8 +23,8 @@ from regard.intervals import (
     resampled,
     student,
 )
-from regard.studies.similarity_sums import Similarity
-from regard.studies.tokens_sums import Tokens
+from regard.studies.similarity.reduce import Similarity
+from regard.studies.tokens.reduce import Tokens
 
 
 def limits(values, sizes):
@@ -135,25 +135,25 @@ def widths(result):
 
 def test_sentences_of_a_document_are_drawn_together(bert, documents, tmp_path):
     alone = [json.dumps({"text": json.loads(line)["text"]}) for line in documents.read_text("utf-8").splitlines()]
-    known = regard.studies.tokens(bert, documents)
-    unknown = regard.studies.tokens(bert, write(tmp_path / "alone.jsonl", alone))
+    known = regard.study.tokens(bert, documents)
+    unknown = regard.study.tokens(bert, write(tmp_path / "alone.jsonl", alone))
     assert known.table["value"].equals(unknown.table["value"])
     assert widths(known) > 2.5 * widths(unknown)  # ten copies of a sentence tell no more than one
 
 
 def test_the_result_says_how_many_clusters_there_are_and_of_what(bert, documents, corpus):
-    assert regard.studies.tokens(bert, documents).meta["intervals"] == {
+    assert regard.study.tokens(bert, documents).meta["intervals"] == {
         "over": "documents",
         "clusters": 20,
         "draws": DRAWS,
     }
-    assert regard.studies.tokens(bert, corpus).meta["intervals"]["over"] == "examples"
-    assert regard.studies.tokens(bert, corpus).meta["intervals"]["clusters"] == 24
+    assert regard.study.tokens(bert, corpus).meta["intervals"]["over"] == "examples"
+    assert regard.study.tokens(bert, corpus).meta["intervals"]["clusters"] == 24
 
 
 def test_parts_of_a_long_text_are_one_cluster(bert, tmp_path):
     path = write(tmp_path / "long.txt", ["the cat sat on the mat . " * 40, *["the cat sat"] * 9])
-    result = regard.studies.tokens(bert, path, long="split")
+    result = regard.study.tokens(bert, path, long="split")
     assert result.meta["tally"]["inputs"] > 10
     assert result.meta["intervals"]["clusters"] == 10
 
@@ -203,25 +203,25 @@ def test_intervals_do_not_depend_on_the_order_of_windows(study, bert, long_corpu
 
 @pytest.mark.parametrize("name", ["atlas", "tokens", "norms", "similarity"])
 def test_one_input_has_no_interval_and_nothing_says_nan(name, bert, tmp_path):
-    result = getattr(regard.studies, name)(bert, write(tmp_path / "one.txt", ["the cat sat on the mat ."]))
+    result = getattr(regard.study, name)(bert, write(tmp_path / "one.txt", ["the cat sat on the mat ."]))
     assert result.table["low"].isna().all() and result.table["high"].isna().all()
     assert not any("nan" in text for text in (*result.findings, *result.cautions))
     assert any("too few for intervals" in text for text in result.cautions)
 
 
 def test_no_head_is_named_over_a_corpus_without_an_interval(bert, tmp_path):
-    few = regard.studies.atlas(bert, write(tmp_path / "few.txt", ["the cat sat on the mat ."] * 7))
+    few = regard.study.atlas(bert, write(tmp_path / "few.txt", ["the cat sat on the mat ."] * 7))
     assert few.tables["Named heads"].empty
 
 
 def test_similarity_has_an_interval_and_a_baseline(bert, corpus):
-    table = regard.studies.similarity(bert, corpus).table
+    table = regard.study.similarity(bert, corpus).table
     assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
     assert table["baseline"].to_numpy() == pytest.approx(table["value"].mean())
 
 
 def test_mean_distance_has_the_level_of_uniform_attention(bert, tmp_path):
-    table = regard.studies.atlas(bert, write(tmp_path / "same.txt", ["the cat sat on the mat ."] * 9)).table
+    table = regard.study.atlas(bert, write(tmp_path / "same.txt", ["the cat sat on the mat ."] * 9)).table
     places = np.arange(9)  # seven words between two special tokens
     expected = np.abs(places[:, None] - places).mean()
     assert table[table["measure"] == "distance"]["chance"].to_numpy() == pytest.approx(expected)

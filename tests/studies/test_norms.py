@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-import regard.studies
+import regard
 from regard.capture import Layer
-from regard.studies.norms_result import spearman
+from regard.studies.norms.report import spearman
 from tests.studies.by_hand import maps, traces
 
 
@@ -39,7 +39,7 @@ def classes(trace, causal):
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
 def test_weights_norms_and_vector_sums_equal_the_vectors_written_out(name, corpus, request):
     model = request.getfixturevalue(name)
-    result = regard.studies.norms(model, corpus, limit=8)
+    result = regard.study.norms(model, corpus, limit=8)
     found = {name: [] for name in ("weight", "norm", "norm, share", "vector sum", "vector sum, share")}
     counted = []
     for trace in traces(model, corpus)[:8]:
@@ -62,7 +62,7 @@ def test_weights_norms_and_vector_sums_equal_the_vectors_written_out(name, corpu
 
 def test_frequency_is_ranked_against_the_mean_norm_of_each_token(bert, corpus):
     table = (
-        regard.studies.norms(bert, corpus)
+        regard.study.norms(bert, corpus)
         .tables["Rank correlation of the mean norm of tokens with their frequency rank"]
         .set_index("layer")
     )
@@ -91,6 +91,6 @@ def test_spearman_agrees_with_scipy():
 
 def test_a_family_without_norms_gets_weights_and_the_reason(bert, corpus, monkeypatch):
     monkeypatch.setattr(Layer, "norms", lambda self: None)
-    result = regard.studies.norms(bert, corpus, limit=8)
+    result = regard.study.norms(bert, corpus, limit=8)
     assert set(result.table["quantity"]) == {"weight"}
     assert "not available" in result.findings[0]

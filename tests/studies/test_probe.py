@@ -8,16 +8,16 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-import regard.studies
+import regard
 from regard.cli import app
-from regard.corpus.readers import Source, read
-from regard.corpus.treebank import read_trees
+from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.treebank import read_trees
 from regard.studies.folder import CHECKPOINT
-from regard.studies.probe_features import features_of
-from regard.studies.probe_pairs import PairProbe
-from regard.studies.probe_scores import Scores
-from regard.studies.probe_selection import SelectionProbe
-from regard.studies.probe_trees import tree_of
+from regard.studies.probe.features import features_of
+from regard.studies.probe.pairs import PairProbe
+from regard.studies.probe.scores import Scores
+from regard.studies.probe.selection import SelectionProbe
+from regard.studies.probe.trees import tree_of
 from tests.studies.probes import conllu, features, noise, random_trees
 from tests.tiny import tiny_bert
 
@@ -49,7 +49,7 @@ def treebank(tmp_path_factory):
 def made(bert, treebank, tmp_path_factory):
     """A whole run, and its folder."""
     folder = tmp_path_factory.mktemp("probe") / "result"
-    return regard.studies.probe(bert, treebank, output=folder, **QUICK), folder
+    return regard.study.probe(bert, treebank, output=folder, **QUICK), folder
 
 
 def test_features_are_the_models_maps_and_states_over_words(bert, tmp_path):
@@ -82,7 +82,7 @@ def test_features_are_the_models_maps_and_states_over_words(bert, tmp_path):
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bart", "t5"])
 def test_decoders_and_encoder_decoders_are_probed_where_they_read(name, treebank, request):
     model = request.getfixturevalue(name)
-    result = regard.studies.probe(model, treebank, limit=40, control=False, **(QUICK | {"epochs": 1}))
+    result = regard.study.probe(model, treebank, limit=40, control=False, **(QUICK | {"epochs": 1}))
     assert {"pairs", "selection", "structural"} <= set(result.table["probe"])
 
 
@@ -139,7 +139,7 @@ def test_the_report_says_that_classifiers_converged(made):
 
 
 def test_one_run_alone_is_cautioned(bert, treebank):
-    result = regard.studies.probe(bert, treebank, probes=["selection"], control=False, seeds=1, **QUICK)
+    result = regard.study.probe(bert, treebank, probes=["selection"], control=False, seeds=1, **QUICK)
     assert result.table["spread"].isna().all()
     assert any("Fewer than 3 training runs" in text for text in result.cautions)
 
@@ -148,7 +148,7 @@ def test_a_test_treebank_of_its_own_or_documents_held_out(made, bert, treebank):
     sentences = made[0].meta["sentences"]
     assert sentences["split"] == "document"
     assert sentences["training"] + sentences["development"] + sentences["test"] == 96
-    two = regard.studies.probe(bert, treebank, treebank, probes=["pairs"], limit=50, control=False, **QUICK)
+    two = regard.study.probe(bert, treebank, treebank, probes=["pairs"], limit=50, control=False, **QUICK)
     assert two.meta["sentences"]["split"] == "file" and two.meta["sentences"]["test"] == 50
     assert "random weights" not in set(two.table["of"])
     assert any("--no-control" in text for text in two.cautions)
@@ -164,10 +164,10 @@ def test_the_same_seed_gives_the_same_table_and_finished_probes_are_used_again(m
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        regard.studies.probe(bert, treebank, output=tmp_path, report=interrupt, **QUICK)
+        regard.study.probe(bert, treebank, output=tmp_path, report=interrupt, **QUICK)
     assert (tmp_path / CHECKPOINT).exists() and len(list(tmp_path.iterdir())) == 1  # the features have no name
     again = []
-    resumed = regard.studies.probe(
+    resumed = regard.study.probe(
         bert, treebank, output=tmp_path, resume=True, report=lambda what, *_: again.append(what), **QUICK
     )
     assert not any(what in again for what in seen if what.startswith("which relation"))
@@ -181,13 +181,13 @@ def test_the_finished_probes_of_another_run_are_refused(bert, wordpiece, treeban
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        regard.studies.probe(bert, treebank, output=tmp_path, report=interrupt, **QUICK)
+        regard.study.probe(bert, treebank, output=tmp_path, report=interrupt, **QUICK)
     with pytest.raises(ValueError, match="of another run: settings least was"):
-        regard.studies.probe(bert, treebank, output=tmp_path, resume=True, **(QUICK | {"least": 30}))
+        regard.study.probe(bert, treebank, output=tmp_path, resume=True, **(QUICK | {"least": 30}))
     with pytest.raises(ValueError, match="of another run: model weights was"):
-        regard.studies.probe(tiny_bert(wordpiece, seed=1), treebank, output=tmp_path, resume=True, **QUICK)
+        regard.study.probe(tiny_bert(wordpiece, seed=1), treebank, output=tmp_path, resume=True, **QUICK)
     with pytest.raises(ValueError, match="--restart"):
-        regard.studies.probe(bert, treebank, output=tmp_path, **QUICK)
+        regard.study.probe(bert, treebank, output=tmp_path, **QUICK)
 
 
 def test_the_command_line(bert_folder, treebank, tmp_path):
@@ -229,7 +229,7 @@ def test_what_a_user_can_put_right_is_said(options, message, bert_folder, treeba
 
 def test_an_option_of_other_studies_is_refused(bert, treebank):
     with pytest.raises(TypeError, match="probes take no engine"):
-        regard.studies.probe(bert, treebank, engine="ray")
+        regard.study.probe(bert, treebank, engine="ray")
     said = CliRunner().invoke(app, ["study", "probe", str(treebank), "--engine", "ray"])
     assert said.exit_code == 2 and "No such option: --engine" in said.stderr
 
@@ -249,14 +249,14 @@ def test_broken_and_long_sentences_and_words_without_pieces_are_counted(bert, tr
     unknown = lines(("the", 2), ("cat", 0), ("zebra", 2))
     path = tmp_path / "mixed.conllu"
     path.write_text(cycle + long + unknown + text, "utf-8")
-    result = regard.studies.probe(bert, path, probes=["selection"], control=False, **QUICK)
+    result = regard.study.probe(bert, path, probes=["selection"], control=False, **QUICK)
     assert result.meta["bad_lines"]["count"] == 1 and "cycle" in result.meta["bad_lines"]["first"][0]
     assert result.meta["tally"]["skipped"] == 1
     said = " ".join(result.cautions)
     assert "1 longer than the model takes" in said and "line 1" in said
     assert result.meta["sentences"]["lost"] == 1 and "1 of " in said and "have no piece" in said
     with pytest.raises(ValueError, match=r"mixed.conllu line \d+: a cycle"):
-        regard.studies.probe(bert, path, strict=True, **QUICK)
+        regard.study.probe(bert, path, strict=True, **QUICK)
 
 
 @pytest.mark.models
@@ -264,7 +264,7 @@ def test_broken_and_long_sentences_and_words_without_pieces_are_counted(bert, tr
 def test_attention_of_a_real_model_knows_more_than_distance_and_random_weights(minilm, corpora):
     folder = corpora / "ud_english_ewt"
     training, test = (Source(str(folder / f"en_ewt-ud-{name}.conllu"), limit=250) for name in ("train-first", "dev"))
-    result = regard.studies.probe(minilm, training, test, probes=["pairs", "selection"], epochs=6, least=50, seeds=1)
+    result = regard.study.probe(minilm, training, test, probes=["pairs", "selection"], epochs=6, least=50, seeds=1)
     against = result.tables["Against baselines and controls"].set_index(["measure", "of"])["low"]
     for measure in ("dependency", "relation", "UAS"):
         for of in ("above distance", "above random weights", "above shuffled weights", "selectivity"):

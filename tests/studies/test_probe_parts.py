@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from regard.corpus.treebank import ROOT, Sentence, Word
-from regard.studies.probe_linear import TOLERANCE, Linear
-from regard.studies.probe_pairs import DEPENDENCY, RELATION, PairProbe, linked
-from regard.studies.probe_scores import Scores, over_runs
-from regard.studies.probe_selection import UAS, SelectionProbe
-from regard.studies.probe_structural import (
+from regard.corpus.readers.treebank import ROOT, Sentence, Word
+from regard.studies.probe.linear import TOLERANCE, Linear
+from regard.studies.probe.pairs import DEPENDENCY, RELATION, PairProbe, linked
+from regard.studies.probe.scores import Scores, over_runs
+from regard.studies.probe.selection import UAS, SelectionProbe
+from regard.studies.probe.structural import (
     DSPR,
     UUAS,
     StructuralProbe,
@@ -19,7 +19,7 @@ from regard.studies.probe_structural import (
     edges_right,
     structural_model,
 )
-from regard.studies.probe_trees import LOST, Control, Tree, set_aside, tree_distances, tree_of
+from regard.studies.probe.trees import LOST, Control, Tree, set_aside, tree_distances, tree_of
 from tests.studies.probes import RELATIONS, attending_head, features, noise, random_trees, tree_embedding
 
 TRAINING, DEVELOPMENT, TEST = (
@@ -206,7 +206,7 @@ def test_what_is_remembered_of_words_is_not_selective():
 
 
 def spilled(trees, make):
-    from regard.studies.probe_features import Spill
+    from regard.studies.probe.features import Spill
 
     spill = Spill()
     for tree in trees:
@@ -283,7 +283,7 @@ def test_a_class_that_is_alone_is_always_said():
 
 
 def test_beyond_its_room_a_classifier_learns_from_some_sentences(planted, monkeypatch):
-    monkeypatch.setattr("regard.studies.probe_pairs.ROOM", 40_000)
+    monkeypatch.setattr("regard.studies.probe.pairs.ROOM", 40_000)
     scores = pair_scores(planted)
     learned, there = scores.sums[f"{DEPENDENCY}/model/learned"][0]
     assert 0 < learned < there and learned * 16 * 8 <= 40_000

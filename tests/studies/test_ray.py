@@ -13,10 +13,10 @@ import pytest
 from safetensors import safe_open
 
 from regard.corpus.engine import Run, run_local
-from regard.corpus.readers import Source
-from regard.model import load
-from regard.studies.atlas_sums import Atlas
-from regard.studies.change_sums import Change
+from regard.corpus.readers.source import Source
+from regard.models.model import load
+from regard.studies.atlas.reduce import Atlas
+from regard.studies.change.reduce import Change
 from tests.conftest import need
 from tests.studies.planted import write_planted
 from tests.studies.ray_run import Mentions, Trees, of_mentions, of_treebank
@@ -93,7 +93,7 @@ def test_workers_name_the_example_whose_attention_is_not_finite(on_ray):
 
 
 def test_a_model_that_workers_cannot_load_is_refused(bert, corpus, monkeypatch):
-    from regard.corpus import ray_engine
+    from regard.corpus import ray as ray_engine
 
     monkeypatch.setattr(ray_engine, "_ray", lambda address: None)
     with pytest.raises(ValueError, match="not as an object"):

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from safetensors import SafetensorError
 
-import regard.studies
+import regard
 from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
-from regard.corpus.readers import Source
-from regard.studies import atlas_sums
+from regard.corpus.readers.source import Source
+from regard.studies.atlas import reduce as atlas_sums
 from regard.studies.folder import CHECKPOINT
 
 # The command line, saving after every window and then resting, so that the test can act between two windows.
@@ -49,7 +49,7 @@ def table(folder):
 
 @pytest.fixture(scope="module")
 def undisturbed(bert_folder, long_corpus):
-    return regard.studies.atlas(bert_folder, long_corpus).table
+    return regard.study.atlas(bert_folder, long_corpus).table
 
 
 def test_a_killed_run_resumes_to_the_same_table(bert_folder, long_corpus, undisturbed, tmp_path):
@@ -59,7 +59,7 @@ def test_a_killed_run_resumes_to_the_same_table(bert_folder, long_corpus, undist
     child.communicate()
     assert not (tmp_path / "result.parquet").exists()
     done = []
-    regard.studies.atlas(
+    regard.study.atlas(
         bert_folder, long_corpus, output=tmp_path, resume=True, report=lambda tally, _: done.append(tally.examples)
     )
     assert done[0] > 256  # the first windows were not run again
@@ -87,7 +87,7 @@ def stopped(bert, long_corpus, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        regard.studies.atlas(bert, long_corpus, output=tmp_path, report=interrupt)
+        regard.study.atlas(bert, long_corpus, output=tmp_path, report=interrupt)
     return tmp_path
 
 
@@ -102,19 +102,19 @@ def stopped(bert, long_corpus, tmp_path, monkeypatch):
 )
 def test_the_checkpoint_of_another_run_is_refused(stopped, long_corpus, model, options, difference, request):
     with pytest.raises(ValueError, match=difference):
-        regard.studies.atlas(request.getfixturevalue(model), long_corpus, output=stopped, resume=True, **options)
+        regard.study.atlas(request.getfixturevalue(model), long_corpus, output=stopped, resume=True, **options)
 
 
 def test_the_checkpoint_of_a_version_with_other_patterns_is_refused(stopped, bert, long_corpus, monkeypatch):
     monkeypatch.setattr(atlas_sums, "PATTERNS", atlas_sums.PATTERNS[:-1])
     with pytest.raises(ValueError, match=r"of another run: settings patterns was \['previous token', .* and is now"):
-        regard.studies.atlas(bert, long_corpus, output=stopped, resume=True)
+        regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
 
 
 def test_a_damaged_checkpoint_is_refused(stopped, bert, long_corpus):
     (stopped / CHECKPOINT).write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match="damaged"):
-        regard.studies.atlas(bert, long_corpus, output=stopped, resume=True)
+        regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
 
 
 def test_a_full_disk_leaves_the_old_checkpoint_valid(stopped, bert, long_corpus, monkeypatch):
@@ -126,7 +126,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_valid(stopped, bert, long_corpus,
 
     monkeypatch.setattr("safetensors.numpy.save_file", full)
     with pytest.raises(OSError, match=r"No space left.*still valid"):
-        regard.studies.atlas(bert, long_corpus, output=stopped, resume=True)
+        regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
     assert (stopped / CHECKPOINT).read_bytes() == before
     assert [path.name for path in stopped.iterdir()] == [CHECKPOINT]
 
@@ -134,7 +134,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_valid(stopped, bert, long_corpus,
 def test_a_failure_after_the_last_window_keeps_the_sums(bert, corpus, tmp_path, monkeypatch):
     monkeypatch.setattr("regard.studies.result.Result.save", lambda self, folder: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        regard.studies.atlas(bert, corpus, output=tmp_path)
-    study = regard.studies.atlas_sums.Atlas()
+        regard.study.atlas(bert, corpus, output=tmp_path)
+    study = regard.studies.atlas.reduce.Atlas()
     run = engine.Run(Source(str(corpus)))
     assert load_checkpoint(tmp_path / CHECKPOINT, engine.identity(study, bert, run)).tally.examples == 24

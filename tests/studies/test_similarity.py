@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import regard.studies
+import regard
 from regard.corpus.engine import Run, run_local
-from regard.corpus.readers import Source
-from regard.studies.similarity_result import clustered, in_the_plane
-from regard.studies.similarity_sums import Similarity
+from regard.corpus.readers.source import Source
+from regard.studies.similarity.reduce import Similarity
+from regard.studies.similarity.report import clustered, in_the_plane
 from tests.studies.by_hand import maps, seen, traces
 
 
@@ -55,7 +55,7 @@ def test_sampled_rows_estimate_the_sum_over_all(bert, long_corpus):
 
 
 def test_the_result_has_a_row_per_pair_and_a_place_per_head(bert, corpus, tmp_path):
-    result = regard.studies.similarity(bert, corpus, output=tmp_path, clusters=2)
+    result = regard.study.similarity(bert, corpus, output=tmp_path, clusters=2)
     assert len(result.table) == 15 and len(result.tables["Heads"]) == 6
     assert result.table["value"].is_monotonic_increasing
     assert set(result.tables["Heads"]["cluster"]) == {1, 2}

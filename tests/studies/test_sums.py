@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import regard.studies
+import regard
 from regard.corpus.batches import grouped, window_of
 from regard.corpus.engine import encoder_of, sum_window
-from regard.corpus.readers import Source, read
+from regard.corpus.readers.source import Source, read
 from regard.corpus.sums import Sums
-from regard.studies.atlas_sums import Atlas
-from regard.studies.change_sums import Change
-from regard.studies.norms_sums import Norms
-from regard.studies.similarity_sums import Similarity
-from regard.studies.tokens_sums import Tokens
+from regard.studies.atlas.reduce import Atlas
+from regard.studies.change.reduce import Change
+from regard.studies.norms.reduce import Norms
+from regard.studies.similarity.reduce import Similarity
+from regard.studies.tokens.reduce import Tokens
 
 STUDIES = {"atlas": Atlas, "tokens": Tokens, "norms": Norms, "similarity": Similarity}
 
@@ -76,7 +76,7 @@ def test_batch_size_and_padding_change_nothing(name, model, corpus, request):
 def test_one_example_is_a_corpus(name, bert, tmp_path):
     path = tmp_path / "one.txt"
     path.write_text("the cat sat on the mat .\n")
-    result = getattr(regard.studies, name)(bert, path, output=tmp_path / "out")
+    result = getattr(regard.study, name)(bert, path, output=tmp_path / "out")
     assert len(result.table) and (tmp_path / "out" / "report.html").stat().st_size > 1000
 
 
@@ -85,30 +85,30 @@ def test_an_empty_corpus_is_an_error(name, bert, tmp_path):
     path = tmp_path / "none.txt"
     path.write_text("\n\n")
     with pytest.raises(ValueError, match="gave no example"):
-        getattr(regard.studies, name)(bert, path)
+        getattr(regard.study, name)(bert, path)
 
 
 @pytest.mark.parametrize(("long", "counted"), [("truncate", (1, 0, 0)), ("split", (0, 1, 0)), ("skip", (0, 0, 1))])
 def test_long_examples_are_counted(bert, tmp_path, long, counted):
     path = tmp_path / "long.txt"
     path.write_text("the cat sat\n" + "the cat sat on the mat . " * 20)
-    tally = regard.studies.tokens(bert, path, long=long).meta["tally"]
+    tally = regard.study.tokens(bert, path, long=long).meta["tally"]
     assert (tally["truncated"], tally["split"], tally["skipped"]) == counted
 
 
 def test_bad_lines_are_counted_once_also_with_a_control(bert, tmp_path):
     path = tmp_path / "bad.jsonl"
     path.write_text('{"text": "the cat"}\nnot json\n{"text": "a dog"}\n')
-    result = regard.studies.atlas(bert, path, control=True)
+    result = regard.study.atlas(bert, path, control=True)
     assert result.meta["bad_lines"]["count"] == 1 and "line 2" in result.meta["bad_lines"]["first"][0]
     with pytest.raises(ValueError, match="line 2"):
-        regard.studies.atlas(bert, path, strict=True)
+        regard.study.atlas(bert, path, strict=True)
 
 
 @pytest.mark.parametrize("name", [*STUDIES, "change"])
 def test_a_control_runs_with_every_study(name, bert, corpus, tmp_path):
     models = (bert, bert) if name == "change" else (bert,)
-    result = getattr(regard.studies, name)(*models, corpus, control=True, output=tmp_path)
+    result = getattr(regard.study, name)(*models, corpus, control=True, output=tmp_path)
     assert result.meta["control"]
     assert any("ontrol" in text for text in (*result.findings, *result.tables))
     assert not any("checkpoint" in path.name for path in tmp_path.iterdir())
@@ -116,6 +116,6 @@ def test_a_control_runs_with_every_study(name, bert, corpus, tmp_path):
 
 def test_options_that_no_study_has_are_named(bert, corpus):
     with pytest.raises(TypeError, match="no speed"):
-        regard.studies.atlas(bert, corpus, speed=3)
+        regard.study.atlas(bert, corpus, speed=3)
     with pytest.raises(ValueError, match="belongs to the Source"):
-        regard.studies.atlas(bert, Source(str(corpus)), limit=3)
+        regard.study.atlas(bert, Source(str(corpus)), limit=3)

@@ -16,19 +16,19 @@ from regard.cli import app
 from regard.corpus.aligning import word_pieces
 from regard.corpus.batches import Item, grouped
 from regard.corpus.engine import Run, run_local
-from regard.corpus.ray_engine import Worker
-from regard.corpus.readers import Example, Problems, Source, read
+from regard.corpus.ray import Worker
+from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.corpus.readers.treebank import ROOT, read_trees, tree_field, trees
 from regard.corpus.sums import Sums
-from regard.corpus.treebank import ROOT, read_trees, tree_field, trees
-from regard.fingerprint import weights_digest
-from regard.model import load
-from regard.studies.arcs import Arc, arcs_svg
+from regard.models.fingerprint import weights_digest
+from regard.models.model import load
 from regard.studies.held_out import choose
-from regard.studies.probe_trees import tree_of as probe_tree
+from regard.studies.probe.trees import tree_of as probe_tree
 from regard.studies.spanning import spanning_hits
-from regard.studies.stanford import stanford
-from regard.studies.syntax_counts import ALL, Counted
-from regard.studies.syntax_sums import DIRECTIONS, OFFSETS, Parsed, Syntax
+from regard.studies.syntax.arcs import Arc, arcs_svg
+from regard.studies.syntax.counts import ALL, Counted
+from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS, Parsed, Syntax
+from regard.studies.syntax.stanford import stanford
 from tests.studies.planted import planted_model, write_planted
 
 # (form, head from 1, relation, part of speech), then whether a space follows; a range takes the words after it
@@ -95,7 +95,7 @@ def summed(model, path, **options):
 def planted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("planted")
     path = write_planted(folder / "planted.conllu", 300)
-    return regard.studies.syntax(planted_model(), path, output=folder / "result"), path, folder / "result"
+    return regard.study.syntax(planted_model(), path, output=folder / "result"), path, folder / "result"
 
 
 def test_a_head_that_attends_to_the_syntactic_head_gets_all_and_is_named(planted):
@@ -144,7 +144,7 @@ def test_the_result_is_a_table_figures_and_a_report_with_arcs(planted):
 
 
 def test_the_control_does_not_find_what_was_planted(planted):
-    result = regard.studies.syntax(planted_model(), planted[1], control=True, limit=150, least=50)
+    result = regard.study.syntax(planted_model(), planted[1], control=True, limit=150, least=50)
     best = result.tables["Best head of each relation"].set_index("relation")
     assert best.loc["nsubj", "control"] < 60 < best.loc["nsubj", "accuracy"]
     controls = [said for said in result.findings if said.startswith("Control, ")]
@@ -228,7 +228,7 @@ def test_offsets_and_chains_are_counted_by_hand(store, bert):
 
 
 def test_words_without_a_piece_are_counted_excluded_and_said(store, bert):
-    result = regard.studies.syntax(bert, store, least=1)
+    result = regard.study.syntax(bert, store, least=1)
     # I, did and go are not in the vocabulary; n't has a piece of didn't only if the tokenizer knows one
     said = [text for text in result.cautions if "no piece of their own" in text]
     assert len(said) == 1
@@ -241,7 +241,7 @@ def test_words_without_a_piece_are_counted_excluded_and_said(store, bert):
 def test_a_treebank_of_characters_the_tokenizer_drops_is_refused(tmp_path, bert):
     path = written(tmp_path / "greek.conllu", "1 γάτα 2 nsubj NOUN\n2 κάθεται 0 root VERB")
     with pytest.raises(ValueError, match="no word of the treebank has a piece of its own"):
-        regard.studies.syntax(bert, path)
+        regard.study.syntax(bert, path)
 
 
 def test_the_first_piece_alone_is_another_reading(store, gpt2):
@@ -292,7 +292,7 @@ def test_text_of_the_treebank_is_escaped_in_the_report(tmp_path, bert):
     drawing = arcs_svg(["<b>", "$x$", "猫"], [Arc(0, 2, "right"), Arc(1, 0, "wrong")], label='a "quoted" <label>')
     assert "<b>" not in drawing and "&lt;b&gt;" in drawing and "&quot;quoted&quot; &lt;label&gt;" in drawing
     assert drawing.count("<path") == 2 and drawing.count("stroke-dasharray") == 1
-    result = regard.studies.syntax(bert, written(tmp_path / "a.conllu", text * 40), least=1)
+    result = regard.study.syntax(bert, written(tmp_path / "a.conllu", text * 40), least=1)
     assert "<b> the" not in result.report()
 
 
@@ -304,7 +304,7 @@ def test_broken_and_long_sentences_are_counted_and_left_out(tmp_path, bert):
     cycle = "1 the 2 det DET\n2 cat 1 dep NOUN\n3 sat 0 root VERB\n\n"
     long = "\n".join(f"{n} cat {n - 1} dep NOUN" for n in range(1, 80)) + "\n\n"
     path = written(tmp_path / "a.conllu", good + cycle + long + good)
-    result = regard.studies.syntax(bert, path, least=1)
+    result = regard.study.syntax(bert, path, least=1)
     assert (result.meta["tally"]["inputs"], result.meta["tally"]["skipped"]) == (2, 1)
     assert result.meta["bad_lines"] == {
         "count": 1,
@@ -312,7 +312,7 @@ def test_broken_and_long_sentences_are_counted_and_left_out(tmp_path, bert):
     }
     assert any("1 left out" in said for said in result.cautions)
     with pytest.raises(ValueError, match="line 4: a cycle"):
-        regard.studies.syntax(bert, path, strict=True)
+        regard.study.syntax(bert, path, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_broken_and_long_sentences_are_counted_and_left_out(tmp_path, bert):
 )
 def test_options_that_make_no_sense_for_trees_are_refused(store, bert, options, reason):
     with pytest.raises(ValueError, match=reason):
-        regard.studies.syntax(bert, store, **options)
+        regard.study.syntax(bert, store, **options)
 
 
 def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
@@ -361,7 +361,7 @@ def test_the_command_line_writes_a_folder_and_says_what_it_found(bert_folder, st
 @pytest.mark.corpora
 def test_real_heads_beat_every_fixed_offset_and_random_ones_do_not(minilm, corpora):
     path = corpora / "ud_english_ewt" / "en_ewt-ud-dev.conllu"
-    result = regard.studies.syntax(minilm, path, limit=300, least=60, control=True)
+    result = regard.study.syntax(minilm, path, limit=300, least=60, control=True)
     best = result.tables["Best head of each relation"]
     relations = best[best["relation"] != ALL]
     assert (relations["beats it"] == "yes").sum() >= 5
@@ -382,7 +382,7 @@ def test_chinese_pieces_are_characters_of_their_words(minilm, corpora):
                 assert token.text in sentence.words[word].form
                 checked += 1
     assert checked > 400
-    result = regard.studies.syntax(minilm, Source(str(path), limit=40), least=20)
+    result = regard.study.syntax(minilm, Source(str(path), limit=40), least=20)
     assert any("no piece of their own" in said for said in result.cautions)  # characters it does not know
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import regard.studies
-from regard.studies.tokens_sums import MEASURES, measures_of
+import regard
+from regard.studies.tokens.reduce import MEASURES, measures_of
 from tests.studies.by_hand import maps, seen, traces
 
 
@@ -38,7 +38,7 @@ def clark(attention, visible, texts, special, causal):
 )
 def test_each_measure_is_a_mean_over_documents(name, file, request):
     model, path = request.getfixturevalue(name), request.getfixturevalue(file)
-    table = regard.studies.tokens(model, path).table.set_index(["layer", "head"]).sort_index()
+    table = regard.study.tokens(model, path).table.set_index(["layer", "head"]).sort_index()
     for layer in (0, 1):
         documents = []
         for trace in traces(model, path):
@@ -56,7 +56,7 @@ def test_each_measure_is_a_mean_over_documents(name, file, request):
 
 
 def test_a_causal_model_has_a_first_token_and_no_next_one(gpt2, corpus):
-    values = regard.studies.tokens(gpt2, corpus).table.groupby("measure")["value"]
+    values = regard.study.tokens(gpt2, corpus).table.groupby("measure")["value"]
     assert values.count()["the first token"] == 6
     assert values.count()["next token"] == 0
     assert "[CLS]" not in values.count()
@@ -65,20 +65,20 @@ def test_a_causal_model_has_a_first_token_and_no_next_one(gpt2, corpus):
 def test_chance_is_what_uniform_attention_gives(bert, sentences, tmp_path):
     path = tmp_path / "one.txt"
     path.write_text("the cat sat .")
-    table = regard.studies.tokens(bert, path).table.set_index(["layer", "head", "measure"])["chance"][0, 0]
+    table = regard.study.tokens(bert, path).table.set_index(["layer", "head", "measure"])["chance"][0, 0]
     expected = [1 / 6, 5 / 36, 5 / 36, 1 / 6, 1 / 6, 1 / 6, 1 / 6, 1 / 6, np.log(6), np.log(6)]
     np.testing.assert_allclose(table[list(MEASURES)], expected, rtol=1e-5)
 
 
 def test_encoder_decoder_models_have_all_three_kinds(bart, corpus):
-    result = regard.studies.tokens(bart, corpus, limit=4)
+    result = regard.study.tokens(bart, corpus, limit=4)
     assert set(result.table["kind"]) == {"encoder", "decoder", "cross"}
     cross = result.table[result.table["kind"] == "cross"].groupby("measure")["value"].count()
     assert cross["itself"] == 0 and cross["entropy"] > 0
 
 
 def test_the_table_by_layer_is_the_mean_over_heads(bert, corpus):
-    result = regard.studies.tokens(bert, corpus)
+    result = regard.study.tokens(bert, corpus)
     layers = result.tables["encoder: by layer, mean over heads"].set_index("layer")
     means = result.table.groupby(["layer", "measure"])["value"].mean().unstack()
     np.testing.assert_allclose(layers["entropy"], means["entropy"])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.corpus.readers import Source, read
+from regard.corpus.readers.source import Source, read
 from regard.patterns import neurons_of
 from tests.conftest import ARTICLE
 

@@ -13,9 +13,9 @@ from unittest import mock
 
 import numpy as np
 
-from regard.site import Mask, Site
-from regard.tokens import Segment, Side, Token, word_groups
-from regard.trace import Trace
+from regard.trace.site import Mask, Site
+from regard.trace.tokens import Segment, Side, Token, word_groups
+from regard.trace.trace import Trace
 from regard.views import decode, encode, wire
 
 PATH = Path(__file__).parents[1] / "data" / "wire-golden.bin"

@@ -9,9 +9,9 @@ import pytest
 from golden import PATH, golden, golden_trace
 
 from regard import Trace
-from regard.pieces import side_of_texts
-from regard.site import Site
-from regard.tokens import Segment, Side, Token
+from regard.trace.pieces import side_of_texts
+from regard.trace.site import Site
+from regard.trace.tokens import Segment, Side, Token
 from regard.views import decode, encode, header_of
 from regard.views.packing import pack_site, unpack
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from regard.app.problems import missing
 from regard.app.weighing import weight_of
-from regard.trace import Trace
+from regard.trace.trace import Trace
 from regard.views.report import Report
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.app.problems import large
-from regard.loading import resolve
+from regard.models.loading import resolve
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.models.model import Model
 
 _SHARE = 0.8  # of the memory that is free; the rest is for what the estimate does not know
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")

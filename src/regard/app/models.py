@@ -18,11 +18,11 @@ from regard.app.log import note
 from regard.app.memory import check_model
 from regard.app.problems import Problem, busy, of_failure
 from regard.app.settings import Settings
-from regard.catalogue import known_models
-from regard.loading import DEFAULT, PACKAGED
+from regard.models.catalogue import known_models
+from regard.models.loading import DEFAULT, PACKAGED
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.models.model import Model
 
 _FRESH = 20.0  # seconds for which a look into the cache of downloaded models holds
 _TOLD = 10.0  # seconds for which a name that failed stays on the list, so that the page can tell why
@@ -158,7 +158,7 @@ class Models:
 
     def _loaded(self, entry: Entry) -> Model:
         """A model, run once: how its attention is seen is known then, and a model that has none is told at once."""
-        from regard.model import load
+        from regard.models.model import load
 
         name = entry.name
         place = self._place(name)
@@ -201,7 +201,7 @@ def _no_model(name: str) -> Problem:
 
 def about(model: Model) -> dict[str, Any]:
     """What a model is, and what can be asked of it."""
-    from regard.ablation import modes_of
+    from regard.models.ablated import modes_of
     from regard.views.walk import can_walk
 
     kinds = sorted({kind for kind, _ in model.layout})

@@ -33,11 +33,11 @@ from regard.app.problems import Problem, answer_http, answer_problem, of_failure
 from regard.app.settings import Settings
 from regard.app.studies import studies, study_file
 from regard.app.worker import Job, Worker
-from regard.reference import SENTENCES
+from regard.models.means import SENTENCES
 from regard.views.html import bundle
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.models.model import Model
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -20,15 +20,15 @@ from regard.app.memory import check_run
 from regard.app.problems import bad, large, missing
 from regard.app.settings import Limits
 from regard.app.worker import Job
-from regard.heads import MODES
-from regard.trace import Trace
+from regard.trace.heads import MODES
+from regard.trace.trace import Trace
 from regard.views.html import save_html
 from regard.views.report import report_of
 from regard.views.walk import walk as walked
 from regard.views.wire import encode
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.models.model import Model
 
 LONG = 16_000_000  # bytes of weights from which a trace is sent layer by layer
 
@@ -79,7 +79,7 @@ def effects(job: Job, model: Model, asked: Asked, limits: Limits) -> dict[str, A
     """What a model says with and without some heads."""
     if asked.off is None:
         raise bad("heads is missing: name at least one head to switch off")
-    from regard.effects import effect
+    from regard.ablation.effects import effect
 
     _check_length(model, asked, limits)
     with job.watching(model.module):

@@ -20,7 +20,7 @@ from regard.capture.operation import from_call
 from regard.capture.outputs import Place
 from regard.capture.rebuild import visible_keys
 from regard.capture.tap import Call
-from regard.heads import MODES, Head
+from regard.trace.heads import MODES, Head
 
 Means = Mapping[tuple[str, int], Any]  # (kind, layer) -> (H, e) mean outputs of its heads
 
@@ -35,7 +35,7 @@ class Ablation:
     mode
         "zero", "uniform" or "mean".
     means
-        (kind, layer) -> (H, e) mean outputs, for mode "mean"; see `regard.ablation.head_means`.
+        (kind, layer) -> (H, e) mean outputs, for mode "mean"; see `regard.models.ablated.head_means`.
     """
 
     def __init__(self, rows: Sequence[Iterable[Head]], mode: str = "zero", means: Means | None = None) -> None:

@@ -20,7 +20,7 @@ import torch
 from regard.capture.alone import alone
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.tiers import Plan, attention_set
-from regard.site import Site
+from regard.trace.site import Site
 
 
 class Place(NamedTuple):

@@ -16,9 +16,9 @@ from regard.capture.families import VISION
 from regard.capture.finite import require_finite
 from regard.capture.naming import Named, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
-from regard.site import Array, Mask, Site
-from regard.tokens import Segment, Side, Token
-from regard.trace import Trace
+from regard.trace.site import Array, Mask, Site
+from regard.trace.tokens import Segment, Side, Token
+from regard.trace.trace import Trace
 
 
 @dataclass(eq=False)

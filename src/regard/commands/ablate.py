@@ -26,7 +26,7 @@ from regard.commands.shared import (
     typed,
     working,
 )
-from regard.reference import NAME
+from regard.models.means import NAME
 
 Mode = Annotated[
     list[str] | None,
@@ -74,7 +74,7 @@ def ablate(
     as_json: Json = False,
 ) -> None:
     """Switch heads off and show what the model says about a text before and after."""
-    from regard.effects import effect
+    from regard.ablation.effects import effect
 
     if text is None:
         raise ValueError('there is no text; pass one in quotes: regard ablate "The cat sat." --heads 5.4')

@@ -55,7 +55,7 @@ def ablation(
     loading: Loading,
 ) -> None:
     """What each head is worth for a task: its score with every head, and every layer, switched off."""
-    from regard.heads import MODES
+    from regard.trace.heads import MODES
 
     options = {"task": task, "label": label, "modes": mode or MODES, "reference": reference, "curve": curve}
     run("ablation", [loading.load(model)], reading.sources(corpora), running, **options)

@@ -14,7 +14,7 @@ from regard.commands.shared import Loading, ModelName, expanded
 from regard.commands.study import Rows, Running, run
 
 if TYPE_CHECKING:
-    from regard.corpus.readers import Source
+    from regard.corpus.readers.source import Source
 
 Files = Annotated[
     list[str],
@@ -33,7 +33,7 @@ class ReadingMentions:
 
     def source(self, files: list[str]) -> Source:
         """The files as one corpus."""
-        from regard.corpus.coreference import corpus_of
+        from regard.corpus.readers.coreference import corpus_of
 
         return corpus_of(files, **vars(self))
 

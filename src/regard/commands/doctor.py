@@ -51,9 +51,9 @@ def examined() -> dict[str, Any]:
     """Everything a bug report needs, by name."""
     import torch
 
-    from regard import gguf
     from regard.capture.tiers import interface_works
-    from regard.catalogue import known_models
+    from regard.models import gguf
+    from regard.models.catalogue import known_models
 
     return {
         "regard": __version__,

@@ -1,6 +1,6 @@
 """What the commands that switch heads off share: how heads are typed, and a file of texts to measure on.
 
-Enters: what was typed. Leaves: heads as `regard.heads` reads them, examples of a corpus.
+Enters: what was typed. Leaves: heads as `regard.trace.heads` reads them, examples of a corpus.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from regard.heads import looks_like_heads
+from regard.trace.heads import looks_like_heads
 
 HEADS = "--heads"
 HeadNames = Annotated[

@@ -13,8 +13,8 @@ from regard.commands.shared import Json, out
 
 def models(as_json: Json = False) -> None:
     """List the models that are here, and what else can be named."""
-    from regard.catalogue import known_models
-    from regard.terminal import models_table
+    from regard.models.catalogue import known_models
+    from regard.printing.tables import models_table
 
     rows: list[dict[str, Any]] = [
         {

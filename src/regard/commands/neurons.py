@@ -48,7 +48,7 @@ def neurons(
 
 
 def _texts(texts: list[str] | None, data: Path | None, limit: int) -> list[str]:
-    from regard.corpus.readers import Source, read
+    from regard.corpus.readers.source import Source, read
 
     if bool(texts) == (data is not None):
         raise ValueError("pass texts in quotes, or a corpus with --data; one of the two")

@@ -61,12 +61,12 @@ def probe(
     loading: Loading,
 ) -> None:
     """What can be read out of attention and hidden states: dependencies, relations, heads, distances in the tree."""
-    from regard import studies
+    from regard import study
 
     source, *others = reading.sources([treebank, test] if test else [treebank])
     loaded = loading.load(model)
     with explained([output]), _progress() as report:
-        result = studies.probe(
+        result = study.probe(
             loaded,
             source,
             others[0] if others else None,

@@ -15,8 +15,8 @@ from regard.commands.heads import HeadNames
 from regard.commands.shared import Loading, err, expanded, out, size_of, working
 
 if TYPE_CHECKING:
-    from regard.heads import Head
-    from regard.model import Model
+    from regard.models.model import Model
+    from regard.trace.heads import Head
 
 
 @expanded
@@ -49,9 +49,9 @@ def prune(
     Which heads: those named with --heads, or, with --keep, those that score least in a file (--scores) or on texts
     (--on).
     """
-    from regard.heads import names_of
-    from regard.pruning import distance, save_pruned, speed
-    from regard.pruning import prune as pruned
+    from regard.ablation.pruning import distance, save_pruned, speed
+    from regard.ablation.pruning import prune as pruned
+    from regard.trace.heads import names_of
 
     _one_way(heads, keep, corpus, scores)
     if output.exists() and (output.is_file() or any(output.iterdir())):
@@ -102,9 +102,9 @@ def _chosen(
     limit: int,
 ) -> tuple[tuple[Head, ...], str]:
     """The heads to remove, and how they were found."""
-    from regard.choosing import least, measured, read_scores
+    from regard.ablation.importance import least, measured, read_scores
     from regard.corpus import Source
-    from regard.heads import parse_heads
+    from regard.trace.heads import parse_heads
 
     if heads:
         return parse_heads(heads, model.layout), "name"
@@ -124,7 +124,7 @@ def _chosen(
 
 
 def _all(model: Model) -> Any:
-    from regard.heads import all_heads
+    from regard.trace.heads import all_heads
 
     return all_heads(model.layout)
 

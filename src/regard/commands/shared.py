@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
-from regard.progress import err as err
-from regard.progress import working as working
+from regard.models.progress import err as err
+from regard.models.progress import working as working
 
 if TYPE_CHECKING:
-    from regard.model import Model
-    from regard.trace import Trace
+    from regard.models.model import Model
+    from regard.trace.trace import Trace
 
 out = Console(highlight=False)
 
@@ -52,7 +52,7 @@ class Loading:
     def load(self, model: str | None) -> Model:
         """The model of this name, loaded under a sign of life."""
         with working("loading the model"):
-            from regard.model import load
+            from regard.models.model import load
 
             return load(model, **vars(self))
 

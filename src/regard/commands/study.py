@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from regard.corpus.batches import Tally
-    from regard.corpus.readers import Source
+    from regard.corpus.readers.source import Source
     from regard.studies.result import Result
 
 app = typer.Typer(
@@ -63,7 +63,7 @@ class Reading:
 
     def sources(self, corpora: list[str]) -> list[Source]:
         """The corpora as they are to be read."""
-        from regard.corpus.readers import Source
+        from regard.corpus.readers.source import Source
 
         return [Source(corpus, **vars(self)) for corpus in corpora]
 
@@ -96,7 +96,7 @@ class Running:
     as_json: Json = False
 
     def options(self) -> dict[str, Any]:
-        """What `regard.studies` takes of them; Ray's only where it is asked for."""
+        """What `regard.study` takes of them; Ray's only where it is asked for."""
         names = ["long", "strict", "control", "control_seeds", "resume", "restart", "engine"]
         if self.engine == "ray":
             names += ["address", "workers", "gpus_per_worker"]
@@ -163,19 +163,17 @@ def _folders(folder: Path, sources: list[Source]) -> list[Path]:
 
 def _one(name: str, models: list[Any], source: Source, folder: Path, running: dict[str, Any]) -> Result:
     """Run a study over one corpus with a progress bar."""
-    from regard import studies
+    from regard import study
 
     with _progress(source) as report:
-        made: Result = getattr(studies, name)(
-            *models, source, output=folder, seed=source.seed, report=report, **running
-        )
+        made: Result = getattr(study, name)(*models, source, output=folder, seed=source.seed, report=report, **running)
     return made
 
 
 def _compare(name: str, results: dict[str, Result], folder: Path) -> None:
     """The figure over several corpora, where a study has one."""
     if name == "atlas":
-        from regard.studies.atlas_result import compared_types
+        from regard.studies.atlas.report import compared_types
 
         compared_types(results, folder)
 
@@ -280,7 +278,7 @@ def _progress(source: Source) -> Iterator[Callable[[Tally, float], None]]:
 
 def _total(source: Source) -> int | None:
     """How many examples there are, where counting them is quick; what cannot be read is said by the run."""
-    from regard.corpus.readers import read
+    from regard.corpus.readers.source import read
 
     place = Path(source.place)
     if source.format == "dataset" or not place.is_file() or place.stat().st_size > _COUNTED:

@@ -14,7 +14,7 @@ from regard.commands.shared import Loading, ModelName, expanded
 from regard.commands.study import Rows, Running, run
 
 if TYPE_CHECKING:
-    from regard.corpus.readers import Source
+    from regard.corpus.readers.source import Source
 
 Treebanks = Annotated[list[str], typer.Argument(help="CoNLL-U files, also .gz; - reads stdin.")]
 
@@ -29,7 +29,7 @@ class ReadingTrees:
 
     def sources(self, treebanks: list[str]) -> list[Source]:
         """The treebanks as they are to be read."""
-        from regard.corpus.readers import Source
+        from regard.corpus.readers.source import Source
 
         return [Source(treebank, format="treebank", **vars(self)) for treebank in treebanks]
 

@@ -107,7 +107,7 @@ def train_classifier_command(
     loading: Loading,
 ) -> None:
     """Fine-tune an encoder to tell labels; the folder opens with --model everywhere."""
-    from regard.classifier import train_classifier
+    from regard.ablation.classifier import train_classifier
 
     _threads(threads)
     folder = train_classifier(

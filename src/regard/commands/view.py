@@ -14,8 +14,8 @@ import typer
 from regard.commands.shared import Json, Loading, ModelName, Pair, Text, Tracing, expanded, out, size_of, working
 
 if TYPE_CHECKING:
-    from regard.tokens import Side
-    from regard.trace import Trace
+    from regard.trace.tokens import Side
+    from regard.trace.trace import Trace
 
 
 @expanded
@@ -88,7 +88,7 @@ def patterns(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, one line per finding.")] = False,
 ) -> None:
     """Say what each head does with a text: a map of layers and heads, and the strongest heads in words."""
-    from regard.patterns import report as printed
+    from regard.printing import patterns as printed
 
     if as_json and as_csv:
         raise ValueError("choose one of --json and --csv")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from regard.corpus.readers import Example
-from regard.inputs import Encoded
+from regard.corpus.readers.source import Example
+from regard.models.prepare import Encoded
 
 WINDOW = 256  # examples that are sorted together; also what a checkpoint and a worker's task hold
 TOKENS = 1024  # padded tokens of a batch

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from regard.corpus.batches import Item, Tally, Window, grouped, window_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
-from regard.corpus.readers import Example, Problems, Source, read
+from regard.corpus.readers.source import Example, Problems, Source, read
 from regard.corpus.sums import Sums
-from regard.fingerprint import digest
+from regard.models.fingerprint import digest
 
 if TYPE_CHECKING:
-    from regard.inputs import Encoded
-    from regard.model import Model
+    from regard.models.model import Model
+    from regard.models.prepare import Encoded
 
 _EVERY = 20.0  # seconds between checkpoints
 

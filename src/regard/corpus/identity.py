@@ -10,13 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.fingerprint import config_digest, file_digest, folder_digest, tokenizer_digest, weights_digest
+from regard.models.fingerprint import config_digest, file_digest, folder_digest, tokenizer_digest, weights_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from regard.corpus.readers import Source
-    from regard.model import Model
+    from regard.corpus.readers.source import Source
+    from regard.models.model import Model
 
 _PLACES = ("place", "more")  # of a source: its content counts, not where it lies
 

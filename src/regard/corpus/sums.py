@@ -1,8 +1,8 @@
 """Sums that can be added: the state of every study.
 
 Enters: numbers per input. Leaves: named float64 arrays; adding two states is adding their arrays, so order, split and
-machine do not matter. Numbers that get an interval are summed by group of clusters (`regard.intervals`): a document
-falls into a group by its place in the corpus alone.
+machine do not matter. Numbers that get an interval are summed by group of clusters (`regard.measures.intervals`): a
+document falls into a group by its place in the corpus alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.intervals import GROUPS, clusters_of, resampled
+from regard.measures.intervals import GROUPS, clusters_of, resampled
 
 Array = np.ndarray[Any, Any]
 

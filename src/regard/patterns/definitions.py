@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.context import Array, Context, Places
 from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import offset_targets
 from regard.measures.places import place_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
+from regard.trace.places import Array, Context, Places
 
 USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
 RESTING = 0.4  # the same for special tokens, sinks and punctuation, where attention rests by default: most of the mass

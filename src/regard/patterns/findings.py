@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.context import Array
-from regard.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
-from regard.map_types import TYPES
+from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
 from regard.measures.reading import Reading
+from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, USUAL, Pattern
 from regard.patterns.naming import FLOOR, own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Measured, Patterns
+from regard.trace.places import Array
 
 if TYPE_CHECKING:
-    from regard.trace import Trace
+    from regard.trace.trace import Trace
 
 FEWEST_ROWS = 3  # rows that must be there before a lift is compared with another
 SINK = 1e-3  # share of the rows that a sink takes before it is told: less is rounding

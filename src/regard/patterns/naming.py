@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from regard.context import Array
+from regard.trace.places import Array
 
 FLOOR = 0.1  # lift that a name must be sure of: the lower end of its interval
 ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from regard.context import Array, context_of
-from regard.intervals import FEWEST, between, draws, interval
+from regard.measures.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
+from regard.trace.places import Array, context_of
 
 if TYPE_CHECKING:
-    from regard.site import Site
-    from regard.trace import Trace
+    from regard.trace.site import Site
+    from regard.trace.trace import Trace
 
 FEW = 4  # neurons that count as few (the article's heads use two to four)
 RANDOM = 4 / math.pi**2  # participation of q x k, as a share of d, when q and k are independent and normal

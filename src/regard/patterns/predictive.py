@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.context import Array, places_of
 from regard.measures.predictive import predictive, predictive_shares
 from regard.measures.reading import Reading
+from regard.trace.places import Array, places_of
 
 if TYPE_CHECKING:
-    from regard.model import Model
-    from regard.trace import Trace
+    from regard.models.model import Model
+    from regard.trace.trace import Trace
 
 LogProb = Callable[[Sequence[int], Sequence[Sequence[int]]], Sequence[float]]
 

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.context import Array, Context, context_of
-from regard.map_types import FEWEST, NO_ROOM, type_probabilities
 from regard.measures.bag import BagRows, bag_rows, summarise_bag
 from regard.measures.distance import distance_rows
 from regard.measures.entropy import Level, mean_level, mix_uniform, renormalised, sink_rows, uniform_entropy, x_log_x
 from regard.measures.reading import Reading, Rows, mean_where, read_rows, summarise
 from regard.measures.shape import Sums, shape_of, shape_sums, uniform_attention
+from regard.measures.types import FEWEST, NO_ROOM, type_probabilities
 from regard.patterns.definitions import BAG, PATTERNS, Part, Pattern, bag_missing
 from regard.patterns.table import Measured
+from regard.trace.places import Array, Context, context_of
 
 if TYPE_CHECKING:
-    from regard.site import Site
-    from regard.trace import Trace
+    from regard.trace.site import Site
+    from regard.trace.trace import Trace
 
 _BLOCK = 1 << 20  # floats of attention held at once: 4 MB stay near the processor
 _ROWS = 32  # rows a block should have at least before heads of further layers join it

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from regard.context import Array
 from regard.measures.entropy import Level
 from regard.measures.reading import Reading
 from regard.patterns.definitions import NAMES
+from regard.trace.places import Array
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Measured:
     evenness: Array
     entropy: Level
     distance: Level
-    types: Array | None  # (H, 5) probabilities, in the order of `map_types.TYPES`; NaN for a head without one
+    types: Array | None  # (H, 5) probabilities, in the order of `types.TYPES`; NaN for a head without one
     missing: dict[str, str]
     sink: Array  # mean share of a row that goes to a sink outside the text; the entropy is that of the rest
 
@@ -109,7 +109,7 @@ class Patterns(Sequence[Finding]):
         return f"<Patterns of {self.heads} heads: {found or 'none'}>"
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        from regard.patterns.report import report
+        from regard.printing.patterns import report
 
         yield from report(self, console)
 

@@ -19,18 +19,18 @@ import torch
 from regard import __version__
 from regard.capture.finite import NotFiniteError
 from regard.corpus.batches import WINDOW, Item, Tally
-from regard.corpus.readers import Example, Problems, Source
+from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.sums import Array, Sums
-from regard.intervals import DRAWS, FEWEST, GROUPS
+from regard.measures.intervals import DRAWS, FEWEST, GROUPS
 
 if TYPE_CHECKING:
     from regard.capture import Layer
     from regard.capture.record import Book
-    from regard.model import Model
+    from regard.models.model import Model
     from regard.studies.controls import Controls
     from regard.studies.result import Result
     from regard.studies.taking import Taker
-    from regard.trace import Trace
+    from regard.trace.trace import Trace
 
 
 class Batch:

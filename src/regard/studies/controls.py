@@ -22,7 +22,7 @@ from regard.corpus.sums import Sums
 if TYPE_CHECKING:
     import pandas as pd
 
-    from regard.model import Model
+    from regard.models.model import Model
 
 SEEDS = 3  # draws of random weights
 RANDOM, SHUFFLED = "random weights", "shuffled weights"
@@ -90,14 +90,14 @@ def control_models(model: Model, seeds: int) -> Iterator[tuple[str, Callable[[],
 
 def random_model(model: Model, seed: int = 0) -> Model:
     """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
-    from regard.model import Model
+    from regard.models.model import Model
 
     return Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
 
 
 def shuffled_model(model: Model, seed: int = 0) -> Model:
     """The same shape and the same weights, the entries of each tensor in random order; the same tokenizer."""
-    from regard.model import Model
+    from regard.models.model import Model
 
     module = _drawn(model, seed)
     module.load_state_dict(model.module.state_dict())

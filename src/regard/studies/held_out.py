@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regard.corpus.sums import Array, ratio
-from regard.intervals import interval
+from regard.measures.intervals import interval
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
-from regard.intervals import interval
+from regard.measures.intervals import interval
 from regard.studies.base import layers_of
-from regard.studies.pictures import line_picture
+from regard.studies.figures import line_picture
 
 if TYPE_CHECKING:
     import pandas as pd

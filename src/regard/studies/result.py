@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.store import write_atomic
-from regard.trace import Trace
+from regard.trace.file import write_atomic
+from regard.trace.trace import Trace
 from regard.views.figures import Picture
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, run_local
-from regard.corpus.readers import Problems, check, read
+from regard.corpus.readers.source import Problems, check, read
 from regard.studies.base import Context, Study
 from regard.studies.controls import SEEDS, Controls, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.models.model import Model
     from regard.studies.result import Result
 
 
@@ -97,7 +97,7 @@ def _summed(study: Study, model: Model, run: Run, engine: str, options: dict[str
     if engine == "local":
         return run_local(study, model, run)
     if engine == "ray":
-        from regard.corpus.ray_engine import run_ray
+        from regard.corpus.ray import run_ray
 
         return run_ray(study, model, run, **options)
     raise ValueError(f"there is no engine {engine!r}; choose local or ray")

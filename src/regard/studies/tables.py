@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from regard.capture.record import Book
-from regard.context import Array, Context, context_between
 from regard.measures.reading import MOST_CHANCE
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
-from regard.studies.carriers import Carried, carried_of
+from regard.studies.atlas.carriers import Carried, carried_of
+from regard.trace.places import Array, Context, context_between
 
 if TYPE_CHECKING:
-    from regard.related import Relation
+    from regard.models.related import Relation
     from regard.studies.base import Batch
     from regard.studies.taking import View
 

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 from regard.capture.visible import visible_of
-from regard.context import Places, context_between
 from regard.corpus.sums import Array
 from regard.studies.base import Batch, key
+from regard.trace.places import Places, context_between
 
 if TYPE_CHECKING:
     from regard.capture import Layer

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.site import Array
+from regard.trace.site import Array
 from regard.transformer.model import Bert, Embedding, EncoderLayer, Translator, causal_mask
 
 _ATTENTION = (("Q", "query"), ("K", "key"), ("V", "value"), ("O", "output"))

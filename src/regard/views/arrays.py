@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.site import Array
+from regard.trace.site import Array
 from regard.views.packing import Packed, unpack
 
 Record = dict[str, Any]

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.site import Array, Positions, Site, positions
-from regard.store import write_atomic
-from regard.tokens import Token
-from regard.trace import Trace
+from regard.trace.file import write_atomic
+from regard.trace.site import Array, Positions, Site, positions
+from regard.trace.tokens import Token
+from regard.trace.trace import Trace
 from regard.views.lettering import plain, readable
 
 if TYPE_CHECKING:

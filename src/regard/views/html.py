@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from regard.store import write_atomic
-from regard.trace import Trace
+from regard.trace.file import write_atomic
+from regard.trace.trace import Trace
 from regard.views.wire import encode
 
 # Digits of the payload's text: printable characters that mean nothing in HTML.

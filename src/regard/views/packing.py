@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from regard.site import Array, Site
+from regard.trace.site import Array, Site
 
 WIDEST = 24  # bits; as many as a float32 has
 # Weights computed from packed vectors are wrong by the error of their score. Below this root mean square they keep

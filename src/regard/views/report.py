@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from regard.map_types import TYPES
+from regard.measures.types import TYPES
 from regard.patterns import Patterns, head_report, patterns, warnings_for
 from regard.patterns.telling import telling
-from regard.site import Array, Site
-from regard.trace import Trace
+from regard.trace.site import Array, Site
+from regard.trace.trace import Trace
 
 MODERATE = 50_000_000  # weights whose heads are measured without being asked: 12 x 12 heads of 512 tokens
 # Reasons that only say which question a model of the other type is asked.

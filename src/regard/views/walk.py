@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.trace import Trace
+from regard.trace.trace import Trace
 from regard.views.html import save_html
 
 if TYPE_CHECKING:
-    from regard.model import Model
+    from regard.models.model import Model
     from regard.transformer.model import Translator
     from regard.transformer.walk import Walk
 
@@ -58,7 +58,7 @@ def walk(
     >>> walk("Hello, how are you?").said
     'Hola, ¿qué tal?'
     """
-    from regard.model import load
+    from regard.models.model import load
     from regard.transformer.model import Bert, Translator
     from regard.transformer.walk import walk_through
     from regard.transformer.weights import from_hugging_face

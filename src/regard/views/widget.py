@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from regard.trace import Trace
+from regard.trace.trace import Trace
 from regard.views.html import bundle
 from regard.views.wire import VIEWS, encode, header_of
 

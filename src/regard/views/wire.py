@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import regard
-from regard.map_types import TYPES
-from regard.site import Array, Mask, Site
-from regard.tokens import Segment, Side, Token, word_groups
-from regard.trace import Trace
+from regard.measures.types import TYPES
+from regard.trace.site import Array, Mask, Site
+from regard.trace.tokens import Segment, Side, Token, word_groups
+from regard.trace.trace import Trace
 from regard.views.arrays import ALIGN, Buffer, Record, read
 from regard.views.packing import pack_parts, pack_site
 from regard.views.report import Given, Report, measure_arrays, report_of, type_table

@@ -213,8 +213,8 @@ def causal(attention: np.ndarray) -> bool:
 
 def likely(one: Found) -> dict[str, float]:
     """How much a map looks like each rare type: by the types as they were; for blocks, by how sharp they end."""
-    from regard.map_types import TYPES, type_probabilities
     from regard.measures import shape_features
+    from regard.measures.types import TYPES, type_probabilities
 
     size = len(one.tokens)
     visible = np.tri(size, dtype=bool) if causal(one.attention) else np.ones((size, size), bool)

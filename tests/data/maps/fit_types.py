@@ -1,6 +1,6 @@
 """Fit the type classifier, and score it on maps it has not seen.
 
-Enters: maps.npz, maps.json, labels.json and synthetic maps. Leaves: src/regard/map_types.json (weights fitted to
+Enters: maps.npz, maps.json, labels.json and synthetic maps. Leaves: src/regard/measures/types.json (weights fitted to
 everything) and results.json (cross-validated scores: each real map is predicted by a model that has not seen its
 input or, in the second figure, its head).
 
@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from synthetic import TYPES, examples
 
-from regard.map_types import type_inputs
 from regard.measures import shape_features
+from regard.measures.types import type_inputs
 
 HERE = Path(__file__).parent
-MODEL = HERE.parents[2] / "src" / "regard" / "map_types.json"
+MODEL = HERE.parents[2] / "src" / "regard" / "measures" / "types.json"
 PENALTY = 1e-3
 REAL = 3.0  # weight of a real map; a synthetic one counts once
 HEAD_FOLDS = 10

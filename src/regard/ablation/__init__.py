@@ -1,0 +1,1 @@
+"""What heads are worth: effects of switching them off, importance, pruning, tasks."""

@@ -1,0 +1,313 @@
+"""Fine-tuning: a classifier of texts or pairs from any encoder and a table of labelled examples.
+
+Enters: a table (TSV, CSV, JSONL) with columns of text and label, and a model. Leaves: a Hugging Face folder (config
+with the labels, safetensors, tokenizer) that `regard.load` opens as a classifier; the same seed gives the same weights.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+import transformers
+from rich.console import Console
+
+from regard import __version__
+from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.models.loading import load_classifier, quiet, resolve
+from regard.models.model import Model
+from regard.models.prepare import Encoded, encode
+from regard.trace.file import write_atomic
+from regard.transformer.training import Settings, adam, bar, by_length, learn
+
+HELD_OUT = 0.1  # of the examples tell which epoch is best, where no file is given for that
+STEP = 1024  # padded tokens of a training step: about 32 sentences
+WARM = 0.1  # of the steps until the highest learning rate
+MOST_LABELS = 100
+FACTS = "training.json"
+
+
+@dataclass(frozen=True)
+class Data:
+    """Examples of a table and their labels."""
+
+    name: str
+    examples: list[Example]
+    labels: list[str]
+
+    def only(self, chosen: Sequence[int]) -> Data:
+        """Some of the examples."""
+        return Data(self.name, [self.examples[i] for i in chosen], [self.labels[i] for i in chosen])
+
+
+def label_name(value: Any) -> str:
+    """A label as it is compared: text without blanks around it."""
+    return "" if value is None else str(value).strip()
+
+
+def read_labelled(source: Source, column: str, problems: Problems) -> Data:
+    """The examples of a table that have a label."""
+    data = Data(source.name, [], [])
+    for example in read(replace(source, keep=(column,)), problems):
+        label = label_name(example.fields[column])
+        if label:
+            data.examples.append(example)
+            data.labels.append(label)
+        else:
+            problems.add(f"{source.name} example {example.number + 1}", "it has no label")
+    if not data.examples:
+        raise ValueError(f"{source.name} has no labelled example; it needs a line of column names, then examples")
+    return data
+
+
+def labels_of(data: Data) -> list[str]:
+    """The labels there are, numbers in their order."""
+    found = set(data.labels)
+    if len(found) < 2:
+        raise ValueError(f"every example of {data.name} has the label {data.labels[0]!r}; a classifier needs two")
+    if len(found) > MOST_LABELS:
+        some = ", ".join(sorted(found)[:3])
+        raise ValueError(
+            f"{data.name} has {len(found)} different labels ({some} ...), more than {MOST_LABELS}; name the column of "
+            "classes with --label"
+        )
+    return sorted(found, key=int) if all(label.isdecimal() for label in found) else sorted(found)
+
+
+def train_classifier(
+    data: str | Path,
+    output: str | Path,
+    *,
+    dev: str | Path | None = None,
+    model: str | Path | None = None,
+    text: str | None = None,
+    pair: str | None = None,
+    label: str = "label",
+    epochs: int = 3,
+    rate: float = 1e-4,
+    patience: int = 1,
+    length: int = 128,
+    limit: int | None = None,
+    seed: int = 0,
+    console: Console | None = None,
+    device: str | None = None,
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+    offline: bool = False,
+) -> Path:
+    """Fine-tune a model to tell the labels of a table, and save its best epoch as a folder.
+
+    Parameters
+    ----------
+    data, output
+        A TSV, CSV or JSONL file, and the folder to write (after every epoch that is better than those before).
+    dev
+        A file like `data` that tells which epoch is best; a tenth of `data` unless given.
+    model
+        Hub name or folder; the built-in encoder unless given.
+    text, pair, label
+        Columns; text and pair are found by their usual names unless given.
+    epochs, rate, patience
+        At most so many epochs, the highest learning rate, and after how many epochs without a gain to stop.
+    length
+        Tokens of an input that are read; what is longer is cut.
+    limit
+        Only the first so many examples of `data`.
+    seed
+        Of the new head, the tenth that is held out, the order of the examples and dropout.
+    """
+    settings = Settings(epochs, rate, warmup=0, seed=seed)
+    if Path(output).is_file():
+        raise ValueError(f"{output} is a file; name a folder for the model")
+    said = console or Console(stderr=True)
+    source = Source(str(data), text=text, pair=pair, limit=limit)
+    learned, held, labels = _data(source, dev, label, seed, said)
+    torch.manual_seed(seed)  # the new head
+    name, place = resolve(model)
+    options = {"trust_remote_code": trust_remote_code, "allow_pickle": allow_pickle, "offline": offline}
+    made = _padding(Model(*load_classifier(place, labels, **options), name=name, device=device))
+    rows, others = (_rows(made, part, labels, length) for part in (learned, held))
+    tuning = _Tuning(made, rows, others, settings, Path(output), said)
+    tuning.facts |= {
+        "base": name,
+        "data": source.name,
+        "held out": f"{HELD_OUT:.0%} of the data" if dev is None else Path(dev).name,
+        "column": label,
+        "labels": labels,
+        "length": length,
+        "patience": patience,
+    }
+    return tuning.run(patience)
+
+
+def _data(
+    source: Source, dev: str | Path | None, label: str, seed: int, console: Console
+) -> tuple[Data, Data, list[str]]:
+    """The examples to learn from, those that tell when to stop, and their labels."""
+    problems = Problems()
+    learned = read_labelled(source, label, problems)
+    labels = labels_of(learned)
+    if dev is None:
+        learned, held = _split(learned, seed)
+    else:
+        held = _known(read_labelled(replace(source, place=str(dev), limit=None), label, problems), labels)
+    if problems.count:
+        first = f"{problems.count:,} examples left out, the first: {problems.first[0]}"
+        console.print(first, markup=False, highlight=False)
+    return learned, held, labels
+
+
+def _split(data: Data, seed: int) -> tuple[Data, Data]:
+    """The examples to learn from, and those that tell when to stop."""
+    count = round(HELD_OUT * len(data.examples))
+    if not count:
+        raise ValueError(f"{data.name} has too few examples to hold some out; pass others with --dev")
+    order = torch.randperm(len(data.examples), generator=torch.Generator().manual_seed(seed)).tolist()
+    return data.only(sorted(order[count:])), data.only(sorted(order[:count]))
+
+
+def _known(data: Data, labels: list[str]) -> Data:
+    strange = sorted(set(data.labels) - set(labels))
+    if strange:
+        raise ValueError(
+            f"{data.name} has the label {strange[0]!r}, which the training data does not; its labels are "
+            f"{', '.join(labels)}"
+        )
+    return data
+
+
+def _padding(model: Model) -> Model:
+    """The model with a token to pad with, which many decoders lack and their classifiers need."""
+    model.need_tokenizer()
+    if model.tokenizer.pad_token is None:
+        model.tokenizer.pad_token = model.tokenizer.eos_token or model.tokenizer.unk_token
+    model.config.pad_token_id = model.tokenizer.pad_token_id
+    return model
+
+
+def _rows(model: Model, data: Data, labels: list[str], length: int) -> list[tuple[Encoded, int]]:
+    """Each example as the model reads it, with the number of its label."""
+    limit = min(length, model.limit or length)
+    number = {label: i for i, label in enumerate(labels)}
+    return [
+        (encode(model.tokenizer, example.text, example.pair, limit=limit, truncate=True), number[label])
+        for example, label in zip(data.examples, data.labels, strict=True)
+    ]
+
+
+class _Tuning:
+    """One run: epochs, the accuracy after each, and the best of them on disk."""
+
+    def __init__(
+        self,
+        model: Model,
+        rows: list[tuple[Encoded, int]],
+        held: list[tuple[Encoded, int]],
+        settings: Settings,
+        folder: Path,
+        console: Console,
+    ) -> None:
+        self.model, self.rows, self.held = model, rows, held
+        self.settings, self.folder, self.console = settings, folder, console
+        self.step = 0
+        self.best: tuple[float, int] | None = None  # accuracy and epoch of what is in the folder
+        self.facts: dict[str, Any] = {
+            "examples": len(rows),
+            "held-out examples": len(held),
+            **{name: getattr(settings, name) for name in ("epochs", "rate", "seed")},
+            "threads": torch.get_num_threads(),
+            "versions": {"regard": __version__, "torch": torch.__version__, "transformers": transformers.__version__},
+            "accuracies": [],
+            "finished": False,
+        }
+
+    def run(self, patience: int) -> Path:
+        """Train until the epochs are over or bring nothing more."""
+        optimizer = adam(self.model.module, self.settings.rate)
+        began = time.perf_counter()
+        with bar(self.console) as advance:
+            for epoch in range(self.settings.epochs):
+                loss = self._epoch(optimizer, epoch, advance)
+                accuracy = self._accuracy()
+                line = f"epoch {epoch + 1}/{self.settings.epochs}  loss {loss:.3f}  held-out accuracy {accuracy:.3f}"
+                self.console.print(f"{line} of {len(self.held):,}", highlight=False)
+                self.facts["accuracies"].append(round(accuracy, 4))
+                if self.best is None or accuracy > self.best[0]:
+                    self.best = accuracy, epoch
+                    self.facts |= {"epoch": epoch + 1}
+                    self._save()
+                elif epoch - self.best[1] >= patience and epoch + 1 < self.settings.epochs:
+                    self.console.print(f"no better than epoch {self.best[1] + 1}: stopped", highlight=False)
+                    break
+        self.facts |= {"finished": True, "seconds": round(time.perf_counter() - began, 1)}
+        self._note(self.folder)
+        return self.folder
+
+    def _epoch(self, optimizer: torch.optim.Optimizer, epoch: int, advance: Any) -> float:
+        """One pass over the data; the mean loss."""
+        generator = torch.Generator().manual_seed(self.settings.seed * 1_000_003 + epoch)
+        batches = list(by_length([len(row.ids) for row, _ in self.rows], STEP, generator))
+        settings = replace(self.settings, warmup=round(WARM * len(batches) * self.settings.epochs))
+        known = f", held-out accuracy {self.facts['accuracies'][-1]:.3f}" if epoch else ""
+        total = seen = 0.0
+        for index, chosen in enumerate(batches):
+            progress = (epoch + index / len(batches)) / settings.epochs
+            for group in optimizer.param_groups:
+                group["lr"] = settings.rate_at(self.step, progress)
+            torch.manual_seed(settings.seed * 1_000_003 + self.step)  # dropout
+            self.model.module.train()
+            logits, labels = self._run([self.rows[i] for i in chosen])
+            loss = learn(self.model.module, optimizer, torch.nn.functional.cross_entropy(logits, labels))
+            if loss is None:
+                self._stop()
+            self.step += 1
+            total, seen = total + loss * len(chosen), seen + len(chosen)
+            advance(progress, f"loss {total / seen:.3f}{known}")
+        return total / seen
+
+    def _stop(self) -> NoReturn:
+        kept = "nothing was saved yet" if self.best is None else f"epoch {self.best[1] + 1} is in {self.folder}"
+        raise ValueError(
+            f"the loss is no longer a number at step {self.step}; training stopped, {kept}. Try a smaller --rate"
+        )
+
+    def _run(self, rows: list[tuple[Encoded, int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """(B, labels) logits and (B,) labels of some examples."""
+        inputs = self.model.ready(self.model.collate([row for row, _ in rows])[0])
+        logits = self.model.module(**inputs).logits
+        return logits, torch.tensor([label for _, label in rows], device=logits.device)
+
+    def _accuracy(self) -> float:
+        """The share of held-out examples whose label the model tells."""
+        self.model.module.eval()
+        generator = torch.Generator().manual_seed(0)
+        right = 0
+        with torch.no_grad():
+            for chosen in by_length([len(row.ids) for row, _ in self.held], 2 * STEP, generator):
+                logits, labels = self._run([self.held[i] for i in chosen])
+                right += int((logits.argmax(-1) == labels).sum())
+        return right / len(self.held)
+
+    def _save(self) -> None:
+        """Write the folder; each file is complete or the one before."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder.parent, prefix=f".{self.folder.name}-") as temporary:
+            made = Path(temporary)
+            module: Any = self.model.module
+            with quiet():
+                module.save_pretrained(made)
+            self.model.tokenizer.save_pretrained(made)
+            self._note(made)
+            for file in made.iterdir():
+                file.replace(self.folder / file.name)
+
+    def _note(self, folder: Path) -> None:
+        """Write down beside the weights how they were made."""
+        text = json.dumps(self.facts, indent=2, ensure_ascii=False)
+        write_atomic(folder / FACTS, lambda path: Path(path).write_text(text, "utf-8"))

@@ -1,0 +1,289 @@
+"""What heads are worth on one text: what the model says with them, and with them switched off.
+
+Enters: a `Model`, a text and heads. Leaves: an `Effect`: predictions at a position (language models), labels
+(classifiers) or hidden states (models without either), before and after, for each way of switching off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from regard.capture import Means
+from regard.models.ablated import ablated, modes_of
+from regard.models.means import NAME
+from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
+from regard.trace.tokens import Token
+
+if TYPE_CHECKING:
+    from regard.capture import Book
+    from regard.models.model import Model
+
+# What is compared, by what the model's class is made for.
+ABOUT = {
+    "masked token": "what stands at a masked position",
+    "next token": "which token comes next",
+    "labels": "label of the text",
+    "token labels": "label of a token",
+    "score": "score of the text",
+    "hidden states": "cosine between last hidden states before and after",
+}
+EVERYTHING = "(mean of all tokens)"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One prediction: its probability before, and in each mode after; for hidden states a token and its cosines."""
+
+    name: str
+    before: float | None
+    after: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """What switching heads off changes on one text.
+
+    `kl` is KL(before || after) in nats at the position, by mode; `kls` the same at every position of a causal model.
+    `actual` is what the text really has there, `reference` what mean outputs are of. Probabilities of `rows` are over
+    the whole vocabulary or all labels.
+    """
+
+    model: str
+    heads: tuple[str, ...]
+    modes: tuple[str, ...]
+    about: str
+    tokens: tuple[str, ...]
+    position: int | None
+    rows: tuple[Row, ...]
+    kl: dict[str, float] = field(default_factory=dict)
+    kls: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    actual: str | None = None
+    reference: str | None = None
+    notes: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def as_record(self) -> dict[str, Any]:
+        """The same as plain lists and dictionaries, for JSON."""
+        return {**asdict(self), "meaning": ABOUT[self.about]}
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        from regard.printing.tables import effect_report
+
+        yield from effect_report(self)
+
+
+def effect(
+    model: Model,
+    text: str,
+    pair: str | None = None,
+    *,
+    heads: Heads,
+    modes: Sequence[str] | str | None = None,
+    means: Means | None = None,
+    patterns: Iterable[Shows] | None = None,
+    target: str | None = None,
+    position: int | None = None,
+    top: int = 5,
+    truncate: bool = False,
+) -> Effect:
+    """Compare what a model says about a text with and without some heads.
+
+    Parameters
+    ----------
+    heads
+        As `Model.ablate` reads them; names of patterns mean the heads that show them on this text, unless `patterns`
+        are given.
+    modes
+        Which ways of switching off to compare; without any, all that are possible.
+    means
+        Mean outputs for mode "mean", from `head_means`; without them, those over the sentences that come with regard.
+    position
+        The token whose prediction is compared, from 0, negative from the end. Masked language models: the token is
+        masked; without a position the first [MASK] of the text. Causal ones: what comes after it; without a position
+        after the last token. Encoder-decoder models: a position of the target.
+    top
+        How many predictions of each run to list.
+
+    Examples
+    --------
+    >>> effect(model, "The capital of France is", heads="5.4").kl["zero"]  # doctest: +SKIP
+    """
+    inputs, book = model.collate([model.encode(text, pair, truncate=truncate)], [target])
+    if patterns is None and names_patterns(heads):
+        patterns = model.trace(text, pair, target=target, truncate=truncate).patterns()
+    chosen = parse_heads(heads, model.layout, patterns)
+    asked, notes = _modes(model, modes)
+    about, note = _about(model)
+    tokens = _tokens(model, book)
+    place = _position(model, about, tokens, position)
+    if about == "masked token":
+        assert place is not None
+        inputs["input_ids"][0, place] = model.tokenizer.mask_token_id
+    before = _said(model, inputs, about)
+    after = _said_without(model, inputs, about, chosen, asked, means)
+    return Effect(
+        model=model.name,
+        heads=tuple(names_of(chosen, model.layout)),
+        modes=asked,
+        about=about,
+        tokens=tuple(token.text for token in tokens),
+        position=place,
+        actual=_actual(about, tokens, place),
+        reference=NAME if "mean" in asked and means is None else None,
+        notes=(*note, *notes),
+        facts=model.facts,
+        **_compared(model, about, tokens, place, before, after, top),
+    )
+
+
+def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, ...], list[str]]:
+    """The modes to run, and what to say about one that is left out."""
+    if modes is not None:
+        return ((modes,) if isinstance(modes, str) else tuple(modes)), []
+    possible = modes_of(model)
+    return possible, [] if "uniform" in possible else ["uniform is left out: this model shows no value vectors."]
+
+
+def _about(model: Model) -> tuple[str, list[str]]:
+    """What the model can be asked, and one sentence where that is not predictions."""
+    name = type(model.module).__name__
+    if "ForMaskedLM" in name and getattr(model.tokenizer, "mask_token_id", None) is not None:
+        return "masked token", []
+    if "ForSequenceClassification" in name:
+        return ("score" if model.config.num_labels == 1 else "labels"), []
+    if "ForTokenClassification" in name:
+        return "token labels", []
+    if model.can_generate:
+        return "next token", []
+    return "hidden states", [
+        f"{name} has no language-model or classification head, so there are no predictions; shown is how far its last "
+        "hidden states turn (1 is not at all)."
+    ]
+
+
+def _tokens(model: Model, book: Book) -> tuple[Token, ...]:
+    """The tokens at whose positions the model says something."""
+    sides = book.sides[0]
+    return (sides["decoder"] if model.is_encoder_decoder else next(iter(sides.values()))).tokens
+
+
+def _position(model: Model, about: str, tokens: Sequence[Token], position: int | None) -> int | None:
+    if about in ("labels", "score"):
+        if position is not None:
+            raise ValueError(f"{type(model.module).__name__} labels the whole text; leave the position away")
+        return None
+    if position is not None:
+        if not -len(tokens) <= position < len(tokens):
+            raise IndexError(f"there is no position {position}; the text has {len(tokens)} tokens, from 0")
+        return position % len(tokens)
+    if about == "masked token":
+        mask = model.tokenizer.mask_token
+        found = [i for i, token in enumerate(tokens) if token.id == model.tokenizer.mask_token_id]
+        if not found:
+            raise ValueError(f"name the position of the token to predict, or write {mask} in its place")
+        return found[0]
+    if about == "token labels":
+        raise ValueError(f"{type(model.module).__name__} labels single tokens; name the position of one")
+    if about == "hidden states":
+        return None
+    return 0 if model.is_encoder_decoder else len(tokens) - 1
+
+
+def _actual(about: str, tokens: Sequence[Token], place: int | None) -> str | None:
+    """What the text has where the model predicts."""
+    if about == "masked token" and place is not None and not tokens[place].special:
+        return tokens[place].text
+    if about == "next token" and place is not None and place + 1 < len(tokens):
+        return tokens[place + 1].text
+    return None
+
+
+def _said(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
+    """(positions, choices) or (choices,) logits, or (positions, d) hidden states, of the one text."""
+    found = model.run(inputs)
+    if about == "hidden states":
+        hidden = getattr(found, "last_hidden_state", None)
+        if hidden is None:
+            raise ValueError(
+                f"{type(model.module).__name__} gives neither predictions nor hidden states that can be compared"
+            )
+        return hidden[0].float()  # type: ignore[no-any-return]
+    return getattr(found, "logits", found)[0].float()  # type: ignore[no-any-return]
+
+
+def _said_without(
+    model: Model, inputs: dict[str, Any], about: str, heads: Heads, modes: Sequence[str], means: Means | None
+) -> dict[str, torch.Tensor]:
+    """The same with heads switched off, for each way of doing so."""
+    found: dict[str, torch.Tensor] = {}
+    for mode in modes:
+        with ablated(model, heads, mode=mode, means=means):
+            found[mode] = _said(model, inputs, about)
+    return found
+
+
+def _compared(
+    model: Model,
+    about: str,
+    tokens: Sequence[Token],
+    place: int | None,
+    before: torch.Tensor,
+    after: dict[str, torch.Tensor],
+    top: int,
+) -> dict[str, Any]:
+    """The rows of an effect, and its divergences."""
+    if about == "hidden states":
+        return {"rows": tuple(_cosines(tokens, place, before, after))}
+    if about == "score":
+        return {"rows": (Row("score", float(before[0]), {mode: float(one[0]) for mode, one in after.items()}),)}
+    labels = about in ("labels", "token labels")
+    if about == "labels" and getattr(model.config, "problem_type", None) == "multi_label_classification":
+        return {"rows": tuple(_rows(model, labels, before.sigmoid(), {m: a.sigmoid() for m, a in after.items()}, top))}
+    logs = {mode: one.log_softmax(-1) for mode, one in after.items()}
+    first = before.log_softmax(-1)
+    divergences = {mode: _kl(first, one) for mode, one in logs.items()}
+    here = slice(None) if place is None else place
+    rows = _rows(model, labels, first[here].exp(), {mode: one[here].exp() for mode, one in logs.items()}, top)
+    made: dict[str, Any] = {"rows": tuple(rows), "kl": {mode: float(one[here]) for mode, one in divergences.items()}}
+    if about == "next token":
+        made["kls"] = {mode: tuple(one.tolist()) for mode, one in divergences.items()}
+    return made
+
+
+def _kl(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+    """KL(before || after) in nats along the last axis of log-probabilities; () becomes (1,) for a slice to take."""
+    terms = torch.where(before > -torch.inf, before.exp() * (before - after), 0)
+    total = terms.sum(-1).clamp(min=0)
+    return total[None] if total.ndim == 0 else total
+
+
+def _rows(model: Model, labels: bool, before: torch.Tensor, after: dict[str, torch.Tensor], top: int) -> Iterator[Row]:
+    """The likeliest choices of every run, by their probability before; all of them for labels."""
+    count = len(before) if labels else min(top, len(before))
+    picked = {int(i) for one in (before, *after.values()) for i in one.topk(count).indices}
+    for i in sorted(picked, key=lambda i: -float(before[i])):
+        name = str(model.config.id2label[i]) if labels else _piece(model.tokenizer, i)
+        yield Row(name, float(before[i]), {mode: float(one[i]) for mode, one in after.items()})
+
+
+def _piece(tokenizer: Any, token: int) -> str:
+    """A token as it is written, its leading space included; bytes that are no character as the tokenizer names them."""
+    text = str(tokenizer.decode([token]))
+    return text if text and "\ufffd" not in text else str(tokenizer.convert_ids_to_tokens(token))
+
+
+def _cosines(
+    tokens: Sequence[Token], place: int | None, before: torch.Tensor, after: dict[str, torch.Tensor]
+) -> Iterator[Row]:
+    """How each token's last hidden state turns, and their mean (the sentence embedding of many encoders)."""
+    cosine = torch.nn.functional.cosine_similarity
+    for i, token in enumerate(tokens):
+        if place in (None, i):
+            yield Row(token.text, None, {mode: float(cosine(before[i], one[i], 0)) for mode, one in after.items()})
+    if place is None:
+        mean = before.mean(0)
+        yield Row(EVERYTHING, None, {mode: float(cosine(mean, one.mean(0), 0)) for mode, one in after.items()})

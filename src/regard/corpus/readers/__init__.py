@@ -1,0 +1,1 @@
+"""Files to examples: plain text, tables, treebanks, coreference."""

@@ -1,0 +1,50 @@
+"""Kovaleva's five types of attention map, as probabilities.
+
+Enters: shape features of maps (`measures.shape`). Leaves: a probability for each type.
+
+The model is a multinomial logistic regression on the features and their logarithms. Its weights are data
+(types.json), fitted to synthetic maps and to real maps labelled by eye: tests/data/maps has both, with the script
+and the scores it gets on inputs and heads it has not seen.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from regard.measures.shape import Shape
+
+Array = np.ndarray[Any, Any]
+
+TYPES = ("vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous")
+FEWEST = 6  # tokens: smaller maps have no shape to speak of
+NO_ROOM = "the text or window is too short: beside its strongest columns a head sees nothing but neighbours"
+_LOGGED = ("tallest", "three", "diagonal", "line", "band", "own")
+_FLOOR = 0.02  # added before the logarithm: what the eye no longer tells from nothing
+
+
+def type_probabilities(shape: Shape) -> Array:
+    """(..., 5) probabilities of the types in the order of `TYPES`; NaN where the map has no room for a shape."""
+    model = _model()
+    inputs = (type_inputs(shape) - model["mean"]) / model["scale"]
+    scores = inputs @ model["weights"] + model["bias"]  # (..., F) @ (F, 5) -> (..., 5)
+    odds = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
+
+
+def type_inputs(shape: Shape) -> Array:
+    """(..., 14): the features, then the logarithms of those that range over decades."""
+    plain = [np.asarray(feature, dtype=np.float64) for feature in shape]
+    logged = [np.log(np.asarray(getattr(shape, name), dtype=np.float64) + _FLOOR) for name in _LOGGED]
+    return np.stack([*plain, *logged], axis=-1)
+
+
+@cache
+def _model() -> dict[str, Array]:
+    stored = json.loads(files("regard.measures").joinpath("types.json").read_text(encoding="utf-8"))
+    assert stored["types"] == list(TYPES)
+    return {name: np.array(stored[name]) for name in ("mean", "scale", "weights", "bias")}

@@ -1,0 +1,1 @@
+"""A name to something that can be traced: loading, preparing inputs, generating, running."""

@@ -1,0 +1,141 @@
+"""Heads of a model switched off, by the names people give them, and the mean outputs that mode "mean" needs.
+
+Enters: a `Model`, heads as `regard.trace.heads` reads them. Leaves: a model that runs without them until the
+block ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from regard.capture import Ablation, Book, Means, Place, outputs
+from regard.models.means import NAME, standard_means
+from regard.trace.heads import MODES, Heads, Shows, names_of, parse_heads, refuse_all
+
+if TYPE_CHECKING:
+    from regard.capture.tap import Call
+    from regard.models.base import Target
+    from regard.models.model import Model
+    from regard.models.prepare import Encoded
+
+ANSWER = 64  # tokens that a decoder reads of an answer: a model that does not come to an end would go on to its limit
+
+_open: ContextVar[tuple[tuple[Model, Ablation, str | None], ...]] = ContextVar("regard_ablations", default=())
+
+
+@contextmanager
+def ablated(
+    model: Model,
+    heads: Heads,
+    *,
+    mode: str = "zero",
+    means: Means | None = None,
+    patterns: Iterable[Shows] | None = None,
+) -> Iterator[Ablation]:
+    """Run a model without some of its heads until the block ends; see `Model.ablate`."""
+    layout = model.layout
+    chosen = parse_heads(heads, layout, patterns)
+    refuse_all(chosen, layout)
+    reference = NAME if mode == "mean" and means is None and model.tokenizer is not None else None
+    ablation = Ablation([chosen], mode, means if reference is None else standard_means(model))
+    token = _open.set((*_open.get(), (model, ablation, reference)))
+    try:
+        with switched(model, ablation):
+            yield ablation
+    finally:
+        _open.reset(token)
+
+
+@contextmanager
+def switched(model: Model, ablation: Ablation) -> Iterator[None]:
+    """Run a model under an ablation as it is, row by row where it says so; for studies that make many."""
+    places = model.places
+    with outputs(model.module, model.plan, places, ablation, ablation.layers):
+        yield
+
+
+def modes_of(model: Model) -> tuple[str, ...]:
+    """The ways in which heads of a model can be switched off: uniform attention needs value vectors."""
+    sees_values = model.plan.tier in ("tap", "registered")
+    return tuple(mode for mode in MODES if sees_values or mode != "uniform")
+
+
+def ablation_facts(model: Model) -> dict[str, Any]:
+    """What is switched off in a model at the moment, for the facts of a trace; empty where nothing is."""
+    found = [
+        {"heads": names_of(ablation.heads, model.layout), "mode": ablation.mode}
+        | ({} if reference is None else {"reference": reference})
+        for owner, ablation, reference in _open.get()
+        if owner.module is model.module
+    ]
+    return {"ablated": found} if found else {}
+
+
+def head_means(
+    model: Model,
+    texts: Sequence[str],
+    pairs: Sequence[str | None] | None = None,
+    *,
+    targets: Sequence[str | None] | None = None,
+    batch_size: int = 8,
+) -> dict[tuple[str, int], np.ndarray[Any, Any]]:
+    """(kind, layer) -> (H, e) mean outputs of the heads over all positions of some texts, padding left out.
+
+    A decoder beside an encoder reads the targets; without them what the model says to each text, `ANSWER` tokens of it
+    at most.
+    """
+    if not len(texts):
+        raise ValueError("mean outputs need at least one text")
+    pairs = [None] * len(texts) if pairs is None else pairs
+    rows = [model.encode(text, pair, truncate=True) for text, pair in zip(texts, pairs, strict=True)]
+    order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))  # so that little is padding
+    sums = _Sums()
+    for start in range(0, len(rows), batch_size):
+        part = order[start : start + batch_size]
+        some = [rows[number] for number in part]
+        given = None if targets is None else [targets[number] for number in part]
+        inputs, sums.book = model.collate(some, _targets(model, some, given))
+        with outputs(model.module, model.plan, model.places, sums):
+            model.run(inputs)
+    return sums.means()
+
+
+def _targets(model: Model, rows: Sequence[Encoded], targets: Sequence[Target] | None) -> Sequence[Target] | None:
+    """What the decoder reads beside these rows: the targets, or what the model says to all of them at once."""
+    if targets is None and model.is_encoder_decoder and model.can_generate:
+        return model.answers(rows, min(model.limit or ANSWER, ANSWER) - 1)
+    return targets
+
+
+class _Sums:
+    """An edit that changes nothing and adds up what each head puts out at real positions."""
+
+    book: Book
+
+    def __init__(self) -> None:
+        self.totals: dict[tuple[str, int], torch.Tensor] = {}
+        self.counts: dict[tuple[str, int], int] = {}
+
+    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> None:
+        key, real = (place.kind, place.layer), self._real(place, out)
+        flat = out.reshape(-1, *out.shape[2:]) if real is None else out[real]  # (n, H, e)
+        total = flat.double().sum(0)
+        self.totals[key] = self.totals[key] + total if key in self.totals else total
+        self.counts[key] = self.counts.get(key, 0) + len(flat)
+
+    def _real(self, place: Place, out: torch.Tensor) -> torch.Tensor | None:
+        """(B, Q) booleans of the positions that are not padding; None where positions are no tokens."""
+        keep = self.book.keep
+        side = place.kind if place.kind in keep else "decoder" if "decoder" in keep else next(iter(keep), "")
+        if side not in keep or keep[side].shape != out.shape[:2]:
+            return None
+        return torch.from_numpy(keep[side]).to(out.device)
+
+    def means(self) -> dict[tuple[str, int], np.ndarray[Any, Any]]:
+        return {key: (total / self.counts[key]).float().cpu().numpy() for key, total in self.totals.items()}

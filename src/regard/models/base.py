@@ -1,0 +1,198 @@
+"""What a model reads: from texts, pairs, targets and images to the inputs of its forward.
+
+Enters: a module, its tokenizer or image processor; then texts or an image. Leaves: tensors, and a `Book` of what each
+position is.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.capture import Book
+from regard.models.generation import generated, generated_all
+from regard.models.loading import NoTokenizer
+from regard.models.prepare import Encoded, encode, image_inputs, pad, shift_right
+from regard.trace.pieces import answer_side
+from regard.trace.tokens import Segment, Side
+
+Device = str | torch.device | None
+Target = str | list[int] | None  # what a decoder reads: a text, or ids that were generated; None: what the model says
+
+
+class Reader:
+    """A module and how to feed it: its tokenizer, its image processor, and how much it takes."""
+
+    def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
+        self.module = module if device is None else module.to(device)
+        self.name = name
+        self.no_tokenizer = ""  # why there is none, where that is known
+        if isinstance(tokenizer, NoTokenizer):
+            self.no_tokenizer, tokenizer = f" ({tokenizer.why})", None
+        is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
+        self.tokenizer: Any = tokenizer if is_tokenizer else getattr(tokenizer, "tokenizer", None)
+        self.processor: Any = None if is_tokenizer else getattr(tokenizer, "image_processor", tokenizer)
+
+    @property
+    def config(self) -> Any:
+        return getattr(self.module, "config", None)
+
+    @property
+    def device(self) -> torch.device:
+        parameter = next(self.module.parameters(), None)
+        return torch.device("cpu") if parameter is None else parameter.device
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        return bool(getattr(self.config, "is_encoder_decoder", False))
+
+    @property
+    def can_generate(self) -> bool:
+        check = getattr(self.module, "can_generate", None)
+        return bool(check()) if callable(check) else False
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens one input may have."""
+        names = ("max_position_embeddings", "n_positions", "max_sequence_length", "n_ctx")
+        found = [getattr(self.config, name, None) for name in names]
+        found += [getattr(self.tokenizer, "model_max_length", None), self._places_after_padding]
+        lengths = [int(n) for n in found if isinstance(n, (int, float)) and 0 < n < 10**7]
+        return min(lengths, default=None)
+
+    @cached_property
+    def _places_after_padding(self) -> int | None:
+        """How many tokens fit where positions begin after the padding's: RoBERTa's 514 rows hold 512."""
+        tables = [module for path, module in self.module.named_modules() if path.endswith("position_embeddings")]
+        padded = [(table, table.padding_idx) for table in tables if getattr(table, "padding_idx", None) is not None]
+        return min((int(table.weight.shape[0]) - int(first) - 1 for table, first in padded), default=None)
+
+    def takes(self, name: str) -> bool:
+        """Whether the module's forward has an argument of this name."""
+        return name in inspect.signature(self.module.forward).parameters
+
+    def need_tokenizer(self) -> None:
+        """Say the way out where there is no tokenizer."""
+        if self.tokenizer is None:
+            raise ValueError(
+                f"{self.name} has no tokenizer{self.no_tokenizer}; load it as (model, tokenizer), or call trace_inputs "
+                "with its inputs"
+            )
+
+    # -- texts as ids and tokens ---------------------------------------------------------------------------
+
+    def encode(
+        self, text: str, pair: str | None = None, *, truncate: bool = False, segment_ids: bool = True
+    ) -> Encoded:
+        """A text or pair as the model reads it: ids, and the tokens they stand for."""
+        self.need_tokenizer()
+        side = "encoder" if self.is_encoder_decoder else "text"
+        return encode(
+            self.tokenizer, text, pair, side=side, limit=self.limit, truncate=truncate, segment_ids=segment_ids
+        )
+
+    def continued(self, text: str, count: int, *, truncate: bool = False) -> Encoded:
+        """A prompt and what a causal model says after it, at most `count` tokens, as one text of two segments."""
+        self.need_tokenizer()
+        if self.is_encoder_decoder or not self.can_generate:
+            raise ValueError(f"{self.name} does not continue a text; generate= needs a causal language model")
+        if count < 1:
+            raise ValueError(f"generate must be at least 1 token, not {count}")
+        room = None if self.limit is None else self.limit - count
+        prompt = encode(self.tokenizer, text, limit=room, truncate=truncate)
+        made = generated(self.module, prompt.ids, count, self._pad_id)[len(prompt.ids) :]
+        answer = answer_side(self.tokenizer, made, "text", prompt.side)
+        segments = (Segment("prompt", 0, len(prompt.ids)), Segment("answer", len(prompt.ids), len(answer)))
+        return Encoded(prompt.ids + made, None, Side("text", answer.tokens, segments), None, prompt.cut)
+
+    def answers(self, rows: Sequence[Encoded], count: int) -> list[list[int]]:
+        """Ids of what an encoder-decoder model says to some texts, greedily, at most `count`: targets for `collate`."""
+        ids, real = pad([row.ids for row in rows], self._pad_id)
+        made = generated_all(self.module, ids, torch.from_numpy(real).long(), count, self._pad_id)
+        end = getattr(self.tokenizer, "eos_token_id", None)
+        return [one[: one.index(end, 1) + 1] if end in one[1:] else one for one in made]  # what follows is padding
+
+    def _target(self, row: Encoded, target: Target) -> Encoded:
+        """What the decoder reads: the given target, or what the model generates greedily."""
+        start = getattr(self.config, "decoder_start_token_id", None)
+        if start is None:
+            start = getattr(self.config, "bos_token_id", None) or self._pad_id
+        name = str(self.tokenizer.convert_ids_to_tokens(start))
+        end = getattr(self.tokenizer, "eos_token_id", None)
+        if isinstance(target, str):
+            asked = encode(self.tokenizer, target, side="decoder", target=True, limit=self.limit)
+            return shift_right(asked, start, name, end)
+        if target is None and not self.can_generate:
+            raise ValueError(
+                f"{type(self.module).__name__} cannot generate a target by itself; pass target='...' for its decoder"
+            )
+        output = generated(self.module, row.ids, self.limit or 128, self._pad_id) if target is None else target
+        made = output[1:] if output and output[0] == start else output
+        return shift_right(Encoded(made, None, answer_side(self.tokenizer, made, "decoder")), start, name, end)
+
+    # -- what the forward takes ----------------------------------------------------------------------------
+
+    def collate(self, rows: Sequence[Encoded], targets: Sequence[Target] | None = None) -> tuple[dict[str, Any], Book]:
+        """Padded inputs of some encoded texts, and the tokens behind them."""
+        targets = [None] * len(rows) if targets is None else targets
+        ids, real = pad([row.ids for row in rows], self._pad_id)
+        inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.from_numpy(real).long()}
+        types = [row.types for row in rows]
+        if all(t is not None for t in types) and self.takes("token_type_ids"):
+            inputs["token_type_ids"] = pad([t for t in types if t is not None], 0)[0]
+        sides = [{row.side.name: row.side} for row in rows]
+        keep = {rows[0].side.name: real}
+        if self.is_encoder_decoder:
+            answers = [self._target(row, target) for row, target in zip(rows, targets, strict=True)]
+            decoder_ids, decoder_real = pad([answer.ids for answer in answers], self._pad_id)
+            inputs["decoder_input_ids"] = decoder_ids
+            if self.takes("decoder_attention_mask"):
+                inputs["decoder_attention_mask"] = torch.from_numpy(decoder_real).long()
+            for side, answer in zip(sides, answers, strict=True):
+                side["decoder"] = answer.side
+            keep["decoder"] = decoder_real
+        elif any(target is not None for target in targets):
+            raise ValueError(f"{self.name} has no decoder for a target; pass the text alone, or as a pair")
+        return inputs, Book(sides, keep)
+
+    def picture(self, image: Any, text: str | None = None) -> tuple[dict[str, Any], Book, dict[str, Any]]:
+        """Inputs of an image, with a text where the model reads both; what they are made of, and the text's facts."""
+        if not self.takes("pixel_values"):
+            raise ValueError(f"{self.name} does not read images; pass a text instead")
+        pixels, book = image_inputs(image, self.processor, self.config)
+        inputs: dict[str, Any] = {"pixel_values": pixels}
+        if text is None:
+            return inputs, book, {}
+        self.need_tokenizer()
+        row = encode(self.tokenizer, text, limit=self.limit)
+        inputs |= {"input_ids": torch.tensor([row.ids]), "attention_mask": torch.ones(1, len(row.ids)).long()}
+        book = Book([{"text": row.side}], {"text": np.ones((1, len(row.ids)), bool)}, book.grid, book.image)
+        return inputs, book, row.facts
+
+    def ready(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs on the model's device, in its precision, with caches off."""
+        dtype = next((p.dtype for p in self.module.parameters() if p.is_floating_point()), torch.float32)
+        device = self.device
+
+        def move(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            return value.to(device, dtype if value.is_floating_point() else None)
+
+        ready = {name: move(value) for name, value in inputs.items()}
+        if self.takes("use_cache"):
+            ready.setdefault("use_cache", False)
+        return ready
+
+    @property
+    def _pad_id(self) -> int:
+        for owner in (self.tokenizer, self.config):
+            found = getattr(owner, "pad_token_id", None)
+            if found is not None:
+                return int(found)
+        return 0

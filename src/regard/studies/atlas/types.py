@@ -1,0 +1,122 @@
+"""Kovaleva's types of the maps of a corpus' first inputs.
+
+Enters: layers of a batch. Leaves: shares of the five types per head and input, and whether it has a type at all.
+
+A layer leaves only what the types need of its maps: sums over columns and along diagonals. When the batch has run,
+inputs alike in length and sentences are typed together, all layers at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from regard.corpus.sums import Array
+from regard.measures.shape import OFFSETS, Shape, Sums, shape_of, shape_sums, uniform_attention
+from regard.measures.types import FEWEST, TYPES, type_probabilities
+from regard.studies.base import Batch, key
+from regard.studies.taking import sides_of
+
+if TYPE_CHECKING:
+    from regard.capture import Layer
+    from regard.studies.tables import Tables
+
+TYPED = 1000  # inputs whose maps are typed, as in Kovaleva et al. (2019)
+
+
+@dataclass(eq=False)
+class _Held:
+    """What is kept of one layer: columns (B, H, S, K), diagonals (5, B, H, Q), evenness (B, H)."""
+
+    layer: Layer
+    columns: torch.Tensor
+    diagonals: torch.Tensor
+    evenness: torch.Tensor
+
+
+class Typing:
+    """One batch; layers of one side and mask go together."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self._alike: dict[str, dict[tuple[int, ...], list[int]]] = {}
+        self._members: dict[str, torch.Tensor] = {}
+        self._held: dict[tuple[str, int], list[_Held]] = {}
+        self._tables: dict[int, Tables] = {}
+
+    def take(self, layer: Layer, attention: torch.Tensor, tables: Tables, entropy: torch.Tensor) -> None:
+        """Keep what a layer's types need; `entropy` (B, H) sums the rows that have a choice."""
+        side = sides_of(layer, self.batch)[0]
+        if not self._groups(side):
+            return
+        uniform = torch.from_numpy(tables.uniform).to(entropy)[:, None]
+        evenness = entropy / torch.where(uniform > 0, uniform, torch.nan)
+        held = _Held(layer, self._member(side, attention) @ attention, _diagonals(attention), evenness)
+        self._tables[id(tables)] = tables
+        self._held.setdefault((side, id(tables)), []).append(held)
+
+    def finish(self) -> None:
+        """Note the shares of the types of every layer that was taken."""
+        for (side, place), layers in self._held.items():
+            visible = self._tables[place].visible.cpu().numpy()
+            heads = [held.layer.heads for held in layers]
+            columns = torch.cat([held.columns for held in layers], dim=1).cpu().numpy()
+            diagonals = torch.cat([held.diagonals for held in layers], dim=2).cpu().numpy()
+            evenness = torch.cat([held.evenness for held in layers], dim=1).cpu().numpy()
+            shares = np.zeros((len(self.batch.items), sum(heads), len(TYPES)))
+            counts = np.zeros((len(self.batch.items), sum(heads)))
+            for segments, numbers in self._groups(side).items():
+                made = Sums(columns[numbers], diagonals[:, numbers])
+                shape = _shape(made, evenness[numbers], visible[numbers[0]], segments)
+                found = type_probabilities(shape)  # (n, H, 5)
+                shares[numbers] = np.nan_to_num(found)
+                counts[numbers] = ~np.isnan(found).any(axis=-1)
+            edges = np.cumsum(heads)[:-1]
+            for held, part, typed in zip(layers, *(np.split(a, edges, axis=1) for a in (shares, counts)), strict=True):
+                self.batch.add(key(held.layer, "types"), part)
+                self.batch.add(key(held.layer, "typed"), typed)
+
+    def _groups(self, side: str) -> dict[tuple[int, ...], list[int]]:
+        """Numbers of the inputs to type, by the sentence of each token (-1 for special ones)."""
+        if side not in self._alike:
+            self._alike[side] = {}
+            for number, item in enumerate(self.batch.items):
+                tokens = self.batch.book.sides[number][side].tokens
+                if item.number < TYPED and len(tokens) >= FEWEST:
+                    labels = tuple(-1 if token.special else token.segment for token in tokens)
+                    self._alike[side].setdefault(labels, []).append(number)
+        return self._alike[side]
+
+    def _member(self, side: str, like: torch.Tensor) -> torch.Tensor:
+        """(B, 1, S, Q): 1 where a query is in a sentence; special tokens first."""
+        if side not in self._members:
+            groups = self._groups(side)
+            names = np.arange(-1, 1 + max(max(labels) for labels in groups))
+            member = np.zeros((like.shape[0], 1, len(names), like.shape[-2]), np.float32)
+            for labels, numbers in groups.items():
+                member[numbers, 0, :, : len(labels)] = names[:, None] == np.array(labels)
+            self._members[side] = torch.from_numpy(member).to(like)
+        return self._members[side]
+
+
+def _diagonals(attention: torch.Tensor) -> torch.Tensor:
+    """(5, B, H, Q): A[i, i + offset], 0 where there is no such key."""
+    found = attention.new_zeros((len(OFFSETS), *attention.shape[:-1]))
+    for number, offset in enumerate(OFFSETS):
+        line = torch.diagonal(attention, offset, dim1=-2, dim2=-1)
+        start = max(0, -offset)
+        found[number, ..., start : start + line.shape[-1]] = line
+    return found
+
+
+def _shape(sums: Sums, evenness: Array, visible: Array, segments: tuple[int, ...]) -> Shape:
+    """Shape features (n, H of all layers) of inputs that are alike."""
+    length = len(segments)
+    present = sorted({label + 1 for label in segments})
+    labels = np.array(segments)
+    uniform = shape_sums(uniform_attention(visible[:length, :length].astype(np.float32)), labels, labels)
+    own = Sums(sums.columns[:, :, present, :length], sums.diagonals[..., :length])
+    return shape_of(own, uniform, labels, evenness.reshape(-1))

@@ -1,0 +1,113 @@
+"""From the sums of `change` to its tables and figures.
+
+Enters: sums over a corpus. Leaves: a `Result`: distances per head, patterns that appeared and vanished.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.sums import Sums
+from regard.measures.intervals import between
+from regard.studies.atlas.report import atlas_table, named_heads
+from regard.studies.base import Context
+from regard.studies.change.reduce import MEASURES, SIDES
+from regard.studies.figures import heat_picture
+from regard.studies.profiles import head_table, layer_table, lines
+from regard.studies.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from regard.models.model import Model
+
+_HEAD = ["kind", "layer", "head", "measure"]
+_PLACES = ("change", "inputs")
+
+
+def change_result(sums: Sums, context: Context, other: Model) -> Result:
+    """Tables and figures of what changed between two models."""
+    before, after = (_of(sums, side) for side in SIDES)
+    table = head_table(after, lambda kind: MEASURES, *_PLACES).drop(columns="chance")
+    layers = layer_table(after, lambda kind: MEASURES, *_PLACES)
+    changed = changed_patterns(before, after)
+    tables = {"Patterns that appeared or vanished": changed, "By layer": layers.drop(columns="chance")}
+    if context.controls is not None:
+        tables["Control: from random and shuffled weights to the second model, by layer"] = context.controls.table(
+            layers,
+            lambda sums: layer_table(_of(sums, SIDES[1]), lambda kind: MEASURES, *_PLACES),
+            ("kind", "layer", "measure"),
+        )
+    return Result(
+        study="change",
+        title=f"From {context.model.name} to {other.name}: what changed",
+        table=table,
+        meta={**context.meta(), "other": other.facts},
+        drawers={name: made for kind in dict.fromkeys(table["kind"]) for name, made in _drawers(table, layers, kind)},
+        findings=_findings(table, changed),
+        cautions=context.cautions(),
+        tables=tables,
+    )
+
+
+def _of(sums: Sums, side: str) -> Sums:
+    """The sums of one of the two models."""
+    return Sums({n.removeprefix(f"{side}:"): array for n, array in sums.arrays.items() if n.startswith(f"{side}:")})
+
+
+def changed_patterns(before: Sums, after: Sums) -> pd.DataFrame:
+    """Heads that got or lost a name; `clear` where the intervals of both models do not touch."""
+    import pandas as pd
+
+    tables = [atlas_table(sums) for sums in (before, after)]
+    names = [set(map(tuple, named_heads(table)[_HEAD].to_numpy())) for table in tables]
+    values = [table.set_index(_HEAD)[["value", "low", "high"]] for table in tables]
+    rows = []
+    for what, places in (("appeared", names[1] - names[0]), ("vanished", names[0] - names[1])):
+        for place in sorted(places):
+            one, two = (table.loc[place] for table in values)
+            clear = bool(one["high"] < two["low"] or two["high"] < one["low"])
+            rows.append((*place, what, float(one["value"]), float(two["value"]), clear))
+    table = pd.DataFrame(rows, columns=["kind", "layer", "head", "pattern", "change", "before", "after", "clear"])
+    order = (table["after"] - table["before"]).abs().sort_values(ascending=False, kind="stable").index
+    return table.loc[order].reset_index(drop=True)
+
+
+def _drawers(table: pd.DataFrame, layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
+    mine = table[table["kind"] == kind]
+
+    def grid(measure: str, label: str) -> Any:
+        values = mine[mine["measure"] == measure].pivot(index="layer", columns="head", values="value")
+        return lambda: heat_picture(np.asarray(values), title=f"{kind}: {label}", label=measure)
+
+    return [
+        (f"{kind}-cosine", (f"{kind}: cosine of each head's maps in both models.", grid("cosine", "cosine of maps"))),
+        (f"{kind}-js", (f"{kind}: Jensen-Shannon distance, nats a row.", grid("js", "distance of maps"))),
+        (
+            f"{kind}-layers",
+            (
+                f"{kind}: both by layer (mean over heads and inputs, bands: 95 % over inputs).",
+                lines(layers, kind, MEASURES, y="cosine; nats", title=f"{kind}: change by layer"),
+            ),
+        ),
+    ]
+
+
+def _findings(table: pd.DataFrame, changed: pd.DataFrame) -> list[str]:
+    said = []
+    for kind in dict.fromkeys(table["kind"]):
+        js = table[(table["kind"] == kind) & (table["measure"] == "js")]
+        cosine = table[(table["kind"] == kind) & (table["measure"] == "cosine")]["value"]
+        most = js.loc[js["value"].idxmax()]
+        said.append(
+            f"{kind}: cosine of maps {cosine.mean():.3f} on average; most changed head {most['layer']}-{most['head']}, "
+            f"{most['value']:.3f} nats a row{between(most['low'], most['high'], '.3f')} of at most 0.693."
+        )
+    for what in ("appeared", "vanished"):
+        some = changed[changed["change"] == what]
+        said.append(
+            f"{len(some)} patterns {what}, {int(some['clear'].sum())} of them with intervals that do not touch."
+        )
+    return said

@@ -1,0 +1,1 @@
+"""Which heads find antecedents."""

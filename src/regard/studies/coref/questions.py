@@ -1,0 +1,109 @@
+"""What a document asks: whom does this mention mean? And what simple rules would answer.
+
+Enters: a document with mentions. Leaves: questions with their candidates and right answers, as head words; the answers
+of three rules that know nothing of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from regard.corpus.readers.coreference import Document
+from regard.corpus.readers.mentions import TYPES, Mention, Traits, traits_of
+
+BASELINES = ("nearest mention", "head-word match", "sieve")
+# What a question counts for: its type, and further groups it may belong to.
+GROUPS = (*TYPES, "masculine", "feminine", "pro", "anti")
+_GENDERS = {"m": "masculine", "f": "feminine"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whom does a mention mean? Words are places in the document."""
+
+    mention: Mention
+    candidates: tuple[Mention, ...]
+    groups: tuple[str, ...]
+
+    @property
+    def word(self) -> int:
+        return self.mention.head
+
+    @property
+    def right(self) -> frozenset[int]:
+        """Head words of the mentions that mean the same."""
+        return frozenset(other.head for other in self.candidates if other.cluster == self.mention.cluster)
+
+    @property
+    def words(self) -> frozenset[int]:
+        """Head words of all candidates."""
+        return frozenset(other.head for other in self.candidates)
+
+    def among(self, seen: Collection[int]) -> Question:
+        """The question with the candidates whose head word is one of these."""
+        return Question(self.mention, tuple(other for other in self.candidates if other.head in seen), self.groups)
+
+
+def questions_of(document: Document) -> list[Question]:
+    """A question per mention: its candidates are the mentions whose head word stands before its own.
+
+    Where only pronouns are asked about (GAP, WinoBias), the candidates are the names given, on either side.
+    """
+    asked = document.mentions
+    if document.pronouns:
+        asked = tuple(mention for mention in asked if mention.type == "pronoun")
+    return [Question(mention, _candidates(document, mention), _groups(document, mention)) for mention in asked]
+
+
+def _candidates(document: Document, mention: Mention) -> tuple[Mention, ...]:
+    if document.pronouns:
+        return tuple(other for other in document.mentions if other.type != "pronoun" and other.head != mention.head)
+    return tuple(other for other in document.mentions if other.head < mention.head)
+
+
+def _groups(document: Document, mention: Mention) -> tuple[str, ...]:
+    gender = _GENDERS.get(traits_of(document.words, mention).gender or "") if mention.type == "pronoun" else None
+    return tuple(group for group in (mention.type, gender, document.side) if group is not None)
+
+
+# -- baselines -------------------------------------------------------------------------------------------------
+
+
+def baselines_of(document: Document, question: Question) -> tuple[bool, ...]:
+    """Whether each of `BASELINES` finds a right answer."""
+    chosen = (nearest(question), head_match(document, question), sieve(document, question))
+    return tuple(word in question.right for word in chosen)
+
+
+def nearest(question: Question, fits: Callable[[Mention], bool] = lambda mention: True) -> int | None:
+    """The head word of the nearest candidate that fits; of two as near, the one before."""
+    fitting = [other.head for other in question.candidates if fits(other)]
+    return min(fitting, key=lambda word: (abs(word - question.word), word), default=None)
+
+
+def head_match(document: Document, question: Question) -> int | None:
+    """The nearest candidate with the same head word; none, and so wrong, where there is none."""
+    said = document.words[question.word].lower()
+    return nearest(question, lambda other: document.words[other.head].lower() == said)
+
+
+def sieve(document: Document, question: Question) -> int | None:
+    """The nearest candidate that passes the first of four tests that any passes, as Clark et al. (2019) do.
+
+    The same words; the same head word; agreement in person, gender and number as far as known (`traits_of`); any.
+    """
+    said, mine = _said(document.words, question.mention), traits_of(document.words, question.mention)
+    same_words = nearest(question, lambda other: _said(document.words, other) == said)
+    for found in (same_words, head_match(document, question), nearest(question, _agreeing(document.words, mine))):
+        if found is not None:
+            return found
+    return nearest(question)
+
+
+def _agreeing(words: Sequence[str], mine: Traits) -> Callable[[Mention], bool]:
+    return lambda other: mine.agree(traits_of(words, other))
+
+
+def _said(words: Sequence[str], mention: Mention) -> str:
+    return " ".join(words[mention.start : mention.end]).lower()

@@ -1,0 +1,203 @@
+"""Does the head word of a mention attend most to an antecedent's head word? Clark et al. (2019), section 4.3.
+
+Enters: texts with coreference. Leaves: per head and document, how many mentions attend most to a right word, of how
+many; what rules and chance give on the same mentions.
+
+A mention is asked about where its window holds at least one right and one wrong candidate that it may look at.
+Two sets of words can be chosen from: all words but the mention's own head word, and the candidates' head words alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+
+from regard.corpus.aligning import ROWS, WordMaps, word_pieces
+from regard.corpus.readers.coreference import Document, document_of, windows
+from regard.corpus.readers.source import Example
+from regard.corpus.sums import Array, Sums
+from regard.studies.base import Batch, Context, Study
+from regard.studies.coref.questions import BASELINES, GROUPS, Question, baselines_of, questions_of
+from regard.studies.taking import Taker, View
+
+if TYPE_CHECKING:
+    from regard.capture import Layer
+    from regard.models.model import Model
+    from regard.studies.result import Result
+
+PIECES = 128  # of a window, as in the paper
+SETS = ("all words", "mention heads")
+# What becomes of a mention; the first are asked about.
+FATES = ("asked", "no antecedent in the window", "no wrong candidate", "head word without a piece")
+_ASKED, _ALONE, _SURE, _LOST = range(len(FATES))
+NOWHERE = -1  # no word that may be chosen gets attention
+
+
+class Coref(Study):
+    """Which heads find antecedents."""
+
+    name: ClassVar[str] = "coref"
+    title: ClassVar[str] = "Coreference"
+    version: ClassVar[int] = 2
+
+    def __init__(self, *, seed: int = 0, pieces: int = PIECES, rows: str = "mean") -> None:
+        super().__init__(seed=seed)
+        if rows not in ROWS:
+            raise ValueError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
+        self.pieces, self.rows = pieces, rows
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "pieces": self.pieces, "rows": self.rows}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {"seed": self.seed, "pieces": self.pieces, "rows": self.rows}
+
+    def parts(self, model: Model, examples: Iterable[Example]) -> Iterator[Example]:
+        """Documents in windows of whole sentences that fit.
+
+        Windows of a document share its number, and so do WinoBias sentences made from the same words: they are in one
+        half and drawn together. (By their own numbers, the first name would be meant in one half and the second in
+        the other.)
+        """
+        special = sum(token.special for token in model.encode("a").side.tokens)
+        most = min(self.pieces, model.limit or self.pieces) - special
+
+        def pieces(text: str) -> int:
+            encoded = model.encode(text, truncate=True)
+            return len(encoded.ids) + encoded.cut - special
+
+        for example in examples:
+            document = document_of(example)
+            number = example.number if document.kin is None else document.kin
+            for part, window in enumerate(windows(document, pieces, most)):
+                yield replace(example, number=number, text=window.text, fields={"document": window.record()}, part=part)
+
+    def taker(self, batch: Batch) -> Finder:
+        """Note how often each head finds a right word."""
+        return Finder(batch, self.rows)
+
+    def result(self, sums: Sums, context: Context) -> Result:
+        from regard.studies.coref.report import coref_result
+
+        return coref_result(sums, context)
+
+
+@dataclass(eq=False)
+class Asked:
+    """The questions of a batch, N at most in an input of W words at most.
+
+    `questions` are those of each input; `rows` (B, N, T) averages over the pieces of the asking word, `summing`
+    (B, T, W) sums over those of the attended ones; `allowed` (B, 2, N, W) are the words that may be chosen and
+    `right` (B, N, W) those that are right; `counts` (B, N, G, 2) say what a question counts for, by half of the
+    documents.
+    """
+
+    questions: list[list[Question]]
+    rows: torch.Tensor
+    summing: torch.Tensor
+    allowed: torch.Tensor
+    right: torch.Tensor
+    counts: torch.Tensor
+
+    def choices(self, attention: torch.Tensor) -> torch.Tensor:
+        """(B, H, 2, N) the word each question's word attends to most, in either set; `NOWHERE` without attention."""
+        rows = torch.einsum("bnq,bhqk->bhnk", self.rows, attention)
+        words = rows @ self.summing[:, None]  # (B, H, N, T) @ (B, 1, T, W) -> (B, H, N, W)
+        value, place = words[:, :, None].masked_fill(~self.allowed[:, None], 0).max(dim=-1)
+        return torch.where(value > 0, place, NOWHERE)
+
+    def hits(self, choices: torch.Tensor) -> torch.Tensor:
+        """(B, H, 2, N) whether these are right."""
+        right = self.right[:, None, None].expand(*choices.shape, -1)
+        return right.gather(-1, choices.clamp(min=0)[..., None])[..., 0] & (choices != NOWHERE)
+
+
+class Finder(Taker["Asked | None"]):
+    """One batch."""
+
+    def __init__(self, batch: Batch, rows: str) -> None:
+        super().__init__(batch)
+        self.rows = rows
+        self.documents = [document_of(item.example) for item in batch.items]
+        self.pieces = [
+            word_pieces(item.encoded.side.tokens, document.spans)
+            for item, document in zip(batch.items, self.documents, strict=True)
+        ]
+        self._noted: dict[bool, Asked | None] = {}
+
+    def make(self, view: View) -> Asked | None:
+        """The batch's questions; None for a decoder's own words and for cross-attention, and where nothing is asked.
+
+        A causal model chooses among the words up to its own; layers that see fewer are asked the same.
+        """
+        if not view.same or view.query != self.batch.items[0].encoded.side.name:
+            return None
+        if view.causal not in self._noted:
+            self._noted[view.causal] = self._ask(view)
+        return self._noted[view.causal]
+
+    def take(self, layer: Layer, attention: torch.Tensor, made: Asked | None) -> None:
+        assert made is not None  # layers without questions are passed over
+        hits = made.hits(made.choices(attention)).to(made.counts.dtype)
+        self.add(layer, "correct", torch.einsum("bhsn,bngf->bhsgf", hits, made.counts))
+
+    def _ask(self, view: View) -> Asked | None:
+        """The questions as arrays; notes what does not depend on the heads."""
+        lengths = [len(document.words) for document in self.documents]
+        maps = WordMaps(self.pieces, lengths, view.visible.shape[-1], rows=self.rows, device=view.device)
+        fates = np.zeros(len(FATES))
+        seen = [_seen(present, view.causal) for present in maps.present]
+        questions = [
+            list(_open_questions(document, mine, fates)) for document, mine in zip(self.documents, seen, strict=True)
+        ]
+        averaging = maps.averaging.cpu().numpy()
+        shape = len(questions), max(map(len, questions)), averaging.shape[1]
+        rows = np.zeros((*shape[:2], averaging.shape[2]), np.float32)
+        allowed, right = np.zeros((shape[0], len(SETS), *shape[1:]), bool), np.zeros(shape, bool)
+        counts = np.zeros((*shape[:2], len(GROUPS), 2), np.float32)
+        rules = np.zeros((*shape[:2], len(BASELINES)))
+        for b, (item, document) in enumerate(zip(self.batch.items, self.documents, strict=True)):
+            for n, question in enumerate(questions[b]):
+                rows[b, n] = averaging[b, question.word]
+                allowed[b, 0, n] = seen[b][question.word]
+                allowed[b, 0, n, question.word] = False
+                allowed[b, 1, n, list(question.words)] = True
+                right[b, n, list(question.right)] = True
+                counts[b, n, [GROUPS.index(group) for group in question.groups], item.number % 2] = 1
+                rules[b, n] = baselines_of(document, question)
+        chance = right.sum(axis=-1)[:, None] / np.maximum(allowed.sum(axis=-1), 1)  # (B, 2, N)
+        kind = "decoder" if view.causal else "encoder"
+        self.batch.total(f"{kind}/fates", fates)
+        self.batch.add(f"{kind}/asked", counts.sum(axis=1))  # (B, G, 2)
+        self.batch.add(f"{kind}/baselines", np.einsum("bnr,bngf->brgf", rules, counts))
+        self.batch.add(f"{kind}/chance", np.einsum("bsn,bngf->bsgf", chance, counts))
+        if not shape[1]:
+            return None
+        return Asked(questions, view.tensor(rows), maps.summing, *map(view.tensor, (allowed, right, counts)))
+
+
+def _seen(present: Array, causal: bool) -> Array:
+    """(W, W) which words with a piece a word may look at."""
+    seen = np.broadcast_to(present, (len(present), len(present))) & present[:, None]
+    return np.tril(seen) if causal else seen
+
+
+def _open_questions(document: Document, seen: Array, fates: Array) -> Iterator[Question]:
+    """The questions that have an answer and a choice; counts what becomes of the others."""
+    for question in questions_of(document):
+        visible = question.among(np.flatnonzero(seen[question.word]).tolist())
+        if not seen[question.word, question.word]:
+            fates[_LOST] += 1
+        elif not visible.right:
+            fates[_ALONE] += 1
+        elif visible.right == visible.words:
+            fates[_SURE] += 1
+        else:
+            fates[_ASKED] += 1
+            yield visible

@@ -1,0 +1,160 @@
+"""From the sums of `norms` to its tables and figures.
+
+Enters: sums over a corpus. Leaves: a `Result`: weights and norms by head, by layer, and against word frequency.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.sums import Array, Sums
+from regard.measures.intervals import between, correlation_interval
+from regard.studies.base import Context, layers_of
+from regard.studies.controls import CONTROL
+from regard.studies.norms.reduce import CLASSES, VOCABULARY
+from regard.studies.profiles import head_table, layer_table, lines
+from regard.studies.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# name in the sums -> (what it is, whether heads have it of their own)
+QUANTITIES = {
+    "weights": ("weight", True),
+    "norms_raw": ("norm", True),
+    "norms_share": ("norm, share", True),
+    "sums_raw": ("vector sum", False),
+    "sums_share": ("vector sum, share", False),
+}
+_FEWEST = 5  # times a token must occur for its mean norm to be ranked
+
+
+def norms_result(sums: Sums, context: Context) -> Result:
+    """Tables and figures of weights beside norms."""
+    table = _table(sums, heads=True)
+    layers = _table(sums, heads=False)
+    frequency = frequency_table(sums)
+    tables = {"By layer": layers}
+    if not frequency.empty:
+        tables["Rank correlation of the mean norm of tokens with their frequency rank"] = frequency
+    if context.controls is not None:
+        tables[CONTROL] = context.controls.table(
+            layers, lambda sums: _table(sums, heads=False), ("kind", "layer", "to", "quantity")
+        )
+    missing = _missing(layers, context)
+    return Result(
+        study="norms",
+        title=f"What the attention of {context.model.name} carries",
+        table=table,
+        meta={**context.meta(), "no_norms": missing},
+        drawers={name: drawer for kind in dict.fromkeys(table["kind"]) for name, drawer in _drawers(layers, kind)},
+        findings=[*([missing] if missing else []), *_findings(layers, frequency)],
+        cautions=context.cautions(),
+        tables=tables,
+    )
+
+
+def _table(sums: Sums, *, heads: bool) -> pd.DataFrame:
+    """Every quantity and class by head, or by layer."""
+    import pandas as pd
+
+    make = head_table if heads else layer_table
+    parts = []
+    for name, (quantity, of_heads) in QUANTITIES.items():
+        if of_heads or not heads:
+            part = make(sums, classes_of, name, "inputs").drop(columns="chance")
+            parts.append(part.rename(columns={"measure": "to"}).assign(quantity=quantity))
+    return pd.concat([part for part in parts if not part.empty], ignore_index=True)
+
+
+def classes_of(kind: str) -> tuple[str, ...]:
+    """Names of the classes of keys; a causal model has a first token in place of [CLS]."""
+    return ("the first token", *CLASSES[1:]) if kind == "decoder" else CLASSES
+
+
+def _missing(layers: pd.DataFrame, context: Context) -> str:
+    """Why there are no norms, where there are none."""
+    if (layers["quantity"] != "weight").any():
+        return ""
+    sites = context.example.sites if context.example is not None else ()
+    reason = next(
+        (site.no_norms for site in sites if site.no_norms), "its attention has no output projection of its own"
+    )
+    return f"Norms are not available for {context.model.name}: {reason}. Weights are given alone."
+
+
+# -- word frequency --------------------------------------------------------------------------------------------
+
+
+def frequency_table(sums: Sums) -> pd.DataFrame:
+    """Spearman correlation of frequency rank (1 the most frequent) with mean ||f(x)|| by layer; the interval is over
+    tokens of the vocabulary.
+    """
+    import pandas as pd
+
+    rows = []
+    for kind, layers in layers_of(sums, f"{VOCABULARY}_norms").items():
+        for layer in layers:
+            counts = sums[f"{kind}/{layer}/{VOCABULARY}_counts"]
+            often = counts >= _FEWEST
+            means = sums[f"{kind}/{layer}/{VOCABULARY}_norms"][often] / counts[often]
+            value = spearman(-counts[often], means)
+            rows.append((kind, layer, value, *correlation_interval(value, int(often.sum())), int(often.sum())))
+    return pd.DataFrame(rows, columns=["kind", "layer", "spearman", "low", "high", "tokens"])
+
+
+def spearman(one: Array, other: Array) -> float:
+    """Rank correlation, ties sharing their mean rank."""
+    if len(one) < 3 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return float("nan")
+    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
+
+
+def _ranks(values: Array) -> Array:
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    return np.asarray((last - (count - 1) / 2)[place])
+
+
+# -- figures and words -----------------------------------------------------------------------------------------
+
+
+def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
+    """Weights beside row-normalised norms, a line per class; then the vector sums."""
+    basis = "mean over heads and inputs, bands: 95 % over inputs"
+    found = []
+    for name, quantity, label in (
+        ("weights", "weight", "attention weights"),
+        ("norms", "norm, share", "norms ||αf(x)||, as shares of each row"),
+        ("sums", "vector sum, share", "the heads' vector sum ||Σαf(x)||, as shares of each row"),
+    ):
+        mine = layers[(layers["kind"] == kind) & (layers["quantity"] == quantity)].rename(columns={"to": "measure"})
+        if not mine.empty:
+            draw = lines(mine, kind, classes_of(kind), y="share", title=f"{kind}: {label}")
+            found.append((f"{kind}-{name}", (f"{kind}: {label} by layer ({basis}).", draw)))
+    return found
+
+
+def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
+    """Where weights and norms part, and how norms go with frequency, in sentences."""
+    said = []
+    shares = layers.pivot_table(index=["kind", "to", "layer"], columns="quantity", values="value", sort=False)
+    if "norm, share" in shares:
+        for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
+            best = group.loc[(group["weight"] - group["norm, share"]).abs().idxmax()]
+            said.append(
+                f"{kind}, {name}: weights and norms part most in layer {best.name[2]}: {best['weight']:.2f} of the "
+                f"attention, {best['norm, share']:.2f} of what is carried."
+            )
+    for kind, group in frequency.groupby("kind", sort=False):
+        best = group.loc[group["spearman"].idxmax()] if group["spearman"].notna().any() else None
+        if best is not None:
+            said.append(
+                f"{kind}: rarer tokens carry more, Spearman up to {best['spearman']:.2f}"
+                f"{between(best['low'], best['high'])} in layer {best['layer']} over {best['tokens']:,} tokens."
+                if best["spearman"] > 0
+                else f"{kind}: in no layer do rarer tokens carry more ({best['tokens']:,} tokens)."
+            )
+    return said

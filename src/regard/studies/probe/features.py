@@ -1,0 +1,234 @@
+"""The features of a probe: what a model does with every sentence, over words, in a file that is read back in parts.
+
+Enters: a model and a treebank. Leaves: `Features`: per sentence the attention of all heads between its words, and the
+hidden states of its words, in half precision.
+
+A probe reads its features once per epoch. Running the model again each time would cost a forward pass per epoch and
+probe; the file costs two bytes a number and is read at the disk's speed, and memory holds one batch. The file has no
+name: it is gone with the process, however that ends.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from regard.capture.tiers import undisturbed
+from regard.corpus.aligning import NONE, WordMaps, have_pieces, word_pieces
+from regard.corpus.batches import Item, Tally, grouped, window_of
+from regard.corpus.engine import encoder_of
+from regard.corpus.readers.source import Example
+from regard.corpus.readers.treebank import Sentence
+from regard.corpus.readers.treebank import tree_of as sentence_of
+from regard.corpus.sums import Array
+from regard.studies.base import naming
+from regard.studies.probe.trees import Tree, document_of, tree_of
+from regard.trace.places import places_of
+
+if TYPE_CHECKING:
+    from regard.capture import Layer
+    from regard.models.model import Model
+
+SPECIAL = 2  # places after the words: the special token that opens the input ([CLS]), and all others ([SEP])
+_FEWEST_WORDS = 2
+
+
+class Spill:
+    """Arrays of half precision in a file without a name, by key."""
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (open as long as the spill is)
+        self._closing = weakref.finalize(self, self._file.close)
+        self._places: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self._end = 0
+        self._map: Array | None = None
+
+    def put(self, key: int, array: Array) -> None:
+        """Keep an array."""
+        half = np.ascontiguousarray(array, np.float16)
+        try:
+            self._file.write(half.data)
+        except OSError as error:
+            raise OSError(
+                f"the features of the probes could not be written ({error}); set TMPDIR or --output to a disk with "
+                "more room, or use --limit"
+            ) from None
+        self._places[key] = self._end, half.shape
+        self._end += half.size
+        self._map = None
+
+    def get(self, key: int) -> Array:
+        """An array as it lies in the file; only what is read of it is loaded."""
+        if self._map is None:
+            self._file.flush()
+            self._map = np.memmap(self._file, np.float16, "r") if self._end else np.empty(0, np.float16)
+        start, shape = self._places[key]
+        return self._map[start : start + int(np.prod(shape))].reshape(shape)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def close(self) -> None:
+        """Give the file up."""
+        self._map = None
+        self._closing()
+
+
+@dataclass(eq=False)
+class Features:
+    """Per sentence: `attention` (n + 2, n + 2, heads of all layers) and `hidden` (1 + layers, n, d).
+
+    Sentences are keyed by their number. After the n words come two places for the special tokens.
+    """
+
+    attention: Spill
+    hidden: Spill | None
+    heads: tuple[tuple[int, int], ...] = ()  # (layer, head) along the last axis of the attention
+    no_hidden: str = ""  # why there are no hidden states, where they were asked for
+
+    def close(self) -> None:
+        self.attention.close()
+        if self.hidden is not None:
+            self.hidden.close()
+
+
+@dataclass
+class Read:
+    """What became of the sentences of a treebank: trees of the words that have pieces, by number; the rest counted."""
+
+    trees: dict[int, Tree] = field(default_factory=dict)
+    documents: dict[int, str] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    words: int = 0
+    lost: int = 0  # words without a piece
+    short: int = 0  # sentences with fewer than two words that have pieces
+
+
+def features_of(
+    model: Model,
+    examples: Iterator[Example],
+    *,
+    hidden: bool = True,
+    folder: str | Path | None = None,
+    report: Callable[[int], None] | None = None,
+) -> tuple[Features, Read]:
+    """Run a model over the examples of a treebank and keep, over words, what probes read.
+
+    Parameters
+    ----------
+    model, examples
+        What is run; sentences longer than the model takes are left out and counted.
+    hidden
+        Keep hidden states, too.
+    folder
+        Where the nameless file lies; where the system keeps such files unless given.
+    report
+        Called with how many examples are done.
+    """
+    made = Features(Spill(folder), Spill(folder) if hidden else None)
+    read = Read()
+    for index, some in grouped(examples):
+        window = window_of(index, some, encoder_of(model), long="skip")
+        with model.steady():
+            for items in window.batches:
+                _batch(model, items, made, read)
+        read.tally = read.tally.plus(window.tally)
+        if report is not None:
+            report(read.tally.examples)
+    if not len(made.attention):
+        raise ValueError("no sentence has two words that the model can read; check the treebank and its language")
+    return made, read
+
+
+def _batch(model: Model, items: Sequence[Item], made: Features, read: Read) -> None:
+    """Run one batch and keep its features."""
+    sentences = [sentence_of(item.example) for item in items]
+    kept, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
+    targets = [item.example.text for item in items] if model.is_encoder_decoder else None  # no generation for nothing
+    inputs, book = model.collate([item.encoded for item in items], targets)
+    taker = _Taker(WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model)
+    if made.hidden is not None and _gives_hidden(model):
+        inputs["output_hidden_states"] = True
+    with naming(items):
+        output = model.stream(inputs, book, taker)
+    maps = taker.stacked(model)  # (B, W, W, heads)
+    made.heads = tuple(taker.heads)
+    states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
+    if made.hidden is not None and states is None:
+        made.no_hidden = f"{model.name} does not give its hidden states"
+        made.hidden.close()
+        made.hidden = None
+    for n, (sentence, words) in enumerate(zip(sentences, kept, strict=True)):
+        read.words += len(sentence.words)
+        read.lost += len(sentence.words) - len(words)
+        if len(words) < _FEWEST_WORDS:
+            read.short += 1
+            continue
+        end = len(words) + SPECIAL
+        made.attention.put(sentence.number, maps[n, :end, :end])
+        if states is not None and made.hidden is not None:
+            made.hidden.put(sentence.number, states[:, n, : len(words)])
+        read.trees[sentence.number] = tree_of(sentence.number, sentence, words, items[n].example.cluster)
+        read.documents[sentence.number] = document_of(sentence)
+
+
+def _places(sentence: Sentence, item: Item) -> tuple[tuple[int, ...], Array]:
+    """The words that have pieces, and of every token its place: among those words, or after them if it is special."""
+    pieces = word_pieces(item.encoded.side.tokens, sentence.spans)
+    kept = np.flatnonzero(have_pieces(pieces, len(sentence.words)))
+    among = np.full(len(sentence.words) + 1, NONE, np.int64)  # the last for NONE
+    among[kept] = np.arange(len(kept))
+    places = among[pieces]
+    delimiters = places_of(item.encoded.side, {})
+    places[delimiters.first], places[delimiters.later] = len(kept), len(kept) + 1
+    return tuple(int(n) for n in kept), places
+
+
+class _Taker:
+    """Takes each layer of self-attention over the text, over words."""
+
+    def __init__(self, words: WordMaps, model: Model) -> None:
+        self.words = words
+        self.kind = "encoder" if model.is_encoder_decoder else None
+        self.heads: list[tuple[int, int]] = []
+        self._maps: list[torch.Tensor] = []
+
+    def __call__(self, layer: Layer) -> None:
+        operation = layer.named.operation
+        length = self.words.summing.shape[1]
+        whole = not operation.part and (operation.queries, operation.keys) == (length, length)
+        if layer.kind == "cross" or (self.kind is not None and layer.kind != self.kind) or not whole:
+            return
+        self.heads += [(layer.layer, head) for head in range(layer.heads)]
+        self._maps.append(self.words(layer.attention().cpu()).permute(0, 2, 3, 1).half())  # (B, W, W, H)
+
+    def stacked(self, model: Model) -> Array:
+        if not self._maps:
+            raise ValueError(f"no layer of {model.name} attends over all its tokens, so there is nothing to probe")
+        return torch.cat(self._maps, dim=-1).numpy()
+
+
+def _gives_hidden(model: Model) -> bool:
+    parameters = signature(model.module.forward).parameters
+    return "output_hidden_states" in parameters or any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
+
+
+def _hidden(model: Model, output: Any, inputs: Mapping[str, Any], words: WordMaps) -> Array | None:
+    """(1 + layers, B, W, d) hidden states of words: the mean over their pieces; None where the model keeps them."""
+    if output is None and "output_hidden_states" in inputs:  # attention was seen another way
+        device = next(model.module.parameters()).device
+        moved = {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in inputs.items()}
+        with undisturbed(model.module):
+            output = model.module(**moved)
+    states = getattr(output, "encoder_hidden_states" if model.is_encoder_decoder else "hidden_states", None)
+    if not states or any(state.ndim != 3 for state in states):
+        return None
+    return torch.stack([words.averaging @ state.float().cpu() for state in states]).numpy()

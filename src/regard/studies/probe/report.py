@@ -1,0 +1,283 @@
+"""From the scores of the probes to tables, figures and sentences.
+
+Enters: sums of the test sentences. Leaves: a `Result`: a row per probe, measure and what was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.checkpoint import Progress
+from regard.corpus.sums import Array
+from regard.measures.intervals import between
+from regard.studies.controls import RANDOM, SHUFFLED
+from regard.studies.figures import heat_picture, new_figure
+from regard.studies.probe.linear import TOLERANCE
+from regard.studies.probe.pairs import ROOM
+from regard.studies.probe.scores import Scores, Value
+from regard.studies.result import Result
+from regard.views.figures import Picture, head_colour
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# measure -> what it is in words
+MEASURES = {
+    "pairs/dependency": "is there a dependency (balanced pairs), accuracy",
+    "pairs/relation": "which relation, accuracy",
+    "selection/UAS": "the head of every word, UAS",
+    "structural/UUAS": "edges of the tree from hidden states, UUAS",
+    "structural/DSpr": "distances in the tree from hidden states, Spearman",
+}
+_TASK = "control task"
+_OF = ("model", "one direction", RANDOM, SHUFFLED, "distance", "majority")
+_ON_CONTROL = (_TASK, f"{_TASK}, distance", f"{_TASK}, majority")
+_AGAINST = {  # name -> what is above what
+    "selectivity": ("model", _TASK),
+    "selectivity of distance": ("distance", f"{_TASK}, distance"),
+    "above distance": ("model", "distance"),
+    f"above {RANDOM}": ("model", RANDOM),
+    f"above {SHUFFLED}": ("model", SHUFFLED),
+}
+FEWEST_SEEDS = 3  # training runs that an interval needs
+_NUMBERS = ("value", "low", "high", "spread", "runs", "count")
+_COLUMNS = ("probe", "measure", "of", *_NUMBERS)
+
+
+def probe_result(progress: Progress, meta: Mapping[str, Any]) -> Result:
+    """Tables and figures of all probes."""
+    scores = Scores(sums=progress.sums)
+    measures = [name for name in MEASURES if f"{name}/model" in scores]
+    tables = {
+        "Against baselines and controls": _differences(scores, measures),
+        "Relations that are told apart, recall": _relations(scores),
+        "Structural probe by layer": _by(scores, "layer"),
+        "Structural probe by rank": _by(scores, "rank", meta),
+    }
+    drawers = _drawers(scores, measures, meta)
+    return Result(
+        study="probe",
+        title=f"What probes read out of {meta['model']}",
+        table=_table(scores, measures),
+        meta={**meta, "layer": chosen_layer(scores) if "structural/UUAS/model" in scores else None},
+        drawers=drawers,
+        findings=_findings(scores, measures, meta),
+        cautions=_cautions(scores, meta),
+        tables={name: table for name, table in tables.items() if len(table)},
+    )
+
+
+def _row(place: str, of: str, value: Value) -> tuple[Any, ...]:
+    probe, measure = place.split("/")
+    return probe, measure, of, *astuple(value)
+
+
+def _table(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
+    """Every measure of the model, its baselines and its controls."""
+    import pandas as pd
+
+    every = (*_OF, *_ON_CONTROL)
+    rows = [_row(m, of, scores.value(f"{m}/{of}")) for m in measures for of in every if f"{m}/{of}" in scores]
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+def _differences(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
+    """The model above each baseline and control, on the same sentences."""
+    import pandas as pd
+
+    rows = [
+        _row(m, name, scores.difference(f"{m}/{one}", f"{m}/{other}"))
+        for m in measures
+        for name, (one, other) in _AGAINST.items()
+        if f"{m}/{one}" in scores and f"{m}/{other}" in scores
+    ]
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+def _relations(scores: Scores) -> pd.DataFrame:
+    import pandas as pd
+
+    names = [name for name in scores.names() if name.startswith("relations/")]
+    rows = [(name.split("/")[1], *astuple(scores.value(name))) for name in names]
+    return pd.DataFrame(rows, columns=["relation", *_NUMBERS])
+
+
+def _by(scores: Scores, what: str, meta: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """UUAS and rank correlation by layer, or by rank at the chosen layer (whose highest rank is the model's score)."""
+    import pandas as pd
+
+    rows = []
+    for measure in ("UUAS", "DSpr"):
+        place = f"structural/{measure}"
+        names = [name for name in scores.names() if name.startswith(f"{place}/{what} ")]
+        found = {int(name.rpartition(" ")[2]): name for name in names}
+        if meta is not None and f"{place}/model" in scores:
+            found[max(meta["settings"]["ranks"])] = f"{place}/model"
+        rows += [(number, measure, *astuple(scores.value(name))) for number, name in found.items()]
+    return pd.DataFrame(rows, columns=[what, "measure", *_NUMBERS])
+
+
+def chosen_layer(scores: Scores, of: str = "model") -> int:
+    """The layer with the best UUAS on the development sentences, on average over runs."""
+    return int(np.argmax(scores.sums[f"structural/development/{of}"].mean(axis=0)))
+
+
+# -- figures ---------------------------------------------------------------------------------------------------
+
+
+def _drawers(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) -> dict[str, Any]:
+    basis = "bars: 95 % over test sentences and training runs"
+    found: dict[str, tuple[str, Callable[[], Picture]]] = {
+        "probes": (f"Every probe beside its baselines and controls ({basis}).", lambda: _bars(scores, measures)),
+    }
+    if "selection/weights" in scores.sums:
+        for n, name in enumerate(("from head to dependent", "from dependent to head")):
+            caption = f"Weights of the head-selection probe, attention {name}; weights are not importances."
+            weights = scores.sums["selection/weights"].mean(axis=0)[:, n]  # (heads,) over runs
+            draw = _heat(weights, scores.sums["selection/heads"][0], f"attention {name}")
+            found[f"selection-weights-{name.replace(' ', '-')}"] = caption, draw
+    if "structural/UUAS/model" in scores:
+        for what in ("layer", "rank"):
+            table = _by(scores, what, meta if what == "rank" else None)
+            label = "layer (0: embeddings)" if what == "layer" else "rank of B"
+            found[f"structural-by-{what}"] = f"The structural probe by {what} ({basis}).", _curves(table, what, label)
+    return found
+
+
+def _heat(weights: Array, heads: Array, title: str) -> Callable[[], Picture]:
+    """Weights over layers and heads."""
+    layer, head = heads.astype(int).T
+    grid = np.full((layer.max() + 1, head.max() + 1), np.nan)
+    grid[layer, head] = weights
+    return lambda: heat_picture(grid, title=title, label="weight", centre=0.0)
+
+
+def _bars(scores: Scores, measures: Sequence[str]) -> Picture:
+    drawn = new_figure(7.2, 0.6 + 1.5 * len(measures))
+    axes = drawn.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
+    for place, measure in zip(axes, measures, strict=True):
+        there = [of for of in (*_OF, *_ON_CONTROL) if f"{measure}/{of}" in scores]
+        values = [scores.value(f"{measure}/{of}") for of in there]
+        middle = np.array([value.value for value in values])
+        reach = np.abs(np.array([[v.value - v.low, v.high - v.value] for v in values]).T)
+        colours = [head_colour(0) if of in ("model", "one direction") else "#b4bac6" for of in there]
+        place.barh(there, middle, xerr=reach, color=colours, height=0.7, error_kw={"linewidth": 0.8})
+        place.invert_yaxis()
+        place.set_title(MEASURES[measure], size=8, loc="left")
+        place.tick_params(labelsize=7, length=0)
+        place.set_xlim(0, 1)
+        for side in ("top", "right"):
+            place.spines[side].set_visible(False)
+    return Picture(drawn)
+
+
+def _curves(table: pd.DataFrame, what: str, label: str) -> Callable[[], Picture]:
+    def draw() -> Picture:
+        drawn = new_figure(4.8, 2.9)
+        axes = drawn.add_subplot()
+        for n, measure in enumerate(("UUAS", "DSpr")):
+            mine = table[table["measure"] == measure].sort_values(what)
+            reach = np.abs([mine["value"] - mine["low"], mine["high"] - mine["value"]])
+            axes.errorbar(
+                mine[what], mine["value"], yerr=reach, color=head_colour(n), label=measure, marker="o", markersize=2.5
+            )
+        if what == "rank":
+            axes.set_xscale("log", base=2)
+            ranks = sorted(set(table[what]))
+            axes.set_xticks(ranks, [str(rank) for rank in ranks])
+        axes.set_ylim(0, 1)
+        axes.set_xlabel(label, size=8)
+        axes.tick_params(labelsize=7)
+        axes.legend(fontsize=7, frameon=False)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        return Picture(drawn)
+
+    return draw
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def _findings(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) -> list[str]:
+    sentences = meta["sentences"]
+    said = [
+        f"{sentences['test']:,} test sentences, held out by {sentences['split']}; learned from "
+        f"{sentences['training']:,}, stopped by {sentences['development']:,} more; {meta['settings']['seeds']} runs, "
+        "each stopped by others."
+    ]
+
+    def told(measure: str, names: Sequence[str]) -> str:
+        there = [of for of in names if f"{measure}/{of}" in scores]
+        return ", ".join(f"{of} {scores.value(f'{measure}/{of}').value:.3f}" for of in there)
+
+    for measure in measures:
+        value, selective = (
+            scores.value(f"{measure}/model"),
+            scores.difference(f"{measure}/model", f"{measure}/{_TASK}"),
+        )
+        where = f" (layer {chosen_layer(scores)}, rank {max(meta['settings']['ranks'])})" if "struct" in measure else ""
+        said.append(
+            f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; "
+            f"{told(measure, _OF[1:])}. {told(measure, _ON_CONTROL).capitalize()}; selectivity {selective.value:.3f}"
+            f"{between(selective.low, selective.high, '.3f')}."
+        )
+    return said
+
+
+def _cautions(scores: Scores, meta: Mapping[str, Any]) -> list[str]:
+    """What a reader should know before concluding (METHODS §10)."""
+    sentences = meta["sentences"]
+    said = [
+        "A probe shows that something can be read out, not that the model uses it; weights are not importances.",
+        "A probe may remember words instead of reading structure: the control task gives every word type a random "
+        "answer, which can only be remembered. Selectivity is the score less that of the control task, and means "
+        "something where distance and majority on the control task are as low as on the task.",
+        "Word order gives much away: compare with what distance alone does.",
+    ]
+    if sentences["split"] == "file" and meta["test"]["name"] == meta["corpus"]["name"]:
+        said.append("Training and test treebank have the same name: what is tested on must not be learned from.")
+    if not meta["control"]:
+        said.append("Random and shuffled weights were not probed (--no-control).")
+    if meta["settings"]["seeds"] < FEWEST_SEEDS:
+        said.append(f"Fewer than {FEWEST_SEEDS} training runs: intervals say little of how training varies.")
+    said += _fits(scores)
+    if "structural" in meta["settings"]["probes"] and "structural/UUAS/model" not in scores:
+        said.append(f"The structural probe is n/a: {meta['model']} does not give its hidden states.")
+    if "pairs/dependency/model" in scores and "pairs/relation/model" not in scores:
+        said.append(
+            f"Which relation is n/a: fewer than two relations have {meta['settings']['least']} instances in training."
+        )
+    if sentences["lost"]:
+        said.append(f"{sentences['lost']:,} of {sentences['words']:,} words have no piece and were left out.")
+    if meta["tally"]["skipped"] or sentences["short"]:
+        said.append(
+            f"Sentences left out: {meta['tally']['skipped']:,} longer than the model takes, {sentences['short']:,} "
+            "with fewer than two words."
+        )
+    if meta["bad_lines"]["count"]:
+        said.append(f"{meta['bad_lines']['count']:,} sentences could not be read: {meta['bad_lines']['first'][0]}.")
+    return said
+
+
+def _fits(scores: Scores) -> list[str]:
+    """Whether the classifiers of pairs converged, and whether there was room for all they were to learn from."""
+    found = {name: array for name, array in scores.sums.arrays.items() if name.endswith("/gradient")}
+    if not found:
+        return []
+    steep = {name.removesuffix("/gradient"): float(array.max()) for name, array in found.items()}
+    most = max(steep.values())
+    said = [f"Classifiers of pairs are fitted until the gradient is below {TOLERANCE:g}; the largest is {most:.1e}."]
+    if late := [name for name, value in steep.items() if value > TOLERANCE]:
+        said.append(f"Not converged: {', '.join(late)}; their scores are lower bounds.")
+    shares = [np.divide(*array.sum(axis=0)) for name, array in scores.sums.arrays.items() if name.endswith("/learned")]
+    if min(shares) < 1:
+        said.append(
+            f"Classifiers of pairs learned from {min(shares):.0%} or more of the training pairs, as many as fit into "
+            f"{ROOM / 2**30:.0f} GiB."
+        )
+    return said

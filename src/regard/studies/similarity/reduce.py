@@ -1,0 +1,135 @@
+"""Which heads look at the same things: Jensen-Shannon distances between all heads (Clark et al. 2019, section 6).
+
+Enters: a corpus. Leaves: the distances of all pairs of heads for each kind of attention, and the sums of the atlas,
+which say what each head does. There are many pairs, so these sums are kept for few groups of clusters.
+
+The distance of two heads needs the maps of both, so a batch keeps rows until all its layers have run: `rows` of each
+input, drawn by the example's number, never whole maps. The sum over an input's rows is then scaled to all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+
+from regard.corpus.batches import Item
+from regard.corpus.sums import Array, Sums
+from regard.measures.divergence import SMOOTH
+from regard.measures.entropy import x_log_x
+from regard.studies.atlas.reduce import AtlasTaker
+from regard.studies.base import Batch, Context, Study
+from regard.studies.taking import sides_of
+
+if TYPE_CHECKING:
+    from regard.capture import Layer
+    from regard.studies.result import Result
+    from regard.studies.tables import Tables
+
+ROWS = 8
+GROUPS = 32  # an even number: even groups are the even clusters
+
+
+class Similarity(Study):
+    """Distances between heads; `rows` of each input are compared, 0 for all of them."""
+
+    name: ClassVar[str] = "similarity"
+    title: ClassVar[str] = "Which heads are alike"
+
+    def __init__(self, *, seed: int = 0, rows: int = ROWS, clusters: int | None = None) -> None:
+        super().__init__(seed=seed)
+        self.rows, self.clusters = rows, clusters
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "rows": self.rows}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {**super().arguments, "rows": self.rows, "clusters": self.clusters}
+
+    def taker(self, batch: Batch) -> SimilarityTaker:
+        """Reduce each layer for the atlas, and keep some rows of it."""
+        return SimilarityTaker(batch, self.rows, self.seed)
+
+    def result(self, sums: Sums, context: Context) -> Result:
+        from regard.studies.similarity.report import similarity_result
+
+        return similarity_result(sums, context, self.clusters)
+
+
+@dataclass(eq=False)
+class _Chosen:
+    """Rows of a batch: (inputs, queries) of each, the weight that scales it to its input's rows, what it sees."""
+
+    inputs: Array
+    queries: Array
+    weights: Array
+    smooth: torch.Tensor  # (rows, K) what smoothing adds
+
+
+class SimilarityTaker(AtlasTaker):
+    """One batch: the atlas, and rows of every head."""
+
+    def __init__(self, batch: Batch, rows: int, seed: int) -> None:
+        super().__init__(batch)
+        self.rows, self.seed = rows, seed
+        self._chosen: dict[tuple[str, int], _Chosen] = {}
+        self._kept: dict[str, list[torch.Tensor]] = {}  # kind -> (H, rows, K) of each layer
+
+    def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
+        super().take(layer, attention, tables)
+        chosen = self._rows_of(layer, tables)
+        picked = attention[chosen.inputs, :, chosen.queries].transpose(0, 1)  # (H, rows, K)
+        self._kept.setdefault(layer.kind, []).append(picked * (1 - SMOOTH) + chosen.smooth)
+
+    def finish(self) -> None:
+        super().finish()
+        for kind, layers in self._kept.items():
+            chosen = next(made for (name, _), made in self._chosen.items() if name == kind)
+            weights = torch.from_numpy(chosen.weights).to(layers[0])
+            groups = self.batch.clusters[chosen.inputs] % GROUPS
+            share = weights[:, None] * torch.nn.functional.one_hot(torch.from_numpy(groups), GROUPS).to(weights)
+            self.batch.total(f"{kind}/distances", js_between(torch.cat(layers), share))
+            self.batch.total(f"{kind}/rows", np.bincount(groups, chosen.weights, GROUPS))
+
+    def _rows_of(self, layer: Layer, tables: Tables) -> _Chosen:
+        """The rows that are compared, the same for all layers of a kind."""
+        place = (layer.kind, id(tables))
+        if place not in self._chosen:
+            side = sides_of(layer, self.batch)[0]
+            parts = [
+                _drawn(item, len(self.batch.book.sides[number][side]), self.rows, self.seed)
+                for number, item in enumerate(self.batch.items)
+            ]
+            inputs = np.repeat(np.arange(len(parts)), [len(queries) for queries, _ in parts])
+            queries = np.concatenate([queries for queries, _ in parts])
+            weights = np.concatenate([np.full(len(queries), weight) for queries, weight in parts])
+            seen = tables.visible[inputs, queries].float()
+            smooth = seen * (SMOOTH / seen.sum(-1, keepdim=True).clamp(min=1))
+            self._chosen[place] = _Chosen(inputs, queries, weights.astype(np.float32), smooth)
+        return self._chosen[place]
+
+
+def _drawn(item: Item, length: int, rows: int, seed: int) -> tuple[Array, float]:
+    """Which queries of an input are compared, and for how many rows each of them stands."""
+    if not rows or length <= rows:
+        return np.arange(length), 1.0
+    rng = np.random.Generator(np.random.Philox(key=[seed, item.number]))
+    return np.sort(rng.choice(length, rows, replace=False)), length / rows
+
+
+def js_between(maps: torch.Tensor, share: torch.Tensor) -> Array:
+    """(G, pairs) sums, weighted in G ways (rows, G), of the distances between the rows (N, rows, K) of N heads.
+
+    JS(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2. Pairs come as `np.triu_indices(N, 1)` has them.
+    """
+    own = -x_log_x(maps).sum(-1)  # (N, rows)
+    found = [torch.zeros((share.shape[1], 0), dtype=torch.float64)]
+    for head in range(len(maps) - 1):
+        mixed = -x_log_x((maps[head + 1 :] + maps[head]) / 2).sum(-1)  # (later heads, rows)
+        distances = (mixed - (own[head + 1 :] + own[head]) / 2).clamp(min=0)
+        found.append((distances @ share).T.double().cpu())
+    return torch.cat(found, dim=1).numpy()

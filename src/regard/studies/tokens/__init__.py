@@ -1,0 +1,1 @@
+"""Attention to special tokens, punctuation and neighbours."""

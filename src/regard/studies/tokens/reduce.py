@@ -1,0 +1,144 @@
+"""Attention to special tokens and neighbours, and how wide it is: the general figures of Clark et al. (2019).
+
+Enters: a corpus. Leaves: per head and input the mean over all rows (special ones too) of each measure; inputs count
+alike, however long they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import torch
+
+from regard.corpus.sums import Array, Sums
+from regard.measures.entropy import SMOOTH
+from regard.studies.base import Batch, Context, Study
+from regard.studies.taking import Taker, View, places_in, uniform_of
+
+if TYPE_CHECKING:
+    from regard.capture import Layer
+    from regard.studies.result import Result
+
+MARKS = (".", ",")
+SHARES = ("itself", "next token", "previous token", "[CLS]", "[SEP]", ". and ,", "other to [SEP]", "[SEP] to [SEP]")
+MEASURES = (*SHARES, "entropy", "entropy of [CLS]")
+
+
+def measures_of(kind: str) -> tuple[str, ...]:
+    """Names of the measures; a causal model has a first token in place of [CLS]."""
+    if kind != "decoder":
+        return MEASURES
+    return tuple(name.replace("[CLS]", "the first token") for name in MEASURES)
+
+
+class Tokens(Study):
+    """Where attention goes, in the plainest terms."""
+
+    name: ClassVar[str] = "tokens"
+    title: ClassVar[str] = "Attention to special tokens and neighbours"
+
+    def taker(self, batch: Batch) -> Taker[Rows]:
+        """Reduce each layer to ten numbers per head and input."""
+        return _Taker(batch)
+
+    def result(self, sums: Sums, context: Context) -> Result:
+        from regard.studies.tokens.report import tokens_result
+
+        return tokens_result(sums, context)
+
+
+@dataclass(eq=False)
+class Rows:
+    """Weights of the rows and keys of a batch.
+
+    `classes` (B, K, 3) marks the keys [CLS] (or first), [SEP] and . or ,; `rows` (B, Q, 4) are weights that make sums
+    over rows means over: all rows, those that are not [SEP], those that are, and the first row alone; `same` says that
+    offsets mean something; `counted` (B, 10) which measures exist for an input; `seen` (B, Q) counts visible keys.
+    """
+
+    classes: torch.Tensor
+    rows: torch.Tensor
+    same: bool
+    counted: torch.Tensor
+    visible: torch.Tensor
+    seen: torch.Tensor
+    chance: torch.Tensor | None = None
+
+
+class _Taker(Taker["Rows"]):
+    """One batch."""
+
+    def make(self, view: View) -> Rows:
+        batch, queries, keys = view.visible.shape
+        classes = np.zeros((batch, keys, 3), np.float32)
+        groups = np.zeros((batch, queries, 4), np.float32)
+        for number, (rows, columns) in enumerate(places_in(self.batch, view)):
+            texts = [token.text.strip() for token in self.batch.book.sides[number][view.key].tokens]
+            first = np.arange(len(texts)) == 0 if view.causal else columns.first
+            marks = np.isin(texts, MARKS) & columns.content
+            classes[number, : len(texts)] = np.stack([first, columns.later, marks], axis=-1)
+            opening = np.arange(len(rows.later)) == 0
+            some = np.stack([np.ones_like(rows.later), ~rows.later, rows.later, opening], axis=-1)
+            groups[number, : len(rows.later)] = some / np.maximum(some.sum(axis=0), 1)
+        made = Rows(
+            view.tensor(classes),
+            view.tensor(groups),
+            view.same,
+            view.tensor(_counted(classes, groups, view)),
+            view.tensor(view.visible.astype(np.float32)),
+            view.tensor(np.maximum(view.visible.sum(axis=-1), 1).astype(np.float32)),
+        )
+        made.chance = _numbers(uniform_of(view), made)[:, 0]  # (B, 10)
+        return made
+
+    def take(self, layer: Layer, attention: torch.Tensor, made: Rows) -> None:
+        assert made.chance is not None
+        sink = layer.named.operation.sink is not None
+        self.add(layer, "means", _numbers(attention, made, sink) * made.counted[:, None])
+        self.add(layer, "inputs", made.counted)
+        self.add(layer, "chance", made.chance * made.counted)
+
+
+def _counted(classes: Array, groups: Array, view: View) -> Array:
+    """(B, 10) which measures an input has."""
+    batch = len(classes)
+    always, offsets = np.ones(batch, bool), np.full(batch, view.same)
+    later = offsets & (not view.causal)
+    first, closing, marks = (classes[..., n].any(axis=1) for n in range(3))
+    other, separators = groups[..., 1].any(axis=1), groups[..., 2].any(axis=1)
+    opened = first if view.same else np.zeros(batch, bool)
+    names = (offsets, later, offsets, first, closing, marks, closing & other, closing & separators, always, opened)
+    return np.stack(names, axis=-1).astype(np.float32)
+
+
+def _numbers(attention: torch.Tensor, made: Rows, sink: bool = False) -> torch.Tensor:
+    """(B, H, 10) the measures of maps (B, H, Q, K), zero where they make no sense."""
+    every, other, closing, first = made.rows.unbind(-1)  # (B, Q) each
+    masses = attention @ made.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
+    to_class = torch.einsum("bhqc,bq->bhc", masses, every)
+    offsets = [
+        _offset(attention, offset, every) if made.same else torch.zeros_like(to_class[..., 0]) for offset in (0, 1, -1)
+    ]
+    from_other = torch.einsum("bhq,bq->bh", masses[..., 1], other)
+    from_closing = torch.einsum("bhq,bq->bh", masses[..., 1], closing)
+    kept = attention / attention.sum(-1, keepdim=True).clamp(min=1e-30) if sink else attention
+    entropy = _entropy(kept, made)
+    wide, of_first = (torch.einsum("bhq,bq->bh", entropy, weights) for weights in (every, first))
+    return torch.stack([*offsets, *to_class.unbind(-1), from_other, from_closing, wide, of_first], dim=-1)
+
+
+def _offset(attention: torch.Tensor, offset: int, weights: torch.Tensor) -> torch.Tensor:
+    """(B, H) weighted sums of A[i, i + offset]."""
+    line = torch.diagonal(attention, offset, dim1=-2, dim2=-1)  # (B, H, Q - |offset|)
+    start = max(0, -offset)
+    return torch.einsum("bhq,bq->bh", line, weights[:, start : start + line.shape[-1]])
+
+
+def _entropy(attention: torch.Tensor, made: Rows) -> torch.Tensor:
+    """(B, H, Q) smoothed entropies over the visible keys, in nats."""
+    share = made.visible * (SMOOTH / made.seen)[..., None]
+    smooth = torch.add(share[:, None], attention, alpha=1 - SMOOTH)
+    entropies: torch.Tensor = torch.special.entr(smooth).sum(-1)
+    return entropies

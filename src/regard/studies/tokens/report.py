@@ -1,0 +1,86 @@
+"""From the sums of `tokens` to its tables and figures.
+
+Enters: sums over a corpus. Leaves: a `Result`: a row per head and measure, a table by layer, figures by layer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from regard.corpus.sums import Sums
+from regard.measures.intervals import between
+from regard.studies.base import Context
+from regard.studies.controls import CONTROL
+from regard.studies.profiles import head_table, layer_table, lines, wide
+from regard.studies.result import Result
+from regard.studies.tokens.reduce import SHARES, measures_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PLACES = ("means", "inputs", "chance")
+
+
+def tokens_result(sums: Sums, context: Context) -> Result:
+    """Tables and figures of attention to special tokens and neighbours."""
+    table = head_table(sums, measures_of, *_PLACES)
+    layers = layer_table(sums, measures_of, *_PLACES)
+    tables = {"All layers and measures": layers}
+    drawers: dict[str, Any] = {}
+    for kind in dict.fromkeys(table["kind"]):
+        tables[f"{kind}: by layer, mean over heads"] = wide(layers, kind)
+        drawers |= _drawers(layers, kind)
+    if context.controls is not None:
+        tables[CONTROL] = context.controls.table(
+            layers, lambda sums: layer_table(sums, measures_of, *_PLACES), ("kind", "layer", "measure")
+        )
+    return Result(
+        study="tokens",
+        title=f"Where the attention of {context.model.name} goes",
+        table=table,
+        meta=context.meta(),
+        drawers=drawers,
+        findings=_findings(table, layers, context),
+        cautions=context.cautions(),
+        tables=tables,
+    )
+
+
+def _drawers(layers: pd.DataFrame, kind: str) -> dict[str, Any]:
+    names = measures_of(kind)
+    places, offsets, entropies = names[3:8], names[:3], names[8:]
+    basis = "mean over heads and inputs, bands: 95 % over inputs"
+    return {
+        f"{kind}-places": (
+            f"{kind}: attention to special tokens and punctuation by layer ({basis}).",
+            lines(layers, kind, places, y="mean attention", title=f"{kind}: attention to places"),
+        ),
+        f"{kind}-neighbours": (
+            f"{kind}: attention to the token itself and its neighbours by layer ({basis}).",
+            lines(layers, kind, offsets, y="mean attention", title=f"{kind}: attention to neighbours"),
+        ),
+        f"{kind}-entropy": (
+            f"{kind}: entropy of attention by layer, in nats ({basis}).",
+            lines(layers, kind, entropies, y="entropy (nats)", title=f"{kind}: how wide attention is"),
+        ),
+    }
+
+
+def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: Context) -> list[str]:
+    """The strongest layer and head of each measure, in sentences."""
+    said = [f"{context.tally.inputs:,} inputs; every number is a mean over inputs, each counting alike."]
+    for kind in dict.fromkeys(table["kind"]):
+        for name in measures_of(kind)[: len(SHARES)]:
+            by_layer, by_head = (
+                some[(some["kind"] == kind) & (some["measure"] == name) & some["value"].notna()]
+                for some in (layers, table)
+            )
+            if by_layer.empty:
+                continue
+            best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
+            said.append(
+                f"{kind}, {name}: most in layer {best['layer']} ({best['value']:.2f}"
+                f"{between(best['low'], best['high'])}, uniform attention {best['chance']:.2f}); strongest head "
+                f"{head['layer']}-{head['head']} with {head['value']:.2f}."
+            )
+    return said

@@ -1,0 +1,188 @@
+"""Traces in files: safetensors with a JSON header. No pickle, no torch, no model needed to read one.
+
+Enters: a Trace. Leaves: bytes on disk, written beside the target and renamed, so that nothing is half-written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.trace.site import Array, Mask, Site
+from regard.trace.tokens import Segment, Side, Token
+from regard.trace.trace import Trace
+
+FORMAT = "regard-trace"
+VERSION = 1
+ARRAYS = ("q", "k", "v", "bias", "sink", "gram", "maps", "known_lse", "known_norms", "qparts", "kparts")
+Put = Callable[[Array | None, str], str | None]
+_PLAIN = ("kind", "layer", "part", "path", "query_side", "key_side", "scale", "softcap", "no_norms")
+
+
+def save(trace: Trace, path: str | Path) -> Path:
+    """Write a trace; an existing file is replaced only when the new one is complete."""
+    from safetensors.numpy import save_file
+
+    arrays: dict[str, Array] = {}
+    seen: dict[int, str] = {}
+
+    def put(array: Array | None, name: str) -> str | None:
+        """Hold an array once, however many sites share it, and return its name."""
+        if array is None:
+            return None
+        if id(array) not in seen:
+            seen[id(array)] = name
+            arrays[name] = np.ascontiguousarray(array)
+        return seen[id(array)]
+
+    header = {
+        "sides": [_side_record(side, put) for side in trace.sides.values()],
+        "sites": [_site_record(site, number, put) for number, site in enumerate(trace.sites)],
+        "facts": dict(trace.facts),
+    }
+    text = json.dumps(header)
+    metadata = {"format": FORMAT, "version": str(VERSION), "trace": text, "checksum": _checksum(text, arrays)}
+    target = Path(path)
+    write_atomic(target, lambda temporary: save_file(arrays, temporary, metadata))
+    return target
+
+
+def load(path: str | Path) -> Trace:
+    """Read a trace file, checking that it is one and is whole."""
+    from safetensors import SafetensorError, safe_open
+
+    source = Path(path)
+    if not source.is_file():
+        raise FileNotFoundError(f"there is no trace file {source}")
+    try:
+        with safe_open(source, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            _check_format(metadata, source)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    except (SafetensorError, UnicodeDecodeError, TypeError, AttributeError) as error:
+        raise ValueError(f"{source} is not a trace file or is damaged: {error}") from None
+    text = metadata.get("trace", "")
+    if metadata.get("checksum", _checksum(text, arrays)) != _checksum(text, arrays):  # files of before have none
+        raise ValueError(f"{source} is a damaged trace file: its checksum does not fit; trace the text again")
+    try:
+        return _trace(json.loads(text), arrays)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{source} is a damaged trace file: {error!r} while reading its header") from None
+
+
+def _trace(header: dict[str, Any], arrays: dict[str, Array]) -> Trace:
+    sides = {record["name"]: _side(record, arrays) for record in header["sides"]}
+    sites = tuple(_site(record, arrays) for record in header["sites"])
+    for site in sites:
+        if site.maps is None and (site.q is None or site.k is None):
+            raise ValueError(f"layer {site.layer} holds neither maps nor q and k")
+        for side, length in ((site.query_side, site.queries), (site.key_side, site.keys)):
+            if len(sides[side].tokens) != length:
+                raise ValueError(f"layer {site.layer} has {length} positions, its {side} side another number")
+    return Trace(sides, sites, header["facts"])
+
+
+def _checksum(header: str, arrays: dict[str, Array]) -> str:
+    """One number for all that a file holds."""
+    found = hashlib.sha256(header.encode())
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype} {array.shape}".encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
+
+
+def write_atomic(target: Path, write: Callable[[str], Any]) -> None:
+    """Write to a file beside the target, then rename it over the target."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(descriptor)
+    try:
+        write(temporary)
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        _to_disk(temporary)  # before the name is: a power cut must not leave the name with nothing behind it
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    with suppress(OSError):  # not every system can do this with a folder
+        _to_disk(target.parent)
+
+
+def _to_disk(path: str | Path) -> None:
+    """Wait until what was written is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _check_format(metadata: dict[str, str], source: Path) -> None:
+    if metadata.get("format") != FORMAT:
+        raise ValueError(f"{source} is a safetensors file but not a regard trace; make one with `regard trace`")
+    if not metadata.get("version", "").isdecimal():
+        raise ValueError(f"{source} is a damaged trace file: it does not say its format's version")
+    if int(metadata["version"]) > VERSION:
+        raise ValueError(
+            f"{source} has trace format {metadata['version']}, this regard reads up to {VERSION}; upgrade regard"
+        )
+
+
+def _side_record(side: Side, put: Put) -> dict[str, Any]:
+    return {
+        "name": side.name,
+        "tokens": [_token_record(token) for token in side.tokens],
+        "segments": [asdict(segment) for segment in side.segments],
+        "image": put(side.image, f"image.{side.name}"),
+        "related": put(side.related, f"related.{side.name}"),
+    }
+
+
+def _token_record(token: Token) -> dict[str, Any]:
+    """A token's fields; `adds` where it says something, so that files without such tokens are as they were."""
+    return {name: value for name, value in asdict(token).items() if name != "adds" or value is not None}
+
+
+def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:
+    image, related = record["image"], record.get("related")  # files of before do not know of related words
+    return Side(
+        record["name"],
+        tuple(Token(**token) for token in record["tokens"]),
+        tuple(Segment(**segment) for segment in record["segments"]),
+        None if image is None else arrays[image],
+        None if related is None else arrays[related],
+    )
+
+
+def _site_record(site: Site, number: int, put: Put) -> dict[str, Any]:
+    record: dict[str, Any] = {name: getattr(site, name) for name in _PLAIN}
+    record["head_ids"] = list(site.head_ids)
+    record["parts"] = list(site.parts)
+    record["arrays"] = {name: put(getattr(site, name), f"{number}.{name}") for name in ARRAYS}
+    table = put(site.mask.table, f"{number}.mask")
+    record["mask"] = {"left": site.mask.left, "right": site.mask.right, "table": table}
+    return record
+
+
+def _site(record: dict[str, Any], arrays: dict[str, Array]) -> Site:
+    held: dict[str, Any] = {name: arrays[key] for name, key in record["arrays"].items() if key is not None}
+    mask = record["mask"]
+    table = None if mask["table"] is None else arrays[mask["table"]]
+    return Site(
+        head_ids=tuple(record["head_ids"]),
+        parts=tuple(record["parts"]),
+        mask=Mask(mask["left"], mask["right"], table),
+        **{name: record[name] for name in _PLAIN},
+        **held,
+    )

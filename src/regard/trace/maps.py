@@ -1,0 +1,168 @@
+"""Traces of attention maps that were made elsewhere.
+
+Enters: tensors of any library, or nested lists, and token texts. Leaves: a Trace, checked at the door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from regard.trace.pieces import side_of_ids, side_of_texts
+from regard.trace.site import Array, Mask, Site
+from regard.trace.tokens import Segment, Side
+from regard.trace.trace import KINDS, Trace
+
+_SIDES = {"encoder": ("encoder", "encoder"), "decoder": ("decoder", "decoder"), "cross": ("decoder", "encoder")}
+
+
+def trace_of_maps(
+    maps: Any,
+    tokens: Sequence[str] | Mapping[str, Sequence[str]],
+    key_tokens: Sequence[str] | None,
+    kind: str,
+    segments: tuple[Segment, ...],
+    facts: dict[str, Any],
+    tokenizer: Any = None,
+    causal: bool | None = None,
+) -> Trace:
+    """See `Trace.from_maps`."""
+    by_kind = dict(maps) if isinstance(maps, Mapping) else {kind: maps}
+    unknown = set(by_kind) - set(KINDS)
+    if unknown:
+        raise ValueError(f"unknown kind {sorted(unknown)[0]!r}; choose from {', '.join(KINDS)}")
+    sides = _sides(tokens, key_tokens, kind, segments, tokenizer)
+    asked = "decoder" if "decoder" in by_kind else "encoder"  # whose causality may be told
+    sites = [
+        site
+        for name in KINDS
+        if name in by_kind
+        for site in _sites(name, by_kind[name], sides, causal if name == asked else None)
+    ]
+    if not sites:
+        raise ValueError(
+            "there are no attention maps; the model may have returned an empty tuple because its "
+            "fast kernel gives no weights: trace it with regard.load(model).trace(text) instead"
+        )
+    return Trace(sides, tuple(sites), facts)
+
+
+def _sides(
+    tokens: Sequence[str] | Mapping[str, Sequence[str]],
+    key_tokens: Sequence[str] | None,
+    kind: str,
+    segments: tuple[Segment, ...],
+    tokenizer: Any,
+) -> dict[str, Side]:
+    def made(texts: Sequence[str], name: str) -> Side:
+        return side_of_texts(texts, name) if tokenizer is None else side_of_ids(tokenizer, texts, name)
+
+    if isinstance(tokens, str):
+        raise TypeError("tokens must be a list of token texts, one per position, not one string")
+    if isinstance(tokens, Mapping):
+        return {name: made(texts, name) for name, texts in tokens.items()}
+    query_side, key_side = _SIDES[kind]
+    first = made(tokens, query_side)
+    if segments:
+        first = Side(first.name, _segmented(first, segments), segments)
+    if key_tokens is None and query_side == key_side:
+        return {query_side: first}
+    if key_tokens is None:
+        raise ValueError("cross attention needs key_tokens: the tokens of the side that is attended to")
+    if query_side == key_side:
+        key_side = "keys"
+    return {key_side: made(key_tokens, key_side), query_side: first}
+
+
+def _segmented(side: Side, segments: tuple[Segment, ...]) -> tuple[Any, ...]:
+    from dataclasses import replace
+
+    number = {i: n for n, s in enumerate(segments) for i in range(s.start, s.end)}
+    return tuple(replace(token, segment=number.get(i, 0)) for i, token in enumerate(side.tokens))
+
+
+def _sites(kind: str, maps: Any, sides: Mapping[str, Side], causal: bool | None) -> list[Site]:
+    query_side, key_side = _SIDES[kind]
+    if "keys" in sides:
+        key_side = "keys"
+    for side in (query_side, key_side):
+        if side not in sides:
+            raise ValueError(f"{kind} attention needs the tokens of the {side}; pass tokens={{'{side}': [...]}}")
+    arrays = _layers(maps, kind)
+    for layer, array in enumerate(arrays):
+        _check(array, kind, layer, sides[query_side], sides[key_side])
+    mask = Mask(None, 0) if query_side == key_side and _are_causal(arrays, kind, causal) else Mask()
+    sites = []
+    for layer, array in enumerate(arrays):
+        sites.append(
+            Site(
+                kind=kind,
+                layer=layer,
+                query_side=query_side,
+                key_side=key_side,
+                head_ids=tuple(range(array.shape[0])),
+                maps=array,
+                mask=mask,
+                no_norms="the maps came from elsewhere, without value vectors",
+            )
+        )
+    return sites
+
+
+def _are_causal(arrays: list[Array], kind: str, given: bool | None) -> bool:
+    """Whether maps come from a causal model: as told, or as all of them together show.
+
+    Attention to nothing later is not enough: an encoder's heads may all rest on [CLS]. A softmax gives something to
+    every key that may be seen, so in a causal model somebody looks at each earlier key.
+    """
+    if given is False or not arrays:
+        return False
+    looked = np.any([array.any(axis=0) for array in arrays], axis=0)  # (queries, keys)
+    ahead = bool(np.triu(looked, 1).any())
+    if given and ahead:
+        raise ValueError("the maps look at later tokens, so they are not those of a causal model; pass causal=False")
+    if given is None and (ahead or len(looked) < 2):
+        return False
+    return bool(given or kind == "decoder" or looked[np.tri(len(looked), dtype=bool)].all())
+
+
+def _layers(maps: Any, kind: str) -> list[Array]:
+    """(heads, queries, keys) arrays, one a layer."""
+    arrays = [as_array(layer) for layer in maps]
+    for number, array in enumerate(arrays):
+        if array.ndim == 4 and array.shape[0] == 1:
+            arrays[number] = array[0]
+        elif array.ndim == 4:
+            raise ValueError(
+                f"{kind} layer {number} holds a batch of {array.shape[0]} examples; make one trace per example"
+            )
+        elif array.ndim != 3:
+            raise ValueError(
+                f"{kind} layer {number} has shape {array.shape}; expected (heads, queries, keys) per layer"
+            )
+    return arrays
+
+
+def as_array(value: Any) -> Array:
+    """A float32 numpy array of a tensor of any library, or of nested lists."""
+    for step in ("detach", "float", "cpu"):  # torch: off the graph, out of bfloat16, off the accelerator
+        if hasattr(value, step) and not isinstance(value, np.ndarray):
+            value = getattr(value, step)()
+    return np.asarray(value, dtype=np.float32)
+
+
+def _check(array: Array, kind: str, layer: int, query: Side, key: Side) -> None:
+    expected = (len(query), len(key))
+    if array.shape[1:] != expected:
+        raise ValueError(
+            f"{kind} layer {layer} has maps of {array.shape[1]} queries by {array.shape[2]} keys but there are "
+            f"{expected[0]} and {expected[1]} tokens; pass the tokens the model saw, special tokens included"
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"{kind} layer {layer} holds NaN or infinite attention; check the model's precision and its masks"
+        )
+    if array.min(initial=0) < -1e-6 or array.max(initial=0) > 1 + 1e-3:
+        raise ValueError(f"{kind} layer {layer} has values outside [0, 1]; pass attention after softmax, not scores")

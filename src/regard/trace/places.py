@@ -1,0 +1,139 @@
+"""What the measures need to know of tokens: words, sentences, punctuation, delimiters, as arrays of numbers.
+
+Enters: the sides of a trace. Leaves: a `Context` for maps between two of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regard.trace.site import Site
+from regard.trace.tokens import Side, Token, word_groups, word_text
+from regard.trace.trace import Trace
+
+Array = np.ndarray[Any, Any]
+
+# Special tokens that stand for a word, not for a border; <pad> does not: decoders of T5 and Marian begin with it.
+_STAND_IN = re.compile(r"mask|unk", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The positions of one side, (n,) each; -1 where a token has no such number."""
+
+    content: Array  # ordinary tokens: not a delimiter
+    segments: Array  # sentence numbers, -1 for delimiters
+    words: Array  # equal for equal lower-cased words; -1 for delimiters and punctuation
+    pieces: Array  # equal for the pieces of one occurrence of a word
+    ids: Array  # equal for equal tokens; -1 for delimiters and for what a written <unk> is made of
+    punctuation: Array
+    first: Array  # the delimiter that opens the input ([CLS], <s>)
+    later: Array  # the other delimiters ([SEP], </s>)
+
+    def part(self, rows: slice) -> Places:
+        """The same for a run of positions."""
+        return Places(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Queries and keys of some maps: their places, and why words cannot be spoken of where they cannot."""
+
+    queries: Places
+    keys: Places
+    same: bool  # queries and keys are the same positions
+    causal: bool
+    no_text: str = ""
+    related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None where it is not known
+    names: tuple[str, ...] = ()  # the words by their numbers
+
+    @property
+    def sentences(self) -> int:
+        return len(set(self.keys.segments.tolist()) - {-1})
+
+
+def context_of(trace: Trace, site: Site, causal: bool) -> Context:
+    """The context of a site's maps."""
+    sides = trace.sides[site.query_side], trace.sides[site.key_side]
+    return context_between(*sides, site.query_side == site.key_side, causal)
+
+
+def context_between(query: Side, key: Side, same: bool, causal: bool) -> Context:
+    """The context of maps from the tokens of one side to those of another, or of the same."""
+    vocabulary: dict[str, int] = {}
+    keys = places_of(key, vocabulary)
+    queries = keys if same else places_of(query, vocabulary)
+    related = _related(key, keys.words) if same else None
+    return Context(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary))
+
+
+def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
+    """Numbers of a side's tokens; `vocabulary` is shared so that equal words of two sides get equal numbers."""
+    count = len(side)
+    border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
+    words, pieces, punctuation = [-1] * count, [-1] * count, [False] * count
+    groups = list(word_groups(side))
+    texts = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip().lower() for group in groups]
+    unknown = _unknown(texts)
+    for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
+        if border[group[0]] or not text:
+            continue
+        for place in group:
+            pieces[place] = number
+        if side.tokens[group[0]].special or number in unknown:
+            continue  # [UNK] stands for words that may differ: two of them are not the same word
+        spoken = any(character.isalnum() for character in text)
+        word = vocabulary.setdefault(text, len(vocabulary)) if spoken else -1
+        for place in group:
+            words[place], punctuation[place] = word, not spoken
+    written = np.zeros(count, dtype=bool)
+    written[[place for number in unknown for place in groups[number]]] = True
+    known: dict[object, int] = {}
+    ids = [known.setdefault(token.text if token.id is None else token.id, len(known)) for token in side.tokens]
+    return Places(
+        content=~border,
+        segments=np.where(border, -1, [token.segment for token in side.tokens]),
+        words=np.array(words),
+        pieces=np.array(pieces),
+        ids=np.where(border | written, -1, ids),
+        punctuation=np.array(punctuation),
+        first=border & (np.arange(count) == 0),
+        later=border & (np.arange(count) > 0),
+    )
+
+
+def _unknown(texts: list[str]) -> set[int]:
+    """Which words are a written <unk> or a part of one: corpora such as WikiText have it in place of rare words."""
+    found = {number for number, text in enumerate(texts) if text == "<unk>"}
+    for number, three in enumerate(zip(texts, texts[1:], texts[2:], strict=False)):
+        if three == ("<", "unk", ">"):
+            found |= {number, number + 1, number + 2}
+    return found
+
+
+def _related(side: Side, words: Array) -> Array | None:
+    """Which words, by number, are related to which; the last row and column stand for -1."""
+    if side.related is None:
+        return None
+    table = np.zeros((words.max(initial=-1) + 2,) * 2, dtype=bool)
+    one, other = words[side.related].T
+    table[one, other] = table[other, one] = True
+    return table
+
+
+def _is_border(token: Token) -> bool:
+    return token.special and not _STAND_IN.search(token.text)
+
+
+def _no_text(*sides: Side) -> str:
+    """Why the positions are not text, if they are not."""
+    tokens = [token for side in sides for token in side.tokens]
+    if any(token.row is not None for token in tokens):
+        return "the tokens are image patches, not text"
+    if all(token.word is None and token.id is None for token in tokens):
+        return "the positions have no text"
+    return ""

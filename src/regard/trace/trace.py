@@ -1,0 +1,359 @@
+"""Trace: the record of one input through one model, from which every attention map can be read exactly.
+
+Enters: sides (tokens), sites (attention operations) and facts, from capture, a file, or maps made elsewhere.
+Leaves: attention, scores, vectors and norms of any head, at token or word level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.trace.merging import word_sites
+from regard.trace.site import Array, Mask, Positions, Site, _ranges
+from regard.trace.tokens import Segment, Side, Token, merge_words, word_groups
+
+if TYPE_CHECKING:
+    from regard.patterns.neurons import Neurons
+    from regard.patterns.table import Patterns
+    from regard.views.figures import Picture
+    from regard.views.widget import View
+
+KINDS = ("encoder", "decoder", "cross")
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What one input did in one model: tokens, attention sites, and the facts of the run.
+
+    Layers and heads count from 0. Where a model has several kinds of attention (encoder, decoder, cross) and none
+    is named, the first one is meant.
+
+    Examples
+    --------
+    >>> maps = np.full((1, 2, 3, 3), 1 / 3)
+    >>> trace = Trace.from_maps(maps, ["a", "b", "c"])
+    >>> trace.attention(0, 1).shape
+    (3, 3)
+    """
+
+    sides: Mapping[str, Side]
+    sites: tuple[Site, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    # -- what is there -------------------------------------------------------------------------------------
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of attention in this trace, encoder first."""
+        return tuple(kind for kind in KINDS if any(site.kind == kind for site in self.sites))
+
+    def layers(self, kind: str | None = None) -> tuple[int, ...]:
+        """Numbers of the layers held for a kind of attention."""
+        kind = self._kind(kind)
+        return tuple(dict.fromkeys(site.layer for site in self.sites if site.kind == kind))
+
+    def site(self, layer: int, *, kind: str | None = None, part: int = 0) -> Site:
+        """The attention operation of a layer (windowed vision models have one part per window)."""
+        kind = self._kind(kind)
+        for site in self.sites:
+            if (site.kind, site.layer, site.part) == (kind, layer, part):
+                return site
+        layers = self.layers(kind)
+        if layer in layers:
+            raise IndexError(f"layer {layer} of the {kind} has no part {part}; parts count from 0")
+        raise IndexError(f"there is no {kind} layer {layer}; this trace holds layers {_ranges(layers)}")
+
+    def side(self, name: str | None = None) -> Side:
+        """One list of tokens; the first side unless named."""
+        if name is None:
+            return next(iter(self.sides.values()))
+        if name not in self.sides:
+            raise KeyError(f"there is no side {name!r}; this trace has {', '.join(self.sides)}")
+        return self.sides[name]
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """Tokens of the first side."""
+        return self.side().tokens
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Segments of the first side."""
+        return self.side().segments
+
+    # -- reading -------------------------------------------------------------------------------------------
+
+    def attention(
+        self,
+        layer: int,
+        head: int | None = None,
+        *,
+        kind: str | None = None,
+        part: int = 0,
+        queries: Positions = None,
+        keys: Positions = None,
+    ) -> Array:
+        """Attention of a head, or of all heads of a layer; rows sum to 1 (less where the model has a sink).
+
+        Parameters
+        ----------
+        layer, head
+            Which head, from 0; without a head, all of the layer.
+        kind, part
+            Which attention operation of the layer, where there are several.
+        queries, keys
+            Positions to compute: an integer, a slice or a list. Only that tile is built.
+
+        Returns
+        -------
+        (queries, keys) float32 array, or (heads, queries, keys) without `head`.
+        """
+        site = self.site(layer, kind=kind, part=part)
+        if head is None:
+            return np.stack([site.attention(i, queries, keys) for i in range(site.heads)])
+        return site.attention(site.index(head), queries, keys)
+
+    def scores(
+        self,
+        layer: int,
+        head: int,
+        *,
+        kind: str | None = None,
+        part: int = 0,
+        queries: Positions = None,
+        keys: Positions = None,
+    ) -> Array:
+        """(queries, keys) scores before softmax, scaled and biased; keys that may not be seen are -inf."""
+        site = self.site(layer, kind=kind, part=part)
+        return site.scores(site.index(head), queries, keys)
+
+    def q(self, layer: int, head: int, *, kind: str | None = None, part: int = 0) -> Array:
+        """(queries, d) vectors as they entered the dot product (after rotation and normalisation, if any)."""
+        site = self.site(layer, kind=kind, part=part)
+        return _vectors(site.q, site.index(head), site, "q")
+
+    def k(self, layer: int, head: int, *, kind: str | None = None, part: int = 0) -> Array:
+        """(keys, d) vectors of the key-value head that serves this head."""
+        site = self.site(layer, kind=kind, part=part)
+        return _vectors(site.k, site.group(site.index(head)), site, "k")
+
+    def v(self, layer: int, head: int, *, kind: str | None = None, part: int = 0) -> Array:
+        """(keys, d) vectors that the attention averages."""
+        site = self.site(layer, kind=kind, part=part)
+        return _vectors(site.v, site.group(site.index(head)), site, "v")
+
+    def norms(self, layer: int, head: int | None = None, *, kind: str | None = None, part: int = 0) -> Array:
+        """(keys,) lengths ||f(x_j)|| of what each key can add to the output through this head."""
+        site = self.site(layer, kind=kind, part=part)
+        if site.norms is None:
+            why = site.no_norms or "this trace holds no value vectors"
+            raise ValueError(f"norms of layer {layer} are not available: {why}")
+        return site.norms if head is None else site.norms[site.index(head)]
+
+    def contributions(
+        self,
+        layer: int,
+        head: int,
+        *,
+        kind: str | None = None,
+        part: int = 0,
+        queries: Positions = None,
+        keys: Positions = None,
+    ) -> Array:
+        """(queries, keys) lengths ||alpha_ij f(x_j)||: what attention really carries (Kobayashi et al. 2020)."""
+        from regard.trace.site import positions
+
+        site = self.site(layer, kind=kind, part=part)
+        norms = self.norms(layer, head, kind=kind, part=part)[positions(keys, site.keys)]
+        return site.attention(site.index(head), queries, keys) * norms[None, :]
+
+    def attribution(
+        self, layer: int, head: int, *, kind: str | None = None, queries: Positions = None, keys: Positions = None
+    ) -> dict[tuple[str, str], Array]:
+        """Scores of the first layer split by what they come from: (query part, key part) -> (queries, keys).
+
+        Parts are word, position and segment embedding and what is constant; the sum over all pairs is the score
+        exactly. Pairs whose key part is constant are the same along a row and cancel in the softmax.
+        """
+        site = self.site(layer, kind=kind)
+        table = site.attribution(site.index(head), queries, keys)
+        names = site.parts
+        return {(a, b): table[i, j] for i, a in enumerate(names) for j, b in enumerate(names)}
+
+    # -- deriving ------------------------------------------------------------------------------------------
+
+    def select(
+        self,
+        *,
+        kinds: Iterable[str] | None = None,
+        layers: Iterable[int] | None = None,
+        heads: Iterable[int] | None = None,
+    ) -> Trace:
+        """A trace of some layers and heads, which keep their numbers."""
+        chosen_kinds = self.kinds if kinds is None else tuple(self._kind(kind) for kind in kinds)
+        wanted = None if layers is None else tuple(layers)
+        for kind in chosen_kinds:
+            for layer in wanted or ():
+                self.site(layer, kind=kind)
+        sites = [s for s in self.sites if s.kind in chosen_kinds and (wanted is None or s.layer in wanted)]
+        if heads is not None:
+            numbers = tuple(heads)
+            sites = [site.select(numbers) for site in sites]
+        if not sites or any(not site.heads for site in sites):
+            raise ValueError("the selection is empty; choose at least one layer and one head")
+        return replace(self, sites=tuple(sites))
+
+    def words(self, *, rows: str = "mean") -> Trace:
+        """The trace at word level: attention to a word is summed over its tokens, attention from it averaged.
+
+        Parameters
+        ----------
+        rows
+            "mean" averages the rows of a word's tokens (Clark et al. 2019); "first" takes the first token's row.
+        """
+        if rows not in ("mean", "first"):
+            raise ValueError(f"rows must be 'mean' or 'first', not {rows!r}")
+        groups = {name: word_groups(side) for name, side in self.sides.items()}
+        sides = {name: merge_words(side, groups[name]) for name, side in self.sides.items()}
+        return Trace(sides, word_sites(self.sites, groups, rows), {**self.facts, "level": "word", "word_rows": rows})
+
+    # -- what the heads do ---------------------------------------------------------------------------------
+
+    def patterns(self, *, threshold: float | None = None) -> Patterns:
+        """What each head does: a table of (layer, head, pattern, score, evidence); see `regard.patterns`."""
+        from regard.patterns import patterns
+
+        return patterns(self, threshold=threshold)
+
+    def neurons(self, layer: int, head: int, pattern: str | None = None, *, kind: str | None = None) -> Neurons:
+        """Which neurons of a head make a pattern ("previous token", "[SEP]", ...; else what the head does most).
+
+        One text has no intervals; `regard.patterns.neurons_of` takes many.
+        """
+        from regard.patterns import neurons_of
+
+        return neurons_of([self], layer, head, pattern, kind=kind)
+
+    # -- files, other sources, display ---------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> Path:
+        """Write the trace to a safetensors file; it opens again without torch and without the model."""
+        from regard.trace.file import save
+
+        return save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read a trace that `save` wrote."""
+        from regard.trace.file import load
+
+        return load(path)
+
+    @classmethod
+    def from_maps(
+        cls,
+        maps: Any,
+        tokens: Sequence[str] | Mapping[str, Sequence[str]],
+        *,
+        key_tokens: Sequence[str] | None = None,
+        kind: str = "encoder",
+        segments: Sequence[Segment] = (),
+        tokenizer: Any = None,
+        causal: bool | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Trace:
+        """A trace of attention maps made elsewhere (torch, numpy, JAX, TensorFlow, nested lists).
+
+        Parameters
+        ----------
+        maps
+            (layers, heads, queries, keys), a sequence of (heads, queries, keys) or (1, heads, queries, keys)
+            arrays, or a mapping from kind ("encoder", "decoder", "cross") to these.
+        tokens
+            Token texts; for a mapping of maps, a mapping with "encoder" and "decoder" token texts. Pieces of words are
+            told by the marks of tokenizers (##berries, Ġthe, ▁the, a space in front); without, each token is a word.
+        key_tokens
+            Token texts of the keys, where they differ from the queries'.
+        kind
+            What kind of attention one array of maps is.
+        segments
+            Labelled ranges of the first side's tokens.
+        tokenizer
+            Whose tokens they are, as its `convert_ids_to_tokens` gives them: words, special tokens and parts of
+            characters are then exact.
+        causal
+            Whether queries see no later key. Unless given, maps are taken for causal where none looks ahead and, for
+            kind "encoder", all together look at every earlier key, as a softmax does.
+        """
+        from regard.trace.maps import trace_of_maps
+
+        return trace_of_maps(
+            maps, tokens, key_tokens, kind, tuple(segments), dict(facts or {}), tokenizer=tokenizer, causal=causal
+        )
+
+    def view(self, view: str = "heads", **first: Any) -> View:
+        """Interactive views in a notebook; the widget's `selection` says what is chosen, `select` changes it.
+
+        Parameters
+        ----------
+        view
+            What is open first: "heads", "atlas", "matrix" or "neurons".
+        **first
+            `kind`, `layer` and `heads` chosen first (otherwise the head with the clearest pattern); `report`,
+            `measures` and `vectors` as in `regard.views.encode`.
+        """
+        try:
+            from regard.views.widget import View
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                f"views in a notebook need {error.name}; run: pip install 'regard[notebook]'"
+            ) from None
+        return View(self, view=view, **first)
+
+    def save_html(self, path: str | Path, **options: Any) -> Path:
+        """Write the views as one HTML page that needs no network; see `regard.views.html.save_html`."""
+        from regard.views.html import save_html
+
+        return save_html(self, path, **options)
+
+    def figure(self, view: str = "heads", **options: Any) -> Picture:
+        """Draw a view for a paper; `.save("name.svg")` writes SVG, PDF or PNG. See `regard.views.figures.figure`."""
+        from regard.views.figures import figure
+
+        return figure(self, view, **options)
+
+    def __repr__(self) -> str:
+        name = self.facts.get("model", "maps")
+        kinds = ", ".join(f"{kind} {len(self.layers(kind))}x{self._heads(kind)}" for kind in self.kinds)
+        lengths = ", ".join(str(len(side)) for side in self.sides.values())
+        return f"<Trace {name}: {lengths} tokens, {kinds} heads, {self.facts.get('tier', 'maps given')}>"
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        from regard.printing.tables import trace_table
+
+        yield trace_table(self)
+
+    def _heads(self, kind: str) -> str:
+        counts = sorted({site.heads for site in self.sites if site.kind == kind})
+        return "-".join(map(str, counts))
+
+    def _kind(self, kind: str | None) -> str:
+        if kind is None:
+            return self.kinds[0]
+        if kind not in self.kinds:
+            raise ValueError(f"there is no {kind!r} attention in this trace; it has {', '.join(self.kinds)}")
+        return kind
+
+
+def _vectors(array: Array | None, index: int, site: Site, name: str) -> Array:
+    if array is None:
+        raise ValueError(f"{name} of layer {site.layer} is not available: this trace does not hold it")
+    return np.asarray(array[index])
+
+
+__all__ = ["KINDS", "Mask", "Segment", "Side", "Site", "Token", "Trace"]

@@ -1,0 +1,151 @@
+"""Figures for papers: every view, every format, and the door for people who come from BertViz."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import regard
+from regard.measures.types import TYPES
+from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
+from regard.patterns.definitions import NAMES
+from regard.trace.trace import Trace
+from regard.views.figures import figure, pooled, readable
+
+FRONTEND = Path(__file__).resolve().parents[2] / "frontend" / "src"
+
+
+@pytest.fixture(scope="module")
+def trace(bert):
+    return bert.trace("the cat sat .", "a dog went to the store")
+
+
+def texts(svg: Path) -> str:
+    return " ".join("".join(node.itertext()) for node in ElementTree.parse(svg).iter() if node.tag.endswith("text"))
+
+
+@pytest.mark.parametrize("view", ["heads", "matrix", "atlas", "neurons"])
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_every_view_saves_in_every_format(trace, view, ending, tmp_path):
+    path = trace.figure(view, layer=1).save(tmp_path / f"figure.{ending}")
+    start = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
+    assert path.read_bytes().startswith(start)
+
+
+def test_a_figure_says_where_it_comes_from_and_text_stays_text(trace, tmp_path):
+    svg = texts(trace.figure("heads", layer=1, head=2, title="Lines").save(tmp_path / "figure.svg"))
+    assert all(part in svg for part in ("Lines", "BertModel", "encoder layer 1 head 2", "[CLS]", "store"))
+
+
+def test_the_same_figure_gives_the_same_file(trace, tmp_path):
+    one = trace.figure("matrix", layer=0, head=1).save(tmp_path / "a.svg").read_bytes()
+    assert one == trace.figure("matrix", layer=0, head=1).save(tmp_path / "b.svg").read_bytes()
+
+
+def test_lines_are_drawn_for_strong_weights_alone(tmp_path):
+    weights = np.eye(4, dtype=np.float32)[None, None]
+    drawn = Trace.from_maps(weights, list("abcd")).figure("heads", layer=0, head=0)
+    (collection,) = drawn.figure.axes[0].collections
+    assert len(collection.get_segments()) == 4
+
+
+def test_a_map_is_shown_pixel_for_pixel(trace):
+    drawn = trace.figure("matrix", layer=1, head=0).figure
+    shown = drawn.axes[0].images[0].get_array()
+    np.testing.assert_allclose(shown, trace.attention(1, 0), atol=1e-7)
+
+
+def test_contributions_are_shown_in_place_of_weights(trace):
+    drawn = trace.figure("matrix", layer=1, head=0, contributions=True).figure
+    np.testing.assert_allclose(drawn.axes[0].images[0].get_array(), trace.contributions(1, 0), atol=1e-6)
+
+
+def test_cross_attention_has_two_different_columns(bart, tmp_path):
+    made = bart.trace("the cat sat .", target="a dog")
+    svg = texts(made.figure("heads", kind="cross", layer=0).save(tmp_path / "cross.svg"))
+    assert "cat" in svg
+    assert "dog" in svg
+
+
+def test_dollar_signs_and_markup_are_only_text(tmp_path):
+    trace = Trace.from_maps(np.full((1, 1, 3, 3), 1 / 3), ["$x_1$", "</script>", "a & b"])
+    for view in ("heads", "matrix"):
+        svg = texts(trace.figure(view).save(tmp_path / "odd.svg"))
+        assert all(token in svg for token in ("$x_1$", "</script>", "a & b"))
+
+
+def test_pooled_maps_keep_the_strongest_weight():
+    weights = np.full((200, 200), 0.0, np.float32)
+    weights[:, 77] = 1
+    trace = Trace.from_maps(weights[None, None], ["t"] * 200)
+    small = pooled(trace.site(0), 0)
+    assert small.shape == (64, 64)
+    assert (small.max(axis=1) == 1).all()
+
+
+def test_a_picture_shows_itself_in_a_notebook(trace):
+    assert trace.figure("heads", layer=0, head=0)._repr_png_().startswith(b"\x89PNG")
+
+
+def test_head_colours_are_those_of_the_front_end():
+    source = (FRONTEND / "scales.ts").read_text()
+    listed = re.findall(r'"(#[0-9a-f]{6})"', source.split("HEAD_COLOURS = [")[1].split("]")[0])
+    packaged = Path(regard.__file__).parent / "views" / "colours.json"
+    assert json.loads(packaged.read_text()) == listed
+
+
+@pytest.mark.parametrize(("table", "colours"), [("PATTERNS", PATTERN_COLOURS), ("TYPES", TYPE_COLOURS)])
+def test_patterns_and_types_have_the_colours_of_the_page(table, colours):
+    source = (FRONTEND / "report.ts").read_text().split(f"const {table}: Record<string, string> = {{")[1].split("}")[0]
+    assert dict(re.findall(r'"?([^"\n]+?)"?: "(#[0-9A-F]{6})"', source.replace("  ", ""))) == colours
+
+
+def test_every_pattern_and_type_has_a_colour():
+    assert set(PATTERN_COLOURS) == set(NAMES)
+    assert tuple(TYPE_COLOURS) == TYPES  # figures draw shares in this order
+
+
+@pytest.mark.parametrize(
+    ("token", "shown"), [(" the", "the"), ("\n", "⏎"), ("  ", "␣␣"), ("x" * 40, "x" * 23 + "…"), ("##s", "##s")]
+)
+def test_tokens_are_made_readable(token, shown):
+    assert readable(token) == shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"view": "pie"}, "no figure 'pie'; choose from heads, matrix, atlas, neurons"),
+        ({"layer": 9}, "no encoder layer 9"),
+        ({"layer": 0, "head": 7}, "not 7"),
+        ({"head": 1, "heads": [2]}, "not both"),
+        ({"queries": 99}, "out of range"),
+    ],
+)
+def test_what_is_not_there_is_named(trace, options, message):
+    with pytest.raises((ValueError, IndexError), match=message):
+        figure(trace, **options)
+
+
+def test_too_many_tokens_ask_for_a_choice():
+    trace = Trace.from_maps(np.full((1, 1, 300, 300), 1 / 300), ["t"] * 300)
+    with pytest.raises(ValueError, match="300 tokens do not fit"):
+        trace.figure("heads")
+    assert trace.figure("matrix", queries=slice(0, 40), keys=slice(0, 40))
+
+
+def test_an_unknown_ending_lists_the_formats(trace, tmp_path):
+    with pytest.raises(ValueError, match=r"svg, pdf, png, not '\.gif'"):
+        trace.figure("heads", layer=0).save(tmp_path / "figure.gif")
+
+
+def test_a_png_has_the_asked_resolution(trace, tmp_path):
+    widths = []
+    for dpi in (50, 100):
+        with Image.open(trace.figure("matrix").save(tmp_path / f"{dpi}.png", dpi=dpi)) as image:
+            widths.append(image.width)
+    assert widths[1] == pytest.approx(2 * widths[0], abs=2)
