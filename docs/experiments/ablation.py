@@ -20,7 +20,7 @@ import torch
 from regard import study
 from regard.ablation.classifier import train_classifier
 from regard.ablation.tasks import Classification
-from regard.studies.ablation.scores import Scores, chance, held_out
+from regard.studies.ablation.scores import AblationScores, chance, held_out
 from regard.studies.figures import grid_axes, new_figure
 from regard.trace.heads import MODES
 from regard.views.figures import Picture
@@ -132,11 +132,11 @@ def pairs(some: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(one, other) for n, one in enumerate(some) for other in some[n + 1 :]]
 
 
-def seed_scores(frames: list[pd.DataFrame], mode: str) -> Scores:
+def seed_scores(frames: list[pd.DataFrame], mode: str) -> AblationScores:
     """The runs of single heads in a mode: of one seed, or the mean of an example over several."""
     columns = [name for name in frames[0] if name.startswith(f"{mode} ") and not name.endswith("*")]
     first = frames[0]
-    return Scores(
+    return AblationScores(
         Classification,  # type: ignore[arg-type]
         first["example"].to_numpy(),
         np.ones(len(first)),
@@ -146,7 +146,7 @@ def seed_scores(frames: list[pd.DataFrame], mode: str) -> Scores:
     )
 
 
-def described(scores: Scores) -> dict[str, Any]:
+def described(scores: AblationScores) -> dict[str, Any]:
     """Counts, tests and held-out gains of a map."""
     luck = chance(scores)
     low, high = scores.interval(scores.gains)

@@ -18,9 +18,10 @@ from typer.testing import CliRunner
 
 import regard
 from regard.ablation.importance import BY_LENGTH, least, lengths, measured, read_scores
-from regard.ablation.pruning import RECORD, prune, save_pruned
+from regard.ablation.pruning import prune
 from regard.cli import app
 from regard.corpus import Example, Source
+from regard.models.pruned import RECORD, save_pruned
 from regard.trace.heads import Head, all_heads
 from tests.ablation import by_hand
 from tests.tiny import SIZES, enlarged, made, tiny_bert

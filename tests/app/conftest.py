@@ -18,7 +18,7 @@ import pytest
 from regard.app.connections import Connection
 from regard.app.run import listen, server_of
 from regard.app.server import App, application
-from regard.app.settings import Limits, Settings
+from regard.app.settings import AppSettings, Limits
 from tests.app.entering import entered
 from tests.tiny import saved, tiny_llama
 
@@ -86,7 +86,7 @@ def serve(tiny) -> Iterator[Serve]:
             "limits": Limits(**(limits or {})),
             **settings,
         }
-        made = application(Settings(**given))
+        made = application(AppSettings(**given))
         server = server_of(made, connection)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
         thread.start()

@@ -255,10 +255,10 @@ def test_the_log_is_json_without_what_people_type(client):
 
 def test_the_contract_names_every_address(client):
     from regard.app.server import application
-    from regard.app.settings import Settings
+    from regard.app.settings import AppSettings
 
     text = (ROOT / "docs" / "reference" / "app.md").read_text()
-    made = application(Settings())
+    made = application(AppSettings())
     for route in made.routes:
         path = re.sub(r":\w+", "", route.path).replace("{path}", "{name}/{file}")
         wanted = "/static/app.js" if path == "/static/{name}" else path

@@ -166,9 +166,9 @@ def test_memory_is_looked_at_before_the_model_runs(serve, monkeypatch, bert):
 
 
 def test_the_estimate_is_of_the_size_of_the_trace(serve, minilm):
-    from regard.app.kept import Kept
+    from regard.app.shelf import KeptTrace
 
-    kept = Kept(minilm.trace("The cat sat on the mat. " * 40)).bytes
+    kept = KeptTrace(minilm.trace("The cat sat on the mat. " * 40)).bytes
     assert kept < estimate(minilm, 282) < 5 * kept
 
 

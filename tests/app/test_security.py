@@ -14,7 +14,7 @@ import pytest
 
 from regard.app.guard import is_loopback
 from regard.app.run import address_of, listen
-from regard.app.settings import Settings
+from regard.app.settings import AppSettings
 from regard.views import header_of
 
 SCRIPT = "<script>alert(1)</script>"
@@ -151,8 +151,8 @@ def test_bound_elsewhere_names_are_still_checked(serve):
 def test_the_address_carries_the_token():
     assert all(is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "127.8.8.8"))
     assert not any(is_loopback(host) for host in ("0.0.0.0", "::", "192.168.1.7", "box"))
-    assert address_of(Settings(host="::1", port=5)) == "http://[::1]:5/"
-    assert address_of(Settings(host="10.1.1.1", port=5, token="t")) == "http://10.1.1.1:5/?token=t"
+    assert address_of(AppSettings(host="::1", port=5)) == "http://[::1]:5/"
+    assert address_of(AppSettings(host="10.1.1.1", port=5, token="t")) == "http://10.1.1.1:5/?token=t"
 
 
 def test_a_port_that_is_taken_is_said_and_without_a_wish_the_next_is_taken():

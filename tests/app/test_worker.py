@@ -9,13 +9,13 @@ import pytest
 
 import regard
 from regard.app.problems import Problem
-from regard.app.worker import Job, Stopped, Worker
+from regard.app.worker import Job, ModelWorker, Stopped
 from regard.models.means import standard_means
 
 
 @pytest.fixture
 def worker():
-    made = Worker(limit=2)
+    made = ModelWorker(limit=2)
     yield made
     made.close()
 

@@ -16,7 +16,7 @@ import regard
 from regard import Trace
 from regard.app.run import listen
 from regard.app.server import application
-from regard.app.settings import Settings
+from regard.app.settings import AppSettings
 from regard.studies.result import Result
 
 PROBE = """<script>
@@ -66,7 +66,7 @@ def test_the_numbers_beside_the_atlas_are_those_of_the_corpus(browser: Any, bert
 def test_a_report_from_the_server_draws_and_reaches_nothing(browser: Any, report: Path) -> None:
     socket = listen("127.0.0.1", 0)
     port = socket.getsockname()[1]
-    settings = Settings(port=port, studies=report.parents[1], models=("nothing",))
+    settings = AppSettings(port=port, studies=report.parents[1], models=("nothing",))
     server = uvicorn.Server(uvicorn.Config(application(settings), log_config=None, ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
     thread.start()

@@ -6,7 +6,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 import regard
-from regard.corpus.ray import Worker, _in_order
+from regard.corpus.ray import RayWorker, _in_order
 from regard.models.fingerprint import weights_digest
 from regard.studies.atlas.reduce import Atlas
 from regard.trace.site import Mask, Site
@@ -113,7 +113,7 @@ def test_a_comparison_of_models_stops_too(bert, wordpiece, tmp_path):
 
 def test_a_worker_answers_with_the_sentence(wordpiece, tmp_path):
     folder = saved(word_dependent(wordpiece), tmp_path / "model")
-    worker = Worker(Atlas, {}, {"model": str(folder)}, "truncate", weights_digest(regard.load(folder).module))
+    worker = RayWorker(Atlas, {}, {"model": str(folder)}, "truncate", weights_digest(regard.load(folder).module))
     examples = '[{"number": 0, "text": "the cat"}, {"number": 1, "text": "a dog"}]'
     answer = worker({"index": np.array([0]), "examples": np.array([examples])})
 

@@ -31,7 +31,7 @@ def test_a_wrong_term_of_the_score_is_noticed(monkeypatch, model_type, term, cha
 
 
 def test_a_layer_left_out_is_noticed(monkeypatch):
-    right = tiers.Kept.operations
-    monkeypatch.setattr(tiers.Kept, "operations", lambda self: right(self)[:-1])
+    right = tiers.Keeper.operations
+    monkeypatch.setattr(tiers.Keeper, "operations", lambda self: right(self)[:-1])
     found = record("bert")
     assert (found.state, found.reason.split(":")[0]) == ("fail", "not traced")

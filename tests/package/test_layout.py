@@ -1,4 +1,4 @@
-"""The layout: imports point one way, and the light parts stay light."""
+"""The layout: imports point one way, a class name means one thing, and the light parts stay light."""
 
 import ast
 import subprocess
@@ -7,81 +7,97 @@ from pathlib import Path
 
 import pytest
 
+from tests.package.layout import faults, imports_of, modules_of, part_of
+
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "regard"
-# What each part may import of ours; longest prefix decides.
-ALLOWED = {
-    "tokens": set(),
-    "site": set(),
-    "heads": {"patterns", "trace"},
-    "merging": {"site"},
-    "trace": {"tokens", "site", "merging", "maps", "store", "terminal", "patterns", "views"},
-    "pieces": {"tokens"},
-    "maps": {"pieces", "tokens", "site", "trace"},
-    "store": {"tokens", "site", "trace"},
-    "terminal": {"effects", "site", "trace"},
-    "gguf": set(),
-    "hub": set(),
-    "progress": set(),
-    "smiles": set(),
-    "loading": {"gguf", "hub", "progress", "pruning", "smiles"},
-    "catalogue": {"loading"},
-    "measures": {"measures"},
-    "capture": {"capture", "heads", "tokens", "site", "trace"},
-    "inputs": {"capture", "tokens", "site"},
-    "answers": {"capture", "tokens", "site"},
-    "reference": {"capture", "model"},
-    "ablation": {"capture", "heads", "inputs", "model", "reader", "reference"},
-    "choosing": {"capture", "corpus", "heads", "model", "studies"},
-    "classifier": {"corpus", "inputs", "loading", "model", "store", "transformer"},
-    "effects": {"ablation", "capture", "heads", "model", "reference", "tokens", "terminal"},
-    "pruning": {"capture", "heads", "model"},
-    "reader": {"answers", "capture", "inputs", "loading", "pieces", "tokens"},
-    "related": {"context", "tokens"},
-    "model": {
-        "ablation",
-        "answers",
-        "capture",
-        "heads",
-        "inputs",
-        "loading",
-        "reader",
-        "related",
-        "trace",
-        "transformer",
-    },
+
+# Folders and root modules, lowest first; those of one rank do not know each other. "" is regard/__init__.py.
+RANKS = [
+    ("files",),
+    ("trace", "measures"),
+    ("capture", "transformer"),
+    ("models",),
+    ("patterns",),
+    ("views", "corpus"),
+    ("ablation",),
+    ("studies",),
+    ("printing", "bertviz"),
+    ("app",),
+    ("commands",),
+    ("",),
+    ("cli",),
+    ("__main__",),
+]
+# What `Trace` and `Model` show or start for the people who use them, and how results print themselves.
+HOOKS = {
+    "trace.trace": ("patterns", "views", "printing"),
+    "trace.heads": ("patterns",),  # the names of patterns, in a sentence
+    "patterns.table": ("printing",),
+    "ablation.effects": ("printing",),
 }
-TORCH = {
-    *("ablation", "answers", "capture", "choosing", "classifier", "effects", "inputs", "model", "pruning", "reader"),
-    *("related", "transformer", "studies"),
-}
+TORCH = {"capture", "transformer", "models", "ablation", "studies"}
 
 
-def parts():
-    for path in sorted(SOURCE.rglob("*.py")):
-        relative = path.relative_to(SOURCE).with_suffix("")
-        yield relative.parts[0], path
+def test_imports_point_one_way():
+    assert faults(SOURCE, RANKS, HOOKS) == []
 
 
-def imports(path, *, top_level):
-    tree = ast.parse(path.read_text())
-    nodes = tree.body if top_level else ast.walk(tree)
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+def test_hooks_are_used():
+    modules = modules_of(SOURCE)
+    for module, parts in HOOKS.items():
+        reached = {part_of(one.imported) for one in imports_of(module, modules[module], "regard", modules)}
+        assert set(parts) <= reached
 
 
-@pytest.mark.parametrize(("part", "path"), [(p, f) for p, f in parts() if p in ALLOWED], ids=lambda x: str(x)[-30:])
-def test_imports_point_one_way(part, path):
-    ours = {name.split(".")[1] for name in imports(path, top_level=False) if name.startswith("regard.")}
-    assert ours <= ALLOWED[part] | {part}
+def written(folder, **files):
+    for name, text in files.items():
+        path = folder / "house" / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "house"
 
 
-@pytest.mark.parametrize(("part", "path"), [(p, f) for p, f in parts() if p not in TORCH], ids=lambda x: str(x)[-30:])
-def test_only_capture_model_transformer_and_studies_know_torch(part, path):
-    heavy = {name.split(".")[0] for name in imports(path, top_level=True)} & {"torch", "transformers"}
-    assert not heavy
+PLAIN = {"low__a": "class A: ...", "high__b": "from house.low.a import A", "high__c": "import house.high.b"}
+PLAIN_RANKS = [("low",), ("high",)]
+
+
+def test_a_house_in_order_has_no_faults(tmp_path):
+    assert faults(written(tmp_path, **PLAIN), PLAIN_RANKS) == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "fault"),
+    [
+        ({"low__a": "import house.high.b"}, "low.a:1 imports high.b, which is not below it"),
+        ({"low__a": "def f():\n    from house.high import b"}, "low.a:2 imports high.b, which is not below it"),
+        ({"low__a": "from house import high"}, "low.a:1 imports high, which is not below it"),
+        ({"low__a": "import_module('house.high.b')"}, "low.a:1 imports high.b, which is not below it"),
+        ({"high__b": "def f():\n    import house.high.c"}, "modules import each other: high.b -> high.c -> high.b"),
+        ({"high__b": "class A: ..."}, "the class name A is used in high.b and low.a"),
+        ({"stray": ""}, "stray is not in the list of ranks"),
+    ],
+)
+def test_a_planted_fault_is_found(tmp_path, planted, fault):
+    folder = written(tmp_path, **PLAIN | {"high____init__": ""} | planted)
+    found = faults(folder, PLAIN_RANKS)
+    assert any(one == fault or (" -> " in fault and one.startswith("modules import each other")) for one in found)
+
+
+def test_a_declared_hook_is_no_fault(tmp_path):
+    folder = written(tmp_path, **PLAIN | {"low__a": "class A:\n    def show(self):\n        import house.high.b"})
+    assert faults(folder, PLAIN_RANKS, {"low.a": ("high",)}) == []
+
+
+def heavy(path):
+    nodes = ast.parse(path.read_text()).body
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return {name.partition(".")[0] for name in names} & {"torch", "transformers"}
+
+
+def test_only_what_runs_models_imports_torch():
+    modules = {name: path for name, path in modules_of(SOURCE).items() if part_of(name) not in TORCH}
+    assert {name: heavy(path) for name, path in modules.items() if heavy(path)} == {}
 
 
 def test_importing_regard_does_not_import_torch():

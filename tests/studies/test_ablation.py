@@ -17,7 +17,7 @@ import regard
 from regard import study
 from regard.cli import app
 from regard.corpus import engine
-from regard.corpus.ray import Worker
+from regard.corpus.ray import RayWorker
 from regard.corpus.readers.source import Source, read
 from regard.models.fingerprint import weights_digest
 from regard.studies.ablation import reduce as ablation_sums
@@ -205,7 +205,7 @@ def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tm
     model = regard.load(saved(classifier, tmp_path / "model"))
     source = Source(str(table), text="text", limit=8, keep=("label",))
     study = ablation_sums.AblationMap(source=source)
-    worker = Worker(type(study), study.arguments, model.source, "truncate", weights_digest(model.module))
+    worker = RayWorker(type(study), study.arguments, model.source, "truncate", weights_digest(model.module))
     answer = worker({"index": [0], "examples": [json.dumps([asdict(example) for example in read(source)])]})
     local = engine.run_local(study, model, engine.Run(source)).sums.arrays
     sent = load_sums(answer["sums"][0])

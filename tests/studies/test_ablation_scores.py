@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
-from regard.ablation.tasks import CausalLanguageModel, Classification, Similarity
-from regard.studies.ablation.scores import Scores, chance, held_out, spearman, weighted_ranks
+from regard.ablation.tasks import CausalLanguageModel, Classification, SimilarityTask
+from regard.studies.ablation.scores import AblationScores, chance, held_out, spearman, weighted_ranks
 
 
 def scores(task, base, runs, *, counts=None, expected=None, seed=0):
     base = np.asarray(base, float)
     n = len(base)
-    return Scores(
+    return AblationScores(
         task,
         np.arange(n),
         np.ones(n) if counts is None else np.asarray(counts, float),
@@ -54,7 +54,7 @@ def test_a_score_is_the_mean_over_questions_and_a_gain_is_a_lower_loss():
 def test_shares_of_a_rank_correlation_add_up_to_its_change():
     drawn = np.random.default_rng(1)
     gold = drawn.random(50)
-    made = scores(Similarity, gold + drawn.random(50), gold[:, None] + drawn.random((50, 3)), expected=gold)
+    made = scores(SimilarityTask, gold + drawn.random(50), gold[:, None] + drawn.random((50, 3)), expected=gold)
     assert made.shares.sum(axis=0) == pytest.approx(made.gains[0])
 
 

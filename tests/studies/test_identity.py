@@ -20,11 +20,11 @@ from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.identity import model_identity
 from regard.corpus.readers.source import Source
+from regard.files import write_atomic
 from regard.studies.ablation.reduce import AblationMap
 from regard.studies.atlas.reduce import Atlas
 from regard.studies.change.reduce import Change
 from regard.studies.folder import CHECKPOINT, LOCK
-from regard.trace.file import write_atomic
 from tests.studies.conftest import write_corpus
 from tests.studies.test_resume import begun
 from tests.tiny import tiny_bert

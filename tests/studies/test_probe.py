@@ -15,7 +15,7 @@ from regard.corpus.readers.treebank import read_trees
 from regard.studies.folder import CHECKPOINT
 from regard.studies.probe.features import features_of
 from regard.studies.probe.pairs import PairProbe
-from regard.studies.probe.scores import Scores
+from regard.studies.probe.scores import ProbeScores
 from regard.studies.probe.selection import SelectionProbe
 from regard.studies.probe.trees import tree_of
 from tests.studies.probes import conllu, features, noise, random_trees
@@ -128,8 +128,8 @@ def test_all_runs_tell_the_same_relations_apart():
     """The threshold counts what is learned from and what is set aside together, which is the same in all runs."""
     trees = random_trees(60)
     halves = [(trees[:30], trees[30:]), (trees[30:], trees[:30])]
-    names = [PairProbe(one, [], Scores(), least=80, development=other).names for one, other in halves]
-    assert names[0].keys() == names[1].keys() != PairProbe(trees[:30], [], Scores(), least=80).names.keys()
+    names = [PairProbe(one, [], ProbeScores(), least=80, development=other).names for one, other in halves]
+    assert names[0].keys() == names[1].keys() != PairProbe(trees[:30], [], ProbeScores(), least=80).names.keys()
 
 
 def test_the_report_says_that_classifiers_converged(made):
@@ -281,7 +281,7 @@ def test_distance_is_near_chance_on_the_control_task_of_real_sentences(corpora):
     training, test = trees("train-first", 0), trees("dev", 10_000)
     training, development = training[:-50], training[-50:]
     maps = features([*training, *development, *test], lambda tree: noise(tree, 1))  # the model does not matter here
-    scores = Scores()
+    scores = ProbeScores()
     for run in range(3):
         shared = {"scores": scores.of_run(run, 3), "seed": run}
         PairProbe(training, test, least=50, **shared).model(maps)

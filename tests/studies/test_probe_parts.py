@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from regard.corpus.readers.treebank import ROOT, Sentence, Word
 from regard.studies.probe.linear import TOLERANCE, Linear
 from regard.studies.probe.pairs import DEPENDENCY, RELATION, PairProbe, linked
-from regard.studies.probe.scores import Scores, over_runs
+from regard.studies.probe.scores import ProbeScores, over_runs
 from regard.studies.probe.selection import UAS, SelectionProbe
 from regard.studies.probe.structural import (
     DSPR,
@@ -31,13 +31,13 @@ EVERY = [*TRAINING, *DEVELOPMENT, *TEST]
 
 
 def pair_scores(made, **options):
-    probe = PairProbe(TRAINING, TEST, Scores(), least=20, **options)
+    probe = PairProbe(TRAINING, TEST, ProbeScores(), least=20, **options)
     probe.model(made)
     return probe.scores
 
 
 def selection_scores(made):
-    probe = SelectionProbe(TRAINING, DEVELOPMENT, TEST, Scores(), epochs=8)
+    probe = SelectionProbe(TRAINING, DEVELOPMENT, TEST, ProbeScores(), epochs=8)
     probe.model(made)
     return probe.scores
 
@@ -95,16 +95,16 @@ def test_the_distance_baseline_is_right_where_every_head_is_the_next_word():
 
     training, development, test = ([chain(tree) for tree in trees] for trees in (TRAINING, DEVELOPMENT, TEST))
     made = features([*training, *development, *test], lambda tree: noise(tree, 2))
-    pairs = PairProbe(training, test, Scores(), least=20)
+    pairs = PairProbe(training, test, ProbeScores(), least=20)
     pairs.model(made)
     assert pairs.scores.value(f"{DEPENDENCY}/distance").value == 1
-    probe = SelectionProbe(training, development, test, Scores(), epochs=8)
+    probe = SelectionProbe(training, development, test, ProbeScores(), epochs=8)
     probe.model(made)
     words = sum(map(len, test))
     assert probe.scores.value(f"{UAS}/majority").value == pytest.approx(1 - len(test) / words)  # all but the root
     assert probe.scores.value(f"{UAS}/distance").value > 0.99
     states = spilled([*training, *development, *test], lambda tree: np.zeros((1, len(tree), 3)))
-    structural = StructuralProbe(training, development, test, Scores(), ranks=(1,), epochs=1)
+    structural = StructuralProbe(training, development, test, ProbeScores(), ranks=(1,), epochs=1)
     structural_model([structural], states)
     assert structural.scores.value(f"{UUAS}/distance").value == 1
     assert structural.scores.value(f"{DSPR}/distance").value == pytest.approx(1)
@@ -156,13 +156,13 @@ def test_distance_says_nothing_of_the_control_task():
 
     training, development, test = ([near(tree) for tree in trees] for trees in (TRAINING, DEVELOPMENT, TEST))
     made = features([*training, *development, *test], lambda tree: noise(tree, 2))
-    pairs = PairProbe(training, test, Scores(), least=20)
+    pairs = PairProbe(training, test, ProbeScores(), least=20)
     pairs.model(made)
     assert pairs.scores.value(f"{DEPENDENCY}/distance").value == 1
     assert abs(pairs.scores.value(f"{DEPENDENCY}/control task, distance").value - 0.5) < 0.06
     apart = pairs.scores.difference(f"{RELATION}/control task, distance", f"{RELATION}/control task, majority")
     assert abs(apart.value) < 0.06
-    probe = SelectionProbe(training, development, test, Scores(), epochs=8)
+    probe = SelectionProbe(training, development, test, ProbeScores(), epochs=8)
     probe.model(made)
     assert probe.scores.value(f"{UAS}/distance").value > 0.99
     assert probe.scores.difference(f"{UAS}/control task, distance", f"{UAS}/control task, majority").value < 0.1
@@ -226,7 +226,7 @@ def test_a_metric_that_is_the_tree_is_found_and_its_layer_chosen():
 
     training = random_trees(400, seed=5, start=10_000)
     every = spilled([*training, *DEVELOPMENT, *TEST], states)
-    probe = StructuralProbe(training, DEVELOPMENT, TEST, Scores(), ranks=(1, 32), epochs=40)
+    probe = StructuralProbe(training, DEVELOPMENT, TEST, ProbeScores(), ranks=(1, 32), epochs=40)
     structural_model([probe], every)
     assert np.argmax(probe.scores.sums["structural/development/model"][0]) == 1
     assert probe.scores.value(f"{UUAS}/model").value > 0.9
@@ -300,7 +300,7 @@ def test_the_interval_has_the_variance_between_training_runs():
 
 
 def test_runs_are_kept_apart_and_compared_with_their_own():
-    scores = Scores()
+    scores = ProbeScores()
     for run, right in enumerate(([1, 0], [1, 1], [0, 0])):
         of_run = scores.of_run(run, 3)
         of_run.add("p/m/a", range(10), np.array(5 * right), np.ones(10))

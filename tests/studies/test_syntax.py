@@ -16,7 +16,7 @@ from regard.cli import app
 from regard.corpus.aligning import word_pieces
 from regard.corpus.batches import Item, grouped
 from regard.corpus.engine import Run, run_local
-from regard.corpus.ray import Worker
+from regard.corpus.ray import RayWorker
 from regard.corpus.readers.source import Example, Problems, Source, read
 from regard.corpus.readers.treebank import ROOT, read_trees, tree_field, trees
 from regard.corpus.sums import Sums
@@ -331,7 +331,7 @@ def test_options_that_make_no_sense_for_trees_are_refused(store, bert, options, 
 def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
     path = written(tmp_path / "two-windows.conllu", f"{STORE}\n" * 80)
     whole = summed(bert, path)
-    worker = Worker(
+    worker = RayWorker(
         Syntax, Syntax().arguments, load(str(bert_folder)).source, "skip", weights_digest(load(str(bert_folder)).module)
     )
     total = Sums()

@@ -14,9 +14,9 @@ from regard.ablation.tasks import Task
 from regard.studies import figures as pictures
 from regard.studies.ablation.figures import curve_picture
 from regard.studies.syntax.arcs import Arc, arcs_svg
+from regard.trace.lettering import readable, visible
 from regard.trace.trace import Trace
 from regard.views.figures import figure
-from regard.views.lettering import readable, visible
 
 ODD = (
     "\x00",

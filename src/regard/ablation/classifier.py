@@ -20,11 +20,11 @@ from rich.console import Console
 
 from regard import __version__
 from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.files import write_atomic
 from regard.models.loading import load_classifier, quiet, resolve
 from regard.models.model import Model
 from regard.models.prepare import Encoded, encode
-from regard.trace.file import write_atomic
-from regard.transformer.training import Settings, adam, bar, by_length, learn
+from regard.transformer.training import TrainingSettings, adam, bar, by_length, learn
 
 HELD_OUT = 0.1  # of the examples tell which epoch is best, where no file is given for that
 STEP = 1024  # padded tokens of a training step: about 32 sentences
@@ -122,7 +122,7 @@ def train_classifier(
     seed
         Of the new head, the tenth that is held out, the order of the examples and dropout.
     """
-    settings = Settings(epochs, rate, warmup=0, seed=seed)
+    settings = TrainingSettings(epochs, rate, warmup=0, seed=seed)
     if Path(output).is_file():
         raise ValueError(f"{output} is a file; name a folder for the model")
     said = console or Console(stderr=True)
@@ -209,7 +209,7 @@ class _Tuning:
         model: Model,
         rows: list[tuple[Encoded, int]],
         held: list[tuple[Encoded, int]],
-        settings: Settings,
+        settings: TrainingSettings,
         folder: Path,
         console: Console,
     ) -> None:

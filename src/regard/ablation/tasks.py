@@ -27,7 +27,7 @@ IGNORE = -100
 
 
 @dataclass(eq=False)
-class Asked:
+class TaskBatch:
     """Some examples as a model is asked them: its inputs, and what is expected for each example."""
 
     inputs: dict[str, Any]
@@ -62,15 +62,15 @@ class Task(ABC):
         """Look at all examples beforehand: labels that make no sense are told before anything runs."""
 
     @abstractmethod
-    def ask(self, model: Model, items: list[Item]) -> Asked:
+    def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         """The inputs of some examples."""
 
     @abstractmethod
-    def values(self, output: Any, asked: Asked) -> torch.Tensor:
+    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         """(B,) how each example went, added up over its questions."""
 
     @abstractmethod
-    def losses(self, output: Any, asked: Asked) -> torch.Tensor:
+    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         """(B,) a loss for each example, to take gradients of."""
 
 
@@ -102,16 +102,16 @@ class Classification(Task):
                 raise ValueError(f"the model does not know the label {strange}; its labels are {known}")
             self.numbers = numbers
 
-    def ask(self, model: Model, items: list[Item]) -> Asked:
+    def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         inputs, _ = model.collate([item.encoded for item in items])
         labels = [self.numbers[label_name(item.example.fields[self.label or ""])] for item in items]
-        return Asked(inputs, torch.tensor(labels), np.ones(len(items)))
+        return TaskBatch(inputs, torch.tensor(labels), np.ones(len(items)))
 
-    def values(self, output: Any, asked: Asked) -> torch.Tensor:
+    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         right: torch.Tensor = output.logits.argmax(-1).cpu() == asked.expected
         return right.double()
 
-    def losses(self, output: Any, asked: Asked) -> torch.Tensor:
+    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         return cross_entropy(output.logits.float(), asked.expected.to(output.logits.device), reduction="none")
 
 
@@ -122,14 +122,14 @@ class _LanguageModel(Task):
     sign = -1
     tokens = 512  # the output has a number for each word of the vocabulary at each position
 
-    def values(self, output: Any, asked: Asked) -> torch.Tensor:
+    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         return self._each(output, asked).sum(-1).double().cpu()
 
-    def losses(self, output: Any, asked: Asked) -> torch.Tensor:
+    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         each = self._each(output, asked)
         return each.sum(-1) / torch.from_numpy(asked.counts).to(each).clamp(min=1)
 
-    def _each(self, output: Any, asked: Asked) -> torch.Tensor:
+    def _each(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         """(B, T) losses, 0 where nothing is asked."""
         logits = output.logits.float()
         expected = asked.expected.to(logits.device)
@@ -150,7 +150,7 @@ class MaskedLanguageModel(_LanguageModel):
         if getattr(model.tokenizer, "mask_token_id", None) is None:
             raise ValueError(f"the tokenizer of {model.name} has no token to hide words with; choose another --task")
 
-    def ask(self, model: Model, items: list[Item]) -> Asked:
+    def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         inputs, _ = model.collate([item.encoded for item in items])
         ids = inputs["input_ids"]
         expected = torch.full_like(ids, IGNORE)
@@ -158,7 +158,7 @@ class MaskedLanguageModel(_LanguageModel):
             for place in _hidden(item):
                 expected[row, place] = ids[row, place]
         inputs["input_ids"] = ids.masked_fill(expected != IGNORE, model.tokenizer.mask_token_id)
-        return Asked(inputs, expected, (expected != IGNORE).sum(-1).double().numpy())
+        return TaskBatch(inputs, expected, (expected != IGNORE).sum(-1).double().numpy())
 
 
 def _hidden(item: Item) -> list[int]:
@@ -181,15 +181,15 @@ class CausalLanguageModel(_LanguageModel):
                 f"{model.name} ({type(model.module).__name__}) has no causal language model head; choose another --task"
             )
 
-    def ask(self, model: Model, items: list[Item]) -> Asked:
+    def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         inputs, _ = model.collate([item.encoded for item in items])
         ids, real = inputs["input_ids"], inputs["attention_mask"].bool()
         expected = torch.full_like(ids, IGNORE)
         expected[:, :-1] = ids[:, 1:].masked_fill(~real[:, 1:], IGNORE)
-        return Asked(inputs, expected, (expected != IGNORE).sum(-1).double().numpy())
+        return TaskBatch(inputs, expected, (expected != IGNORE).sum(-1).double().numpy())
 
 
-class Similarity(Task):
+class SimilarityTask(Task):
     """Sentence similarity: cosines of mean-pooled embeddings, ranked against people's scores (STS)."""
 
     name = "sts"
@@ -211,23 +211,23 @@ class Similarity(Task):
         if self.low == self.high:
             raise ValueError(f"every example has the score {self.low:g}; there is nothing to rank")
 
-    def ask(self, model: Model, items: list[Item]) -> Asked:
+    def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         pairs = [item.example.pair or "" for item in items]
         texts = [item.example.text for item in items] + pairs
         inputs, _ = model.collate([model.encode(text, truncate=True) for text in texts])
         gold = torch.tensor([_number(item.example.fields[self.label or ""], self.label) for item in items])
-        return Asked(inputs, gold, np.ones(len(items)))
+        return TaskBatch(inputs, gold, np.ones(len(items)))
 
-    def values(self, output: Any, asked: Asked) -> torch.Tensor:
+    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         return self._cosines(output, asked).double().cpu()
 
-    def losses(self, output: Any, asked: Asked) -> torch.Tensor:
+    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         """Squared distance between cosine and score, which is brought to 0 .. 1."""
         cosines = self._cosines(output, asked)
         gold = (asked.expected.to(cosines) - self.low) / (self.high - self.low)
         return (cosines - gold) ** 2
 
-    def _cosines(self, output: Any, asked: Asked) -> torch.Tensor:
+    def _cosines(self, output: Any, asked: TaskBatch) -> torch.Tensor:
         states = output.last_hidden_state.float()  # (2 B, T, D)
         real = asked.inputs["attention_mask"].to(states)[..., None]
         one, other = ((states * real).sum(1) / real.sum(1)).chunk(2)
@@ -244,7 +244,7 @@ def _number(value: Any, column: str | None) -> float:
 
 
 TASKS: dict[str, type[Task]] = {
-    task.name: task for task in (Classification, MaskedLanguageModel, CausalLanguageModel, Similarity)
+    task.name: task for task in (Classification, MaskedLanguageModel, CausalLanguageModel, SimilarityTask)
 }
 
 

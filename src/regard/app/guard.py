@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.app.problems import Problem, large
-from regard.app.settings import Settings
+from regard.app.settings import AppSettings
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -53,7 +53,7 @@ _DAY = 86_400
 class Guard:
     """Middleware that refuses what does not come from our own page, and marks every answer."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: AppSettings) -> None:
         self._app, self._settings = app, settings
         self._cookie = f"regard-{settings.port}"  # cookies know hosts, not ports
         self._ticket = settings.ticket
@@ -143,7 +143,7 @@ def is_loopback(host: str) -> bool:
     return host.lower() in _LOCAL if address is None else address.is_loopback
 
 
-def _allowed(name: str, settings: Settings) -> bool:
+def _allowed(name: str, settings: AppSettings) -> bool:
     if name in _LOCAL or is_loopback(name):
         return True
     if is_loopback(settings.host):

@@ -17,7 +17,7 @@ from regard.app.fetching import downloaded, fetched, is_hub_name, snapshot
 from regard.app.log import note
 from regard.app.memory import check_model
 from regard.app.problems import Problem, busy, of_failure
-from regard.app.settings import Settings
+from regard.app.settings import AppSettings
 from regard.models.catalogue import known_models
 from regard.models.loading import DEFAULT, PACKAGED
 
@@ -61,7 +61,7 @@ class Entry:
 class Models:
     """Models by name. Each is loaded in a thread of its own; only one at a time is read into memory."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: AppSettings) -> None:
         self._settings = settings
         self._entries: dict[str, Entry] = {}
         self._looked = float("-inf")

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 
 from regard.app.connections import Connection
 from regard.app.server import application
-from regard.app.settings import PORT, Settings
+from regard.app.settings import PORT, AppSettings
 
 _TRIES = 20  # ports looked at when none is asked for
 _IDLE = 75  # seconds an unused connection stays open: a request must not meet its closing
@@ -27,7 +27,7 @@ _GRACE = 5  # seconds for answers under way when the server is told to stop
 
 
 def serve(
-    settings: Settings,
+    settings: AppSettings,
     *,
     port: int | None = None,
     browser: bool = True,
@@ -79,7 +79,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise OSError(f"port {port} is taken, perhaps by another regard; name another with --port, or leave it out")
 
 
-def address_of(settings: Settings) -> str:
+def address_of(settings: AppSettings) -> str:
     """What to type into a browser."""
     name = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(settings.host, settings.host)  # noqa: S104 (a name for it, not a choice)
     name = f"[{name}]" if ":" in name else name

@@ -23,16 +23,16 @@ from starlette.types import Receive, Scope, Send
 
 from regard import __version__
 from regard.app import work
-from regard.app.asked import Asked, asked, body_of, client_of, model_name, open_of
 from regard.app.examples import examples_for
 from regard.app.guard import FOREIGN_POLICY, Guard
-from regard.app.kept import Kept, Shelf
 from regard.app.log import Access, log, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
-from regard.app.settings import Settings
+from regard.app.questions import Question, asked, body_of, client_of, model_name, open_of
+from regard.app.settings import AppSettings
+from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import studies, study_file
-from regard.app.worker import Job, Worker
+from regard.app.worker import Job, ModelWorker
 from regard.models.means import SENTENCES
 from regard.views.html import bundle
 
@@ -60,11 +60,11 @@ _BUNDLE = {"app.js": "text/javascript", "app.css": "text/css"}
 class App:
     """The parts behind the addresses: models, the traces kept, and the worker."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: AppSettings) -> None:
         self.settings, self.limits = settings, settings.limits
         self.models = Models(settings)
         self.kept = Shelf(self.limits.traces, self.limits.memory)
-        self.worker = Worker(self.limits.queue)
+        self.worker = ModelWorker(self.limits.queue)
 
     # -- what there is -------------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class App:
         return await self._of(kept, Download(file, "regard.html", "text/html; charset=utf-8"))
 
     async def _payload(
-        self, request: Request, make: Callable[[Job, Model, Asked, Any], work.Payload], default: str | None
+        self, request: Request, make: Callable[[Job, Model, Question, Any], work.Payload], default: str | None
     ) -> Response:
         wanted = asked(await body_of(request, self.limits), self.limits)
         model = await self._model(request, wanted.model or default)
@@ -196,16 +196,16 @@ class App:
             log.error("failed", exc_info=error, extra={"facts": {"path": request.url.path}})
         return problem
 
-    async def _of(self, kept: Kept, answer: Response) -> Response:
+    async def _of(self, kept: KeptTrace, answer: Response) -> Response:
         """An answer from a trace, which is kept; making the answer may have added to it."""
         await run_in_threadpool(self.kept.put, kept)
         return answer
 
-    def _kept(self, request: Request) -> Kept:
+    def _kept(self, request: Request) -> KeptTrace:
         return self.kept.get(request.path_params["id"])
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: AppSettings) -> Starlette:
     """The application, ready to be served."""
     app = App(settings)
     trace = "/api/traces/{id}"
@@ -258,7 +258,7 @@ async def _fault(_: Request, error: Exception) -> Response:
     return of_failure(RuntimeError()).response
 
 
-def _bytes(data: bytes, kept: Kept, headers: dict[str, str] | None = None) -> Response:
+def _bytes(data: bytes, kept: KeptTrace, headers: dict[str, str] | None = None) -> Response:
     return Response(data, media_type="application/octet-stream", headers={"X-Regard-Trace": kept.id, **(headers or {})})
 
 

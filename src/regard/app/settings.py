@@ -31,7 +31,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Settings:
+class AppSettings:
     """How the server was started."""
 
     host: str = "127.0.0.1"

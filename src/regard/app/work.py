@@ -14,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from regard.app.asked import Asked, Open
-from regard.app.kept import Kept
 from regard.app.memory import check_run
 from regard.app.problems import bad, large, missing
+from regard.app.questions import Open, Question
 from regard.app.settings import Limits
+from regard.app.shelf import KeptTrace
 from regard.app.worker import Job
 from regard.trace.heads import MODES
 from regard.trace.trace import Trace
@@ -36,12 +36,12 @@ LONG = 16_000_000  # bytes of weights from which a trace is sent layer by layer
 class Payload(NamedTuple):
     """A trace as bytes, and whether all its layers are in them."""
 
-    kept: Kept
+    kept: KeptTrace
     data: bytes
     whole: bool
 
 
-def trace(job: Job, model: Model, asked: Asked, limits: Limits) -> Payload:
+def trace(job: Job, model: Model, asked: Question, limits: Limits) -> Payload:
     """The trace of a text, as far as it is sent at once."""
     _check_length(model, asked, limits)
     off: dict[str, Any] = {}
@@ -61,21 +61,21 @@ def trace(job: Job, model: Model, asked: Asked, limits: Limits) -> Payload:
     whole = _weight(made) <= LONG
     first = asked.open or Open()
     data = encode(made, **vars(first), report=False, packed=False, weights=None if whole else _opened(made, first))
-    return Payload(Kept(made), data, whole)
+    return Payload(KeptTrace(made), data, whole)
 
 
-def walk(job: Job, model: Model, asked: Asked, limits: Limits) -> Payload:
+def walk(job: Job, model: Model, asked: Question, limits: Limits) -> Payload:
     """A text through one opened layer."""
     _check_length(model, asked, limits)
     with job.watching(model.module):
         found = walked(asked.text, model, target=asked.target, layer=asked.layer, truncate=asked.truncate)
     facts = {**found.trace.facts, "said": found.said, "unknown": list(found.unknown)}
-    kept = Kept(replace(found.trace, facts=facts), found.walk)
+    kept = KeptTrace(replace(found.trace, facts=facts), found.walk)
     data = encode(kept.trace, view="walk", layer=asked.layer, heads=[0], report=False, walk=found.walk, packed=False)
     return Payload(kept, data, True)
 
 
-def effects(job: Job, model: Model, asked: Asked, limits: Limits) -> dict[str, Any]:
+def effects(job: Job, model: Model, asked: Question, limits: Limits) -> dict[str, Any]:
     """What a model says with and without some heads."""
     if asked.off is None:
         raise bad("heads is missing: name at least one head to switch off")
@@ -97,7 +97,7 @@ def effects(job: Job, model: Model, asked: Asked, limits: Limits) -> dict[str, A
     return dict(_finite(found.as_record()))
 
 
-def layer(kept: Kept, kind: str, number: int) -> bytes:
+def layer(kept: KeptTrace, kind: str, number: int) -> bytes:
     """One layer of a trace."""
     try:
         part = kept.trace.select(kinds=[kind], layers=[number])
@@ -106,7 +106,7 @@ def layer(kept: Kept, kind: str, number: int) -> bytes:
     return encode(part, kind=kind, layer=number, report=False, packed=False)
 
 
-def report(kept: Kept) -> bytes:
+def report(kept: KeptTrace) -> bytes:
     """What each head of a trace does; measured once."""
     kept.report = kept.report or report_of(kept.trace)
     if kept.report is None:
@@ -127,12 +127,12 @@ class File:
         self.remove = weakref.finalize(self, self.path.unlink, missing_ok=True)
 
 
-def trace_file(kept: Kept) -> File:
+def trace_file(kept: KeptTrace) -> File:
     """The trace as a file of its own."""
     return _written(".safetensors", kept.trace.save)
 
 
-def page(job: Job, kept: Kept, first: Open) -> File:
+def page(job: Job, kept: KeptTrace, first: Open) -> File:
     """The saved page as a file."""
     if first.view == "walk" and kept.walk is None:
         raise bad("this trace has no walk")
@@ -157,7 +157,7 @@ def _written(suffix: str, write: Callable[[Path], Any]) -> File:
     return made
 
 
-def _check_length(model: Model, asked: Asked, limits: Limits) -> None:
+def _check_length(model: Model, asked: Question, limits: Limits) -> None:
     """Refuse what is too long, before anything runs."""
     tokens = len(model.encode(asked.text, asked.pair, truncate=asked.truncate).ids) + (asked.generate or 0)
     if asked.target is not None:

@@ -56,7 +56,7 @@ class Job:
                 self.future.set_exception(problem)
 
 
-class Worker:
+class ModelWorker:
     """Runs jobs one at a time, in order; no more than `limit` wait."""
 
     def __init__(self, limit: int) -> None:

@@ -28,7 +28,7 @@ _PROJECTIONS = (("query", "key"), ("q_lin", "k_lin"), ("q_proj", "k_proj"))
 
 
 @dataclass(eq=False)
-class Parts:
+class EmbeddingParts:
     """Embeddings seen in one pass, and the layer norm that joined them."""
 
     seen: dict[str, torch.Tensor] = field(default_factory=dict)
@@ -87,9 +87,9 @@ def _project(terms: torch.Tensor, layer: torch.nn.Linear, vectors: torch.Tensor)
 
 
 @contextmanager
-def embedding_parts(model: torch.nn.Module) -> Iterator[Parts]:
+def embedding_parts(model: torch.nn.Module) -> Iterator[EmbeddingParts]:
     """Note what a BERT-type model's embedding tables give while it runs; other models give nothing."""
-    parts = Parts()
+    parts = EmbeddingParts()
     home, tables = _home(model)
     norm = getattr(home, "LayerNorm", getattr(home, "norm", None))
     with ExitStack() as stack:
@@ -121,14 +121,14 @@ def _widen(model: torch.nn.Module, home: torch.nn.Module) -> torch.nn.Linear | N
     return next((module for module in found if isinstance(module, torch.nn.Linear)), None)
 
 
-def _note(parts: Parts, name: str) -> Any:
+def _note(parts: EmbeddingParts, name: str) -> Any:
     def note(_module: torch.nn.Module, _args: Any, output: torch.Tensor) -> None:
         parts.seen.setdefault(name, output if output.ndim == 3 else output[None])
 
     return note
 
 
-def _note_places(parts: Parts, table: torch.Tensor) -> Any:
+def _note_places(parts: EmbeddingParts, table: torch.Tensor) -> Any:
     def note(_module: torch.nn.Module, _args: Any, output: torch.Tensor) -> None:
         parts.seen.setdefault("position", table[None, : output.shape[1]])
 

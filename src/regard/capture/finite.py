@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from regard.capture.naming import Named
+from regard.capture.naming import NamedOperation
 from regard.capture.operation import Operation
 from regard.capture.rebuild import attention_of, visible_keys
 
@@ -36,7 +36,7 @@ class NotFiniteError(ValueError):
         return NotFiniteError(found, self.example, self.broken, self.way_out)
 
 
-def require_finite(named: Named, book: Book) -> None:
+def require_finite(named: NamedOperation, book: Book) -> None:
     """Refuse an operation whose attention, in rows of real tokens, is not finite."""
     operation = named.operation
     if _bounded(operation):
@@ -87,7 +87,7 @@ def _broken_rows(operation: Operation) -> torch.Tensor:
     return broken & visible_keys(operation).any(-1).to(broken.device)
 
 
-def _real_rows(named: Named, book: Book) -> torch.Tensor | None:
+def _real_rows(named: NamedOperation, book: Book) -> torch.Tensor | None:
     """(B, Q) booleans: rows of real tokens; None where the queries are no side's positions."""
     two_sides = {"encoder", "decoder"} <= set(book.keep)
     wanted = "encoder" if named.kind == "encoder" else "decoder"

@@ -33,7 +33,7 @@ class _Copy(NamedTuple):
         return torch.frombuffer(self.memory, dtype=self.dtype).view(self.shape)
 
 
-class Kept:
+class Keeper:
     """Operations in the order they ran in."""
 
     def __init__(self) -> None:

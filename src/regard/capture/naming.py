@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(eq=False)
-class Named:
+class NamedOperation:
     """An operation with its place in the model."""
 
     operation: Operation
@@ -35,7 +35,7 @@ class Namer:
         self._counts: dict[str, int] = {}
         self._previous: Operation | None = None
 
-    def name(self, operation: Operation) -> Named | None:
+    def name(self, operation: Operation) -> NamedOperation | None:
         """The operation with its place; None where it repeats the one before on other values."""
         if self._previous is not None and operation.part and _same_vectors(operation, self._previous):
             return None  # one map used for two halves of the values (differential attention)
@@ -43,7 +43,7 @@ class Namer:
         kind = self._kind(operation)
         if operation.part == 0 or kind not in self._counts:
             self._counts[kind] = self._counts.get(kind, -1) + 1
-        return Named(operation, kind, self._counts[kind], operation.part)
+        return NamedOperation(operation, kind, self._counts[kind], operation.part)
 
     def _kind(self, operation: Operation) -> str:
         if operation.kind is not None:

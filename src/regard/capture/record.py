@@ -14,7 +14,7 @@ import torch
 
 from regard.capture.families import VISION
 from regard.capture.finite import require_finite
-from regard.capture.naming import Named, Namer, as_numpy, split_mask
+from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.trace.site import Array, Mask, Site
 from regard.trace.tokens import Segment, Side, Token
@@ -63,7 +63,7 @@ class Recorder:
             require_finite(item, self.book)
         return [self._trace(named, example, facts) for example in range(self.book.batch)]
 
-    def _trace(self, named: list[Named], example: int, facts: Mapping[str, Any]) -> Trace:
+    def _trace(self, named: list[NamedOperation], example: int, facts: Mapping[str, Any]) -> Trace:
         sides = dict(self.book.sides[example])
         sites: list[Site] = []
         for item in named:
@@ -74,7 +74,7 @@ class Recorder:
         used = {name for site in sites for name in (site.query_side, site.key_side)}
         return Trace({name: side for name, side in sides.items() if name in used}, tuple(sites), dict(facts))
 
-    def _name(self, operations: Sequence[Operation]) -> list[Named]:
+    def _name(self, operations: Sequence[Operation]) -> list[NamedOperation]:
         """The operations with their places, encoder first."""
         namer = Namer(set(self.book.keep))
         named = [item for operation in operations if (item := namer.name(operation)) is not None]
@@ -83,7 +83,7 @@ class Recorder:
 
     # -- sites ---------------------------------------------------------------------------------------------
 
-    def _site(self, item: Named, row: int, example: int, part: int, sides: dict[str, Side]) -> Site:
+    def _site(self, item: NamedOperation, row: int, example: int, part: int, sides: dict[str, Side]) -> Site:
         operation = item.operation
         query = self._side(item, example, operation.queries, "query", sides)
         key = self._side(item, example, operation.keys, "key", sides)
@@ -122,7 +122,7 @@ class Recorder:
             **_parts(operation, row, rows, columns),
         )
 
-    def _side(self, item: Named, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
+    def _side(self, item: NamedOperation, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
         """The side whose positions these are; positions of no side get one of their own."""
         keep = self.book.keep
         if {"encoder", "decoder"} <= set(keep):

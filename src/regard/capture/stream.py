@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from regard.capture.naming import Named, Namer
+from regard.capture.naming import NamedOperation, Namer
 from regard.capture.operation import from_call
 from regard.capture.rebuild import attention_of, repeated, value_norms
 from regard.capture.tap import Call, tap
@@ -22,7 +22,7 @@ from regard.capture.tiers import Plan, captured, model_type, undisturbed
 class Layer:
     """One attention operation of a batch, as it runs."""
 
-    named: Named
+    named: NamedOperation
     projection: torch.nn.Module | str
 
     @property

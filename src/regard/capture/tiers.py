@@ -22,7 +22,7 @@ from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTraine
 from regard.capture.alone import alone, configs_of
 from regard.capture.families import BANDED
 from regard.capture.heap import large_blocks_apart
-from regard.capture.keeping import Kept
+from regard.capture.keeping import Keeper
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.watch import Watch, watching
@@ -62,7 +62,7 @@ class _Keeper:
     def __init__(self, model: torch.nn.Module) -> None:
         self.paths = {id(module): path for path, module in model.named_modules()}
         self.family = model_type(model)
-        self.kept = Kept()
+        self.kept = Keeper()
 
     def wants(self, module: torch.nn.Module) -> bool:
         return id(module) in self.paths

@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from regard.commands.shared import Loading, ModelName, expanded
-from regard.commands.study import Corpora, Reading, Running, run
+from regard.commands.study import Corpora, CorpusOptions, RunOptions, run
 
 
 @dataclass
-class RunningTask(Running):
+class RunningTask(RunOptions):
     """Options of a run; random weights know no task."""
 
     control: Annotated[bool, typer.Option(hidden=True)] = False
@@ -50,7 +50,7 @@ def ablation(
     curve: Annotated[
         bool, typer.Option("--curve", help="Remove heads together, too: by importance, ablation, pattern, at random.")
     ] = False,
-    reading: Reading,
+    reading: CorpusOptions,
     running: RunningTask,
     loading: Loading,
 ) -> None:

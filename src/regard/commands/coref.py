@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.commands.shared import Loading, ModelName, expanded
-from regard.commands.study import Rows, Running, run
+from regard.commands.study import Rows, RunOptions, run
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Source
@@ -39,7 +39,7 @@ class ReadingMentions:
 
 
 @dataclass
-class RunningMentions(Running):
+class RunningMentions(RunOptions):
     """Options of a run; documents are cut into windows anyway."""
 
     long: Annotated[str, typer.Option(help="Sentences longer than the model takes: truncate or skip.")] = "truncate"

@@ -20,7 +20,7 @@ from regard.commands.syntax import ReadingTrees
 
 
 @dataclass
-class Training:
+class ProbeOptions:
     """Options that say how the probes are trained."""
 
     probe: Annotated[
@@ -56,12 +56,12 @@ def probe(
     resume: Annotated[bool, typer.Option("--resume", help="Use the probes an interrupted run had finished.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Throw these away, and start anew.")] = False,
     as_json: Json = False,
-    training: Training,
+    training: ProbeOptions,
     reading: ReadingTrees,
     loading: Loading,
 ) -> None:
     """What can be read out of attention and hidden states: dependencies, relations, heads, distances in the tree."""
-    from regard import study
+    from regard.studies import api as study
 
     source, *others = reading.sources([treebank, test] if test else [treebank])
     loaded = loading.load(model)

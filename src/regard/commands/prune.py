@@ -49,8 +49,9 @@ def prune(
     Which heads: those named with --heads, or, with --keep, those that score least in a file (--scores) or on texts
     (--on).
     """
-    from regard.ablation.pruning import distance, save_pruned, speed
+    from regard.ablation.pruning import distance, speed
     from regard.ablation.pruning import prune as pruned
+    from regard.models.pruned import save_pruned
     from regard.trace.heads import names_of
 
     _one_way(heads, keep, corpus, scores)

@@ -55,10 +55,10 @@ def serve(
     """Open the app in the browser: type a sentence, and see what the heads do."""
     from regard.app.log import set_up
     from regard.app.run import serve as run
-    from regard.app.settings import Settings
+    from regard.app.settings import AppSettings
 
     set_up(log, quiet=log is None and err.is_terminal)
-    settings = Settings(
+    settings = AppSettings(
         host=host,
         models=tuple(model or ()),
         studies=studies,

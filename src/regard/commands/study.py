@@ -47,7 +47,7 @@ Rows = Annotated[str, typer.Option(help="Pieces of an attending word: mean over 
 
 
 @dataclass
-class Reading:
+class CorpusOptions:
     """Options that say what of a corpus is read."""
 
     format: Annotated[
@@ -69,7 +69,7 @@ class Reading:
 
 
 @dataclass
-class Running:
+class RunOptions:
     """Options that say how a study runs and where its result goes."""
 
     output: Annotated[
@@ -108,7 +108,7 @@ def _add(name: str) -> None:
 
     @expanded
     def command(
-        corpora: Corpora, *, model: ModelName = None, reading: Reading, running: Running, loading: Loading
+        corpora: Corpora, *, model: ModelName = None, reading: CorpusOptions, running: RunOptions, loading: Loading
     ) -> None:
         run(name, [loading.load(model)], reading.sources(corpora), running)
 
@@ -126,8 +126,8 @@ def change(
     model_b: Annotated[str, typer.Argument(help="The model after, of the same shape.")],
     corpora: Corpora,
     *,
-    reading: Reading,
-    running: Running,
+    reading: CorpusOptions,
+    running: RunOptions,
     loading: Loading,
 ) -> None:
     """What training changed between two models of one shape: distances of maps, patterns gained and lost."""
@@ -137,7 +137,7 @@ def change(
 # -- steps ---------------------------------------------------------------------------------------------------
 
 
-def run(name: str, models: list[Any], sources: list[Source], running: Running, **special: Any) -> None:
+def run(name: str, models: list[Any], sources: list[Source], running: RunOptions, **special: Any) -> None:
     """Run a study over each corpus, each in a folder of its own where there are several, and say what it found."""
     folder = running.output or Path(f"regard-{name}")
     folders = _folders(folder, sources)
@@ -163,7 +163,7 @@ def _folders(folder: Path, sources: list[Source]) -> list[Path]:
 
 def _one(name: str, models: list[Any], source: Source, folder: Path, running: dict[str, Any]) -> Result:
     """Run a study over one corpus with a progress bar."""
-    from regard import study
+    from regard.studies import api as study
 
     with _progress(source) as report:
         made: Result = getattr(study, name)(*models, source, output=folder, seed=source.seed, report=report, **running)

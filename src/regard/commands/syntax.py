@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.commands.shared import Loading, ModelName, expanded
-from regard.commands.study import Rows, Running, run
+from regard.commands.study import Rows, RunOptions, run
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Source
@@ -35,7 +35,7 @@ class ReadingTrees:
 
 
 @dataclass
-class RunningTrees(Running):
+class RunningTrees(RunOptions):
     """Options of a run; a sentence cannot be cut with its tree."""
 
     long: Annotated[str, typer.Option(hidden=True)] = "skip"

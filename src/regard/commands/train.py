@@ -26,7 +26,7 @@ Threads = Annotated[int | None, typer.Option(help="Processor cores to use.", min
 
 
 @dataclass
-class Training:
+class TrainOptions:
     """Options of training from nothing, with what makes the embedded translator."""
 
     output: Checkpoint = Path("translator.safetensors")
@@ -47,7 +47,7 @@ class Training:
 
 
 @dataclass
-class TrainingBert(Training):
+class TrainingBert(TrainOptions):
     """The same options, with what suits a small BERT."""
 
     output: Checkpoint = Path("bert.safetensors")
@@ -62,7 +62,7 @@ class TrainingBert(Training):
 def train_translator_command(
     *,
     data: Annotated[Path, typer.Option(help="Sentence pairs: source TAB target, one a line.", exists=True)],
-    training: Training,
+    training: TrainOptions,
 ) -> None:
     """Train an encoder-decoder on sentence pairs; the defaults make the embedded translator."""
     from regard.transformer.translator import train_translator

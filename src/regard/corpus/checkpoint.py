@@ -17,8 +17,8 @@ import numpy as np
 from regard.corpus.batches import Tally
 from regard.corpus.identity import differences
 from regard.corpus.sums import Sums
+from regard.files import write_atomic
 from regard.models.fingerprint import digest
-from regard.trace.file import write_atomic
 
 FORMAT = "regard-checkpoint-2"  # of another regard: another number
 

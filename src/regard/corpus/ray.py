@@ -50,7 +50,7 @@ def run_ray(
         while rows := _rows(stream):
             pool = ray.data.ActorPoolStrategy(size=min(workers, len(rows)))
             dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
-                Worker, fn_constructor_args=made, batch_size=1, compute=pool, num_gpus=gpus_per_worker or None
+                RayWorker, fn_constructor_args=made, batch_size=1, compute=pool, num_gpus=gpus_per_worker or None
             )
             yield from _in_order(dataset, {row["index"]: row["read"] for row in rows})
 
@@ -103,7 +103,7 @@ def _in_order(dataset: Any, read: dict[int, str]) -> Iterator[Summed]:
         raise RuntimeError(f"Ray ended without an answer for window {turn}; run again with --resume")
 
 
-class Worker:
+class RayWorker:
     """One model in one process; sums a window at a time."""
 
     def __init__(self, study: Any, arguments: dict[str, Any], source: dict[str, Any], long: str, weights: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from regard.measures.reading import Array, Reading, Rows, summarise
+from regard.measures.reading import Array, Reading, RowReadings, summarise
 
 
 def predictive(attention: Array, shares: Array) -> Reading:
@@ -19,7 +19,7 @@ def predictive(attention: Array, shares: Array) -> Reading:
     mass = xp.sum(xp.minimum(attention, shares), axis=-1)
     chance = xp.sum(xp.minimum(xp.full_like(shares, 1 / shares.shape[-1]), shares), axis=-1)
     hit = xp.argmax(attention, axis=-1) == xp.argmax(shares, axis=-1)
-    return summarise(Rows(mass, hit, chance, xp.sum(shares, axis=-1) > 0))
+    return summarise(RowReadings(mass, hit, chance, xp.sum(shares, axis=-1) > 0))
 
 
 def predictive_shares(alone: Array, without: Array, content: Array) -> Array:

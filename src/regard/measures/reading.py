@@ -24,7 +24,7 @@ Array = Any
 MOST_CHANCE = 0.5
 
 
-class Rows(NamedTuple):
+class RowReadings(NamedTuple):
     """What each query row shows, for targets (P..., Q, K) and attention (H..., Q, K)."""
 
     mass: Array  # (P..., H..., Q)
@@ -80,7 +80,7 @@ def read_rows(
     visible: Array | None = None,
     rows: Array | None = None,
     strongest: Array | None = None,
-) -> Rows:
+) -> RowReadings:
     """The row by row part of `read`; `strongest` (..., queries) are the rows' strongest keys, where known already."""
     xp = array_namespace(attention)
     heads, chosen = attention.shape[:-2], targets.shape[:-2]
@@ -100,7 +100,7 @@ def read_rows(
     if rows is not None:
         counted = counted & rows
     shape = (*chosen, *heads, queries)
-    return Rows(xp.reshape(mass, shape), xp.reshape(hit, shape), chance, counted)
+    return RowReadings(xp.reshape(mass, shape), xp.reshape(hit, shape), chance, counted)
 
 
 def weigh(maps: Array, tables: Array) -> Array:
@@ -111,7 +111,7 @@ def weigh(maps: Array, tables: Array) -> Array:
     return xp.permute_dims(xp.matmul(by_query, weights), (2, 1, 0))  # (Q, H, K) @ (Q, K, P) -> (P, H, Q)
 
 
-def summarise(rows: Rows) -> Reading:
+def summarise(rows: RowReadings) -> Reading:
     """Means over the rows that count."""
     xp = array_namespace(rows.mass)
     chosen = rows.chance.shape[:-1]

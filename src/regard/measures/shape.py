@@ -15,7 +15,7 @@ COLUMNS = 3  # how many of the strongest columns are set aside to see what lies 
 _ROOM = 1e-3  # share of uniform attention off the diagonals; below it only rounding tells a diagonal from the rest
 
 
-class Sums(NamedTuple):
+class ShapeSums(NamedTuple):
     """What the features need of maps (H..., Q, K); sums over blocks of rows can be added or joined."""
 
     columns: Array  # (H..., S, K) attention of the queries of each segment to each key
@@ -67,7 +67,7 @@ def uniform_attention(visible: Array) -> Array:
     return visible / xp.where(seen > 0, seen, xp.ones_like(seen))
 
 
-def shape_sums(attention: Array, segments: Array, key_segments: Array, *, start: int = 0) -> Sums:
+def shape_sums(attention: Array, segments: Array, key_segments: Array, *, start: int = 0) -> ShapeSums:
     """Sums over rows that begin at query `start` and lie in `segments`."""
     xp = array_namespace(attention)
     queries, keys = attention.shape[-2:]
@@ -75,13 +75,13 @@ def shape_sums(attention: Array, segments: Array, key_segments: Array, *, start:
     member = xp.astype(segments[None, :] == numbers[:, None], attention.dtype)  # (S, Q)
     targets = xp.stack([offset_targets(attention, offset, start=start) for offset in OFFSETS])
     diagonals = weigh(xp.reshape(attention, (-1, queries, keys)), xp.astype(targets, attention.dtype))
-    return Sums(
+    return ShapeSums(
         xp.matmul(member, attention),  # (S, Q) @ (H, Q, K) -> (H, S, K)
         xp.reshape(diagonals, (len(OFFSETS), *attention.shape[:-1])),
     )
 
 
-def shape_of(sums: Sums, uniform: Sums, segments: Array, evenness: Array) -> Shape:
+def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Array) -> Shape:
     """The features from the sums of maps and of uniform attention under the same mask."""
     xp = array_namespace(sums.columns)
     heads, keys = sums.columns.shape[:-2], sums.columns.shape[-1]

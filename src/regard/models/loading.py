@@ -192,7 +192,7 @@ def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) 
     import transformers
 
     if (Path(place) / "regard_pruned.json").is_file():
-        from regard.ablation.pruning import load_pruned
+        from regard.models.pruned import load_pruned
 
         return load_pruned(place, dtype)
     config = transformers.AutoConfig.from_pretrained(place, **options)

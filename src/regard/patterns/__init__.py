@@ -5,15 +5,15 @@ from regard.patterns.definitions import NAMES, PATTERNS
 from regard.patterns.findings import head_report, patterns
 from regard.patterns.neurons import Neurons, neurons_of
 from regard.patterns.predictive import predictive_words
-from regard.patterns.table import Finding, Measured, Patterns
+from regard.patterns.table import Finding, Patterns, SiteMeasures
 
 __all__ = [
     "NAMES",
     "PATTERNS",
     "Finding",
-    "Measured",
     "Neurons",
     "Patterns",
+    "SiteMeasures",
     "head_report",
     "neurons_of",
     "patterns",

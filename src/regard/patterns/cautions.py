@@ -10,7 +10,7 @@ _NEIGHBOURS = {"previous token", "next token"}
 _RELATED = {"related word", "related word in the other sentence"}
 
 
-class Named(Protocol):
+class NamedPattern(Protocol):
     """A head of some layer that was found to do something."""
 
     @property
@@ -20,7 +20,7 @@ class Named(Protocol):
 
 
 def warnings_for(
-    findings: Iterable[Named], *, facts: Mapping[str, Any] | None = None, heads: int = 0, inputs: int = 1
+    findings: Iterable[NamedPattern], *, facts: Mapping[str, Any] | None = None, heads: int = 0, inputs: int = 1
 ) -> list[str]:
     """Sentences that apply to these findings.
 

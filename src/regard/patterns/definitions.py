@@ -14,7 +14,7 @@ from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import offset_targets
 from regard.measures.places import place_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
-from regard.trace.places import Array, Context, Places
+from regard.trace.places import Array, MapContext, Places
 
 USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
 RESTING = 0.4  # the same for special tokens, sinks and punctuation, where attention rests by default: most of the mass
@@ -26,7 +26,7 @@ Targets = tuple[Array, Array | None]  # (rows, keys) target keys, and (rows,) wh
 class Part:
     """A run of query rows and all keys, from which tables of targets are made."""
 
-    context: Context
+    context: MapContext
     queries: Places
     start: int
     visible: Array  # (rows, keys)
@@ -43,7 +43,7 @@ class Pattern:
     name: str
     phrase: str
     targets: Callable[[Part], Targets]
-    missing: Callable[[Context], str]
+    missing: Callable[[MapContext], str]
     none: str  # why no row counted, where none did
     threshold: float | None = USUAL  # lift from which a head is named for it; None for numbers beside a pattern
 
@@ -118,69 +118,69 @@ def _any_delimiter(places: Places) -> Array:
     return places.first | places.later
 
 
-def _needs(*conditions: Callable[[Context], str]) -> Callable[[Context], str]:
+def _needs(*conditions: Callable[[MapContext], str]) -> Callable[[MapContext], str]:
     """The first reason that applies."""
 
-    def missing(context: Context) -> str:
+    def missing(context: MapContext) -> str:
         return next((reason for condition in conditions if (reason := condition(context))), "")
 
     return missing
 
 
-def _text(context: Context) -> str:
+def _text(context: MapContext) -> str:
     return context.no_text or _ordinary(context)
 
 
-def _ordinary(context: Context) -> str:
+def _ordinary(context: MapContext) -> str:
     return "" if context.queries.content.any() else "there are special tokens only"
 
 
-def _one_text(context: Context) -> str:
+def _one_text(context: MapContext) -> str:
     return "" if context.same else "queries and keys are positions of different texts"
 
 
-def _both_ways(context: Context) -> str:
+def _both_ways(context: MapContext) -> str:
     return "a causal model does not see the next token" if context.causal else ""
 
 
-def _causal(context: Context) -> str:
+def _causal(context: MapContext) -> str:
     return "" if context.causal else "asked of causal models only"
 
 
-def _not_causal(context: Context) -> str:
+def _not_causal(context: MapContext) -> str:
     return "in a causal model this is the pattern 'repeated token'" if context.causal else ""
 
 
-def _two_sentences(context: Context) -> str:
+def _two_sentences(context: MapContext) -> str:
     return "" if context.sentences >= 2 else "there is one sentence only; pass a second one"
 
 
-def _embedded(context: Context) -> str:
+def _embedded(context: MapContext) -> str:
     known = context.related is not None
     return "" if known else "which words are related is not known; trace the text by a model with a word embedding"
 
 
-def _free(context: Context) -> str:
+def _free(context: MapContext) -> str:
     if context.causal:
         return "a causal model sees only what came before, never its whole sentence"
     return ""
 
 
-def _delimiters(context: Context) -> str:
+def _delimiters(context: MapContext) -> str:
     if context.causal:
         return "" if context.keys.later.any() else "there is no special token after the first position"
     return "" if _any_delimiter(context.keys).any() else "the input has no special tokens"
 
 
-def _opening(context: Context) -> str:
+def _opening(context: MapContext) -> str:
     return "" if context.keys.first.any() else "the input has no opening special token"
 
 
-def _closing(context: Context) -> str:
+def _closing(context: MapContext) -> str:
     return "" if context.keys.later.any() else "the input has no closing special token"
 
 
-def _punctuated(context: Context) -> str:
+def _punctuated(context: MapContext) -> str:
     return "" if context.keys.punctuation.any() else "the text has no punctuation"
 
 

@@ -16,7 +16,7 @@ from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, USUAL, Pattern
 from regard.patterns.naming import FLOOR, own_name
 from regard.patterns.rows import SiteRows, read_trace
-from regard.patterns.table import Finding, Measured, Patterns
+from regard.patterns.table import Finding, Patterns, SiteMeasures
 from regard.trace.places import Array
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _bag_findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
         yield _finding(measured, int(index), BAG, hit, best, sentence)
 
 
-def _named(pattern: Pattern, measured: Measured, threshold: float | None) -> Array:
+def _named(pattern: Pattern, measured: SiteMeasures, threshold: float | None) -> Array:
     """(H,) whether each head is called after the pattern."""
     if pattern.threshold is None:
         return np.zeros(len(measured.heads), dtype=bool)
@@ -103,7 +103,7 @@ def _named(pattern: Pattern, measured: Measured, threshold: float | None) -> Arr
     return enough & own_name(pattern.name, lambda name: _lifts(measured, name))
 
 
-def _lifts(measured: Measured, name: str) -> Array:
+def _lifts(measured: SiteMeasures, name: str) -> Array:
     """(H,) lifts of a pattern, 0 where it is n/a or too few rows show it."""
     if name not in measured.readings:
         return np.zeros(len(measured.heads))
@@ -134,7 +134,7 @@ def _best_rows(mass: Array, hit: Array, places: Array, strongest: Array) -> tupl
     return tuple((int(places[n]), int(strongest[places[n]]), round(float(mass[n]), 4)) for n in order)
 
 
-def _sentence(pattern: Pattern, measured: Measured, index: int, hits: int) -> str:
+def _sentence(pattern: Pattern, measured: SiteMeasures, index: int, hits: int) -> str:
     reading = measured.readings[pattern.name]
     rows, mass, chance = int(reading.rows[index]), float(reading.mass[index]), float(reading.chance[index])
     text = f"{pattern.phrase} in {hits} of {rows} rows, {mass:.2f} on average; chance {chance:.2f}"
@@ -147,7 +147,7 @@ def _sentence(pattern: Pattern, measured: Measured, index: int, hits: int) -> st
 
 
 def _finding(
-    site: Measured,
+    site: SiteMeasures,
     index: int,
     pattern: str,
     hit: Array,
@@ -206,7 +206,7 @@ def head_report(trace: Trace, found: Patterns | None = None) -> list[dict[str, A
     ]
 
 
-def _type(site: Measured, index: int) -> dict[str, Any]:
+def _type(site: SiteMeasures, index: int) -> dict[str, Any]:
     if site.types is None or np.isnan(site.types[index]).any():
         return {"type": None, "probabilities": None}
     chances = site.types[index]
@@ -214,7 +214,7 @@ def _type(site: Measured, index: int) -> dict[str, Any]:
     return {"type": TYPES[int(chances.argmax())], "probabilities": shares}
 
 
-def _numbers(site: Measured, index: int) -> dict[str, float | None]:
+def _numbers(site: SiteMeasures, index: int) -> dict[str, float | None]:
     numbers = {name: _number(reading.mass[index]) for name, reading in site.readings.items()}
     spread = float(site.entropy.value[index])
     numbers["entropy"] = _number(spread)

@@ -1,6 +1,6 @@
 """Weights against what they carry: per layer and token class, attention next to ||alpha f(x)||.
 
-Enters: a Trace with norms. Leaves: `Norms`, a table and a figure (Kobayashi et al. 2020).
+Enters: a Trace with norms. Leaves: `ClassNorms`, a table and a figure (Kobayashi et al. 2020).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from regard.measures.share import carried_share
 from regard.patterns.table import data_frame
+from regard.trace.lettering import plain
 from regard.trace.places import Array, Places, places_of
-from regard.views.lettering import plain
 
 if TYPE_CHECKING:
     from regard.trace.trace import Trace
@@ -30,7 +30,7 @@ _PANELS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Norms:
+class ClassNorms:
     """Shares of token classes: means over rows and heads, one record per layer and class.
 
     `attention` is the share of the weights, `carried` the mean of ||alpha f(x)|| on the class as it is, `normalised`
@@ -71,7 +71,7 @@ class Norms:
         axes.spines[["top", "right"]].set_visible(False)
 
 
-def class_norms(trace: Trace, *, kind: str | None = None) -> Norms:
+def class_norms(trace: Trace, *, kind: str | None = None) -> ClassNorms:
     """Per layer and token class, the share of attention and of what it carries.
 
     Classes are [CLS] (in a causal model the first token, whatever it is), [SEP], punctuation and the other tokens.
@@ -96,7 +96,7 @@ def class_norms(trace: Trace, *, kind: str | None = None) -> Norms:
             for number, name in enumerate(names):
                 values = {key: _mean(share[:, number]) for key, share in shares._asdict().items()}
                 rows.append({**place, "class": name, "tokens": int(classes[number].sum()), **values})
-    return Norms(rows, dict(trace.facts))
+    return ClassNorms(rows, dict(trace.facts))
 
 
 def _classes(places: Places, causal: bool) -> Array:

@@ -1,6 +1,6 @@
 """Reading a trace: many heads at once, block by block of query rows, so that short texts are quick and long ones fit.
 
-Enters: a Trace. Leaves: what the rows of each site show (`SiteRows`), and the measures over them (`Measured`).
+Enters: a Trace. Leaves: what the rows of each site show (`SiteRows`), and the measures over them (`SiteMeasures`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from regard.measures.bag import BagRows, bag_rows, summarise_bag
 from regard.measures.distance import distance_rows
 from regard.measures.entropy import Level, mean_level, mix_uniform, renormalised, sink_rows, uniform_entropy, x_log_x
-from regard.measures.reading import Reading, Rows, mean_where, read_rows, summarise
-from regard.measures.shape import Sums, shape_of, shape_sums, uniform_attention
+from regard.measures.reading import Reading, RowReadings, mean_where, read_rows, summarise
+from regard.measures.shape import ShapeSums, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, NO_ROOM, type_probabilities
 from regard.patterns.definitions import BAG, PATTERNS, Part, Pattern, bag_missing
-from regard.patterns.table import Measured
-from regard.trace.places import Array, Context, context_of
+from regard.patterns.table import SiteMeasures
+from regard.trace.places import Array, MapContext, context_of
 
 if TYPE_CHECKING:
     from regard.trace.site import Site
@@ -34,10 +34,10 @@ class SiteRows:
     """What the rows of one site show, for the patterns that were asked."""
 
     asked: tuple[Pattern, ...]
-    rows: Rows  # mass and hit (P, H, Q), chance and counted (P, Q)
+    rows: RowReadings  # mass and hit (P, H, Q), chance and counted (P, Q)
     bag: BagRows | None
     strongest: Array  # (H, Q) the strongest key of each row
-    measured: Measured
+    measured: SiteMeasures
 
 
 def read_trace(trace: Trace) -> list[SiteRows]:
@@ -52,7 +52,7 @@ def read_trace(trace: Trace) -> list[SiteRows]:
     return sorted(found, key=lambda rows: order[rows.measured.kind, rows.measured.layer, rows.measured.part])
 
 
-def _alike(trace: Trace) -> Iterator[tuple[Context, list[Site]]]:
+def _alike(trace: Trace) -> Iterator[tuple[MapContext, list[Site]]]:
     """Sites that share tokens and mask, so that tables of targets are made once for all."""
     groups: dict[tuple[str, str, object, bool], list[Site]] = {}
     for site in (part for whole in trace.sites for part in _one_mask(whole)):
@@ -83,7 +83,7 @@ def _visible(site: Site, rows: Array) -> Array:
     return np.ones((len(rows), site.keys), dtype=bool) if allowed is None else allowed
 
 
-def _read(context: Context, sites: list[Site]) -> _Gathered:
+def _read(context: MapContext, sites: list[Site]) -> _Gathered:
     """Rows of all heads of some sites, block by block of queries."""
     asked = tuple(pattern for pattern in PATTERNS if not pattern.missing(context))
     gathered = _Gathered(context, asked, any(site.sink is not None or site.maps is not None for site in sites))
@@ -111,18 +111,18 @@ def _block(sites: list[Site], rows: slice, heads: int) -> Array:
 class _Gathered:
     """What rows show, gathered block by block, for the heads of some sites one after the other."""
 
-    def __init__(self, context: Context, asked: tuple[Pattern, ...], sinks: bool) -> None:
+    def __init__(self, context: MapContext, asked: tuple[Pattern, ...], sinks: bool) -> None:
         self.context = context
         self.sinks = sinks  # whether rows may sum to less than 1
         self.asked = asked
-        self.read: list[Rows] = []
+        self.read: list[RowReadings] = []
         self.bags: list[BagRows] = []
         self.spread: list[tuple[Array, Array]] = []
         self.rest: list[Array] = []
         self.distances: list[tuple[Array, Array, Array]] = []
         self.strongest: list[Array] = []
-        self.sums: list[Sums] = []
-        self.uniform: list[Sums] = []
+        self.sums: list[ShapeSums] = []
+        self.uniform: list[ShapeSums] = []
 
     def add(self, attention: Array, part: Part) -> None:
         """Read one block of rows, (H, rows, K)."""
@@ -149,7 +149,7 @@ class _Gathered:
 
     def split(self, sites: list[Site]) -> Iterator[SiteRows]:
         """The rows and measures of each site."""
-        rows = Rows(*_joined(self.read)) if self.read else None
+        rows = RowReadings(*_joined(self.read)) if self.read else None
         bag = BagRows(*_joined(self.bags)) if self.bags else None
         strongest = np.concatenate(self.strongest, axis=-1)
         whole = self._measured(rows, bag, strongest.shape[1])
@@ -159,13 +159,13 @@ class _Gathered:
             start += site.heads
             yield SiteRows(
                 self.asked,
-                Rows(*(np.empty((0, site.heads, 0)),) * 4) if rows is None else _rows_of(rows, heads),
+                RowReadings(*(np.empty((0, site.heads, 0)),) * 4) if rows is None else _rows_of(rows, heads),
                 None if bag is None else _bag_of(bag, heads),
                 strongest[heads],
                 _measured_of(whole, heads, site),
             )
 
-    def _measured(self, rows: Rows | None, bag: BagRows | None, queries: int) -> Measured:
+    def _measured(self, rows: RowReadings | None, bag: BagRows | None, queries: int) -> SiteMeasures:
         """The measures of all heads together, and why some are n/a."""
         missing = {p.name: reason for p in PATTERNS if (reason := p.missing(self.context))}
         readings: dict[str, Reading] = {}
@@ -187,7 +187,7 @@ class _Gathered:
         sink = np.zeros_like(spread.value)
         if self.sinks:
             sink = mean_where(np.concatenate(self.rest, axis=-1), _joined(self.spread)[1] > 0)
-        return Measured("", 0, 0, (), readings, evenness, spread, self._distance(spread), types, missing, sink)
+        return SiteMeasures("", 0, 0, (), readings, evenness, spread, self._distance(spread), types, missing, sink)
 
     def _distance(self, like: Level) -> Level:
         if not self.distances:
@@ -197,13 +197,13 @@ class _Gathered:
 
     def _types(self, spread: Level) -> Array:
         found, even = (
-            Sums(np.sum([s.columns for s in sums], axis=0), np.concatenate([s.diagonals for s in sums], axis=-1))
+            ShapeSums(np.sum([s.columns for s in sums], axis=0), np.concatenate([s.diagonals for s in sums], axis=-1))
             for sums in (self.sums, self.uniform)
         )
         return type_probabilities(shape_of(found, even, self.context.keys.segments, spread.value / spread.chance))
 
 
-def _read_block(attention: Array, part: Part, asked: tuple[Pattern, ...], strongest: Array) -> Rows:
+def _read_block(attention: Array, part: Part, asked: tuple[Pattern, ...], strongest: Array) -> RowReadings:
     tables = [pattern.targets(part) for pattern in asked]
     targets = np.stack([table for table, _ in tables]) & part.visible
     every = np.ones(len(part.visible), dtype=bool)
@@ -216,7 +216,7 @@ def _joined(blocks: Sequence[tuple[Array, ...]]) -> list[Array]:
     return [np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)]
 
 
-def _rows_of(rows: Rows, heads: slice) -> Rows:
+def _rows_of(rows: RowReadings, heads: slice) -> RowReadings:
     return rows._replace(mass=rows.mass[:, heads], hit=rows.hit[:, heads])
 
 
@@ -224,11 +224,11 @@ def _bag_of(bag: BagRows, heads: slice) -> BagRows:
     return bag._replace(mass=bag.mass[heads], hit=bag.hit[heads], evenness=bag.evenness[heads])
 
 
-def _measured_of(whole: Measured, heads: slice, site: Site) -> Measured:
+def _measured_of(whole: SiteMeasures, heads: slice, site: Site) -> SiteMeasures:
     """One site's part of the measures of several."""
     types = None if whole.types is None else whole.types[heads]
     roomless = types is not None and bool(np.isnan(types).all())
-    return Measured(
+    return SiteMeasures(
         kind=site.kind,
         layer=site.layer,
         part=site.part,

@@ -36,7 +36,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class SiteMeasures:
     """The measures of one site's heads, (H,) each; n/a is NaN, with the reason in `missing`."""
 
     kind: str
@@ -57,7 +57,7 @@ class Patterns(Sequence[Finding]):
     """What the heads of a trace do: a table of findings, strongest first, and the measures behind it."""
 
     findings: tuple[Finding, ...]
-    measured: tuple[Measured, ...]
+    measured: tuple[SiteMeasures, ...]
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:

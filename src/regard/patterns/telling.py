@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 RESTING = {"delimiter", "first token (sink)", "punctuation"}
 
 
-class Named(Protocol):
+class NamedHead(Protocol):
     """A head that was found to do something."""
 
     @property
@@ -25,7 +25,7 @@ class Named(Protocol):
     def score(self) -> float: ...
 
 
-N = TypeVar("N", bound=Named)
+N = TypeVar("N", bound=NamedHead)
 
 
 def telling(found: Iterable[N], count: int = 3) -> list[N]:
@@ -42,5 +42,5 @@ def telling(found: Iterable[N], count: int = 3) -> list[N]:
     return list(chosen.values())[:count]
 
 
-def _head(one: Named) -> tuple[str, int, int, int]:
+def _head(one: NamedHead) -> tuple[str, int, int, int]:
     return one.kind, one.layer, one.part, one.head

@@ -21,7 +21,7 @@ from regard.patterns.cautions import warnings_for
 from regard.patterns.colours import PATTERN_COLOURS
 from regard.patterns.definitions import NAMES
 from regard.patterns.findings import head_report
-from regard.patterns.table import Finding, Measured, Patterns
+from regard.patterns.table import Finding, Patterns, SiteMeasures
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -54,7 +54,7 @@ def report(found: Patterns, console: Console | None = None, *, count: int = 3) -
     yield _cautions(found)
 
 
-def _map(found: Patterns, kind: str, sites: list[Measured], coloured: bool, width: int) -> Iterator[Text]:
+def _map(found: Patterns, kind: str, sites: list[SiteMeasures], coloured: bool, width: int) -> Iterator[Text]:
     """One line per layer, one cell per head: its strongest pattern by name where there is room, or a block whose
     colour is the pattern and whose height the score; heads that do not fit the width come below."""
     best: dict[tuple[int, int, int], Finding] = {}
@@ -82,7 +82,7 @@ def _cell_width(room: int, heads: int) -> int:
     return min(room, 3 if heads <= 20 else 2)
 
 
-def _layer(site: Measured) -> str:
+def _layer(site: SiteMeasures) -> str:
     return f"layer {site.layer}" + (f".{site.part}" if site.part else "")
 
 

@@ -115,12 +115,12 @@ class Study(ABC):
         return None
 
     @abstractmethod
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         """Tables and figures of the summed corpus."""
 
 
 @dataclass(eq=False)
-class Context:
+class StudyContext:
     """What belongs to every number of a result: model, corpus, what became of its examples, versions."""
 
     study: Study

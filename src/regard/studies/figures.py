@@ -12,8 +12,8 @@ import numpy as np
 
 from regard.corpus.sums import Array
 from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
+from regard.trace.lettering import plain
 from regard.views.figures import Picture, head_colour
-from regard.views.lettering import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.trace.file import write_atomic
+from regard.files import write_atomic
 from regard.trace.trace import Trace
 from regard.views.figures import Picture
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.source import Problems, check, read
-from regard.studies.base import Context, Study
+from regard.studies.base import Study, StudyContext
 from regard.studies.controls import SEEDS, Controls, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
 
@@ -74,7 +74,7 @@ def _result(
     if folder is not None:
         run = replace(run, checkpoint=folder / CHECKPOINT)
     progress = _summed(study, model, run, engine, engine_options)
-    context = Context(study, model, run.source, progress.tally, run.problems, _example(model, run))
+    context = StudyContext(study, model, run.source, progress.tally, run.problems, _example(model, run))
     if control_seeds:
         context.controls = _controls(study, model, run, folder, control_seeds)
     second = study.second(progress.sums, model)

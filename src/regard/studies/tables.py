@@ -15,12 +15,12 @@ from regard.capture.record import Book
 from regard.measures.reading import MOST_CHANCE
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
 from regard.studies.atlas.carriers import Carried, carried_of
-from regard.trace.places import Array, Context, context_between
+from regard.trace.places import Array, MapContext, context_between
 
 if TYPE_CHECKING:
     from regard.models.related import Relation
     from regard.studies.base import Batch
-    from regard.studies.taking import View
+    from regard.studies.taking import LayerView
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ class Tables:
     carried: list[Carried]
 
 
-def tables_of(inputs: Batch, view: View) -> Tables:
+def tables_of(inputs: Batch, view: LayerView) -> Tables:
     """Targets of every pattern for the inputs of a batch; what cannot be asked of an input counts no row."""
     visible, book = view.visible, inputs.book
     batch, queries, keys = visible.shape
@@ -104,7 +104,7 @@ def of_all(asked: Array, values: Array) -> Array:
     return found
 
 
-def _contexts(book: Book, query_side: str, key_side: str, causal: bool, relation: Relation | None) -> list[Context]:
+def _contexts(book: Book, query_side: str, key_side: str, causal: bool, relation: Relation | None) -> list[MapContext]:
     """The context of each input, with its related words where they are known."""
     same = query_side == key_side
     contexts = [context_between(sides[query_side], sides[key_side], same, causal) for sides in book.sides]
@@ -114,7 +114,7 @@ def _contexts(book: Book, query_side: str, key_side: str, causal: bool, relation
     return [replace(context, related=table) for context, table in zip(contexts, near, strict=True)]
 
 
-def _own(context: Context) -> Array:
+def _own(context: MapContext) -> Array:
     """(queries, keys): ordinary tokens of the query's own sentence."""
     same = context.queries.segments[:, None] == context.keys.segments[None, :]
     return np.asarray(same & context.queries.content[:, None] & context.keys.content[None, :])

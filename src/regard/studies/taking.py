@@ -24,7 +24,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class LayerView:
     """What a layer's mask lets the queries of a batch see: (B, Q, K) booleans, padding left out."""
 
     query: str  # names of the sides
@@ -55,7 +55,7 @@ class Taker(ABC, Generic[Made]):
             self.take(layer, layer.attention(), made)
 
     @abstractmethod
-    def make(self, view: View) -> Made:
+    def make(self, view: LayerView) -> Made:
         """What layers with this view need of the batch's tokens."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class Taker(ABC, Generic[Made]):
         if place not in self._made:
             visible = visible_of(operation) & keep[query][:, :, None] & keep[key_side][:, None, :]
             device = (operation.q if operation.q is not None else operation.maps).device  # type: ignore[union-attr]
-            self._made[place] = self.make(View(query, key_side, visible, layer.causal, device))
+            self._made[place] = self.make(LayerView(query, key_side, visible, layer.causal, device))
         return self._made[place]
 
 
@@ -96,7 +96,7 @@ def sides_of(layer: Layer, batch: Batch) -> tuple[str, str]:
     return only, only
 
 
-def places_in(batch: Batch, view: View) -> list[tuple[Places, Places]]:
+def places_in(batch: Batch, view: LayerView) -> list[tuple[Places, Places]]:
     """The places of each input's queries and keys."""
     found = []
     for sides in batch.book.sides:
@@ -105,7 +105,7 @@ def places_in(batch: Batch, view: View) -> list[tuple[Places, Places]]:
     return found
 
 
-def uniform_of(view: View) -> torch.Tensor:
+def uniform_of(view: LayerView) -> torch.Tensor:
     """(B, 1, Q, K) attention spread evenly over what each query sees: what chance would do."""
     seen = np.maximum(view.visible.sum(axis=-1, keepdims=True), 1)
     return view.tensor((view.visible / seen).astype(np.float32))[:, None]

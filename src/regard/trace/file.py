@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from regard.files import write_atomic
 from regard.trace.site import Array, Mask, Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
@@ -98,34 +96,6 @@ def _checksum(header: str, arrays: dict[str, Array]) -> str:
         found.update(f"{name} {array.dtype} {array.shape}".encode())
         found.update(np.ascontiguousarray(array).data)
     return found.hexdigest()
-
-
-def write_atomic(target: Path, write: Callable[[str], Any]) -> None:
-    """Write to a file beside the target, then rename it over the target."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(descriptor)
-    try:
-        write(temporary)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        _to_disk(temporary)  # before the name is: a power cut must not leave the name with nothing behind it
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    with suppress(OSError):  # not every system can do this with a folder
-        _to_disk(target.parent)
-
-
-def _to_disk(path: str | Path) -> None:
-    """Wait until what was written is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _check_format(metadata: dict[str, str], source: Path) -> None:

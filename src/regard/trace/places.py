@@ -1,6 +1,6 @@
 """What the measures need to know of tokens: words, sentences, punctuation, delimiters, as arrays of numbers.
 
-Enters: the sides of a trace. Leaves: a `Context` for maps between two of them.
+Enters: the sides of a trace. Leaves: a `MapContext` for maps between two of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
-class Context:
+class MapContext:
     """Queries and keys of some maps: their places, and why words cannot be spoken of where they cannot."""
 
     queries: Places
@@ -56,19 +56,19 @@ class Context:
         return len(set(self.keys.segments.tolist()) - {-1})
 
 
-def context_of(trace: Trace, site: Site, causal: bool) -> Context:
+def context_of(trace: Trace, site: Site, causal: bool) -> MapContext:
     """The context of a site's maps."""
     sides = trace.sides[site.query_side], trace.sides[site.key_side]
     return context_between(*sides, site.query_side == site.key_side, causal)
 
 
-def context_between(query: Side, key: Side, same: bool, causal: bool) -> Context:
+def context_between(query: Side, key: Side, same: bool, causal: bool) -> MapContext:
     """The context of maps from the tokens of one side to those of another, or of the same."""
     vocabulary: dict[str, int] = {}
     keys = places_of(key, vocabulary)
     queries = keys if same else places_of(query, vocabulary)
     related = _related(key, keys.words) if same else None
-    return Context(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary))
+    return MapContext(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary))
 
 
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:

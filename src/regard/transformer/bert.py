@@ -18,7 +18,7 @@ from torch import Tensor
 from regard.transformer.config import Config
 from regard.transformer.model import Bert, cross_entropy
 from regard.transformer.tokenizing import train_wordpiece
-from regard.transformer.training import Settings, Trainer, by_length
+from regard.transformer.training import Trainer, TrainingSettings, by_length
 
 HIDDEN = 0.15  # of the words are to be guessed: 80 % become [MASK], 10 % another word, 10 % stay
 TOKENS = 512  # per batch: small, because leaving the word frequencies behind takes many steps
@@ -101,7 +101,7 @@ class Sentences:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Evaluation:
     """How well hidden words are guessed on unseen lines, and how well word frequencies alone would do."""
 
     loss: float  # mean -log p of the hidden word
@@ -120,7 +120,7 @@ class Measured:
 
 
 @torch.no_grad()
-def measure(model: Bert, learned: Sentences, unseen: Sentences) -> Measured:
+def measure(model: Bert, learned: Sentences, unseen: Sentences) -> Evaluation:
     """Hidden words and next lines of unseen text, the same questions every time."""
     chances = learned.frequencies()
     asked, guessed, told, pairs = [], [], 0, 0
@@ -135,7 +135,7 @@ def measure(model: Bert, learned: Sentences, unseen: Sentences) -> Measured:
         told += int((model.next_sentence(states).argmax(-1) == apart).sum())
         pairs += len(apart)
     words, guesses = torch.cat(asked), torch.cat(guessed)
-    return Measured(
+    return Evaluation(
         loss=float(torch.cat(losses).mean()),
         by_frequency=float(-chances[words].mean()),
         right=float((guesses == words).float().mean()),
@@ -146,7 +146,7 @@ def measure(model: Bert, learned: Sentences, unseen: Sentences) -> Measured:
 
 
 @dataclass(eq=False)
-class Reading:
+class BertTask:
     """The task of `regard train bert`: some lines to learn from, others to measure with (None in a short text)."""
 
     learned: Sentences
@@ -221,7 +221,7 @@ def train_bert(
     **sizes: Any,
 ) -> Path:
     """Train a small BERT on a text file."""
-    settings = Settings(epochs, rate, warmup, seed, resume)
+    settings = TrainingSettings(epochs, rate, warmup, seed, resume)
     documents, apart = kept_apart(read_documents(data))
     small: dict[str, Any] = {"width": 128, "heads": 4, "layers": 4, "hidden": 512, "length": 128} | sizes
     tokenizer = train_wordpiece((line for lines in documents for line in lines), vocabulary, length=small["length"])
@@ -242,7 +242,7 @@ def train_bert(
         **small,
     )
     facts = {"data": f"{Path(data).parent.name}/{Path(data).name}", "epochs": epochs, "rate": rate, "seed": seed}
-    task = Reading(
+    task = BertTask(
         Sentences(documents, tokenizer, seed, config), Sentences(apart, tokenizer, seed, config) if apart else None
     )
     model = Bert(config)

@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from regard.trace.file import write_atomic
+from regard.files import write_atomic
 from regard.transformer.config import Config
 from regard.transformer.model import Bert, Translator
 from regard.transformer.tokenizing import tokenizer_of

@@ -26,7 +26,7 @@ EVERY = 250  # steps between checkpoints
 CLIP = 1.0  # longest gradient; a longer one is shortened to it
 
 
-class Task(Protocol):
+class TrainingTask(Protocol):
     """What is learned: batches of an epoch, the loss of one, and something a person can read."""
 
     def batches(self, epoch: int) -> Sequence[Any]: ...
@@ -37,7 +37,7 @@ class Task(Protocol):
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """How long and how fast."""
 
     epochs: int
@@ -63,8 +63,8 @@ class Trainer:
 
     model: Translator | Bert
     tokenizer: Any
-    task: Task
-    settings: Settings
+    task: TrainingTask
+    settings: TrainingSettings
     path: Path
     facts: dict[str, Any]
     console: Console

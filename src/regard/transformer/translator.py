@@ -18,13 +18,13 @@ from torch.nn.utils.rnn import pad_sequence
 from regard.transformer.config import Config
 from regard.transformer.model import Translator, cross_entropy
 from regard.transformer.tokenizing import train_bpe
-from regard.transformer.training import Settings, Trainer, by_length
+from regard.transformer.training import Trainer, TrainingSettings, by_length
 
 SMOOTHING = 0.1
 TOKENS = 1200  # per batch: small, because 40,000 pairs need many steps more than they need smooth ones
 
 
-class Pairs:
+class TranslationTask:
     """The task: given the source and the target so far, say the target's next word."""
 
     def __init__(self, pairs: Sequence[tuple[str, str]], tokenizer: Any, seed: int, config: Config) -> None:
@@ -86,7 +86,7 @@ def train_translator(
     **sizes: Any,
 ) -> Path:
     """Train a translator on a file of pairs; the defaults make the one that comes with regard."""
-    settings = Settings(epochs, rate, warmup, seed, resume)
+    settings = TrainingSettings(epochs, rate, warmup, seed, resume)
     pairs = read_pairs(data)
     length = sizes.get("length", Config.length)
     tokenizer = train_bpe((text for pair in pairs for text in pair), vocabulary, length=length)
@@ -101,7 +101,7 @@ def train_translator(
         "seed": seed,
         "capitals": capitals(target for _, target in pairs),
     }
-    task = Pairs(pairs, tokenizer, seed, config)
+    task = TranslationTask(pairs, tokenizer, seed, config)
     return Trainer(
         Translator(config), tokenizer, task, settings, Path(output), facts, console or Console(stderr=True)
     ).run()

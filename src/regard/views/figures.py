@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.trace.file import write_atomic
+from regard.files import write_atomic
+from regard.trace.lettering import plain, readable
 from regard.trace.site import Array, Positions, Site, positions
 from regard.trace.tokens import Token
 from regard.trace.trace import Trace
-from regard.views.lettering import plain, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

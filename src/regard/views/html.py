@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.trace.file import write_atomic
+from regard.files import write_atomic
 from regard.trace.trace import Trace
 from regard.views.wire import encode
 

@@ -23,7 +23,7 @@ _OBVIOUS = ("asked of causal", "in a causal model this is")
 
 
 @dataclass(frozen=True)
-class Named:
+class HeadFinding:
     """A head and one thing it does."""
 
     kind: str
@@ -49,16 +49,16 @@ class Report:
     missing: dict[tuple[str, int, int], dict[str, str]] = field(default_factory=dict)
     cautions: list[str] = field(default_factory=list)
 
-    def named(self, kind: str | None = None) -> list[Named]:
+    def named(self, kind: str | None = None) -> list[HeadFinding]:
         """Every head with everything it does."""
         return [
-            Named(*where, found["name"], found["score"], found["sentence"])
+            HeadFinding(*where, found["name"], found["score"], found["sentence"])
             for where, record in self.heads.items()
             for found in record["patterns"]
             if kind in (None, where[0])
         ]
 
-    def telling(self, count: int, kind: str | None = None) -> list[Named]:
+    def telling(self, count: int, kind: str | None = None) -> list[HeadFinding]:
         """The heads that show something most clearly."""
         return telling(self.named(kind), count)
 

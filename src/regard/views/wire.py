@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import regard
+from regard import __version__
 from regard.measures.types import TYPES
 from regard.trace.site import Array, Mask, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
@@ -87,7 +87,7 @@ def encode(
     header = {
         "format": "regard",
         "version": VERSION,
-        "made": regard.__version__,
+        "made": __version__,
         "facts": dict(trace.facts),
         "types": list(TYPES),
         "cautions": known.cautions if known else [],

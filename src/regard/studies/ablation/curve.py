@@ -17,8 +17,8 @@ from regard.corpus.batches import Item
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between
 from regard.studies.ablation.reduce import AblationMap, AblationStudy, Prepared, portions, record, single_sets
-from regard.studies.ablation.scores import Scores
-from regard.studies.base import Context
+from regard.studies.ablation.scores import AblationScores
+from regard.studies.base import StudyContext
 from regard.trace.heads import Head
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Curve(AblationStudy):
             for row, item in enumerate(part):
                 sums.add(f"scores/{item.number}", record(asked, row, base, found))
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         raise NotImplementedError("the curve is part of the result of the study of single heads")
 
 
@@ -90,7 +90,7 @@ def removals_of(study: AblationMap, sums: Sums, model: Model) -> list[Removal]:
     from regard.studies.ablation.report import importance_of, normalised
 
     ready = study.prepared(model)
-    scores = Scores.of(sums, ready, study.seed)
+    scores = AblationScores.of(sums, ready, study.seed)
     even = scores.numbers % 2 == 0
     if len(ready.heads) < 2:
         raise ValueError(f"{model.name} has one head only; there is nothing to remove together")
@@ -131,7 +131,7 @@ def _patterns(study: AblationMap, model: Model, ready: Prepared) -> list[Removal
     return found
 
 
-def curve_table(scores: Scores, study: Curve) -> pd.DataFrame:
+def curve_table(scores: AblationScores, study: Curve) -> pd.DataFrame:
     """A row per set of heads: its score, the change with its interval over odd examples."""
     import pandas as pd
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.studies.figures import grid_axes, new_figure
+from regard.trace.lettering import plain
 from regard.views.figures import Picture, head_colour
-from regard.views.lettering import plain
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from regard.ablation.tasks import Asked, Task, task_for
+from regard.ablation.tasks import Task, TaskBatch, task_for
 from regard.capture import Ablation, Means
 from regard.capture.gates import gate_gradients
 from regard.capture.prefix import Shared
@@ -20,7 +20,7 @@ from regard.corpus.batches import Item
 from regard.corpus.identity import source_identity
 from regard.corpus.readers.source import Problems, Source, read
 from regard.corpus.sums import Array, Sums
-from regard.studies.base import Batch, Context, Study
+from regard.studies.base import Batch, Study, StudyContext
 from regard.trace.heads import MODES, Head, all_heads
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class AblationMap(AblationStudy):
                 sums.add(f"{SCORES}/{item.number}", record(asked, row, base, runs))
                 sums.add(f"{IMPORTANCE}/{item.number}", importance[row])
 
-    def _runs(self, ready: Prepared, asked: Asked, count: int) -> tuple[Array, Array]:
+    def _runs(self, ready: Prepared, asked: TaskBatch, count: int) -> tuple[Array, Array]:
         """(B,) numbers of the model as it is, and (B, modes * runs) of those with a head, then with a layer off."""
         runs = ready.shared.batch(asked.inputs)
         sets = single_sets(ready)
@@ -203,7 +203,7 @@ class AblationMap(AblationStudy):
         self.curved = curve_of(self, sums, model)
         return self.curved
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.ablation.report import ablation_result
 
         return ablation_result(sums, context, self)
@@ -215,7 +215,7 @@ def single_sets(ready: Prepared) -> list[tuple[Head, ...]]:
     return heads + [tuple(h for h in ready.heads if (h.kind, h.layer) == place) for place in ready.layers]
 
 
-def record(asked: Asked, row: int, base: Array, runs: Array) -> Array:
+def record(asked: TaskBatch, row: int, base: Array, runs: Array) -> Array:
     """An example's numbers: how many questions, what is expected, without an edit, and under each."""
     expected = asked.expected[row] if asked.expected.ndim == 1 else 0.0
     return np.concatenate([[asked.counts[row], float(expected), base[row]], runs[row]])
@@ -239,7 +239,7 @@ def portions(items: list[Item], task: Task) -> Iterator[list[Item]]:
     yield part
 
 
-def _importance(model: Model, ready: Prepared, asked: Asked, count: int) -> Array:
+def _importance(model: Model, ready: Prepared, asked: TaskBatch, count: int) -> Array:
     """(B, heads) |dL/dxi| of each example's own loss by a factor at each head's output."""
     inputs = model.ready(asked.inputs)
     found = gate_gradients(

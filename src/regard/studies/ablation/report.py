@@ -15,8 +15,8 @@ from regard.measures.intervals import between, resampled
 from regard.studies.ablation.curve import DRAWS, curve_findings, curve_table
 from regard.studies.ablation.figures import CLEAR, curve_picture, map_picture
 from regard.studies.ablation.reduce import IMPORTANCE, AblationMap, Prepared, single_sets
-from regard.studies.ablation.scores import Chance, Scores, chance, held_out, spearman
-from regard.studies.base import Context
+from regard.studies.ablation.scores import AblationScores, Chance, chance, held_out, spearman
+from regard.studies.base import StudyContext
 from regard.studies.figures import heat_picture
 from regard.studies.result import Result
 
@@ -30,12 +30,12 @@ CURVE = (
 WORDS = {"zero": "output removed", "uniform": "attention made even", "mean": "mean output in place of its own"}
 
 
-def ablation_result(sums: Sums, context: Context, study: AblationMap) -> Result:
+def ablation_result(sums: Sums, context: StudyContext, study: AblationMap) -> Result:
     """Tables and figures of what heads are worth."""
     import pandas as pd
 
     ready = study.prepared(context.model)
-    scores = Scores.of(sums, ready, study.seed)
+    scores = AblationScores.of(sums, ready, study.seed)
     heads, layers, said = [], [], [_baseline(scores)]
     for mode, own in _by_mode(scores, study, ready):
         first = own.only(own.everyone, slice(len(ready.heads)))
@@ -51,7 +51,7 @@ def ablation_result(sums: Sums, context: Context, study: AblationMap) -> Result:
     drawers = dict(_drawers(table, by_layer, importance, scores, context))
     tables = {"Whole layers": by_layer, "Importance": importance, "Agreement with importance": agreement}
     if context.second is not None and study.curved is not None:
-        odd = Scores.of(context.second, ready, study.seed)
+        odd = AblationScores.of(context.second, ready, study.seed)
         curve = tables["Heads removed together"] = curve_table(odd, study.curved)
         said += curve_findings(curve, odd.baseline, ready.task)
         drawers["curve"] = (CURVE, _curve(curve, odd, context))
@@ -68,14 +68,14 @@ def ablation_result(sums: Sums, context: Context, study: AblationMap) -> Result:
     )
 
 
-def _by_mode(scores: Scores, study: AblationMap, ready: Prepared) -> Iterator[tuple[str, Scores]]:
+def _by_mode(scores: AblationScores, study: AblationMap, ready: Prepared) -> Iterator[tuple[str, AblationScores]]:
     """The runs of each mode: heads, then layers."""
     runs = len(single_sets(ready))
     for number, mode in enumerate(study.modes):
         yield mode, scores.only(scores.everyone, slice(number * runs, (number + 1) * runs))
 
 
-def _table(scores: Scores, ready: Prepared, mode: str, luck: Chance) -> pd.DataFrame:
+def _table(scores: AblationScores, ready: Prepared, mode: str, luck: Chance) -> pd.DataFrame:
     """A row per head, or per layer: the score without it, the change with its interval, and how often luck does so."""
     import pandas as pd
 
@@ -103,7 +103,7 @@ def _table(scores: Scores, ready: Prepared, mode: str, luck: Chance) -> pd.DataF
 # -- importance --------------------------------------------------------------------------------------------------
 
 
-def importance_of(sums: Sums, scores: Scores, chosen: Array | None = None) -> Array:
+def importance_of(sums: Sums, scores: AblationScores, chosen: Array | None = None) -> Array:
     """(1 + draws, heads) mean |dL/dxi| over examples, all or some of them."""
     own = scores if chosen is None else scores.only(chosen)
     each = np.stack([sums[f"{IMPORTANCE}/{number}"] for number in own.numbers])  # (n, heads)
@@ -120,7 +120,7 @@ def normalised(importance: Array, ready: Prepared) -> Array:
     return made
 
 
-def _importance(weights: Array, scores: Scores, ready: Prepared) -> pd.DataFrame:
+def _importance(weights: Array, scores: AblationScores, ready: Prepared) -> pd.DataFrame:
     import pandas as pd
 
     made = normalised(weights, ready)
@@ -138,7 +138,7 @@ def _importance(weights: Array, scores: Scores, ready: Prepared) -> pd.DataFrame
     )
 
 
-def _agreement(weights: Array, scores: Scores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
+def _agreement(weights: Array, scores: AblationScores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
     """Spearman's correlation over heads of importance with what is lost without the head."""
     import pandas as pd
 
@@ -156,7 +156,7 @@ def _agreement(weights: Array, scores: Scores, study: AblationMap, ready: Prepar
 # -- words ---------------------------------------------------------------------------------------------------
 
 
-def _baseline(scores: Scores) -> str:
+def _baseline(scores: AblationScores) -> str:
     low, high = scores.baseline_interval
     return (
         f"The model as it is: {scores.task.score} {scores.baseline:.3f}{between(low, high, '.3f')} over "
@@ -164,7 +164,7 @@ def _baseline(scores: Scores) -> str:
     )
 
 
-def _findings(mode: str, scores: Scores, ready: Prepared, luck: Chance) -> list[str]:
+def _findings(mode: str, scores: AblationScores, ready: Prepared, luck: Chance) -> list[str]:
     """What one mode showed, in sentences: how many heads help, what luck gives, which are clear, held-out gains."""
     names = [f"{head.layer}.{head.head}" for head in ready.heads]
     count = len(names)
@@ -198,7 +198,7 @@ def _agreed(agreement: pd.DataFrame) -> str:
     return f"Importance (gradients) against what is lost without a head, rank correlation: {'; '.join(parts)}."
 
 
-def _cautions(context: Context) -> list[str]:
+def _cautions(context: StudyContext) -> list[str]:
     said = [
         "One fine-tuned model is one draw: heads that help here need not help after another seed; use several.",
         "zero, uniform and mean answer different questions; a head can matter in one and not in another.",
@@ -207,7 +207,7 @@ def _cautions(context: Context) -> list[str]:
     return said + [text for text in context.cautions() if text.startswith("Long") or "could not be read" in text]
 
 
-def _examples(scores: Scores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
+def _examples(scores: AblationScores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
     """A row per example: how it went as the model is, and in each run."""
     import pandas as pd
 
@@ -220,7 +220,7 @@ def _examples(scores: Scores, study: AblationMap, ready: Prepared) -> pd.DataFra
 
 
 def _drawers(
-    table: pd.DataFrame, layers: pd.DataFrame, importance: pd.DataFrame, scores: Scores, context: Context
+    table: pd.DataFrame, layers: pd.DataFrame, importance: pd.DataFrame, scores: AblationScores, context: StudyContext
 ) -> Iterator[tuple[str, Any]]:
     task, baseline = scores.task, scores.baseline
     for mode in dict.fromkeys(table["mode"]):
@@ -243,5 +243,5 @@ def _map(mine: pd.DataFrame, whole: pd.DataFrame, baseline: float, task: Any, ti
     return lambda: map_picture(mine, whole, baseline, task, title)
 
 
-def _curve(curve: pd.DataFrame, odd: Scores, context: Context) -> Any:
+def _curve(curve: pd.DataFrame, odd: AblationScores, context: StudyContext) -> Any:
     return lambda: curve_picture(curve, odd.baseline, odd.task, f"{context.model.name}: heads removed together")

@@ -26,7 +26,7 @@ _AT_ONCE = 500
 
 
 @dataclass(eq=False)
-class Scores:
+class AblationScores:
     """Numbers of n examples in K runs, beside those of the model as it is."""
 
     task: Task
@@ -39,7 +39,7 @@ class Scores:
     clusters: Array | None = None  # (n,) what examples are drawn with; each with itself unless given
 
     @classmethod
-    def of(cls, sums: Sums, ready: Prepared, seed: int) -> Scores:
+    def of(cls, sums: Sums, ready: Prepared, seed: int) -> AblationScores:
         """The examples that sums hold, in their order."""
         found = {int(name.split("/")[1]): rows for name, rows in sums.arrays.items() if name.startswith(f"{SCORES}/")}
         numbers = np.array(sorted(found))
@@ -51,9 +51,9 @@ class Scores:
         )
         return cls(ready.task, numbers, counts, expected, table[:, 2], table[:, 3:], seed, clusters)
 
-    def only(self, chosen: Array, runs: Array | slice = slice(None)) -> Scores:
+    def only(self, chosen: Array, runs: Array | slice = slice(None)) -> AblationScores:
         """Some of the examples, some of the runs."""
-        return Scores(
+        return AblationScores(
             self.task,
             self.numbers[chosen],
             self.counts[chosen],
@@ -147,7 +147,7 @@ class Chance:
     p_hurts: Array  # (K,) how often luck's worst run loses as much
 
 
-def chance(scores: Scores, flips: int = FLIPS) -> Chance:
+def chance(scores: AblationScores, flips: int = FLIPS) -> Chance:
     """Sign-flip tests: of how many runs gain, and of each run's gain with all the others in view."""
     parts = scores.by_cluster(scores.shares)
     size = np.sqrt((parts**2).sum(axis=0))
@@ -187,7 +187,7 @@ class HeldOut:
     high: float
 
 
-def held_out(scores: Scores) -> list[HeldOut]:
+def held_out(scores: AblationScores) -> list[HeldOut]:
     """Choose the best run by even examples and judge it by odd ones, and the other way round."""
     found = []
     for half in (0, 1):

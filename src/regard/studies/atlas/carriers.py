@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from regard.studies.base import Batch
-    from regard.trace.places import Context
+    from regard.trace.places import MapContext
 
 BUCKETS = 512
 CARRIED = ("same word", "same word in the other sentence", "repeated token")
@@ -54,7 +54,13 @@ class Carried:
 
 
 def carried_of(
-    batch: Batch, side: str, contexts: list[Context], asked: Array, counted: Array, chance: Array, device: torch.device
+    batch: Batch,
+    side: str,
+    contexts: list[MapContext],
+    asked: Array,
+    counted: Array,
+    chance: Array,
+    device: torch.device,
 ) -> list[Carried]:
     """The rows of each pattern of `CARRIED` that was asked; counted and chance are (B, Q, A). Notes their words."""
     found = []
@@ -73,7 +79,7 @@ def carried_of(
     return found
 
 
-def _type(context: Context, token: str, position: int) -> str:
+def _type(context: MapContext, token: str, position: int) -> str:
     """The word at a position, or its token where it is none, as far as it is looked at."""
     word = context.queries.words[position]
     text = token.strip().lower() if word < 0 else context.names[word]

@@ -15,9 +15,9 @@ from regard.measures.entropy import SMOOTH, x_log_x
 from regard.patterns.definitions import PATTERNS
 from regard.studies.atlas.carriers import BUCKETS, CARRIED
 from regard.studies.atlas.types import Typing
-from regard.studies.base import Batch, Context, Study, key
+from regard.studies.base import Batch, Study, StudyContext, key
 from regard.studies.tables import Tables, of_all, tables_of
-from regard.studies.taking import Taker, View
+from regard.studies.taking import LayerView, Taker
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -38,7 +38,7 @@ class Atlas(Study):
         """Reduce each layer to numbers per input."""
         return AtlasTaker(batch)
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.atlas.report import atlas_result
 
         return atlas_result(sums, context)
@@ -51,7 +51,7 @@ class AtlasTaker(Taker[Tables]):
         super().__init__(batch)
         self.typing = Typing(batch)
 
-    def make(self, view: View) -> Tables:
+    def make(self, view: LayerView) -> Tables:
         return tables_of(self.batch, view)
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
+from regard.files import write_atomic
 from regard.measures.intervals import FEWEST, between, clusters_of, interval, resampled
 from regard.measures.reading import lift
 from regard.measures.types import TYPES
@@ -19,11 +20,10 @@ from regard.patterns.definitions import BAG, PATTERNS, USUAL
 from regard.patterns.naming import FLOOR, own_name
 from regard.studies.atlas.carriers import carrier_cautions
 from regard.studies.atlas.page import head_records
-from regard.studies.base import Context, layers_of
+from regard.studies.base import StudyContext, layers_of
 from regard.studies.controls import Ranged
 from regard.studies.figures import grid_picture, share_picture
 from regard.studies.result import Result
-from regard.trace.file import write_atomic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "mass", "argmax", "chance", "rows")
 
 
-def atlas_result(sums: Sums, context: Context) -> Result:
+def atlas_result(sums: Sums, context: StudyContext) -> Result:
     """Tables and figures of the atlas."""
     table = atlas_table(sums)
     named = named_heads(table)
@@ -212,7 +212,7 @@ def _shape(table: pd.DataFrame, kind: str) -> tuple[int, int]:
 
 
 def _findings(
-    table: pd.DataFrame, named: pd.DataFrame, controls: dict[str, pd.DataFrame], context: Context
+    table: pd.DataFrame, named: pd.DataFrame, controls: dict[str, pd.DataFrame], context: StudyContext
 ) -> list[str]:
     """The result in sentences: counts, the strongest head of each pattern, the control."""
     heads, with_name = _count(table), _count(named)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Array
-from regard.measures.shape import OFFSETS, Shape, Sums, shape_of, shape_sums, uniform_attention
+from regard.measures.shape import OFFSETS, Shape, ShapeSums, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, TYPES, type_probabilities
 from regard.studies.base import Batch, key
 from regard.studies.taking import sides_of
@@ -69,7 +69,7 @@ class Typing:
             shares = np.zeros((len(self.batch.items), sum(heads), len(TYPES)))
             counts = np.zeros((len(self.batch.items), sum(heads)))
             for segments, numbers in self._groups(side).items():
-                made = Sums(columns[numbers], diagonals[:, numbers])
+                made = ShapeSums(columns[numbers], diagonals[:, numbers])
                 shape = _shape(made, evenness[numbers], visible[numbers[0]], segments)
                 found = type_probabilities(shape)  # (n, H, 5)
                 shares[numbers] = np.nan_to_num(found)
@@ -112,11 +112,11 @@ def _diagonals(attention: torch.Tensor) -> torch.Tensor:
     return found
 
 
-def _shape(sums: Sums, evenness: Array, visible: Array, segments: tuple[int, ...]) -> Shape:
+def _shape(sums: ShapeSums, evenness: Array, visible: Array, segments: tuple[int, ...]) -> Shape:
     """Shape features (n, H of all layers) of inputs that are alike."""
     length = len(segments)
     present = sorted({label + 1 for label in segments})
     labels = np.array(segments)
     uniform = shape_sums(uniform_attention(visible[:length, :length].astype(np.float32)), labels, labels)
-    own = Sums(sums.columns[:, :, present, :length], sums.diagonals[..., :length])
+    own = ShapeSums(sums.columns[:, :, present, :length], sums.diagonals[..., :length])
     return shape_of(own, uniform, labels, evenness.reshape(-1))

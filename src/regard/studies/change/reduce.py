@@ -20,7 +20,7 @@ from regard.corpus.sums import Sums
 from regard.measures.divergence import SMOOTH
 from regard.measures.entropy import x_log_x
 from regard.studies.atlas.reduce import AtlasTaker
-from regard.studies.base import Batch, Context, Study, naming
+from regard.studies.base import Batch, Study, StudyContext, naming
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -87,7 +87,7 @@ class Change(Study):
         """The atlas of one of the models."""
         return AtlasTaker(batch)
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.change.report import change_result
 
         return change_result(sums, context, self.other)

@@ -12,7 +12,7 @@ import numpy as np
 from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.studies.atlas.report import atlas_table, named_heads
-from regard.studies.base import Context
+from regard.studies.base import StudyContext
 from regard.studies.change.reduce import MEASURES, SIDES
 from regard.studies.figures import heat_picture
 from regard.studies.profiles import head_table, layer_table, lines
@@ -27,7 +27,7 @@ _HEAD = ["kind", "layer", "head", "measure"]
 _PLACES = ("change", "inputs")
 
 
-def change_result(sums: Sums, context: Context, other: Model) -> Result:
+def change_result(sums: Sums, context: StudyContext, other: Model) -> Result:
     """Tables and figures of what changed between two models."""
     before, after = (_of(sums, side) for side in SIDES)
     table = head_table(after, lambda kind: MEASURES, *_PLACES).drop(columns="chance")

@@ -14,9 +14,9 @@ import torch
 from regard.corpus.batches import Item
 from regard.corpus.readers.coreference import Document
 from regard.corpus.readers.source import read
-from regard.studies.base import Batch, Context
-from regard.studies.coref.questions import Question
-from regard.studies.coref.reduce import NOWHERE, SETS, Asked, Coref, Finder
+from regard.studies.base import Batch, StudyContext
+from regard.studies.coref.questions import CorefQuestion
+from regard.studies.coref.reduce import NOWHERE, SETS, Coref, CorefBatch, Finder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,15 +34,15 @@ class _Watcher(Finder):
     def __init__(self, batch: Batch, rows: str, kind: str, layer: int) -> None:
         super().__init__(batch, rows)
         self.place = kind, layer
-        self.asked: Asked | None = None
+        self.asked: CorefBatch | None = None
         self.choices: torch.Tensor | None = None  # (B, H, 2, N)
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: Asked | None) -> None:
+    def take(self, layer: Layer, attention: torch.Tensor, made: CorefBatch | None) -> None:
         if (layer.kind, layer.layer) == self.place and made is not None:
             self.asked, self.choices = made, made.choices(attention).cpu()
 
 
-def example_table(context: Context, kind: str, layer: int, head: int) -> pd.DataFrame | None:
+def example_table(context: StudyContext, kind: str, layer: int, head: int) -> pd.DataFrame | None:
     """Some mentions of the first inputs; None where the corpus cannot be read again."""
     import pandas as pd
 
@@ -66,7 +66,7 @@ def example_table(context: Context, kind: str, layer: int, head: int) -> pd.Data
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _row(document: Document, question: Question, chosen: list[int]) -> tuple[Any, ...]:
+def _row(document: Document, question: CorefQuestion, chosen: list[int]) -> tuple[Any, ...]:
     said = ["right" if word in question.right else "wrong" for word in chosen]
     answers = sorted(question.right)
     return (
@@ -78,7 +78,7 @@ def _row(document: Document, question: Question, chosen: list[int]) -> tuple[Any
     )
 
 
-def _excerpt(document: Document, question: Question, places: list[int]) -> str:
+def _excerpt(document: Document, question: CorefQuestion, places: list[int]) -> str:
     """The words around these places, the mention in brackets."""
     start = max(0, min(*places, question.mention.start) - _AROUND)
     end = min(len(document.words), max(*places, question.mention.end - 1) + _AROUND + 1)

@@ -19,7 +19,7 @@ _GENDERS = {"m": "masculine", "f": "feminine"}
 
 
 @dataclass(frozen=True)
-class Question:
+class CorefQuestion:
     """Whom does a mention mean? Words are places in the document."""
 
     mention: Mention
@@ -40,12 +40,12 @@ class Question:
         """Head words of all candidates."""
         return frozenset(other.head for other in self.candidates)
 
-    def among(self, seen: Collection[int]) -> Question:
+    def among(self, seen: Collection[int]) -> CorefQuestion:
         """The question with the candidates whose head word is one of these."""
-        return Question(self.mention, tuple(other for other in self.candidates if other.head in seen), self.groups)
+        return CorefQuestion(self.mention, tuple(other for other in self.candidates if other.head in seen), self.groups)
 
 
-def questions_of(document: Document) -> list[Question]:
+def questions_of(document: Document) -> list[CorefQuestion]:
     """A question per mention: its candidates are the mentions whose head word stands before its own.
 
     Where only pronouns are asked about (GAP, WinoBias), the candidates are the names given, on either side.
@@ -53,7 +53,7 @@ def questions_of(document: Document) -> list[Question]:
     asked = document.mentions
     if document.pronouns:
         asked = tuple(mention for mention in asked if mention.type == "pronoun")
-    return [Question(mention, _candidates(document, mention), _groups(document, mention)) for mention in asked]
+    return [CorefQuestion(mention, _candidates(document, mention), _groups(document, mention)) for mention in asked]
 
 
 def _candidates(document: Document, mention: Mention) -> tuple[Mention, ...]:
@@ -70,25 +70,25 @@ def _groups(document: Document, mention: Mention) -> tuple[str, ...]:
 # -- baselines -------------------------------------------------------------------------------------------------
 
 
-def baselines_of(document: Document, question: Question) -> tuple[bool, ...]:
+def baselines_of(document: Document, question: CorefQuestion) -> tuple[bool, ...]:
     """Whether each of `BASELINES` finds a right answer."""
     chosen = (nearest(question), head_match(document, question), sieve(document, question))
     return tuple(word in question.right for word in chosen)
 
 
-def nearest(question: Question, fits: Callable[[Mention], bool] = lambda mention: True) -> int | None:
+def nearest(question: CorefQuestion, fits: Callable[[Mention], bool] = lambda mention: True) -> int | None:
     """The head word of the nearest candidate that fits; of two as near, the one before."""
     fitting = [other.head for other in question.candidates if fits(other)]
     return min(fitting, key=lambda word: (abs(word - question.word), word), default=None)
 
 
-def head_match(document: Document, question: Question) -> int | None:
+def head_match(document: Document, question: CorefQuestion) -> int | None:
     """The nearest candidate with the same head word; none, and so wrong, where there is none."""
     said = document.words[question.word].lower()
     return nearest(question, lambda other: document.words[other.head].lower() == said)
 
 
-def sieve(document: Document, question: Question) -> int | None:
+def sieve(document: Document, question: CorefQuestion) -> int | None:
     """The nearest candidate that passes the first of four tests that any passes, as Clark et al. (2019) do.
 
     The same words; the same head word; agreement in person, gender and number as far as known (`traits_of`); any.

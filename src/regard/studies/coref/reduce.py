@@ -20,9 +20,9 @@ from regard.corpus.aligning import ROWS, WordMaps, word_pieces
 from regard.corpus.readers.coreference import Document, document_of, windows
 from regard.corpus.readers.source import Example
 from regard.corpus.sums import Array, Sums
-from regard.studies.base import Batch, Context, Study
-from regard.studies.coref.questions import BASELINES, GROUPS, Question, baselines_of, questions_of
-from regard.studies.taking import Taker, View
+from regard.studies.base import Batch, Study, StudyContext
+from regard.studies.coref.questions import BASELINES, GROUPS, CorefQuestion, baselines_of, questions_of
+from regard.studies.taking import LayerView, Taker
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -82,14 +82,14 @@ class Coref(Study):
         """Note how often each head finds a right word."""
         return Finder(batch, self.rows)
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.coref.report import coref_result
 
         return coref_result(sums, context)
 
 
 @dataclass(eq=False)
-class Asked:
+class CorefBatch:
     """The questions of a batch, N at most in an input of W words at most.
 
     `questions` are those of each input; `rows` (B, N, T) averages over the pieces of the asking word, `summing`
@@ -98,7 +98,7 @@ class Asked:
     documents.
     """
 
-    questions: list[list[Question]]
+    questions: list[list[CorefQuestion]]
     rows: torch.Tensor
     summing: torch.Tensor
     allowed: torch.Tensor
@@ -118,7 +118,7 @@ class Asked:
         return right.gather(-1, choices.clamp(min=0)[..., None])[..., 0] & (choices != NOWHERE)
 
 
-class Finder(Taker["Asked | None"]):
+class Finder(Taker["CorefBatch | None"]):
     """One batch."""
 
     def __init__(self, batch: Batch, rows: str) -> None:
@@ -129,9 +129,9 @@ class Finder(Taker["Asked | None"]):
             word_pieces(item.encoded.side.tokens, document.spans)
             for item, document in zip(batch.items, self.documents, strict=True)
         ]
-        self._noted: dict[bool, Asked | None] = {}
+        self._noted: dict[bool, CorefBatch | None] = {}
 
-    def make(self, view: View) -> Asked | None:
+    def make(self, view: LayerView) -> CorefBatch | None:
         """The batch's questions; None for a decoder's own words and for cross-attention, and where nothing is asked.
 
         A causal model chooses among the words up to its own; layers that see fewer are asked the same.
@@ -142,12 +142,12 @@ class Finder(Taker["Asked | None"]):
             self._noted[view.causal] = self._ask(view)
         return self._noted[view.causal]
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: Asked | None) -> None:
+    def take(self, layer: Layer, attention: torch.Tensor, made: CorefBatch | None) -> None:
         assert made is not None  # layers without questions are passed over
         hits = made.hits(made.choices(attention)).to(made.counts.dtype)
         self.add(layer, "correct", torch.einsum("bhsn,bngf->bhsgf", hits, made.counts))
 
-    def _ask(self, view: View) -> Asked | None:
+    def _ask(self, view: LayerView) -> CorefBatch | None:
         """The questions as arrays; notes what does not depend on the heads."""
         lengths = [len(document.words) for document in self.documents]
         maps = WordMaps(self.pieces, lengths, view.visible.shape[-1], rows=self.rows, device=view.device)
@@ -179,7 +179,7 @@ class Finder(Taker["Asked | None"]):
         self.batch.add(f"{kind}/chance", np.einsum("bsn,bngf->bsgf", chance, counts))
         if not shape[1]:
             return None
-        return Asked(questions, view.tensor(rows), maps.summing, *map(view.tensor, (allowed, right, counts)))
+        return CorefBatch(questions, view.tensor(rows), maps.summing, *map(view.tensor, (allowed, right, counts)))
 
 
 def _seen(present: Array, causal: bool) -> Array:
@@ -188,7 +188,7 @@ def _seen(present: Array, causal: bool) -> Array:
     return np.tril(seen) if causal else seen
 
 
-def _open_questions(document: Document, seen: Array, fates: Array) -> Iterator[Question]:
+def _open_questions(document: Document, seen: Array, fates: Array) -> Iterator[CorefQuestion]:
     """The questions that have an answer and a choice; counts what becomes of the others."""
     for question in questions_of(document):
         visible = question.among(np.flatnonzero(seen[question.word]).tolist())

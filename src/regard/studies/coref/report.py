@@ -13,7 +13,7 @@ import numpy as np
 
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between
-from regard.studies.base import Context
+from regard.studies.base import StudyContext
 from regard.studies.controls import Controls
 from regard.studies.coref.examples import example_table
 from regard.studies.coref.questions import BASELINES
@@ -46,7 +46,7 @@ _SELECTION = (
 )
 
 
-def coref_result(sums: Sums, context: Context) -> Result:
+def coref_result(sums: Sums, context: StudyContext) -> Result:
     """Tables and figures of which heads find antecedents."""
     every = tallies_of(sums)
     fates = _fates(sums)
@@ -87,7 +87,7 @@ def _fates(sums: Sums) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "mentions", "count"])
 
 
-def _examples(context: Context, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _examples(context: StudyContext, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What the best head over all mentions chooses in the first inputs."""
     mine = table[(table["candidates"] == SETS[0]) & (table["mentions"] == "all")]
     best = mine.loc[mine["value"].idxmax()]

@@ -14,8 +14,8 @@ import torch
 
 from regard.capture.rebuild import output_weight
 from regard.corpus.sums import Array, Sums
-from regard.studies.base import Batch, Context, Study, key
-from regard.studies.taking import Taker, View, places_in
+from regard.studies.base import Batch, Study, StudyContext, key
+from regard.studies.taking import LayerView, Taker, places_in
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -36,7 +36,7 @@ class Norms(Study):
         """Reduce each layer to shares per head and input, and norms per token of the vocabulary."""
         return NormsTaker(batch)
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.norms.report import norms_result
 
         return norms_result(sums, context)
@@ -58,7 +58,7 @@ class Classes:
 class NormsTaker(Taker[Classes]):
     """One batch."""
 
-    def make(self, view: View) -> Classes:
+    def make(self, view: LayerView) -> Classes:
         batch, queries, keys = view.visible.shape
         classes = np.zeros((batch, keys, len(CLASSES)), np.float32)
         rows = np.zeros((batch, queries), np.float32)

@@ -11,7 +11,7 @@ import numpy as np
 
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between, correlation_interval
-from regard.studies.base import Context, layers_of
+from regard.studies.base import StudyContext, layers_of
 from regard.studies.controls import CONTROL
 from regard.studies.norms.reduce import CLASSES, VOCABULARY
 from regard.studies.profiles import head_table, layer_table, lines
@@ -31,7 +31,7 @@ QUANTITIES = {
 _FEWEST = 5  # times a token must occur for its mean norm to be ranked
 
 
-def norms_result(sums: Sums, context: Context) -> Result:
+def norms_result(sums: Sums, context: StudyContext) -> Result:
     """Tables and figures of weights beside norms."""
     table = _table(sums, heads=True)
     layers = _table(sums, heads=False)
@@ -74,7 +74,7 @@ def classes_of(kind: str) -> tuple[str, ...]:
     return ("the first token", *CLASSES[1:]) if kind == "decoder" else CLASSES
 
 
-def _missing(layers: pd.DataFrame, context: Context) -> str:
+def _missing(layers: pd.DataFrame, context: StudyContext) -> str:
     """Why there are no norms, where there are none."""
     if (layers["quantity"] != "weight").any():
         return ""

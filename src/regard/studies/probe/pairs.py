@@ -19,7 +19,7 @@ import numpy as np
 from regard.corpus.sums import Array
 from regard.studies.probe.features import Features
 from regard.studies.probe.linear import Linear
-from regard.studies.probe.scores import Scores, by_sentence
+from regard.studies.probe.scores import ProbeScores, by_sentence
 from regard.studies.probe.trees import Control, Tree
 
 DEPENDENCY, RELATION = "pairs/dependency", "pairs/relation"
@@ -30,7 +30,7 @@ _MAJORITY = {"model": "majority", "control task": "control task, majority"}
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class WordPairs:
     """Pairs of words of one sentence, (m,) each: the attending one, the attended one, the class of the pair."""
 
     query: Array
@@ -38,11 +38,11 @@ class Pairs:
     classes: Array
 
 
-Maker = Callable[[Tree], Pairs]
-Reader = Callable[[Tree, Pairs], Array]  # -> (m, features)
+Maker = Callable[[Tree], WordPairs]
+Reader = Callable[[Tree, WordPairs], Array]  # -> (m, features)
 
 
-def linked(tree: Tree, seed: int = 0) -> Pairs:
+def linked(tree: Tree, seed: int = 0) -> WordPairs:
     """Every dependency (class 1), and as many pairs without one (class 0)."""
     word = ~tree.punctuation
     dependents = np.flatnonzero((tree.heads >= 0) & word)
@@ -55,18 +55,18 @@ def linked(tree: Tree, seed: int = 0) -> Pairs:
     rng = np.random.Generator(np.random.Philox(key=[seed, tree.number]))
     some = rng.permutation(len(dependents))[:size]
     none = others[rng.permutation(len(others))[:size]]
-    return Pairs(
+    return WordPairs(
         np.concatenate([dependents[some], none[:, 0]]),
         np.concatenate([heads[some], none[:, 1]]),
         np.repeat([1, 0], size),
     )
 
 
-def related(tree: Tree, names: Mapping[str, int]) -> Pairs:
+def related(tree: Tree, names: Mapping[str, int]) -> WordPairs:
     """Every dependency of a relation that is named, with the relation's number."""
     classes = np.array([names.get(name, -1) for name in tree.relations], np.int64)
     dependents = np.flatnonzero((tree.heads >= 0) & ~tree.punctuation & (classes >= 0))
-    return Pairs(dependents, tree.heads[dependents], classes[dependents])
+    return WordPairs(dependents, tree.heads[dependents], classes[dependents])
 
 
 def frequent(trees: Iterable[Tree], least: int) -> dict[str, int]:
@@ -83,7 +83,7 @@ def frequent(trees: Iterable[Tree], least: int) -> dict[str, int]:
 def both_directions(features: Features) -> Reader:
     """A_ij and A_ji of every head."""
 
-    def read(tree: Tree, pairs: Pairs) -> Array:
+    def read(tree: Tree, pairs: WordPairs) -> Array:
         maps = features.attention.get(tree.number)  # (n + 2, n + 2, heads)
         found = maps[pairs.query, pairs.key], maps[pairs.key, pairs.query]
         return np.concatenate(found, axis=1).astype(np.float64)
@@ -96,7 +96,7 @@ def one_direction(features: Features) -> Reader:
     return lambda tree, pairs: np.asarray(features.attention.get(tree.number)[pairs.query, pairs.key], np.float64)
 
 
-def distance(tree: Tree, pairs: Pairs) -> Array:
+def distance(tree: Tree, pairs: WordPairs) -> Array:
     """Which side the other word is on and how far: one of 2 * FURTHEST columns."""
     offset = np.clip(pairs.key - pairs.query, -FURTHEST, FURTHEST)
     return np.asarray(np.eye(2 * FURTHEST + 1)[offset + FURTHEST])
@@ -111,7 +111,7 @@ class PairProbe:
 
     training: Sequence[Tree]
     test: Sequence[Tree]
-    scores: Scores
+    scores: ProbeScores
     seed: int = 0
     least: int = 100  # dependencies of a relation in training and development
     development: Sequence[Tree] = ()  # counted for `least` alone, so that all runs tell the same relations apart
@@ -147,7 +147,7 @@ class PairProbe:
     def _dependency(self, of: str, read: Reader, control: Control | None = None) -> None:
         self.report(f"is there a dependency: {of}")
 
-        def make(tree: Tree) -> Pairs:
+        def make(tree: Tree) -> WordPairs:
             pairs = linked(tree, self.seed)
             return pairs if control is None else replace(pairs, classes=control.sides(tree)[pairs.query])
 
@@ -159,7 +159,7 @@ class PairProbe:
         classes = np.concatenate([related(tree, names).classes for tree in self.training])
         counts = np.bincount(classes, minlength=len(names))
 
-        def make(tree: Tree) -> Pairs:
+        def make(tree: Tree) -> WordPairs:
             pairs = related(tree, names)
             if control is None:
                 return pairs

@@ -18,7 +18,7 @@ from regard.studies.controls import RANDOM, SHUFFLED
 from regard.studies.figures import heat_picture, new_figure
 from regard.studies.probe.linear import TOLERANCE
 from regard.studies.probe.pairs import ROOM
-from regard.studies.probe.scores import Scores, Value
+from regard.studies.probe.scores import ProbeScores, Value
 from regard.studies.result import Result
 from regard.views.figures import Picture, head_colour
 
@@ -50,7 +50,7 @@ _COLUMNS = ("probe", "measure", "of", *_NUMBERS)
 
 def probe_result(progress: Progress, meta: Mapping[str, Any]) -> Result:
     """Tables and figures of all probes."""
-    scores = Scores(sums=progress.sums)
+    scores = ProbeScores(sums=progress.sums)
     measures = [name for name in MEASURES if f"{name}/model" in scores]
     tables = {
         "Against baselines and controls": _differences(scores, measures),
@@ -76,7 +76,7 @@ def _row(place: str, of: str, value: Value) -> tuple[Any, ...]:
     return probe, measure, of, *astuple(value)
 
 
-def _table(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
+def _table(scores: ProbeScores, measures: Sequence[str]) -> pd.DataFrame:
     """Every measure of the model, its baselines and its controls."""
     import pandas as pd
 
@@ -85,7 +85,7 @@ def _table(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-def _differences(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
+def _differences(scores: ProbeScores, measures: Sequence[str]) -> pd.DataFrame:
     """The model above each baseline and control, on the same sentences."""
     import pandas as pd
 
@@ -98,7 +98,7 @@ def _differences(scores: Scores, measures: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
-def _relations(scores: Scores) -> pd.DataFrame:
+def _relations(scores: ProbeScores) -> pd.DataFrame:
     import pandas as pd
 
     names = [name for name in scores.names() if name.startswith("relations/")]
@@ -106,7 +106,7 @@ def _relations(scores: Scores) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["relation", *_NUMBERS])
 
 
-def _by(scores: Scores, what: str, meta: Mapping[str, Any] | None = None) -> pd.DataFrame:
+def _by(scores: ProbeScores, what: str, meta: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """UUAS and rank correlation by layer, or by rank at the chosen layer (whose highest rank is the model's score)."""
     import pandas as pd
 
@@ -121,7 +121,7 @@ def _by(scores: Scores, what: str, meta: Mapping[str, Any] | None = None) -> pd.
     return pd.DataFrame(rows, columns=[what, "measure", *_NUMBERS])
 
 
-def chosen_layer(scores: Scores, of: str = "model") -> int:
+def chosen_layer(scores: ProbeScores, of: str = "model") -> int:
     """The layer with the best UUAS on the development sentences, on average over runs."""
     return int(np.argmax(scores.sums[f"structural/development/{of}"].mean(axis=0)))
 
@@ -129,7 +129,7 @@ def chosen_layer(scores: Scores, of: str = "model") -> int:
 # -- figures ---------------------------------------------------------------------------------------------------
 
 
-def _drawers(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) -> dict[str, Any]:
+def _drawers(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, Any]) -> dict[str, Any]:
     basis = "bars: 95 % over test sentences and training runs"
     found: dict[str, tuple[str, Callable[[], Picture]]] = {
         "probes": (f"Every probe beside its baselines and controls ({basis}).", lambda: _bars(scores, measures)),
@@ -156,7 +156,7 @@ def _heat(weights: Array, heads: Array, title: str) -> Callable[[], Picture]:
     return lambda: heat_picture(grid, title=title, label="weight", centre=0.0)
 
 
-def _bars(scores: Scores, measures: Sequence[str]) -> Picture:
+def _bars(scores: ProbeScores, measures: Sequence[str]) -> Picture:
     drawn = new_figure(7.2, 0.6 + 1.5 * len(measures))
     axes = drawn.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
     for place, measure in zip(axes, measures, strict=True):
@@ -203,7 +203,7 @@ def _curves(table: pd.DataFrame, what: str, label: str) -> Callable[[], Picture]
 # -- words -----------------------------------------------------------------------------------------------------
 
 
-def _findings(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) -> list[str]:
+def _findings(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, Any]) -> list[str]:
     sentences = meta["sentences"]
     said = [
         f"{sentences['test']:,} test sentences, held out by {sentences['split']}; learned from "
@@ -229,7 +229,7 @@ def _findings(scores: Scores, measures: Sequence[str], meta: Mapping[str, Any]) 
     return said
 
 
-def _cautions(scores: Scores, meta: Mapping[str, Any]) -> list[str]:
+def _cautions(scores: ProbeScores, meta: Mapping[str, Any]) -> list[str]:
     """What a reader should know before concluding (METHODS §10)."""
     sentences = meta["sentences"]
     said = [
@@ -264,7 +264,7 @@ def _cautions(scores: Scores, meta: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _fits(scores: Scores) -> list[str]:
+def _fits(scores: ProbeScores) -> list[str]:
     """Whether the classifiers of pairs converged, and whether there was room for all they were to learn from."""
     found = {name: array for name, array in scores.sums.arrays.items() if name.endswith("/gradient")}
     if not found:

@@ -25,7 +25,7 @@ from regard.studies.controls import RANDOM, SHUFFLED, random_model, shuffled_mod
 from regard.studies.folder import CHECKPOINT, forget, held
 from regard.studies.probe.features import Features, Read, features_of
 from regard.studies.probe.pairs import PairProbe
-from regard.studies.probe.scores import Scores
+from regard.studies.probe.scores import ProbeScores
 from regard.studies.probe.selection import SelectionProbe
 from regard.studies.probe.structural import StructuralProbe, structural_model
 from regard.studies.probe.trees import Tree, set_aside
@@ -100,7 +100,7 @@ class Probing:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ProbeSplit:
     """The sentences a probe learns from, is stopped by, and is tested on; and what was split."""
 
     training: list[Tree]
@@ -165,7 +165,7 @@ class _Running:
         try:
             parts = [parts_of(found, self.probing, run) for run in range(self.probing.seeds)]
             for name in todo:
-                scores = Scores()
+                scores = ProbeScores()
                 _unit(name, weights, features, parts, scores, self.probing)
                 tally = Tally()
                 if not progress.windows:  # noted once
@@ -202,14 +202,14 @@ def _draw(weights: str) -> int:
     return int(weights.removeprefix(RANDOM))
 
 
-def _counts(found: Read, parts: Parts) -> Array:
+def _counts(found: Read, parts: ProbeSplit) -> Array:
     """Numbers of sentences and words, in the order of COUNTS."""
     sizes = [len(part) for part in (parts.training, parts.development, parts.test)]
     return np.array([*sizes, found.words, found.lost, found.short, SPLITS.index(parts.split)])
 
 
 def _unit(
-    name: str, weights: str, features: Features, parts: Sequence[Parts], scores: Scores, probing: Probing
+    name: str, weights: str, features: Features, parts: Sequence[ProbeSplit], scores: ProbeScores, probing: Probing
 ) -> None:
     """One probe on one set of weights: every run on the model, one run on each of its controls."""
     runs = len(parts)
@@ -230,7 +230,7 @@ def _unit(
         probe.weights(SHUFFLED if weights == SHUFFLED else RANDOM, read)
 
 
-def _probe(name: str, parts: Parts, scores: Scores, probing: Probing, run: int) -> Any:
+def _probe(name: str, parts: ProbeSplit, scores: ProbeScores, probing: Probing, run: int) -> Any:
     """A probe for one run."""
     again = f" (run {scores.run + 1} of {scores.runs})" if scores.runs > 1 else ""
     shared: dict[str, Any] = {
@@ -258,7 +258,7 @@ def _examples(probing: Probing) -> Iterator[Example]:
             yield replace(example, number=_OTHER + example.number)
 
 
-def parts_of(found: Read, probing: Probing, run: int = 0) -> Parts:
+def parts_of(found: Read, probing: Probing, run: int = 0) -> ProbeSplit:
     """Training, development and test sentences: by file, else by document, else by sentence; runs share the last."""
     numbers = sorted(found.trees)
     if probing.test is not None:
@@ -276,7 +276,7 @@ def parts_of(found: Read, probing: Probing, run: int = 0) -> Parts:
     parts: tuple[list[Tree], list[Tree]] = ([], [])
     for number, out in zip(learned, stopping, strict=True):
         parts[bool(out)].append(found.trees[number])
-    return Parts(*parts, test, split)
+    return ProbeSplit(*parts, test, split)
 
 
 def _meta(model: Model, probing: Probing, progress: Progress) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Value:
 
 
 @dataclass(eq=False)
-class Scores:
+class ProbeScores:
     """Named shares over the test sentences. A name is "probe/measure/of what", say "pairs/dependency/model".
 
     A probe is trained `runs` times with other seeds; what is noted here is of one of them, `run`.
@@ -37,7 +37,7 @@ class Scores:
     run: int = 0
     runs: int = 1
 
-    def of_run(self, run: int, runs: int) -> Scores:
+    def of_run(self, run: int, runs: int) -> ProbeScores:
         """The same sums, to note one of so many runs in."""
         return replace(self, run=run, runs=runs)
 
@@ -94,14 +94,13 @@ class Scores:
 def over_runs(shares: Array) -> Array:
     """(1 + draws,) means over runs of (runs, 1 + draws) shares; draws also vary as the runs do.
 
-    To the mean of a draw comes the mean of as many runs, drawn at random, less that of all, scaled so that its
-    variance is the variance between runs divided by their number.
+    To the mean of a draw comes the error of a mean of so few runs: Student's t, times their standard error.
     """
     runs, draws = len(shares), shares.shape[1] - 1
     mean = np.asarray(shares.mean(axis=0))
     if runs > 1:
-        apart = (shares[:, 0] - mean[0]) * np.sqrt(runs / (runs - 1))
-        mean[1:] += apart[np.random.default_rng(runs).integers(0, runs, (draws, runs))].mean(axis=1)
+        error = shares[:, 0].std(ddof=1) / np.sqrt(runs)
+        mean[1:] += error * np.random.default_rng(runs).standard_t(runs - 1, draws)
     return mean
 
 

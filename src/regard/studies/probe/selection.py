@@ -24,7 +24,7 @@ from regard.corpus.sums import Array
 from regard.studies.probe.batches import Patience, batches_of, shuffled
 from regard.studies.probe.features import SPECIAL, Features
 from regard.studies.probe.pairs import FURTHEST
-from regard.studies.probe.scores import Scores, by_sentence
+from regard.studies.probe.scores import ProbeScores, by_sentence
 from regard.studies.probe.trees import LOST, Control, Tree
 
 UAS = "selection/UAS"
@@ -81,7 +81,7 @@ class SelectionProbe:
     training: Sequence[Tree]
     development: Sequence[Tree]
     test: Sequence[Tree]
-    scores: Scores
+    scores: ProbeScores
     epochs: int = 10
     seed: int = 0
     report: Callable[[str], None] = lambda what: None

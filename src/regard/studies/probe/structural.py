@@ -20,7 +20,7 @@ import torch
 from regard.corpus.sums import Array
 from regard.studies.probe.batches import Patience, batches_of, shuffled
 from regard.studies.probe.features import Spill
-from regard.studies.probe.scores import Scores
+from regard.studies.probe.scores import ProbeScores
 from regard.studies.probe.trees import Control, Tree
 from regard.studies.spanning import spanning_hits
 
@@ -171,7 +171,7 @@ class StructuralProbe:
     training: Sequence[Tree]
     development: Sequence[Tree]
     test: Sequence[Tree]
-    scores: Scores
+    scores: ProbeScores
     ranks: Sequence[int] = (1, 2, 4, 8, 16, 32, 64)
     epochs: int = 12
     seed: int = 0

@@ -20,7 +20,7 @@ from regard.corpus.sums import Array, Sums
 from regard.measures.divergence import SMOOTH
 from regard.measures.entropy import x_log_x
 from regard.studies.atlas.reduce import AtlasTaker
-from regard.studies.base import Batch, Context, Study
+from regard.studies.base import Batch, Study, StudyContext
 from regard.studies.taking import sides_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Similarity(Study):
         """Reduce each layer for the atlas, and keep some rows of it."""
         return SimilarityTaker(batch, self.rows, self.seed)
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.similarity.report import similarity_result
 
         return similarity_result(sums, context, self.clusters)

@@ -13,7 +13,7 @@ import numpy as np
 from regard.corpus.sums import Array, Sums, ratio
 from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.studies.atlas.report import atlas_table, named_heads
-from regard.studies.base import Context, layers_of
+from regard.studies.base import StudyContext, layers_of
 from regard.studies.figures import scatter_picture
 from regard.studies.result import Result
 
@@ -25,7 +25,7 @@ _MOST_CLUSTERS = 12
 _AT_ONCE = 4096  # pairs whose draws are held at a time
 
 
-def similarity_result(sums: Sums, context: Context, clusters: int | None) -> Result:
+def similarity_result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
     """Distances, places and clusters of the heads of each kind of attention."""
     import pandas as pd
 
@@ -215,7 +215,7 @@ def _apart(distances: Array, rows: Array) -> str:
     return f"{values[0]:.3f}{between(float(low), float(high), '.3f')}"
 
 
-def _control(context: Context) -> list[str]:
+def _control(context: StudyContext) -> list[str]:
     if context.controls is None:
         return []
     places = [name for name in context.controls.shuffled.arrays if name.endswith("/distances")]

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from regard.views.lettering import visible
+from regard.trace.lettering import visible
 
 _LETTER, _GAP, _STEP, _LINE = 8.0, 12.0, 18.0, 15.0
 _COLOURS = {"right": "#2b6fd6", "wrong": "#d2622a", "missed": "var(--quiet, #5f6879)"}

@@ -20,7 +20,7 @@ from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS
 ALL = "all"
 
 
-class Place(NamedTuple):
+class DirectedHead(NamedTuple):
     """A head, read in one direction; None for the undirected tree."""
 
     kind: str
@@ -66,7 +66,7 @@ class Best:
 
     relation: str
     instances: int
-    place: Place
+    place: DirectedHead
     head: Choice
     offset: Choice
 
@@ -99,7 +99,7 @@ class Counted:
         self.heads = [
             (kind, layer, head) for kind, layer in self._sites for head in range(sums[f"{kind}/{layer}/tree"].shape[-1])
         ]
-        self.places = [Place(*head, direction) for direction in DIRECTIONS for head in self.heads]
+        self.places = [DirectedHead(*head, direction) for direction in DIRECTIONS for head in self.heads]
         counts = {relation: self._counts(sums, relation) for relation in found}
         every = Counts(
             *(np.sum([getattr(one, name) for one in counts.values()], axis=0) for name in Counts.__dataclass_fields__)
@@ -131,7 +131,7 @@ class Counted:
     def best_tree(self) -> Best:
         """The head whose maximum spanning tree has most true edges, beside the chain of neighbours."""
         head, chain = self.trees.best
-        return Best("tree", self.trees.total, Place(*self.heads[head.best], None), head, chain)
+        return Best("tree", self.trees.total, DirectedHead(*self.heads[head.best], None), head, chain)
 
 
 def offset_of(choice: Choice) -> int:

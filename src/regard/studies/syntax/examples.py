@@ -16,9 +16,9 @@ from regard.corpus.batches import Item
 from regard.corpus.readers.source import Example, Problems, read
 from regard.corpus.readers.treebank import ROOT, Sentence, tree_of
 from regard.corpus.sums import Array
-from regard.studies.base import Batch, Context
+from regard.studies.base import Batch, StudyContext
 from regard.studies.syntax.arcs import Arc, arcs_svg
-from regard.studies.syntax.counts import Place
+from regard.studies.syntax.counts import DirectedHead
 from regard.studies.syntax.reduce import DIRECTIONS, NOWHERE, SyntaxTaker, Trees, guesses
 from regard.studies.syntax.stanford import with_stanford
 
@@ -31,7 +31,7 @@ _WORDS = range(5, 17)  # words of a sentence that fits on a line
 _ALT = {DIRECTIONS[0]: "the word it attends to most", DIRECTIONS[1]: "the word that attends to it most"}
 
 
-def examples_part(context: Context, chosen: Sequence[tuple[str, Place]]) -> str:
+def examples_part(context: StudyContext, chosen: Sequence[tuple[str, DirectedHead]]) -> str:
     """For each relation and head a sentence with its arcs; why there is none, where there is none."""
     if context.source.once:
         return '<p class="quiet">Standard input or a pipe cannot be read again for examples.</p>'
@@ -61,7 +61,7 @@ def example_for(relation: str, examples: Sequence[Example]) -> Example | None:
     return best if best is not None and instances(best) else None
 
 
-def guessed(model: Model, example: Example, place: Place, rows: str) -> Array:
+def guessed(model: Model, example: Example, place: DirectedHead, rows: str) -> Array:
     """(words,) the heads that a head guesses in a sentence, `NOWHERE` without a guess."""
     item = Item(example.number, model.encode(example.text, truncate=True), example)
     batch = Batch(model, [item])
@@ -74,7 +74,7 @@ def guessed(model: Model, example: Example, place: Place, rows: str) -> Array:
 class _Guessing(SyntaxTaker):
     """Keeps the guesses of one head."""
 
-    def __init__(self, batch: Batch, rows: str, place: Place) -> None:
+    def __init__(self, batch: Batch, rows: str, place: DirectedHead) -> None:
         super().__init__(batch, rows)
         self.place = place
         self.found: Array | None = None
@@ -86,7 +86,7 @@ class _Guessing(SyntaxTaker):
             self.found = both[DIRECTIONS.index(self.place.direction), self.place.head].cpu().numpy()
 
 
-def _drawn(relation: str, place: Place, sentence: Sentence, guesses: Array) -> str:
+def _drawn(relation: str, place: DirectedHead, sentence: Sentence, guesses: Array) -> str:
     arcs: list[Arc] = []
     right = total = 0
     for index, (word, guess) in enumerate(zip(sentence.words, guesses.tolist(), strict=True)):

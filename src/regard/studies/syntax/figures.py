@@ -12,8 +12,8 @@ import numpy as np
 from regard.corpus.sums import ratio
 from regard.studies.figures import new_figure
 from regard.studies.syntax.counts import ALL, Best, Counted
+from regard.trace.lettering import plain
 from regard.views.figures import Picture
-from regard.views.lettering import plain
 
 _QUIET, _HEAD, _OFFSET, _CONTROL = "#5f6879", "#2b6fd6", "#e07b1a", "#9aa3b2"
 _COLUMNS = 5

@@ -20,9 +20,9 @@ from regard.corpus.aligning import ROWS, WordMaps, have_pieces, word_pieces
 from regard.corpus.batches import Item
 from regard.corpus.readers.treebank import ROOT, Sentence, tree_of
 from regard.corpus.sums import Array, Sums
-from regard.studies.base import Batch, Context, Study
+from regard.studies.base import Batch, Study, StudyContext
 from regard.studies.spanning import spanning_hits
-from regard.studies.taking import Taker, View
+from regard.studies.taking import LayerView, Taker
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -59,7 +59,7 @@ class Syntax(Study):
         """Count the right guesses of each layer."""
         return SyntaxTaker(batch, self.rows)
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.syntax.report import syntax_result
 
         return syntax_result(sums, context, self.least)
@@ -118,7 +118,7 @@ class SyntaxTaker(Taker["Trees | None"]):
         self.half = np.array([item.number % 2 for item in batch.items])
         self._note_offsets()
 
-    def make(self, view: View) -> Trees | None:
+    def make(self, view: LayerView) -> Trees | None:
         """The batch's trees; None for a decoder's own words and for cross-attention."""
         if not view.same or view.query != self.batch.items[0].encoded.side.name:
             return None

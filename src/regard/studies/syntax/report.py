@@ -12,9 +12,9 @@ import numpy as np
 
 from regard.corpus.sums import Sums, ratio
 from regard.measures.intervals import between, interval, resampled
-from regard.studies.base import Context
+from regard.studies.base import StudyContext
 from regard.studies.result import Result
-from regard.studies.syntax.counts import ALL, Best, Counted, Counts, Place, offset_of
+from regard.studies.syntax.counts import ALL, Best, Counted, Counts, DirectedHead, offset_of
 from regard.studies.syntax.examples import examples_part
 from regard.studies.syntax.figures import Controlled, gain_picture, relation_picture
 from regard.studies.syntax.stanford import stanford, with_stanford
@@ -26,7 +26,7 @@ TREE = "undirected tree"
 _SHOWN = 6  # relations whose head is shown on an example sentence
 
 
-def syntax_result(sums: Sums, context: Context, least: int) -> Result:
+def syntax_result(sums: Sums, context: StudyContext, least: int) -> Result:
     """Tables, figures and examples of the heads that find syntactic heads."""
     counted = Counted(sums)
     others = {} if context.controls is None else {name: Counted(s) for name, s in context.controls.named.items()}
@@ -67,19 +67,19 @@ def head_table(counted: Counted, names: list[str]) -> pd.DataFrame:
         offset = ratio(counts.offsets[..., best.offset.best].sum(), counts.instances.sum())
         parts.append(_accuracies(name, counted.places, counts, float(offset)))
     chain = ratio(counted.trees.offsets.sum(), counted.trees.instances.sum())
-    places = [Place(*head, None) for head in counted.heads]
+    places = [DirectedHead(*head, None) for head in counted.heads]
     parts.append(_accuracies(TREE, places, counted.trees, float(chain)))
     return pd.concat(parts, ignore_index=True)
 
 
-def _accuracies(name: str, places: list[Place], counts: Counts, baseline: float) -> pd.DataFrame:
+def _accuracies(name: str, places: list[DirectedHead], counts: Counts, baseline: float) -> pd.DataFrame:
     import pandas as pd
 
     hits, instances = (resampled(array.sum(axis=1)) for array in (counts.hits, counts.instances))
     values = ratio(hits, instances[:, None])  # (1 + draws, places)
     low, high = interval(values, counts.clusters)
     halves = ratio(counts.hits.sum(axis=0), counts.instances.sum(axis=0)[:, None])  # (2, places)
-    table = pd.DataFrame(places, columns=Place._fields).assign(
+    table = pd.DataFrame(places, columns=DirectedHead._fields).assign(
         relation=name,
         stanford="" if name in (ALL, TREE) else stanford(name),
         instances=counts.total,
@@ -187,7 +187,7 @@ def _findings(
     controls: Controlled,
     others: dict[str, Counted],
     least: int,
-    context: Context,
+    context: StudyContext,
 ) -> list[str]:
     relations = [best for best in bests if best.relation != ALL]
     every, tree = bests[-1], counted.best_tree()

@@ -14,8 +14,8 @@ import torch
 
 from regard.corpus.sums import Array, Sums
 from regard.measures.entropy import SMOOTH
-from regard.studies.base import Batch, Context, Study
-from regard.studies.taking import Taker, View, places_in, uniform_of
+from regard.studies.base import Batch, Study, StudyContext
+from regard.studies.taking import LayerView, Taker, places_in, uniform_of
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -39,18 +39,18 @@ class Tokens(Study):
     name: ClassVar[str] = "tokens"
     title: ClassVar[str] = "Attention to special tokens and neighbours"
 
-    def taker(self, batch: Batch) -> Taker[Rows]:
+    def taker(self, batch: Batch) -> Taker[TokenRows]:
         """Reduce each layer to ten numbers per head and input."""
         return _Taker(batch)
 
-    def result(self, sums: Sums, context: Context) -> Result:
+    def result(self, sums: Sums, context: StudyContext) -> Result:
         from regard.studies.tokens.report import tokens_result
 
         return tokens_result(sums, context)
 
 
 @dataclass(eq=False)
-class Rows:
+class TokenRows:
     """Weights of the rows and keys of a batch.
 
     `classes` (B, K, 3) marks the keys [CLS] (or first), [SEP] and . or ,; `rows` (B, Q, 4) are weights that make sums
@@ -67,10 +67,10 @@ class Rows:
     chance: torch.Tensor | None = None
 
 
-class _Taker(Taker["Rows"]):
+class _Taker(Taker["TokenRows"]):
     """One batch."""
 
-    def make(self, view: View) -> Rows:
+    def make(self, view: LayerView) -> TokenRows:
         batch, queries, keys = view.visible.shape
         classes = np.zeros((batch, keys, 3), np.float32)
         groups = np.zeros((batch, queries, 4), np.float32)
@@ -82,7 +82,7 @@ class _Taker(Taker["Rows"]):
             opening = np.arange(len(rows.later)) == 0
             some = np.stack([np.ones_like(rows.later), ~rows.later, rows.later, opening], axis=-1)
             groups[number, : len(rows.later)] = some / np.maximum(some.sum(axis=0), 1)
-        made = Rows(
+        made = TokenRows(
             view.tensor(classes),
             view.tensor(groups),
             view.same,
@@ -93,7 +93,7 @@ class _Taker(Taker["Rows"]):
         made.chance = _numbers(uniform_of(view), made)[:, 0]  # (B, 10)
         return made
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: Rows) -> None:
+    def take(self, layer: Layer, attention: torch.Tensor, made: TokenRows) -> None:
         assert made.chance is not None
         sink = layer.named.operation.sink is not None
         self.add(layer, "means", _numbers(attention, made, sink) * made.counted[:, None])
@@ -101,7 +101,7 @@ class _Taker(Taker["Rows"]):
         self.add(layer, "chance", made.chance * made.counted)
 
 
-def _counted(classes: Array, groups: Array, view: View) -> Array:
+def _counted(classes: Array, groups: Array, view: LayerView) -> Array:
     """(B, 10) which measures an input has."""
     batch = len(classes)
     always, offsets = np.ones(batch, bool), np.full(batch, view.same)
@@ -113,7 +113,7 @@ def _counted(classes: Array, groups: Array, view: View) -> Array:
     return np.stack(names, axis=-1).astype(np.float32)
 
 
-def _numbers(attention: torch.Tensor, made: Rows, sink: bool = False) -> torch.Tensor:
+def _numbers(attention: torch.Tensor, made: TokenRows, sink: bool = False) -> torch.Tensor:
     """(B, H, 10) the measures of maps (B, H, Q, K), zero where they make no sense."""
     every, other, closing, first = made.rows.unbind(-1)  # (B, Q) each
     masses = attention @ made.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
@@ -136,7 +136,7 @@ def _offset(attention: torch.Tensor, offset: int, weights: torch.Tensor) -> torc
     return torch.einsum("bhq,bq->bh", line, weights[:, start : start + line.shape[-1]])
 
 
-def _entropy(attention: torch.Tensor, made: Rows) -> torch.Tensor:
+def _entropy(attention: torch.Tensor, made: TokenRows) -> torch.Tensor:
     """(B, H, Q) smoothed entropies over the visible keys, in nats."""
     share = made.visible * (SMOOTH / made.seen)[..., None]
     smooth = torch.add(share[:, None], attention, alpha=1 - SMOOTH)

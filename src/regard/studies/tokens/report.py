@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.corpus.sums import Sums
 from regard.measures.intervals import between
-from regard.studies.base import Context
+from regard.studies.base import StudyContext
 from regard.studies.controls import CONTROL
 from regard.studies.profiles import head_table, layer_table, lines, wide
 from regard.studies.result import Result
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PLACES = ("means", "inputs", "chance")
 
 
-def tokens_result(sums: Sums, context: Context) -> Result:
+def tokens_result(sums: Sums, context: StudyContext) -> Result:
     """Tables and figures of attention to special tokens and neighbours."""
     table = head_table(sums, measures_of, *_PLACES)
     layers = layer_table(sums, measures_of, *_PLACES)
@@ -66,7 +66,7 @@ def _drawers(layers: pd.DataFrame, kind: str) -> dict[str, Any]:
     }
 
 
-def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: Context) -> list[str]:
+def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) -> list[str]:
     """The strongest layer and head of each measure, in sentences."""
     said = [f"{context.tally.inputs:,} inputs; every number is a mean over inputs, each counting alike."]
     for kind in dict.fromkeys(table["kind"]):

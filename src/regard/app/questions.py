@@ -44,7 +44,7 @@ class Off:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A text for a model, and what is to be done with it."""
 
     text: str
@@ -120,13 +120,13 @@ async def body_of(request: Request, limits: Limits) -> Fields:
         raise bad("the body is not JSON") from None
 
 
-def asked(fields: Fields, limits: Limits) -> Asked:
+def asked(fields: Fields, limits: Limits) -> Question:
     """A text for a model."""
     text = fields.text("text", limits.text)
     if text is None:
         raise bad("text is missing")
     first = fields.part("open")
-    return Asked(
+    return Question(
         text=text,
         pair=fields.text("pair", limits.text) or None,
         model=_model(fields, "model"),

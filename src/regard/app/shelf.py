@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Kept:
+class KeptTrace:
     """A trace, and what was found out about it since."""
 
     trace: Trace
@@ -40,7 +40,7 @@ class Shelf:
 
     def __init__(self, count: int, memory: int) -> None:
         self._count, self._memory = count, memory
-        self._held: OrderedDict[str, tuple[Kept, int]] = OrderedDict()
+        self._held: OrderedDict[str, tuple[KeptTrace, int]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
@@ -51,7 +51,7 @@ class Shelf:
     def bytes(self) -> int:
         return self._bytes
 
-    def put(self, kept: Kept) -> None:
+    def put(self, kept: KeptTrace) -> None:
         """Keep a trace; one that is kept already is weighed again, since what is asked of it makes it heavier."""
         size = kept.bytes
         with self._lock:
@@ -60,7 +60,7 @@ class Shelf:
             while len(self._held) > 1 and (len(self._held) > self._count or self._bytes > self._memory):
                 self._bytes -= self._held.popitem(last=False)[1][1]
 
-    def get(self, name: str) -> Kept:
+    def get(self, name: str) -> KeptTrace:
         with self._lock:
             if name not in self._held:
                 raise missing("this trace is not kept any more; send its text again")
