@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from regard.errors import UserError
 from regard.trace.tokens import Segment
 from regard.trace.trace import Trace
 
@@ -81,12 +82,12 @@ def _trace(
 ) -> Trace:
     given = {kind: value for kind, value in maps.items() if value is not None}
     if attention is None and not given:
-        raise ValueError("pass attention and tokens, or encoder_attention, decoder_attention or cross_attention")
+        raise UserError("pass attention and tokens, or encoder_attention, decoder_attention or cross_attention")
     if attention is not None:
         if given:
-            raise ValueError("pass attention alone, or the encoder, decoder and cross arguments, not both")
+            raise UserError("pass attention alone, or the encoder, decoder and cross arguments, not both")
         if tokens is None:
-            raise ValueError("tokens is required: the token texts the model saw, special tokens included")
+            raise UserError("tokens is required: the token texts the model saw, special tokens included")
         return Trace.from_maps(attention, _pretty(tokens, prettify), segments=_segments(len(tokens), sentence_b_start))
     sides = {name: _pretty(side, prettify) for name, side in texts.items() if side is not None}
     return Trace.from_maps(given, sides)
@@ -96,7 +97,7 @@ def _segments(length: int, start: int | None) -> tuple[Segment, ...]:
     if start is None:
         return ()
     if not 0 < start < length:
-        raise ValueError(
+        raise UserError(
             f"sentence_b_start is {start}, but there are {length} tokens; give the first token of sentence B"
         )
     return Segment("A", 0, start), Segment("B", start, length)
@@ -121,4 +122,4 @@ def _shown(trace: Trace, action: str, **first: Any) -> Any:
         from regard.views.html import page_of
 
         return HTML(page_of(trace, **first).decode())
-    raise ValueError(f"html_action is 'view' or 'return', not {action!r}")
+    raise UserError(f"html_action is 'view' or 'return', not {action!r}")

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from regard import __version__
 from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.errors import UserError
 from regard.files import write_atomic
 from regard.models.loading import load_classifier, quiet, resolve
 from regard.models.model import Model
@@ -62,7 +63,7 @@ def read_labelled(source: Source, column: str, problems: Problems) -> Data:
         else:
             problems.add(f"{source.name} example {example.number + 1}", "it has no label")
     if not data.examples:
-        raise ValueError(f"{source.name} has no labelled example; it needs a line of column names, then examples")
+        raise UserError(f"{source.name} has no labelled example; it needs a line of column names, then examples")
     return data
 
 
@@ -70,10 +71,10 @@ def labels_of(data: Data) -> list[str]:
     """The labels there are, numbers in their order."""
     found = set(data.labels)
     if len(found) < 2:
-        raise ValueError(f"every example of {data.name} has the label {data.labels[0]!r}; a classifier needs two")
+        raise UserError(f"every example of {data.name} has the label {data.labels[0]!r}; a classifier needs two")
     if len(found) > MOST_LABELS:
         some = ", ".join(sorted(found)[:3])
-        raise ValueError(
+        raise UserError(
             f"{data.name} has {len(found)} different labels ({some} ...), more than {MOST_LABELS}; name the column of "
             "classes with --label"
         )
@@ -124,7 +125,7 @@ def train_classifier(
     """
     settings = TrainingSettings(epochs, rate, warmup=0, seed=seed)
     if Path(output).is_file():
-        raise ValueError(f"{output} is a file; name a folder for the model")
+        raise UserError(f"{output} is a file; name a folder for the model")
     said = console or Console(stderr=True)
     source = Source(str(data), text=text, pair=pair, limit=limit)
     learned, held, labels = _data(source, dev, label, seed, said)
@@ -167,7 +168,7 @@ def _split(data: Data, seed: int) -> tuple[Data, Data]:
     """The examples to learn from, and those that tell when to stop."""
     count = round(HELD_OUT * len(data.examples))
     if not count:
-        raise ValueError(f"{data.name} has too few examples to hold some out; pass others with --dev")
+        raise UserError(f"{data.name} has too few examples to hold some out; pass others with --dev")
     order = torch.randperm(len(data.examples), generator=torch.Generator().manual_seed(seed)).tolist()
     return data.only(sorted(order[count:])), data.only(sorted(order[:count]))
 
@@ -175,7 +176,7 @@ def _split(data: Data, seed: int) -> tuple[Data, Data]:
 def _known(data: Data, labels: list[str]) -> Data:
     strange = sorted(set(data.labels) - set(labels))
     if strange:
-        raise ValueError(
+        raise UserError(
             f"{data.name} has the label {strange[0]!r}, which the training data does not; its labels are "
             f"{', '.join(labels)}"
         )
@@ -273,7 +274,7 @@ class _Tuning:
 
     def _stop(self) -> NoReturn:
         kept = "nothing was saved yet" if self.best is None else f"epoch {self.best[1] + 1} is in {self.folder}"
-        raise ValueError(
+        raise UserError(
             f"the loss is no longer a number at step {self.step}; training stopped, {kept}. Try a smaller --rate"
         )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.capture import Means
+from regard.errors import OutOfRangeError, UserError
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
 from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
@@ -174,20 +175,20 @@ def _tokens(model: Model, book: Book) -> tuple[Token, ...]:
 def _position(model: Model, about: str, tokens: Sequence[Token], position: int | None) -> int | None:
     if about in ("labels", "score"):
         if position is not None:
-            raise ValueError(f"{type(model.module).__name__} labels the whole text; leave the position away")
+            raise UserError(f"{type(model.module).__name__} labels the whole text; leave the position away")
         return None
     if position is not None:
         if not -len(tokens) <= position < len(tokens):
-            raise IndexError(f"there is no position {position}; the text has {len(tokens)} tokens, from 0")
+            raise OutOfRangeError(f"there is no position {position}; the text has {len(tokens)} tokens, from 0")
         return position % len(tokens)
     if about == "masked token":
         mask = model.tokenizer.mask_token
         found = [i for i, token in enumerate(tokens) if token.id == model.tokenizer.mask_token_id]
         if not found:
-            raise ValueError(f"name the position of the token to predict, or write {mask} in its place")
+            raise UserError(f"name the position of the token to predict, or write {mask} in its place")
         return found[0]
     if about == "token labels":
-        raise ValueError(f"{type(model.module).__name__} labels single tokens; name the position of one")
+        raise UserError(f"{type(model.module).__name__} labels single tokens; name the position of one")
     if about == "hidden states":
         return None
     return 0 if model.is_encoder_decoder else len(tokens) - 1
@@ -208,7 +209,7 @@ def _said(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
     if about == "hidden states":
         hidden = getattr(found, "last_hidden_state", None)
         if hidden is None:
-            raise ValueError(
+            raise UserError(
                 f"{type(model.module).__name__} gives neither predictions nor hidden states that can be compared"
             )
         return hidden[0].float()  # type: ignore[no-any-return]

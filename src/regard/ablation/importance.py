@@ -21,6 +21,7 @@ from regard.capture import Book, Place, outputs
 from regard.capture.gates import gate_gradients
 from regard.capture.rebuild import output_weight
 from regard.corpus import Example, Item, Source, read
+from regard.errors import MissingFileError, UserError
 from regard.trace.heads import Head, Layout, all_heads, parse_heads
 
 if TYPE_CHECKING:
@@ -45,15 +46,15 @@ def least(scores: Mapping[Head, float], keep: float) -> tuple[Head, ...]:
     ['encoder:0.1']
     """
     if not 0 < keep < 1:
-        raise ValueError(f"the share of heads to keep must be above 0 and below 1, not {keep}")
+        raise UserError(f"the share of heads to keep must be above 0 and below 1, not {keep}")
     count = len(scores) - round(keep * len(scores))
     left: dict[tuple[str, int], int] = {}
     for head in scores:
         left[head.kind, head.layer] = left.get((head.kind, head.layer), 0) + 1
     if count > len(scores) - len(left):
-        raise ValueError(f"one head stays in each of {len(left)} layers: keep at least {len(left) / len(scores):.2g}")
+        raise UserError(f"one head stays in each of {len(left)} layers: keep at least {len(left) / len(scores):.2g}")
     if not count:
-        raise ValueError(f"{keep} of {len(scores)} heads are all of them; keep less")
+        raise UserError(f"{keep} of {len(scores)} heads are all of them; keep less")
     removed: list[Head] = []
     for head in sorted(scores, key=lambda head: (scores[head], head)):
         place = (head.kind, head.layer)
@@ -70,11 +71,11 @@ def read_scores(path: str | Path, layout: Layout, column: str | None = None) -> 
     """Scores of a file: JSON ({"5.4": 0.2, ...} or records), CSV, TSV or Parquet with layer, head and a column."""
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path} of scores")
+        raise MissingFileError(f"there is no file {path} of scores")
     found = dict(_scored(_records(path), layout, column, path))
     missing = [head for head in all_heads(layout) if head not in found]
     if missing:
-        raise ValueError(f"{path} has no score for head {missing[0]} and {len(missing) - 1} others; score every head")
+        raise UserError(f"{path} has no score for head {missing[0]} and {len(missing) - 1} others; score every head")
     return found
 
 
@@ -83,7 +84,7 @@ def _records(path: Path) -> list[dict[str, Any]] | dict[str, Any]:
         try:
             made: list[dict[str, Any]] | dict[str, Any] = json.loads(path.read_text())
         except json.JSONDecodeError as error:
-            raise ValueError(f"{path} is not JSON: {error}") from None
+            raise UserError(f"{path} is not JSON: {error}") from None
         return made
     import pandas as pd
 
@@ -92,7 +93,7 @@ def _records(path: Path) -> list[dict[str, Any]] | dict[str, Any]:
     elif path.suffix in (".csv", ".tsv"):
         table = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
     else:
-        raise ValueError(f"{path} is no file of scores; use .json, .csv, .tsv or .parquet")
+        raise UserError(f"{path} is no file of scores; use .json, .csv, .tsv or .parquet")
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
@@ -107,7 +108,7 @@ def _scored(
         name = column or next((name for name in COLUMNS if name in record), None)
         if name is None or name not in record or not {"layer", "head"} <= set(record):
             wanted = column or " or ".join(COLUMNS)
-            raise ValueError(f"{path} needs the columns layer, head and {wanted}; it has {', '.join(record)}")
+            raise UserError(f"{path} needs the columns layer, head and {wanted}; it has {', '.join(record)}")
         place = (int(record["layer"]), int(record["head"]))
         (head,) = parse_heads([(record["kind"], *place) if "kind" in record else place], layout)
         yield head, float(record[name])
@@ -174,7 +175,7 @@ def _gram(model: Model, path: str, place: Place) -> torch.Tensor:
     """(H, e, e) products of each head's part of W_O with itself."""
     projection = model.plan.projections.get(path)
     if not isinstance(projection, torch.nn.Module):
-        raise ValueError(f"no output projection of {model.name} is known; give scores of its heads in a file")
+        raise UserError(f"no output projection of {model.name} is known; give scores of its heads in a file")
     weight = output_weight(projection)
     parts = weight.reshape(place.heads, -1, weight.shape[-1])  # (H, e, d_model)
     return parts @ parts.transpose(1, 2)
@@ -203,7 +204,7 @@ class _Lengths:
 
 def _batches(model: Model, examples: Sequence[Example], step: Progress | None) -> Iterator[list[Item]]:
     if not examples:
-        raise ValueError("the corpus gave no example; check the file and its format")
+        raise UserError("the corpus gave no example; check the file and its format")
     items = [Item(e.number, model.encode(e.text, e.pair, truncate=True), e) for e in examples]
     items.sort(key=lambda item: len(item.encoded.ids))
     for start in range(0, len(items), _BATCH):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.capture.families import FUSED_PROJECTION
+from regard.errors import UserError
 from regard.models.pruned import MARK, narrow, projection_names
 from regard.trace.heads import Heads, parse_heads, refuse_all
 
@@ -46,7 +47,7 @@ def prune(model: Model, heads: Heads) -> Model:
     made.name = model.name
     difference = distance(model, made, heads)
     if difference > (1e-4 if next(module.parameters()).dtype == torch.float32 else 0.05):
-        raise ValueError(
+        raise UserError(
             f"{type(module).__name__} does not compute the same with the heads taken out (off by {difference:.1g}), so "
             "its family cannot be pruned this way; switch the heads off with model.ablate instead"
         )
@@ -82,15 +83,15 @@ def _cut(model: Model, path: str, removed: set[Any]) -> dict[str, Any]:
     kept = [head for head in range(count) if (kind, layer, head) not in removed]
     module, projection = model.module.get_submodule(path), model.plan.projections.get(path)
     if len(places) > 1:
-        raise ValueError(f"the layers of {model.name} share their weights, so heads of single layers cannot be pruned")
+        raise UserError(f"the layers of {model.name} share their weights, so heads of single layers cannot be pruned")
     fused = isinstance(getattr(module, FUSED_PROJECTION, None), torch.nn.Module)
     if not isinstance(projection, torch.nn.Module) or not (fused or projection_names(module)):
-        raise ValueError(
+        raise UserError(
             f"heads are pruned from BERT-type and GPT-2-type models; {type(module).__name__} of {model.name} is "
             "neither; switch its heads off with model.ablate instead"
         )
     if not kept:
-        raise ValueError(f"{kind} layer {layer} would have no head left; keep at least one in every layer")
+        raise UserError(f"{kind} layer {layer} would have no head left; keep at least one in every layer")
     output = next(name for name, one in model.module.named_modules() if one is projection)
     return {"path": path, "output": output, "kept": kept, "of": count}
 

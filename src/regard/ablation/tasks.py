@@ -17,6 +17,7 @@ from torch.nn.functional import cosine_similarity, cross_entropy
 from regard.ablation.classifier import label_name
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array
+from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Example
@@ -86,7 +87,7 @@ class Classification(Task):
             number: label_name(name) for number, name in (getattr(model.config, "id2label", None) or {}).items()
         }
         if not type(model.module).__name__.endswith("ForSequenceClassification") or model.is_encoder_decoder:
-            raise ValueError(
+            raise UserError(
                 f"{model.name} ({type(model.module).__name__}) does not classify texts; make a classifier with "
                 "`regard train classifier`, or choose another --task"
             )
@@ -99,7 +100,7 @@ class Classification(Task):
             if not found <= set(numbers):
                 strange = ", ".join(sorted(found - set(self.numbers))[:3])
                 known = ", ".join(self.names[number] for number in sorted(self.names))
-                raise ValueError(f"the model does not know the label {strange}; its labels are {known}")
+                raise UserError(f"the model does not know the label {strange}; its labels are {known}")
             self.numbers = numbers
 
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
@@ -144,11 +145,11 @@ class MaskedLanguageModel(_LanguageModel):
 
     def check(self, model: Model) -> None:
         if not type(model.module).__name__.endswith(("ForMaskedLM", "ForPreTraining")):
-            raise ValueError(
+            raise UserError(
                 f"{model.name} ({type(model.module).__name__}) has no masked language model head; choose another --task"
             )
         if getattr(model.tokenizer, "mask_token_id", None) is None:
-            raise ValueError(f"the tokenizer of {model.name} has no token to hide words with; choose another --task")
+            raise UserError(f"the tokenizer of {model.name} has no token to hide words with; choose another --task")
 
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         inputs, _ = model.collate([item.encoded for item in items])
@@ -177,7 +178,7 @@ class CausalLanguageModel(_LanguageModel):
 
     def check(self, model: Model) -> None:
         if not model.can_generate or model.is_encoder_decoder:
-            raise ValueError(
+            raise UserError(
                 f"{model.name} ({type(model.module).__name__}) has no causal language model head; choose another --task"
             )
 
@@ -201,15 +202,15 @@ class SimilarityTask(Task):
     def check(self, model: Model) -> None:
         name = type(model.module).__name__
         if "For" in name or "LMHead" in name or model.is_encoder_decoder:
-            raise ValueError(f"{model.name} ({name}) gives no embeddings; sts needs an encoder without a head")
+            raise UserError(f"{model.name} ({name}) gives no embeddings; sts needs an encoder without a head")
 
     def learn(self, examples: list[Example]) -> None:
         gold = [_number(example.fields[self.label or ""], self.label) for example in examples]
         if any(example.pair is None for example in examples):
-            raise ValueError("sts compares two sentences; name the column of the second one with --pair")
+            raise UserError("sts compares two sentences; name the column of the second one with --pair")
         self.low, self.high = min(gold), max(gold)
         if self.low == self.high:
-            raise ValueError(f"every example has the score {self.low:g}; there is nothing to rank")
+            raise UserError(f"every example has the score {self.low:g}; there is nothing to rank")
 
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         pairs = [item.example.pair or "" for item in items]
@@ -238,7 +239,7 @@ def _number(value: Any, column: str | None) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise ValueError(
+        raise UserError(
             f"the score {value!r} in the column {column!r} is no number; name another with --label"
         ) from None
 
@@ -252,14 +253,14 @@ def task_for(model: Model, name: str | None = None, column: str | None = None) -
     """The task of this name, or the one that a model is made for."""
     if name is not None:
         if name not in TASKS:
-            raise ValueError(f"there is no task {name!r}; choose from {', '.join(TASKS)}")
+            raise UserError(f"there is no task {name!r}; choose from {', '.join(TASKS)}")
         return TASKS[name](model, column)
     for task in TASKS.values():
         try:
             return task(model, column)
         except ValueError:
             continue
-    raise ValueError(
+    raise UserError(
         f"{model.name} ({type(model.module).__name__}) fits no task; there are {', '.join(TASKS)}, each for models "
         "made for it"
     )

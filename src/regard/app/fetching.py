@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from regard.errors import MissingFileError
 from regard.models.hub import why_not_asked
 from regard.models.loading import PACKAGED
 
@@ -57,14 +58,14 @@ def _download(name: str, offline: bool) -> Path:
 
     why = why_not_asked(offline)
     if why is not None:
-        raise FileNotFoundError(f"{name} is not on this machine, and the hub {why}")
+        raise MissingFileError(f"{name} is not on this machine, and the hub {why}")
     try:
         files = [file for file in HfApi().list_repo_files(name) if _FILES.fullmatch(file)]
         places = [Path(hf_hub_download(name, file)) for file in files]
     except Exception as error:  # of whichever library speaks HTTP
-        raise FileNotFoundError(f"the hub does not give {name}: {str(error).splitlines()[0]}") from None
+        raise MissingFileError(f"the hub does not give {name}: {str(error).splitlines()[0]}") from None
     if not places:
-        raise FileNotFoundError(f"{name} has no files of a model on the hub")
+        raise MissingFileError(f"{name} has no files of a model on the hub")
     return places[0].parent
 
 

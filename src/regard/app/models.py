@@ -18,6 +18,7 @@ from regard.app.log import note
 from regard.app.memory import check_model
 from regard.app.problems import Problem, busy, of_failure
 from regard.app.settings import AppSettings
+from regard.errors import MissingFileError, UserError
 from regard.models.catalogue import known_models
 from regard.models.loading import DEFAULT, PACKAGED
 
@@ -168,11 +169,11 @@ class Models:
             if place != name:
                 model.name = name
             if model.tokenizer is None:
-                raise ValueError(
+                raise UserError(
                     f"{name} has no tokenizer{model.no_tokenizer}; the app reads text. For images: regard view --image"
                 )
             if not model.layout:
-                raise ValueError(f"{name} ran no attention that regard can see")
+                raise UserError(f"{name} ran no attention that regard can see")
             return model
 
     def _is_of_hub(self, name: str) -> bool:
@@ -184,7 +185,7 @@ class Models:
         if not self._is_of_hub(name):
             return name
         if snapshot(name) is None and not self._settings.download and name not in self._given:
-            raise FileNotFoundError(f"{name} is here in part only; start the server with --model {name} for the rest")
+            raise MissingFileError(f"{name} is here in part only; start the server with --model {name} for the rest")
         return str(fetched(name, self._settings.offline))
 
     def _make_room(self, newest: Entry) -> None:

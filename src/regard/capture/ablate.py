@@ -20,6 +20,7 @@ from regard.capture.operation import from_call
 from regard.capture.outputs import Place
 from regard.capture.rebuild import visible_keys
 from regard.capture.tap import Call
+from regard.errors import UserError
 from regard.trace.heads import MODES, Head
 
 Means = Mapping[tuple[str, int], Any]  # (kind, layer) -> (H, e) mean outputs of its heads
@@ -40,9 +41,9 @@ class Ablation:
 
     def __init__(self, rows: Sequence[Iterable[Head]], mode: str = "zero", means: Means | None = None) -> None:
         if mode not in MODES:
-            raise ValueError(f"there is no mode {mode!r}; choose from {', '.join(MODES)}")
+            raise UserError(f"there is no mode {mode!r}; choose from {', '.join(MODES)}")
         if mode == "mean" and means is None:
-            raise ValueError('mode "mean" needs a reference: pass means=model.head_means(texts)')
+            raise UserError('mode "mean" needs a reference: pass means=model.head_means(texts)')
         self.rows = tuple(tuple(heads) for heads in rows)
         self.mode = mode
         self.means = means
@@ -57,7 +58,7 @@ class Ablation:
     def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor | None:
         """The output (B, Q, H, e) with the heads of this place switched off; None where none is."""
         if call is None and len(self.rows) > 1:
-            raise ValueError("other heads in each row need a model of transformers' attention interface")
+            raise UserError("other heads in each row need a model of transformers' attention interface")
         rows, heads = self._pairs(place, out)
         if not len(rows):
             return None
@@ -71,7 +72,7 @@ class Ablation:
         if key not in self._picked:
             per_row, left = divmod(out.shape[0], len(self.rows))  # windows of an image lie in one row's place
             if left:
-                raise ValueError(f"heads are given for {len(self.rows)} rows, but the batch has {out.shape[0]}")
+                raise UserError(f"heads are given for {len(self.rows)} rows, but the batch has {out.shape[0]}")
             found = [
                 (row * per_row + window, one.head)
                 for row, heads in enumerate(self.rows)
@@ -91,7 +92,7 @@ class Ablation:
             return out.new_zeros(())
         if self.mode == "uniform":
             if call is None:
-                raise ValueError(
+                raise UserError(
                     'mode "uniform" needs the value vectors, which are seen in models of transformers\' attention '
                     'interface only; use "zero" or "mean" for this one'
                 )
@@ -99,7 +100,7 @@ class Ablation:
         assert self.means is not None
         means = self.means.get(place[:2])
         if means is None or np.shape(means) != (place.heads, out.shape[-1]):
-            raise ValueError(
+            raise UserError(
                 f"there are no mean outputs of shape {(place.heads, out.shape[-1])} for {place.kind} layer "
                 f"{place.layer}; take them from this model with model.head_means(texts)"
             )

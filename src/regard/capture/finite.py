@@ -15,6 +15,7 @@ import torch
 from regard.capture.naming import NamedOperation
 from regard.capture.operation import Operation
 from regard.capture.rebuild import attention_of, visible_keys
+from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.capture.record import Book
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _SAFE = 1e38  # scores below it are finite in float32, in which maps are made
 
 
-class NotFiniteError(ValueError):
+class NotFiniteError(UserError):
     """Attention of a head that holds NaN or has overflowed; `example` is its place in the batch."""
 
     def __init__(self, found: str, example: int, broken: int, way_out: str) -> None:

@@ -20,6 +20,7 @@ import torch
 from regard.capture.alone import alone
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.tiers import Plan, attention_set
+from regard.errors import UserError
 from regard.trace.site import Site
 
 
@@ -104,7 +105,7 @@ class _Calls:
     def after(self, call: Call) -> torch.Tensor | None:
         place = self._place(call.module, call.part)
         if call.out.ndim != 4 or call.out.shape[2] != place.heads:
-            raise ValueError(
+            raise UserError(
                 f"{type(call.module).__name__} gives its attention output as {tuple(call.out.shape)}, not by head; "
                 "its heads cannot be told apart"
             )
@@ -136,7 +137,7 @@ class _Calls:
 def _projection(model: torch.nn.Module, plan: Plan, path: str) -> torch.nn.Module:
     found = plan.projections.get(path)
     if not isinstance(found, torch.nn.Module):
-        raise ValueError(
+        raise UserError(
             f"heads of {type(model).__name__} cannot be reached: its attention is outside transformers' attention "
             "interface and no output projection is known to read it"
         )

@@ -16,6 +16,7 @@ from regard.capture.families import VISION
 from regard.capture.finite import require_finite
 from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
+from regard.errors import UserError
 from regard.trace.site import Array, Mask, Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
@@ -52,7 +53,7 @@ class Recorder:
         """One trace per example."""
         uneven = next((operation for operation in operations if operation.batch % self.book.batch), None)
         if uneven is not None and self.book.keep:
-            raise ValueError(
+            raise UserError(
                 f"{uneven.path or 'the model'} reads the {self.book.batch} examples of the batch as one sequence; "
                 "trace them one at a time"
             )

@@ -26,6 +26,7 @@ from regard.capture.keeping import Keeper
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.watch import Watch, watching
+from regard.errors import UserError
 
 TIERS = {
     "tap": "attention interface: q, k and v, the model's own kernel",
@@ -132,11 +133,11 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
     if outside:
         return found, Plan("watch", projections, missed)
     if missed:
-        raise ValueError(
+        raise UserError(
             f"{type(model).__name__} attends within blocks or over pooled positions ({missed[0]}), and gives no maps "
             "from positions to positions that regard could read"
         )
-    raise ValueError(
+    raise UserError(
         f"{type(model).__name__} ran no softmax attention that regard can see; models such as Mamba, RWKV or FNet "
         "mix tokens by other means and have no attention maps"
     )
@@ -175,7 +176,7 @@ def _unbanded(bands: torch.Tensor, window: int) -> torch.Tensor:
     """(B, H, Q, window + 1) weights of the keys around each query as (B, H, Q, Q) maps."""
     queries, width = bands.shape[-2:]
     if width != window + 1:  # the weights of global tokens come first, and do not say which tokens they are
-        raise ValueError("attention to global tokens cannot be read as maps; trace without global_attention_mask")
+        raise UserError("attention to global tokens cannot be read as maps; trace without global_attention_mask")
     keys = torch.arange(queries, device=bands.device)[:, None] + torch.arange(width, device=bands.device)
     wide = bands.new_zeros(*bands.shape[:3], queries + width - 1)  # half a window before the first key, half after
     wide.scatter_(-1, keys.expand_as(bands), bands)

@@ -26,6 +26,7 @@ from regard.commands.shared import (
     typed,
     working,
 )
+from regard.errors import UserError
 from regard.models.means import NAME
 
 Mode = Annotated[
@@ -77,9 +78,9 @@ def ablate(
     from regard.ablation.effects import effect
 
     if text is None:
-        raise ValueError('there is no text; pass one in quotes: regard ablate "The cat sat." --heads 5.4')
+        raise UserError('there is no text; pass one in quotes: regard ablate "The cat sat." --heads 5.4')
     if not heads:
-        raise ValueError("name the heads to switch off: --heads 5.4 '2.*' (layer.head, or all of a layer)")
+        raise UserError("name the heads to switch off: --heads 5.4 '2.*' (layer.head, or all of a layer)")
     loaded = loading.load(model)
     means = None
     if reference is not None and (not mode or "mean" in mode):

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from regard.errors import UserError
 from regard.trace.heads import looks_like_heads
 
 HEADS = "--heads"
@@ -52,5 +53,5 @@ def examples_of(place: str, limit: int) -> tuple[list[str], list[str | None]]:
 
     found = list(read(Source(place, limit=limit)))
     if not found:
-        raise ValueError(f"{place} has no text in it")
+        raise UserError(f"{place} has no text in it")
     return [example.text for example in found], [example.pair for example in found]

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from regard.commands.shared import Json, Loading, ModelName, expanded, out, working
+from regard.errors import UserError
 
 
 @expanded
@@ -51,10 +52,10 @@ def _texts(texts: list[str] | None, data: Path | None, limit: int) -> list[str]:
     from regard.corpus.readers.source import Source, read
 
     if bool(texts) == (data is not None):
-        raise ValueError("pass texts in quotes, or a corpus with --data; one of the two")
+        raise UserError("pass texts in quotes, or a corpus with --data; one of the two")
     if data is None:
         return texts or []
     found = [example.text for example in read(Source(str(data), limit=limit)) if example.text.strip()]
     if not found:
-        raise ValueError(f"{data} has no text in it; name another corpus")
+        raise UserError(f"{data} has no text in it; name another corpus")
     return found

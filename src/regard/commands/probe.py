@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from regard.commands.shared import Json, Loading, ModelName, err, expanded
 from regard.commands.study import explained, say
 from regard.commands.syntax import ReadingTrees
+from regard.errors import UserError
 
 
 @dataclass
@@ -37,7 +38,7 @@ class ProbeOptions:
         try:
             return [int(part) for part in self.ranks.split(",")]
         except ValueError:
-            raise ValueError(f"ranks are numbers such as 1,4,16,64, not {self.ranks!r}") from None
+            raise UserError(f"ranks are numbers such as 1,4,16,64, not {self.ranks!r}") from None
 
 
 @expanded

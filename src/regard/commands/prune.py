@@ -13,6 +13,7 @@ from rich.progress import Progress
 
 from regard.commands.heads import HeadNames
 from regard.commands.shared import Loading, err, expanded, out, size_of, working
+from regard.errors import FileThereError, UserError
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -56,7 +57,7 @@ def prune(
 
     _one_way(heads, keep, corpus, scores)
     if output.exists() and (output.is_file() or any(output.iterdir())):
-        raise FileExistsError(f"{output} is there already; name a new folder")
+        raise FileThereError(f"{output} is there already; name a new folder")
     loaded = loading.load(model)
     chosen, by = _chosen(loaded, heads, keep, scores, column, corpus, label, limit)
     with working("taking the heads out"):
@@ -84,9 +85,9 @@ def prune(
 def _one_way(heads: list[str] | None, keep: float | None, corpus: str | None, scores: Path | None) -> None:
     """Heads are chosen in one way."""
     if heads and (keep is not None or corpus is not None or scores is not None):
-        raise ValueError("choose one way: --heads, or --keep with --on or --scores")
+        raise UserError("choose one way: --heads, or --keep with --on or --scores")
     if not heads and (keep is None or (corpus is None) == (scores is None)):
-        raise ValueError(
+        raise UserError(
             "say which heads go: --heads 5.4 2.1, or --keep 0.6 with --on FILE (texts to measure them on) or "
             "--scores FILE"
         )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
+from regard.errors import UserError
 from regard.models.progress import err as err
 from regard.models.progress import working as working
 
@@ -69,7 +70,7 @@ class Tracing:
     def trace(self, model: Model, text: str | None, pair: str | None, **options: Any) -> Trace:
         """The trace of a text (- is standard input) or an image."""
         if text is None and self.image is None:
-            raise ValueError('there is nothing to trace; pass a text in quotes: regard view "The cat sat on the mat."')
+            raise UserError('there is nothing to trace; pass a text in quotes: regard view "The cat sat on the mat."')
         with working("running the model"):
             return model.trace(typed(text), pair, **vars(self), **options)
 

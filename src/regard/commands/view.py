@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.commands.shared import Json, Loading, ModelName, Pair, Text, Tracing, expanded, out, size_of, working
+from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.trace.tokens import Side
@@ -91,7 +92,7 @@ def patterns(
     from regard.printing import patterns as printed
 
     if as_json and as_csv:
-        raise ValueError("choose one of --json and --csv")
+        raise UserError("choose one of --json and --csv")
     loaded = loading.load(model)
     made = tracing.trace(loaded, text, pair)
     with working("measuring the heads"):

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from regard.commands.shared import Loading, Target, Text, Truncate, err, expanded, out, size_of, typed, working
+from regard.errors import UserError
 
 
 @expanded
@@ -36,7 +37,7 @@ def walk(
     from regard.views.walk import walk as walk_through
 
     if text is None:
-        raise ValueError('there is nothing to walk through; pass a text in quotes: regard walk "Hello, how are you?"')
+        raise UserError('there is nothing to walk through; pass a text in quotes: regard walk "Hello, how are you?"')
     loaded = loading.load(model or "translator")
     with working("running the model"):
         found = walk_through(typed(text) or "", loaded, target=target, layer=layer, truncate=truncate)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.errors import UserError
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class WordMaps:
         import torch
 
         if rows not in ROWS:
-            raise ValueError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
+            raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
         belongs = np.zeros((len(pieces), length, max(words, default=0)), np.float32)  # (B, T, W)
         for number, mine in enumerate(pieces):
             places = np.flatnonzero(mine != NONE)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from regard.corpus.readers.source import Example
+from regard.errors import UserError
 from regard.models.prepare import Encoded
 
 WINDOW = 256  # examples that are sorted together; also what a checkpoint and a worker's task hold
@@ -80,7 +81,7 @@ def grouped(examples: Iterable[Example], *, size: int = WINDOW) -> Iterator[tupl
 def window_of(index: int, examples: list[Example], encode: Encoder, *, long: str, tokens: int = TOKENS) -> Window:
     """Encode the examples of a window and cut them into batches of similar length."""
     if long not in LONG:
-        raise ValueError(f"long examples can be handled as {', '.join(LONG)}, not {long!r}")
+        raise UserError(f"long examples can be handled as {', '.join(LONG)}, not {long!r}")
     tally = Tally(
         examples=sum(example.part == 0 for example in examples),
         documented=sum(example.document is not None for example in examples),

@@ -17,6 +17,7 @@ import numpy as np
 from regard.corpus.batches import Tally
 from regard.corpus.identity import differences
 from regard.corpus.sums import Sums
+from regard.errors import UserError
 from regard.files import write_atomic
 from regard.models.fingerprint import digest
 
@@ -62,12 +63,12 @@ def load_checkpoint(path: Path, run: Mapping[str, Any]) -> Progress:
     metadata, arrays = _read(path)
     checksum = metadata.pop("checksum", "")
     if metadata.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a checkpoint of this version of regard; throw it away with --restart")
+        raise UserError(f"{path} is not a checkpoint of this version of regard; throw it away with --restart")
     if checksum != _checksum(metadata, arrays):
-        raise ValueError(f"{path} is damaged (its checksum is wrong); throw it away with --restart")
+        raise UserError(f"{path} is damaged (its checksum is wrong); throw it away with --restart")
     different = differences(json.loads(metadata["run"]), json.loads(json.dumps(run)))
     if different:
-        raise ValueError(
+        raise UserError(
             f"the checkpoint {path} is of another run: {'; '.join(different)}. Use the same, choose another output "
             "folder, or throw it away with --restart"
         )
@@ -82,7 +83,7 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray[Any, Any]]]:
         with safe_open(path, framework="numpy") as file:
             return dict(file.metadata() or {}), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
-        raise ValueError(f"{path} is not a checkpoint or is damaged ({error}); throw it away with --restart") from None
+        raise UserError(f"{path} is not a checkpoint or is damaged ({error}); throw it away with --restart") from None
 
 
 def _checksum(metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:

@@ -16,6 +16,7 @@ from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
 from regard.corpus.readers.source import Example, Problems, Source, read
 from regard.corpus.sums import Sums
+from regard.errors import UserError
 from regard.models.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def gather(study: Summing, model: Model, run: Run, windows: Callable[[Progress],
         raise
     if not progress.tally.inputs:
         why = f" ({run.problems.first[0]})" if run.problems.first else ""
-        raise ValueError(f"the corpus {run.source.name} gave no example to study{why}; check the file and its format")
+        raise UserError(f"the corpus {run.source.name} gave no example to study{why}; check the file and its format")
     if run.checkpoint is not None:  # what comes after may fail too: drawing, a full disk, a second corpus
         save_checkpoint(run.checkpoint, progress, mine)
     return progress
@@ -117,7 +118,7 @@ def windows_after(done: Progress, study: Summing, model: Model, run: Run) -> Ite
         if last >= done.windows:
             yield last, examples, read_so_far
     if last + 1 < done.windows or (last + 1 == done.windows and read_so_far != done.read):
-        raise ValueError(
+        raise UserError(
             f"{run.source.name} does not begin with the examples that the checkpoint {run.checkpoint} was made of; use "
             "the same corpus, choose another output folder, or throw it away with --restart"
         )

@@ -22,6 +22,7 @@ from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, Summed, Summing, encoder_of, gather, sum_window, windows_after
 from regard.corpus.readers.source import Example
 from regard.corpus.sums import Sums
+from regard.errors import MissingPackageError, UserError
 from regard.models.fingerprint import weights_digest
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def run_ray(
     """Sum a study over a corpus with Ray Data."""
     ray = _ray(address)
     if model.source is None:
-        raise ValueError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
+        raise UserError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
     made = (type(study), study.arguments, model.source, run.long, weights_digest(model.module))
 
     def windows(done: Progress) -> Iterator[Summed]:
@@ -62,7 +63,7 @@ def _ray(address: str | None) -> Any:
         import ray
         import ray.data
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("the Ray engine needs Ray; run: pip install 'regard[ray]'") from None
+        raise MissingPackageError("the Ray engine needs Ray; run: pip install 'regard[ray]'") from None
     if not ray.is_initialized():
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
     logging.getLogger("ray.data").setLevel(logging.ERROR)  # it tells of every dataset that is done
@@ -96,11 +97,11 @@ def _in_order(dataset: Any, read: dict[int, str]) -> Iterator[Summed]:
         while turn is not None and turn in waiting:
             found = waiting.pop(turn)
             if found["trouble"]:
-                raise ValueError(found["trouble"])
+                raise UserError(found["trouble"])
             yield turn, Tally(**json.loads(found["tally"])), Sums(load(bytes(found["sums"]))), read[turn]
             turn = next(expected, None)
     if turn is not None:
-        raise RuntimeError(f"Ray ended without an answer for window {turn}; run again with --resume")
+        raise UserError(f"Ray ended without an answer for window {turn}; run again with --resume")
 
 
 class RayWorker:
@@ -112,7 +113,7 @@ class RayWorker:
         self.study = study(**arguments)
         self.model = load(**source)
         if weights_digest(self.model.module) != weights:
-            raise ValueError(f"{self.model.name} has other weights on a worker's machine than on the one that asks")
+            raise UserError(f"{self.model.name} has other weights on a worker's machine than on the one that asks")
         self.long = long
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:

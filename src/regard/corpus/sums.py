@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.errors import UserError
 from regard.measures.intervals import GROUPS, clusters_of, resampled
 
 Array = np.ndarray[Any, Any]
@@ -29,7 +30,7 @@ class Sums:
         if held is None:
             self.arrays[name] = value.copy()
         elif held.shape != value.shape:
-            raise ValueError(f"{name} has shape {held.shape} so far but {value.shape} now; the models differ")
+            raise UserError(f"{name} has shape {held.shape} so far but {value.shape} now; the models differ")
         else:
             held += value
 
@@ -40,7 +41,7 @@ class Sums:
             self.arrays[name] = np.zeros((groups, *values.shape[1:]))
         held = self.arrays[name]
         if held.shape[1:] != values.shape[1:]:
-            raise ValueError(f"{name} has shape {held.shape[1:]} so far but {values.shape[1:]} now; the models differ")
+            raise UserError(f"{name} has shape {held.shape[1:]} so far but {values.shape[1:]} now; the models differ")
         order = np.argsort(clusters % groups, kind="stable")
         rows, starts = np.unique(clusters[order] % groups, return_index=True)
         if len(rows):

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace, device
 
+from regard.errors import UserError
+
 Array = Any
 
 # A row of which half the visible keys are targets says little whatever the head does: the second row of a causal map
@@ -86,7 +88,7 @@ def read_rows(
     heads, chosen = attention.shape[:-2], targets.shape[:-2]
     queries, keys = attention.shape[-2:]
     if targets.shape[-2:] != (queries, keys):
-        raise ValueError(
+        raise UserError(
             f"targets are {tuple(targets.shape[-2:])} but the maps are {(queries, keys)} (queries, keys); "
             "build them from the same tokens"
         )

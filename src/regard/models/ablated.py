@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from regard.capture import Ablation, Book, Means, Place, outputs
+from regard.errors import UserError
 from regard.models.means import NAME, standard_means
 from regard.trace.heads import MODES, Heads, Shows, names_of, parse_heads, refuse_all
 
@@ -91,7 +92,7 @@ def head_means(
     at most.
     """
     if not len(texts):
-        raise ValueError("mean outputs need at least one text")
+        raise UserError("mean outputs need at least one text")
     pairs = [None] * len(texts) if pairs is None else pairs
     rows = [model.encode(text, pair, truncate=True) for text, pair in zip(texts, pairs, strict=True)]
     order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))  # so that little is padding

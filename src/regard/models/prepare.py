@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from regard.capture.record import Book
+from regard.errors import MissingFileError, UserError, WrongTypeError
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token, part_of_characters, word_indices
 
@@ -58,16 +59,16 @@ def encode(
     length = len(batch["input_ids"])
     if limit is not None and length > limit:
         if target:
-            raise ValueError(f"the target has {length} tokens but the decoder takes at most {limit}; shorten it")
+            raise UserError(f"the target has {length} tokens but the decoder takes at most {limit}; shorten it")
         if not truncate:
-            raise ValueError(
+            raise UserError(
                 f"the text has {length} tokens but the model takes at most {limit}; shorten it, or pass "
                 "truncate=True (--truncate) to keep the beginning"
             )
         batch = _tokenize(tokenizer, text, pair, target, max_length=limit)
     ids: list[int] = list(batch["input_ids"])
     if not ids:
-        raise ValueError("the text has no token that the model knows; pass some other text")
+        raise UserError("the text has no token that the model knows; pass some other text")
     types = list(batch["token_type_ids"]) if "token_type_ids" in batch else None
     if types is not None and not segment_ids:
         types = [0] * len(types)
@@ -77,9 +78,9 @@ def encode(
 
 def _check_text(text: Any, name: str) -> None:
     if not isinstance(text, str):
-        raise TypeError(f"{name} must be a string, not {type(text).__name__}")
+        raise WrongTypeError(f"{name} must be a string, not {type(text).__name__}")
     if not text.strip():
-        raise ValueError(f"the {name} is empty; pass at least one word")
+        raise UserError(f"the {name} is empty; pass at least one word")
 
 
 def _tokenize(tokenizer: Any, text: str, pair: str | None, target: bool, max_length: int | None = None) -> Any:
@@ -243,12 +244,12 @@ def _pixels(image: Any) -> Any:
         from PIL import Image, UnidentifiedImageError
 
         if not Path(image).is_file():
-            raise FileNotFoundError(f"there is no image file {image}")
+            raise MissingFileError(f"there is no image file {image}")
         try:
             with Image.open(image) as opened:
                 return opened.convert("RGB")
         except UnidentifiedImageError:
-            raise ValueError(f"{image} is not an image that Pillow can read") from None
+            raise UserError(f"{image} is not an image that Pillow can read") from None
     return _to_pil(image)
 
 
@@ -259,7 +260,7 @@ def _to_pil(image: Any) -> Any:
         return image.convert("RGB")
     array = np.asarray(image)
     if array.ndim != 3 or array.shape[2] != 3:
-        raise ValueError(f"an image array must be (height, width, 3), not {array.shape}")
+        raise UserError(f"an image array must be (height, width, 3), not {array.shape}")
     if array.dtype != np.uint8:
         array = (np.clip(array, 0, 1) * 255).astype(np.uint8)
     return Image.fromarray(array)

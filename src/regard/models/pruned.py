@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.capture.families import FUSED_PROJECTION, HEAD_COUNTS, HEAD_WIDTHS, PROJECTIONS
+from regard.errors import FileThereError, UserError
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -90,7 +91,7 @@ def save_pruned(model: Model, folder: str | Path, made: dict[str, Any] | None = 
 
     target = Path(folder)
     if target.exists() and (target.is_file() or any(target.iterdir())):
-        raise FileExistsError(f"{target} is there already; name a new folder")
+        raise FileThereError(f"{target} is there already; name a new folder")
     module: Any = model.module
     config = deepcopy(module.config)
     config.architectures = [type(module).__name__]
@@ -125,7 +126,7 @@ def load_pruned(folder: str | Path, dtype: Any = None) -> Any:
 
     record = json.loads((Path(folder) / RECORD).read_text())
     if record.get("version") != _VERSION:
-        raise ValueError(f"{folder} was pruned by another version of regard ({record.get('version')})")
+        raise UserError(f"{folder} was pruned by another version of regard ({record.get('version')})")
     config = transformers.AutoConfig.from_pretrained(folder)
     with torch.random.fork_rng(devices=[]):  # building a model must not move the caller's random state
         module = getattr(transformers, record["class"])(config)

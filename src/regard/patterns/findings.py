@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.errors import UserError
 from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
 from regard.measures.reading import Reading
 from regard.measures.types import TYPES
@@ -49,7 +50,7 @@ def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
     'attends to the previous token in 10 of 10 rows, 1.00 on average; chance 0.16'
     """
     if threshold is not None and not 0 < threshold <= 1:
-        raise ValueError(f"threshold must be above 0 and at most 1, not {threshold}")
+        raise UserError(f"threshold must be above 0 and at most 1, not {threshold}")
     read = read_trace(trace)
     found = [finding for rows in read for finding in (*_findings(rows, threshold), *_bag_findings(rows, threshold))]
     return Patterns(

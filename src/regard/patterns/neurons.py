@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from regard.errors import UserError
 from regard.measures.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
 from regard.trace.places import Array, context_of
@@ -115,7 +116,7 @@ def neurons_of(
     kept = [(candidate, found) for candidate, found in kept if found]
     if not kept:
         what = "no pattern can" if pattern is None else f"the pattern {pattern!r} cannot"
-        raise ValueError(f"{what} be asked of these texts; pass longer ones, or name another pattern")
+        raise UserError(f"{what} be asked of these texts; pass longer ones, or name another pattern")
     chosen, found = max(kept, key=lambda some: np.mean([one.lift for one in some[1]]))
     return _summary(chosen, found, traces[0].site(layer, kind=kind), head, len(traces))
 
@@ -126,7 +127,7 @@ def _named(pattern: str | None) -> tuple[Pattern, ...]:
     named = tuple(candidate for candidate in PATTERNS if candidate.name == pattern)
     if not named:
         names = ", ".join(repr(candidate.name) for candidate in PATTERNS)
-        raise ValueError(f"there is no pattern {pattern!r}; choose from {names}")
+        raise UserError(f"there is no pattern {pattern!r}; choose from {names}")
     return named
 
 

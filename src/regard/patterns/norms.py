@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.errors import MissingPackageError
 from regard.measures.share import carried_share
 from regard.patterns.table import data_frame
 from regard.trace.lettering import plain
@@ -49,7 +50,7 @@ class ClassNorms:
         try:
             from matplotlib.figure import Figure
         except ImportError:
-            raise ImportError("figures need matplotlib; install it with: pip install matplotlib") from None
+            raise MissingPackageError("figures need matplotlib; install it with: pip install matplotlib") from None
         figure = Figure(figsize=(10, 3.2), layout="constrained")
         panels = figure.subplots(1, len(_PANELS))
         for axes, (column, title) in zip(panels, _PANELS, strict=True):

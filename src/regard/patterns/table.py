@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from regard.errors import MissingPackageError, UserError
 from regard.measures.entropy import Level
 from regard.measures.reading import Reading
 from regard.patterns.definitions import NAMES
@@ -92,7 +93,7 @@ class Patterns(Sequence[Finding]):
     def strongest(self, pattern: str, count: int = 3) -> tuple[Finding, ...]:
         """The heads that show a pattern most."""
         if pattern not in NAMES:
-            raise ValueError(f"there is no pattern {pattern!r}; choose from {', '.join(NAMES)}")
+            raise UserError(f"there is no pattern {pattern!r}; choose from {', '.join(NAMES)}")
         return tuple(f for f in self.findings if f.pattern == pattern)[:count]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -119,5 +120,5 @@ def data_frame(rows: list[dict[str, Any]], columns: list[str]) -> Any:
     try:
         import pandas
     except ImportError:
-        raise ImportError("tables need pandas; install it with: pip install pandas") from None
+        raise MissingPackageError("tables need pandas; install it with: pip install pandas") from None
     return pandas.DataFrame(rows, columns=columns)

@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from regard.errors import UserError, WrongTypeError
+
 if TYPE_CHECKING:
     import os
 
@@ -144,7 +146,7 @@ def coref(
     from regard.studies.coref.reduce import Coref
 
     if options.get("long", "truncate") == "split":
-        raise ValueError("documents are read in windows of whole sentences: long must be 'truncate' or 'skip'")
+        raise UserError("documents are read in windows of whole sentences: long must be 'truncate' or 'skip'")
     if not isinstance(corpus, Source):
         places = corpus if isinstance(corpus, Sequence) and not isinstance(corpus, str) else [corpus]
         given = {name: value for name, value in options.items() if name in _OF_SOURCE}
@@ -152,7 +154,7 @@ def coref(
         for name in set(given) - {"seed"}:
             options.pop(name)  # type: ignore[misc]
     if corpus.format not in FORMATS:
-        raise ValueError(f"coreference is read as {', '.join(FORMATS)}, not as {corpus.format!r}")
+        raise UserError(f"coreference is read as {', '.join(FORMATS)}, not as {corpus.format!r}")
     return _run(Coref(seed=options.get("seed", 0), pieces=pieces, rows=rows), model, corpus, options)
 
 
@@ -197,7 +199,9 @@ def probe(
     own = ("strict", "resume", "restart", "report", "control")
     unknown = sorted(set(options) - {*_OF_SOURCE, *own, "output"})
     if unknown:
-        raise TypeError(f"probes take no {', '.join(unknown)}; they take {', '.join((*_OF_SOURCE, *own, 'output'))}")
+        raise WrongTypeError(
+            f"probes take no {', '.join(unknown)}; they take {', '.join((*_OF_SOURCE, *own, 'output'))}"
+        )
     given: dict[str, Any] = {name: value for name, value in options.items() if name in own and value is not None}
     probing = Probing(
         _source(treebank, options),
@@ -237,9 +241,9 @@ def ablation(
 
     loaded, source = _loaded(model), _source(corpus, options)
     if source.once:
-        raise ValueError("an ablation study reads its corpus twice; name a file in place of standard input or a pipe")
+        raise UserError("an ablation study reads its corpus twice; name a file in place of standard input or a pipe")
     if options.get("control"):
-        raise ValueError("random weights know no task; an ablation study takes no control")
+        raise UserError("random weights know no task; an ablation study takes no control")
     asked = task_for(loaded, task, label)
     source = replace(source, keep=(asked.label,) if asked.label else ())
     study = AblationMap(
@@ -259,10 +263,10 @@ def ablation(
 def _run_on_trees(study: Any, model: Named, treebank: Corpus, options: Mapping[str, Any]) -> Result:
     """Run a study whose examples carry their trees."""
     if options.get("long", "skip") != "skip":
-        raise ValueError(f"a sentence cannot be cut with its tree: long must be 'skip', not {options['long']!r}")
+        raise UserError(f"a sentence cannot be cut with its tree: long must be 'skip', not {options['long']!r}")
     source = _source(treebank, options)
     if source.format not in (None, "conllu", "treebank"):
-        raise ValueError(f"trees are read from CoNLL-U files, not from the format {source.format!r}")
+        raise UserError(f"trees are read from CoNLL-U files, not from the format {source.format!r}")
     rest = {name: value for name, value in options.items() if name == "seed" or name not in _OF_SOURCE}
     return _run(study, model, replace(source, format="treebank"), {**rest, "long": "skip"})
 
@@ -274,7 +278,7 @@ def _run(study: Any, model: Named, corpus: Corpus, options: Mapping[str, Any]) -
 
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
-        raise TypeError(f"a study takes no {', '.join(unknown)}; it takes {', '.join(Options.__annotations__)}")
+        raise WrongTypeError(f"a study takes no {', '.join(unknown)}; it takes {', '.join(Options.__annotations__)}")
     rest = {n: value for n, value in options.items() if n not in (*_OF_SOURCE, *_OF_RUN)}
     run = Run(_source(corpus, options), **{name: options[name] for name in _OF_RUN if name in options})
     return run_study(study, _loaded(model), run, **rest)
@@ -288,7 +292,7 @@ def _source(corpus: Corpus, options: Mapping[str, Any]) -> Source:
         return Source(str(corpus), **given)
     also = sorted(set(given) - {"seed"})
     if also:
-        raise ValueError(f"{', '.join(also)} belongs to the Source when one is passed; set it there")
+        raise UserError(f"{', '.join(also)} belongs to the Source when one is passed; set it there")
     return corpus
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Sums
+from regard.errors import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ class Ranged:
 def control_models(model: Model, seeds: int) -> Iterator[tuple[str, Callable[[], Model]]]:
     """Names of the controls and what makes them, so that one is in memory at a time; the shuffled one is the last."""
     if seeds < 1:
-        raise ValueError("a control needs random weights at least once: control seeds are a number from 1 on")
+        raise UserError("a control needs random weights at least once: control seeds are a number from 1 on")
     for seed in range(seeds):
         yield f"random-{seed}", lambda seed=seed: random_model(model, seed)  # type: ignore[misc]
     yield "shuffled", lambda: shuffled_model(model)

@@ -18,6 +18,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from regard.errors import UserError
+
 CHECKPOINT = "checkpoint.safetensors"
 LOCK = ".lock"
 TERMINATED = 143  # what a shell calls a process that SIGTERM has ended
@@ -31,7 +33,7 @@ def held(folder: Path | None, *, resume: bool = False, restart: bool = False) ->
     While it is held, SIGTERM ends the run like Ctrl-C does: by an exception, so that what was done is saved.
     """
     if resume and restart:
-        raise ValueError("--resume goes on with the checkpoint and --restart throws it away; choose one")
+        raise UserError("--resume goes on with the checkpoint and --restart throws it away; choose one")
     if folder is None:
         yield
         return
@@ -65,7 +67,7 @@ def _prepare(folder: Path, *, resume: bool, restart: bool) -> None:
     if restart:
         forget(folder)
     elif checkpoints(folder) and not resume:
-        raise ValueError(
+        raise UserError(
             f"{folder} holds the checkpoint of a run that is not finished; go on with it (--resume), throw it away "
             "(--restart), or choose another output folder"
         )
@@ -96,7 +98,7 @@ def _taken(path: Path) -> int:
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 os.close(descriptor)
-                raise ValueError(_taken_by(path)) from None
+                raise UserError(_taken_by(path)) from None
         if _is(descriptor, path):  # else its owner has just removed it: another file has this name now
             break
         os.close(descriptor)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.errors import UnknownNameError, UserError
 from regard.files import write_atomic
 from regard.trace.trace import Trace
 from regard.views.figures import Picture
@@ -66,9 +67,9 @@ class Result:
         """One of the figures; the first unless named."""
         names = list(self.drawers)
         if not names:
-            raise ValueError(f"the study {self.study} has no figure")
+            raise UserError(f"the study {self.study} has no figure")
         if name is not None and name not in self.drawers:
-            raise KeyError(f"there is no figure {name!r}; this result has {', '.join(names)}")
+            raise UnknownNameError(f"there is no figure {name!r}; this result has {', '.join(names)}")
         return self.drawers[name or names[0]][1]()
 
     def report(self) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.source import Problems, check, read
+from regard.errors import UserError
 from regard.studies.base import Study, StudyContext
 from regard.studies.controls import SEEDS, Controls, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
@@ -49,7 +50,7 @@ def run_study(
         "local", or "ray" with `address`, `workers` and `gpus_per_worker`.
     """
     if control and run.source.once:
-        raise ValueError("standard input and pipes can be read only once; a control needs the corpus as a file")
+        raise UserError("standard input and pipes can be read only once; a control needs the corpus as a file")
     check(run.source)
     folder = None if output is None else Path(output)
     with held(folder, resume=run.resume, restart=run.restart):
@@ -100,7 +101,7 @@ def _summed(study: Study, model: Model, run: Run, engine: str, options: dict[str
         from regard.corpus.ray import run_ray
 
         return run_ray(study, model, run, **options)
-    raise ValueError(f"there is no engine {engine!r}; choose local or ray")
+    raise UserError(f"there is no engine {engine!r}; choose local or ray")
 
 
 def _example(model: Model, run: Run) -> Any:

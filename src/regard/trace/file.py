@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.errors import MissingFileError, UserError
 from regard.files import write_atomic
 from regard.trace.site import Array, Mask, Site
 from regard.trace.tokens import Segment, Side, Token
@@ -60,21 +61,21 @@ def load(path: str | Path) -> Trace:
 
     source = Path(path)
     if not source.is_file():
-        raise FileNotFoundError(f"there is no trace file {source}")
+        raise MissingFileError(f"there is no trace file {source}")
     try:
         with safe_open(source, framework="numpy") as file:
             metadata = file.metadata() or {}
             _check_format(metadata, source)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except (SafetensorError, UnicodeDecodeError, TypeError, AttributeError) as error:
-        raise ValueError(f"{source} is not a trace file or is damaged: {error}") from None
+        raise UserError(f"{source} is not a trace file or is damaged: {error}") from None
     text = metadata.get("trace", "")
     if metadata.get("checksum", _checksum(text, arrays)) != _checksum(text, arrays):  # files of before have none
-        raise ValueError(f"{source} is a damaged trace file: its checksum does not fit; trace the text again")
+        raise UserError(f"{source} is a damaged trace file: its checksum does not fit; trace the text again")
     try:
         return _trace(json.loads(text), arrays)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{source} is a damaged trace file: {error!r} while reading its header") from None
+        raise UserError(f"{source} is a damaged trace file: {error!r} while reading its header") from None
 
 
 def _trace(header: dict[str, Any], arrays: dict[str, Array]) -> Trace:
@@ -82,10 +83,10 @@ def _trace(header: dict[str, Any], arrays: dict[str, Array]) -> Trace:
     sites = tuple(_site(record, arrays) for record in header["sites"])
     for site in sites:
         if site.maps is None and (site.q is None or site.k is None):
-            raise ValueError(f"layer {site.layer} holds neither maps nor q and k")
+            raise UserError(f"layer {site.layer} holds neither maps nor q and k")
         for side, length in ((site.query_side, site.queries), (site.key_side, site.keys)):
             if len(sides[side].tokens) != length:
-                raise ValueError(f"layer {site.layer} has {length} positions, its {side} side another number")
+                raise UserError(f"layer {site.layer} has {length} positions, its {side} side another number")
     return Trace(sides, sites, header["facts"])
 
 
@@ -100,11 +101,11 @@ def _checksum(header: str, arrays: dict[str, Array]) -> str:
 
 def _check_format(metadata: dict[str, str], source: Path) -> None:
     if metadata.get("format") != FORMAT:
-        raise ValueError(f"{source} is a safetensors file but not a regard trace; make one with `regard trace`")
+        raise UserError(f"{source} is a safetensors file but not a regard trace; make one with `regard trace`")
     if not metadata.get("version", "").isdecimal():
-        raise ValueError(f"{source} is a damaged trace file: it does not say its format's version")
+        raise UserError(f"{source} is a damaged trace file: it does not say its format's version")
     if int(metadata["version"]) > VERSION:
-        raise ValueError(
+        raise UserError(
             f"{source} has trace format {metadata['version']}, this regard reads up to {VERSION}; upgrade regard"
         )
 

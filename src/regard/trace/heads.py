@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from regard.errors import OutOfRangeError, UserError
 from regard.trace.trace import KINDS
 
 MODES = ("zero", "uniform", "mean")  # ways to switch a head off; see `Model.ablate`
@@ -68,7 +69,7 @@ def parse_heads(heads: Heads, layout: Layout, patterns: Iterable[Shows] | None =
     """
     items = list(_items(heads))
     if not items:
-        raise ValueError(f"no heads were named; {_WAYS}")
+        raise UserError(f"no heads were named; {_WAYS}")
     found = {head for item in items for head in _heads(item, layout, patterns)}
     return tuple(head for head in all_heads(layout) if head in found)
 
@@ -82,7 +83,7 @@ def all_heads(layout: Layout) -> tuple[Head, ...]:
 def refuse_all(heads: Iterable[Head], layout: Layout) -> None:
     """Nothing is left to look at when every head of every layer is gone."""
     if len(set(heads)) == sum(layout.values()):
-        raise ValueError(f"these are all {sum(layout.values())} heads of all layers; leave at least one on")
+        raise UserError(f"these are all {sum(layout.values())} heads of all layers; leave at least one on")
 
 
 def looks_like_heads(text: str) -> bool:
@@ -117,7 +118,7 @@ def _items(heads: Any) -> Iterator[Any]:
         for item in heads:
             yield from _items(item)
     else:
-        raise ValueError(f"{heads!r} names no heads; {_WAYS}")
+        raise UserError(f"{heads!r} names no heads; {_WAYS}")
 
 
 def _heads(item: Any, layout: Layout, patterns: Iterable[Shows] | None) -> Iterator[Head]:
@@ -139,14 +140,14 @@ def _expanded(kind: str | None, layer: Any, head: Any, layout: Layout) -> Iterat
     if kind is None:
         kind = kinds[0]
     if kind not in kinds:
-        raise ValueError(f"there is no {kind!r} attention in this model; it has {', '.join(kinds)}")
+        raise UserError(f"there is no {kind!r} attention in this model; it has {', '.join(kinds)}")
     layers = [number for known, number in layout if known == kind]
     if layer != ALL and layer not in layers:
-        raise IndexError(f"there is no {kind} layer {layer}; layers are {min(layers)} to {max(layers)}")
+        raise OutOfRangeError(f"there is no {kind} layer {layer}; layers are {min(layers)} to {max(layers)}")
     for number in layers if layer == ALL else [layer]:
         count = layout[kind, number]
         if head != ALL and head not in range(count):
-            raise IndexError(f"{kind} layer {number} has no head {head}; its {count} heads count from 0")
+            raise OutOfRangeError(f"{kind} layer {number} has no head {head}; its {count} heads count from 0")
         yield from (Head(kind, number, one) for one in (range(count) if head == ALL else [head]))
 
 
@@ -154,10 +155,10 @@ def _showing(pattern: str, patterns: Iterable[Shows] | None) -> Iterator[Head]:
     from regard.patterns import NAMES
 
     if pattern not in NAMES:
-        raise ValueError(f"{pattern!r} names no heads; {_WAYS}: {', '.join(NAMES)}")
+        raise UserError(f"{pattern!r} names no heads; {_WAYS}: {', '.join(NAMES)}")
     if patterns is None:
-        raise ValueError(f"which heads show {pattern!r} depends on a text; pass patterns=trace.patterns() of one")
+        raise UserError(f"which heads show {pattern!r} depends on a text; pass patterns=trace.patterns() of one")
     found = [Head(f.kind, f.layer, f.head) for f in patterns if f.pattern == pattern]
     if not found:
-        raise ValueError(f"no head shows the pattern {pattern!r} on this text")
+        raise UserError(f"no head shows the pattern {pattern!r} on this text")
     yield from found

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.errors import UserError, WrongTypeError
 from regard.trace.pieces import side_of_ids, side_of_texts
 from regard.trace.site import Array, Mask, Site
 from regard.trace.tokens import Segment, Side
@@ -32,7 +33,7 @@ def trace_of_maps(
     by_kind = dict(maps) if isinstance(maps, Mapping) else {kind: maps}
     unknown = set(by_kind) - set(KINDS)
     if unknown:
-        raise ValueError(f"unknown kind {sorted(unknown)[0]!r}; choose from {', '.join(KINDS)}")
+        raise UserError(f"unknown kind {sorted(unknown)[0]!r}; choose from {', '.join(KINDS)}")
     sides = _sides(tokens, key_tokens, kind, segments, tokenizer)
     asked = "decoder" if "decoder" in by_kind else "encoder"  # whose causality may be told
     sites = [
@@ -42,7 +43,7 @@ def trace_of_maps(
         for site in _sites(name, by_kind[name], sides, causal if name == asked else None)
     ]
     if not sites:
-        raise ValueError(
+        raise UserError(
             "there are no attention maps; the model may have returned an empty tuple because its "
             "fast kernel gives no weights: trace it with regard.load(model).trace(text) instead"
         )
@@ -60,7 +61,7 @@ def _sides(
         return side_of_texts(texts, name) if tokenizer is None else side_of_ids(tokenizer, texts, name)
 
     if isinstance(tokens, str):
-        raise TypeError("tokens must be a list of token texts, one per position, not one string")
+        raise WrongTypeError("tokens must be a list of token texts, one per position, not one string")
     if isinstance(tokens, Mapping):
         return {name: made(texts, name) for name, texts in tokens.items()}
     query_side, key_side = _SIDES[kind]
@@ -70,7 +71,7 @@ def _sides(
     if key_tokens is None and query_side == key_side:
         return {query_side: first}
     if key_tokens is None:
-        raise ValueError("cross attention needs key_tokens: the tokens of the side that is attended to")
+        raise UserError("cross attention needs key_tokens: the tokens of the side that is attended to")
     if query_side == key_side:
         key_side = "keys"
     return {key_side: made(key_tokens, key_side), query_side: first}
@@ -89,7 +90,7 @@ def _sites(kind: str, maps: Any, sides: Mapping[str, Side], causal: bool | None)
         key_side = "keys"
     for side in (query_side, key_side):
         if side not in sides:
-            raise ValueError(f"{kind} attention needs the tokens of the {side}; pass tokens={{'{side}': [...]}}")
+            raise UserError(f"{kind} attention needs the tokens of the {side}; pass tokens={{'{side}': [...]}}")
     arrays = _layers(maps, kind)
     for layer, array in enumerate(arrays):
         _check(array, kind, layer, sides[query_side], sides[key_side])
@@ -122,7 +123,7 @@ def _are_causal(arrays: list[Array], kind: str, given: bool | None) -> bool:
     looked = np.any([array.any(axis=0) for array in arrays], axis=0)  # (queries, keys)
     ahead = bool(np.triu(looked, 1).any())
     if given and ahead:
-        raise ValueError("the maps look at later tokens, so they are not those of a causal model; pass causal=False")
+        raise UserError("the maps look at later tokens, so they are not those of a causal model; pass causal=False")
     if given is None and (ahead or len(looked) < 2):
         return False
     return bool(given or kind == "decoder" or looked[np.tri(len(looked), dtype=bool)].all())
@@ -135,13 +136,11 @@ def _layers(maps: Any, kind: str) -> list[Array]:
         if array.ndim == 4 and array.shape[0] == 1:
             arrays[number] = array[0]
         elif array.ndim == 4:
-            raise ValueError(
+            raise UserError(
                 f"{kind} layer {number} holds a batch of {array.shape[0]} examples; make one trace per example"
             )
         elif array.ndim != 3:
-            raise ValueError(
-                f"{kind} layer {number} has shape {array.shape}; expected (heads, queries, keys) per layer"
-            )
+            raise UserError(f"{kind} layer {number} has shape {array.shape}; expected (heads, queries, keys) per layer")
     return arrays
 
 
@@ -156,13 +155,13 @@ def as_array(value: Any) -> Array:
 def _check(array: Array, kind: str, layer: int, query: Side, key: Side) -> None:
     expected = (len(query), len(key))
     if array.shape[1:] != expected:
-        raise ValueError(
+        raise UserError(
             f"{kind} layer {layer} has maps of {array.shape[1]} queries by {array.shape[2]} keys but there are "
             f"{expected[0]} and {expected[1]} tokens; pass the tokens the model saw, special tokens included"
         )
     if not np.isfinite(array).all():
-        raise ValueError(
+        raise UserError(
             f"{kind} layer {layer} holds NaN or infinite attention; check the model's precision and its masks"
         )
     if array.min(initial=0) < -1e-6 or array.max(initial=0) > 1 + 1e-3:
-        raise ValueError(f"{kind} layer {layer} has values outside [0, 1]; pass attention after softmax, not scores")
+        raise UserError(f"{kind} layer {layer} has values outside [0, 1]; pass attention after softmax, not scores")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from regard.errors import UserError
 from regard.trace.tokens import Segment, Side, Token, is_special, part_of_characters, word_indices
 
 LOST = "\ufffd"  # how a character is shown whose bytes are not all there
@@ -69,7 +70,7 @@ def side_of_ids(tokenizer: Any, texts: Sequence[str], name: str) -> Side:
     known = [None if token is None else tokenizer.convert_ids_to_tokens(token) for token in ids]
     strange = next((text for text, piece in zip(texts, known, strict=True) if text != piece), None)
     if strange is not None:
-        raise ValueError(
+        raise UserError(
             f"the tokenizer does not know the token {strange!r}; pass tokens as tokenizer.convert_ids_to_tokens(ids) "
             "gives them, or leave tokenizer out"
         )

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from regard.errors import OutOfRangeError, UserError
+
 Array = np.ndarray[Any, Any]
 Positions = int | slice | Sequence[int] | Array | None
 
@@ -138,7 +140,7 @@ class Site:
         try:
             return self.head_ids.index(head)
         except ValueError:
-            raise IndexError(
+            raise OutOfRangeError(
                 f"layer {self.layer} has heads {_ranges(self.head_ids)} here, not {head}; heads count from 0"
             ) from None
 
@@ -185,7 +187,7 @@ class Site:
     def _scores(self, index: int, queries: Array, keys: Array) -> Array:
         """(queries, keys) scores of one head; keys that may not be seen are -inf."""
         if self.q is None or self.k is None:
-            raise ValueError(
+            raise UserError(
                 f"scores, q and k of layer {self.layer} are not available: this trace holds attention maps only "
                 "(the model's family gives no access to q and k, or the maps came from elsewhere)"
             )
@@ -224,7 +226,7 @@ class Site:
     def attribution(self, index: int, queries: Positions = None, keys: Positions = None) -> Array:
         """(P, P, queries, keys): the scores of a head as a sum over pairs of a query's and a key's part."""
         if self.qparts is None or self.kparts is None:
-            raise ValueError(
+            raise UserError(
                 f"layer {self.layer} has no attribution; trace the first layer of a BERT-type model with "
                 "attribution=True"
             )
@@ -330,7 +332,7 @@ def positions(chosen: Positions, length: int) -> Array:
         return np.arange(length)[chosen]
     indices = np.atleast_1d(np.asarray(chosen, dtype=np.int64))
     if indices.size and (indices.min() < -length or indices.max() >= length):
-        raise IndexError(f"position {int(indices.max())} is out of range: there are {length} positions, from 0")
+        raise OutOfRangeError(f"position {int(indices.max())} is out of range: there are {length} positions, from 0")
     return np.where(indices < 0, indices + length, indices)
 
 

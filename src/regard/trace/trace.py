@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.errors import MissingPackageError, OutOfRangeError, UnknownNameError, UserError
 from regard.trace.merging import word_sites
 from regard.trace.site import Array, Mask, Positions, Site, _ranges
 from regard.trace.tokens import Segment, Side, Token, merge_words, word_groups
@@ -65,15 +66,15 @@ class Trace:
                 return site
         layers = self.layers(kind)
         if layer in layers:
-            raise IndexError(f"layer {layer} of the {kind} has no part {part}; parts count from 0")
-        raise IndexError(f"there is no {kind} layer {layer}; this trace holds layers {_ranges(layers)}")
+            raise OutOfRangeError(f"layer {layer} of the {kind} has no part {part}; parts count from 0")
+        raise OutOfRangeError(f"there is no {kind} layer {layer}; this trace holds layers {_ranges(layers)}")
 
     def side(self, name: str | None = None) -> Side:
         """One list of tokens; the first side unless named."""
         if name is None:
             return next(iter(self.sides.values()))
         if name not in self.sides:
-            raise KeyError(f"there is no side {name!r}; this trace has {', '.join(self.sides)}")
+            raise UnknownNameError(f"there is no side {name!r}; this trace has {', '.join(self.sides)}")
         return self.sides[name]
 
     @property
@@ -152,7 +153,7 @@ class Trace:
         site = self.site(layer, kind=kind, part=part)
         if site.norms is None:
             why = site.no_norms or "this trace holds no value vectors"
-            raise ValueError(f"norms of layer {layer} are not available: {why}")
+            raise UserError(f"norms of layer {layer} are not available: {why}")
         return site.norms if head is None else site.norms[site.index(head)]
 
     def contributions(
@@ -205,7 +206,7 @@ class Trace:
             numbers = tuple(heads)
             sites = [site.select(numbers) for site in sites]
         if not sites or any(not site.heads for site in sites):
-            raise ValueError("the selection is empty; choose at least one layer and one head")
+            raise UserError("the selection is empty; choose at least one layer and one head")
         return replace(self, sites=tuple(sites))
 
     def words(self, *, rows: str = "mean") -> Trace:
@@ -217,7 +218,7 @@ class Trace:
             "mean" averages the rows of a word's tokens (Clark et al. 2019); "first" takes the first token's row.
         """
         if rows not in ("mean", "first"):
-            raise ValueError(f"rows must be 'mean' or 'first', not {rows!r}")
+            raise UserError(f"rows must be 'mean' or 'first', not {rows!r}")
         groups = {name: word_groups(side) for name, side in self.sides.items()}
         sides = {name: merge_words(side, groups[name]) for name, side in self.sides.items()}
         return Trace(sides, word_sites(self.sites, groups, rows), {**self.facts, "level": "word", "word_rows": rows})
@@ -310,7 +311,7 @@ class Trace:
         try:
             from regard.views.widget import View
         except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
+            raise MissingPackageError(
                 f"views in a notebook need {error.name}; run: pip install 'regard[notebook]'"
             ) from None
         return View(self, view=view, **first)
@@ -346,13 +347,13 @@ class Trace:
         if kind is None:
             return self.kinds[0]
         if kind not in self.kinds:
-            raise ValueError(f"there is no {kind!r} attention in this trace; it has {', '.join(self.kinds)}")
+            raise UserError(f"there is no {kind!r} attention in this trace; it has {', '.join(self.kinds)}")
         return kind
 
 
 def _vectors(array: Array | None, index: int, site: Site, name: str) -> Array:
     if array is None:
-        raise ValueError(f"{name} of layer {site.layer} is not available: this trace does not hold it")
+        raise UserError(f"{name} of layer {site.layer} is not available: this trace does not hold it")
     return np.asarray(array[index])
 
 

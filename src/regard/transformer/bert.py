@@ -15,6 +15,7 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
+from regard.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.model import Bert, cross_entropy
 from regard.transformer.tokenizing import train_wordpiece
@@ -186,7 +187,7 @@ def read_documents(path: str | Path) -> list[list[str]]:
             documents.append([])
     found = [lines for lines in documents if len(lines) > 1] or [[line for lines in documents for line in lines]]
     if len(found[0]) < 2:
-        raise ValueError(f"{path} has fewer than two lines of text; write one sentence a line")
+        raise UserError(f"{path} has fewer than two lines of text; write one sentence a line")
     return found
 
 

@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from regard.errors import MissingFileError, UserError
 from regard.files import write_atomic
 from regard.transformer.config import Config
 from regard.transformer.model import Bert, Translator
@@ -60,20 +61,20 @@ def load(path: str | Path, *, expected: Config | None = None) -> Checkpoint:
     """Read a checkpoint, checking that it is one, is whole and, if given, has the expected sizes."""
     source = Path(path)
     if not source.is_file():
-        raise FileNotFoundError(f"there is no checkpoint {source}; train one with regard train")
+        raise MissingFileError(f"there is no checkpoint {source}; train one with regard train")
     try:
         with safe_open(str(source), "pt") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except SafetensorError as error:
-        raise ValueError(f"{source} is damaged or no safetensors file ({error}); train it again") from None
+        raise UserError(f"{source} is damaged or no safetensors file ({error}); train it again") from None
     if metadata.get("format") != FORMAT or metadata.get("version") != str(VERSION):
-        raise ValueError(f"{source} is not a checkpoint that this version of regard reads; train it again")
+        raise UserError(f"{source} is not a checkpoint that this version of regard reads; train it again")
     try:
         found = _described(metadata)
     except Exception as error:  # a damaged header may say anything, and tokenizers raises no narrower one
         reason = str(error).partition("\n")[0] or type(error).__name__
-        raise ValueError(f"{source} is damaged (its header: {reason}); train it again") from None
+        raise UserError(f"{source} is damaged (its header: {reason}); train it again") from None
     if expected is not None:
         _check_same(found.model.config, expected, source)
     _fill(found.model, {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}, source)
@@ -115,7 +116,7 @@ def _fill(model: torch.nn.Module, tensors: Mapping[str, Tensor], source: Path) -
     wrong = [name for name in own if name not in tensors or tensors[name].shape != own[name].shape]
     if wrong or set(tensors) - set(own):
         first = wrong[0] if wrong else min(set(tensors) - set(own))
-        raise ValueError(f"{source} does not fit its own configuration (at {first}); it is damaged, train it again")
+        raise UserError(f"{source} does not fit its own configuration (at {first}); it is damaged, train it again")
     with torch.no_grad():
         for name, value in own.items():
             value.copy_(tensors[name])
@@ -126,7 +127,7 @@ def _check_same(found: Config, expected: Config, source: Path) -> None:
     different = [name for name in mine if mine[name] != theirs[name] and name != "name"]
     if different:
         first = different[0]
-        raise ValueError(
+        raise UserError(
             f"{source} was made with {first} {theirs[first]}, but {first} {mine[first]} was asked for; ask for the "
             "same sizes to go on with it, or name another output file to start anew"
         )

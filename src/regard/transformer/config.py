@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from regard.errors import UserError
+
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu")
 
 
@@ -36,13 +38,13 @@ class Config:
 
     def __post_init__(self) -> None:
         if self.width % self.heads:
-            raise ValueError(f"a width of {self.width} cannot be split into {self.heads} equal heads")
+            raise UserError(f"a width of {self.width} cannot be split into {self.heads} equal heads")
         if self.distinct is not None and (self.decoder_layers or not 1 <= self.distinct <= self.layers):
-            raise ValueError("layers can be repeated in an encoder alone, and at most as many as it has can differ")
+            raise UserError("layers can be repeated in an encoder alone, and at most as many as it has can differ")
         choices = (("position", ("sinusoidal", "learned")), ("norm", ("pre", "post")), ("activation", ACTIVATIONS))
         for field, known in choices:
             if getattr(self, field) not in known:
-                raise ValueError(f"{field} must be one of {', '.join(known)}, not {getattr(self, field)!r}")
+                raise UserError(f"{field} must be one of {', '.join(known)}, not {getattr(self, field)!r}")
 
     # The names under which regard.Model looks these up in any model.
 

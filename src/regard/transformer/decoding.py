@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from regard.errors import UserError
 from regard.transformer.model import Cache, causal_mask, padding_mask
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def beam(
 ) -> Tensor:
     """(B, T) the sentence with the best log-probability, divided by ((5 + length) / 6)^penalty as in Wu et al. 2016."""
     if beams < 1:
-        raise ValueError(f"the number of beams must be at least 1, not {beams}")
+        raise UserError(f"the number of beams must be at least 1, not {beams}")
     found = [
         _beam_of_one(model, source[i : i + 1], None if real is None else real[i : i + 1], limit, beams, penalty)
         for i in range(source.shape[0])

@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (everybody's name for it)
 from torch import Tensor, nn
 
+from regard.errors import UserError
 from regard.transformer.config import Config
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -169,7 +170,7 @@ class Embedding(nn.Module):
         length = ids.shape[1]
         if start + length > self.position.shape[0]:
             most = self.position.shape[0]
-            raise ValueError(f"there are {start + length} tokens but the model has {most} positions; shorten the text")
+            raise UserError(f"there are {start + length} tokens but the model has {most} positions; shorten the text")
         x = self.word(ids) * self.scale + self.position[start : start + length]  # (B, T, D) + (T, D)
         if self.segment is not None:
             x = x + self.segment(torch.zeros_like(ids) if segments is None else segments)  # (B, T, D)

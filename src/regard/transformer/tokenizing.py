@@ -16,6 +16,8 @@ from typing import Any
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
+from regard.errors import UserError
+
 # A word keeps its inner apostrophes, colons and points (don't, 2:30, 3.5); everything else stands alone.
 _WORD = r"\w+(?:['’:.,]\w+)*|[^\w\s]"
 _END, _INNER = "</w>", "##"
@@ -63,7 +65,7 @@ def _trained(
     fixed numbers; afterwards they are plain pieces again.
     """
     if vocabulary < 100:
-        raise ValueError(f"a vocabulary of {vocabulary} pieces cannot hold an alphabet; ask for 100 or more")
+        raise UserError(f"a vocabulary of {vocabulary} pieces cannot hold an alphabet; ask for 100 or more")
     texts = list(lines)
     letters = sorted({letter for text in texts for letter in backend.normalizer.normalize_str(text)} - {" "})
     forms = [letter + _END if options else _INNER + letter for letter in letters]

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
+from regard.errors import UserError
 from regard.transformer import checkpoint
 from regard.transformer.checkpoint import Checkpoint
 from regard.transformer.model import Bert, Translator
@@ -48,9 +49,9 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         if self.epochs < 1:
-            raise ValueError(f"epochs must be at least 1, not {self.epochs}")
+            raise UserError(f"epochs must be at least 1, not {self.epochs}")
         if not self.rate > 0:
-            raise ValueError(f"the learning rate must be above 0, not {self.rate}")
+            raise UserError(f"the learning rate must be above 0, not {self.rate}")
 
     def rate_at(self, step: int, progress: float) -> float:
         """Straight up over the first steps, then down to zero along a cosine over the whole run."""
@@ -126,7 +127,7 @@ class Trainer:
 
     def _stop(self, step: int) -> NoReturn:
         kept = f"the last good checkpoint is {self._running}" if self._running.exists() else "no checkpoint was due yet"
-        raise ValueError(
+        raise UserError(
             f"the loss is no longer a number at step {step}; training stopped, {kept}. Try a smaller --rate or a "
             "longer --warmup, then --resume"
         )
@@ -146,7 +147,7 @@ class Trainer:
             return {"epoch": 0, "index": 0, "step": 0, "loss": None}
         found = checkpoint.load(self._running, expected=self.model.config)
         if found.state["seed"] != self.settings.seed or found.state["epochs"] != self.settings.epochs:
-            raise ValueError(
+            raise UserError(
                 f"{self._running} was begun with seed {found.state['seed']} and {found.state['epochs']} epochs; "
                 "resume with the same, or start anew without --resume"
             )

@@ -15,6 +15,7 @@ from rich.console import Console
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from regard.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.model import Translator, cross_entropy
 from regard.transformer.tokenizing import train_bpe
@@ -65,10 +66,10 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
             continue
         parts = line.split("\t")
         if len(parts) < 2 or not parts[0].strip() or not parts[1].strip():
-            raise ValueError(f"line {number} of {path} is not `source TAB target`: {line[:60]!r}")
+            raise UserError(f"line {number} of {path} is not `source TAB target`: {line[:60]!r}")
         pairs.append((parts[0], parts[1]))
     if not pairs:
-        raise ValueError(f"{path} has no sentence pairs; write one `source TAB target` a line")
+        raise UserError(f"{path} has no sentence pairs; write one `source TAB target` a line")
     return pairs
 
 
@@ -113,11 +114,11 @@ def train_translator(
 def translate(model: Translator, tokenizer: Any, texts: Sequence[str], *, beams: int = 1) -> list[str]:
     """What the model says for each text, decoded together."""
     if not all(text.strip() for text in texts):
-        raise ValueError("the sentence is empty; pass at least one word")
+        raise UserError("the sentence is empty; pass at least one word")
     rows = [torch.tensor(row) for row in tokenizer(list(texts), verbose=False)["input_ids"]]
     longest, limit = max(len(row) for row in rows), model.config.length
     if longest > limit:
-        raise ValueError(f"the sentence has {longest} tokens but the model takes at most {limit}; shorten it")
+        raise UserError(f"the sentence has {longest} tokens but the model takes at most {limit}; shorten it")
     source = pad_sequence(rows, batch_first=True, padding_value=model.config.pad)
     made = model.generate(source, source != model.config.pad, num_beams=beams)
     return [recased(tokenizer.decode(row, skip_special_tokens=True), model.capitals) for row in made]

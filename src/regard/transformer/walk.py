@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from regard.errors import UserError
 from regard.trace.site import Array
 from regard.transformer.model import Bert, Embedding, EncoderLayer, Translator, causal_mask
 
@@ -63,7 +64,7 @@ def walk_through(
     config = model.config
     layers = min(config.layers, config.decoder_layers or config.layers)
     if not 0 <= layer < layers:
-        raise ValueError(f"the model has layers 0 to {layers - 1}, not {layer}")
+        raise UserError(f"the model has layers 0 to {layers - 1}, not {layer}")
     source = torch.tensor([list(ids)])
     embedding = model.source if isinstance(model, Translator) else model.embedding
     order = _other_order(len(ids))

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.errors import UserError
 from regard.transformer.config import ACTIVATIONS, Config
 from regard.transformer.model import Bert, Translator
 
@@ -104,7 +105,7 @@ def from_hugging_face(model: Any) -> Bert | Translator:
             weights |= {f"{side}.position": weights[f"{side}.position"][2:] for side in ("source", "target")}
     else:
         known = ", ".join(ENCODERS + TRANSLATORS)
-        raise ValueError(
+        raise UserError(
             f"a {kind} model cannot be opened step by step; these types can: {known}, and what regard train makes"
         )
     _copy(made, weights)
@@ -114,9 +115,9 @@ def from_hugging_face(model: Any) -> Bert | Translator:
 def _bert_config(config: Any) -> Config:
     kind = config.model_type
     if getattr(config, "is_decoder", False):
-        raise ValueError(f"this {kind} model is set up as a decoder (is_decoder); load it as an encoder")
+        raise UserError(f"this {kind} model is set up as a decoder (is_decoder); load it as an encoder")
     if getattr(config, "inner_group_num", 1) != 1:
-        raise ValueError("this albert model has several blocks in a layer (inner_group_num); pass one that has one")
+        raise UserError("this albert model has several blocks in a layer (inner_group_num); pass one that has one")
     width, table = config.hidden_size, getattr(config, "embedding_size", config.hidden_size)
     # RoBERTa's position table begins with rows up to the padding id that no position uses
     unused = config.pad_token_id + 1 if kind in ("roberta", "xlm-roberta", "camembert") else 0
@@ -158,7 +159,7 @@ def _marian_config(config: Any) -> Config:
     if config.encoder_attention_heads != config.decoder_attention_heads or (
         config.encoder_ffn_dim != config.decoder_ffn_dim
     ):
-        raise ValueError("encoder and decoder have different sizes; pass a model in which they are the same")
+        raise UserError("encoder and decoder have different sizes; pass a model in which they are the same")
     return Config(
         vocabulary=config.vocab_size,
         width=config.d_model,
@@ -184,7 +185,7 @@ def _activation(name: str) -> str:
     same = {"swish": "silu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh"}
     known = same.get(name, name)
     if known not in ACTIVATIONS:
-        raise ValueError(f"the activation {name} is not among {', '.join(ACTIVATIONS)}; pass another model")
+        raise UserError(f"the activation {name} is not among {', '.join(ACTIVATIONS)}; pass another model")
     return known
 
 
@@ -206,5 +207,5 @@ def _copy(model: torch.nn.Module, weights: Mapping[str, Tensor]) -> None:
             if given is None:
                 if optional.match(name):
                     continue
-                raise ValueError(f"the model has no weights for {name}; pass one with the plain layout of its family")
+                raise UserError(f"the model has no weights for {name}; pass one with the plain layout of its family")
             own.copy_(given.reshape(own.shape))

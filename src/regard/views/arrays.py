@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.errors import UserError
 from regard.trace.site import Array
 from regard.views.packing import Packed, unpack
 
@@ -72,7 +73,7 @@ def read(record: Record, data: memoryview) -> Array:
         low, step, width = (read(record[name], data) for name in ("low", "step", "width"))
         return unpack(np.frombuffer(data, np.uint8, offset=start), shape, low, step, width)
     if dtype not in _PLAIN:
-        raise ValueError(f"unknown dtype {dtype!r}; expected one of {', '.join((*_PLAIN, *_LOGS))}, vec")
+        raise UserError(f"unknown dtype {dtype!r}; expected one of {', '.join((*_PLAIN, *_LOGS))}, vec")
     array = np.frombuffer(data, _PLAIN[dtype], count, start).reshape(shape)
     return (array.astype(np.uint32) << 16).view(np.float32) if dtype == "b2" else array
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.errors import MissingPackageError, UserError
 from regard.files import write_atomic
 from regard.trace.lettering import plain, readable
 from regard.trace.site import Array, Positions, Site, positions
@@ -43,7 +44,7 @@ class Picture:
         target = Path(path)
         ending = target.suffix.lower().lstrip(".")
         if ending not in FORMATS:
-            raise ValueError(
+            raise UserError(
                 f"a figure is saved as {', '.join(FORMATS)}, not {target.suffix or 'a file without ending'!r}"
             )
         write_atomic(target, lambda temporary: Path(temporary).write_bytes(self._bytes(ending, dpi)))
@@ -110,9 +111,9 @@ def figure(
         "neurons": _neurons,
     }
     if view not in drawers:
-        raise ValueError(f"there is no figure {view!r}; choose from {', '.join(drawers)}")
+        raise UserError(f"there is no figure {view!r}; choose from {', '.join(drawers)}")
     if head is not None and heads is not None:
-        raise ValueError("pass head=... for one head or heads=[...] for several, not both")
+        raise UserError("pass head=... for one head or heads=[...] for several, not both")
     chosen = [head] if head is not None else None if heads is None else list(heads)
     job = _Job(trace, layer, chosen, kind, query, queries, keys, contributions, threshold)
     drawn = drawers[view](job)
@@ -161,7 +162,7 @@ class _Job:
     def check_length(self) -> None:
         longest = max(len(self.rows), len(self.columns))
         if longest > _MOST_TOKENS:
-            raise ValueError(
+            raise UserError(
                 f"{longest} tokens do not fit a figure with labels; choose up to {_MOST_TOKENS} with queries= and keys="
             )
 
@@ -170,7 +171,7 @@ def _new(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("figures need matplotlib; run: pip install 'regard[figures]'") from None
+        raise MissingPackageError("figures need matplotlib; run: pip install 'regard[figures]'") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

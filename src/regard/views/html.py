@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.errors import UserError
 from regard.files import write_atomic
 from regard.trace.trace import Trace
 from regard.views.wire import encode
@@ -155,4 +156,4 @@ def _check_size(size: int, limit: int, trace: Trace) -> None:
         if fitting < len(layers)
         else "choose heads with trace.select(heads=[...]), a shorter input, or raise limit"
     )
-    raise ValueError(f"the page would have {size / 1e6:.0f} MB, more than the limit of {limit / 1e6:.0f} MB; {advice}")
+    raise UserError(f"the page would have {size / 1e6:.0f} MB, more than the limit of {limit / 1e6:.0f} MB; {advice}")

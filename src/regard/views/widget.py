@@ -10,6 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from regard.errors import UserError
 from regard.trace.trace import Trace
 from regard.views.html import bundle
 from regard.views.wire import VIEWS, encode, header_of
@@ -45,10 +46,10 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
     def _check(self, change: dict[str, Any]) -> None:
         unknown = [name for name in change if name not in _CHOICES]
         if unknown:
-            raise ValueError(f"a view has no {unknown[0]!r} to choose; choose from {', '.join(_CHOICES)}")
+            raise UserError(f"a view has no {unknown[0]!r} to choose; choose from {', '.join(_CHOICES)}")
         wanted = {**self.selection, **change}
         if wanted["view"] not in VIEWS:
-            raise ValueError(f"there is no view {wanted['view']!r}; choose from {', '.join(VIEWS)}")
+            raise UserError(f"there is no view {wanted['view']!r}; choose from {', '.join(VIEWS)}")
         site = self.trace.site(wanted["layer"], kind=wanted["kind"])
         for head in change.get("heads", ()):
             site.index(head)

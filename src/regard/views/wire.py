@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard import __version__
+from regard.errors import UserError
 from regard.measures.types import TYPES
 from regard.trace.site import Array, Mask, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
@@ -73,7 +74,7 @@ def encode(
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
     if view == "walk" and walk is None:
-        raise ValueError("this trace comes without a walk; make the page with regard walk, or regard.views.save_walk")
+        raise UserError("this trace comes without a walk; make the page with regard walk, or regard.views.save_walk")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
     sites = []
@@ -111,15 +112,15 @@ def header_of(data: bytes) -> dict[str, Any]:
     """The JSON header, checked."""
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > len(data) - 8:
-        raise ValueError(f"the payload is damaged: its header should have {length} bytes, {len(data)} came in all")
+        raise UserError(f"the payload is damaged: its header should have {length} bytes, {len(data)} came in all")
     try:
         header = json.loads(data[8 : 8 + length])
     except ValueError as error:
-        raise ValueError(f"the payload is damaged: its header is not JSON ({error})") from None
+        raise UserError(f"the payload is damaged: its header is not JSON ({error})") from None
     if not isinstance(header, dict) or header.get("format") != "regard":
-        raise ValueError("the payload is not one of regard's")
+        raise UserError("the payload is not one of regard's")
     if header["version"] != VERSION:
-        raise ValueError(f"the payload has wire version {header['version']}, this regard reads {VERSION}")
+        raise UserError(f"the payload has wire version {header['version']}, this regard reads {VERSION}")
     return header
 
 
@@ -139,7 +140,7 @@ def _selection(
     trace: Trace, known: Report | None, view: str, kind: str | None, layer: int | None, heads: Sequence[int] | None
 ) -> dict[str, Any]:
     if view not in VIEWS:
-        raise ValueError(f"there is no view {view!r}; choose from {', '.join(VIEWS)}")
+        raise UserError(f"there is no view {view!r}; choose from {', '.join(VIEWS)}")
     for one in known.telling(1, kind) if known and layer is None and heads is None else ():
         return {"view": view, "kind": one.kind, "layer": one.layer, "part": one.part, "heads": [one.head]}
     kind = trace.kinds[0] if kind is None else kind

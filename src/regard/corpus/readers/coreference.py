@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.corpus.readers.mentions import Mention
+from regard.errors import MissingFileError, UserError
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Example, Source
@@ -107,10 +108,10 @@ def corpus_of(places: Sequence[str], **options: Any) -> Source:
 
     files = [file for place in places for file in _files(place)]
     if not files:
-        raise FileNotFoundError(f"there is no file in {', '.join(places)}; name files with coreference")
+        raise MissingFileError(f"there is no file in {', '.join(places)}; name files with coreference")
     formats = {format_of(file) for file in files}
     if options.get("format") is None and len(formats) > 1:
-        raise ValueError(f"the files are of several formats ({', '.join(sorted(formats))}); study each by itself")
+        raise UserError(f"the files are of several formats ({', '.join(sorted(formats))}); study each by itself")
     return Source(files[0], **{**options, "format": options.get("format") or formats.pop()}, more=tuple(files[1:]))
 
 

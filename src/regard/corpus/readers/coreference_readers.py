@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from regard.corpus.readers.coreference import Document
 from regard.corpus.readers.mentions import Mention, head_word, mention_type
 from regard.corpus.readers.prose import SENTENCE
+from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Problems
@@ -49,7 +50,7 @@ def read_gap(lines: Lines, problems: Problems, name: str) -> Iterator[Document]:
             header = cells
             missing = [column for column in _GAP if column not in header]
             if missing:
-                raise ValueError(f"{name} has no column {missing[0]!r}; GAP files begin with the line {' '.join(_GAP)}")
+                raise UserError(f"{name} has no column {missing[0]!r}; GAP files begin with the line {' '.join(_GAP)}")
         elif line.strip():
             try:
                 yield _gap_document(cells, header)
@@ -59,7 +60,7 @@ def read_gap(lines: Lines, problems: Problems, name: str) -> Iterator[Document]:
 
 def _gap_document(cells: list[str], header: list[str]) -> Document:
     if len(cells) != len(header):
-        raise ValueError(f"{len(cells)} columns where the first line has {len(header)}")
+        raise UserError(f"{len(cells)} columns where the first line has {len(header)}")
     row = dict(zip(header, cells, strict=True))
     clusters = {"Pronoun": 0, "A": _cluster(row, "A", 1), "B": _cluster(row, "B", 2)}
     spans = [(*_span(row, column), cluster) for column, cluster in clusters.items()]
@@ -79,17 +80,17 @@ def _span(row: dict[str, str], column: str) -> tuple[int, int]:
     """Where a name stands, if it does stand there."""
     said, offset = row[column], row[f"{column}-offset"]
     if not re.fullmatch(r"\d{1,18}", offset):
-        raise ValueError(f"{column}-offset is {offset!r}, not a number")
+        raise UserError(f"{column}-offset is {offset!r}, not a number")
     start, end = int(offset), int(offset) + len(said)
     if not said or row["Text"][start:end] != said:
-        raise ValueError(f"{column} {said!r} is not at offset {offset} of the text, {row['Text'][start:end]!r} is")
+        raise UserError(f"{column} {said!r} is not at offset {offset} of the text, {row['Text'][start:end]!r} is")
     return start, end
 
 
 def _cluster(row: dict[str, str], column: str, own: int) -> int:
     said = row[f"{column}-coref"].upper()
     if said not in ("TRUE", "FALSE"):
-        raise ValueError(f"{column}-coref is {row[f'{column}-coref']!r}, not TRUE or FALSE")
+        raise UserError(f"{column}-coref is {row[f'{column}-coref']!r}, not TRUE or FALSE")
     return 0 if said == "TRUE" else own
 
 
@@ -102,7 +103,7 @@ def _tokenized(name: str, text: str, marked: Sequence[tuple[int, int, int]], **m
     for start, end, cluster in marked:
         inside = [place for place, (one, other) in enumerate(spans) if one < end and other > start]
         if not inside:
-            raise ValueError(f"{text[start:end]!r} is no word")
+            raise UserError(f"{text[start:end]!r} is no word")
         mentions.append(_mention(words, inside[0], inside[-1] + 1, cluster))
     return Document(name, text, words, spans, (0,), tuple(mentions), pronouns=True, **more)
 
@@ -129,7 +130,7 @@ def read_winobias(lines: Lines, problems: Problems, name: str) -> Iterator[Docum
         match = re.fullmatch(r"(\d{1,18})\s+(\S.*)", line.strip())
         try:
             if match is None:
-                raise ValueError("not a number and a sentence")
+                raise UserError("not a number and a sentence")
             text, spans = _unbracketed(match[2])
             place = f"{name} {match[1]}"
             yield with_occupations(_tokenized(place, text, spans, **_origin(place, int(match[1]) - 1)))
@@ -147,13 +148,13 @@ def _unbracketed(line: str) -> tuple[str, list[tuple[int, int, int]]]:
             spans.append((opened, len(text), 0))
             opened = None
         elif part in ("[", "]"):
-            raise ValueError("brackets that do not match")
+            raise UserError("brackets that do not match")
         else:
             text += part
     if opened is not None:
-        raise ValueError("brackets that do not match")
+        raise UserError("brackets that do not match")
     if len(spans) < 2:
-        raise ValueError("fewer than two mentions in [brackets]")
+        raise UserError("fewer than two mentions in [brackets]")
     return text, spans
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from regard.corpus.readers import coreference, coreference_readers, delimited, prose, treebank
+from regard.errors import MissingFileError, MissingPackageError, UserError
 
 FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "dataset")
 UNITS = ("line", "paragraph", "sentence")
@@ -63,7 +64,7 @@ class Problems:
         """Note a bad line; raise where the user asked for strictness."""
         reason = reason if len(reason) <= _SHOWN else f"{reason[:_SHOWN]} ..."
         if self.strict:
-            raise ValueError(f"{place}: {reason}")
+            raise UserError(f"{place}: {reason}")
         self.count += 1
         if len(self.first) < _KEPT:
             self.first.append(f"{place}: {reason}")
@@ -147,13 +148,13 @@ def check(source: Source) -> None:
 
 def _check(source: Source) -> None:
     if source.unit not in UNITS:
-        raise ValueError(f"there is no unit {source.unit!r}; choose from {', '.join(UNITS)}")
+        raise UserError(f"there is no unit {source.unit!r}; choose from {', '.join(UNITS)}")
     if source.format is not None and source.format not in FORMATS:
-        raise ValueError(f"there is no format {source.format!r}; choose from {', '.join(FORMATS)}")
+        raise UserError(f"there is no format {source.format!r}; choose from {', '.join(FORMATS)}")
     path = Path(source.place)
     if source.place != "-" and _format(source) != "dataset" and (path.is_dir() or not path.exists()):
         what = "is a folder" if path.is_dir() else "does not exist"
-        raise FileNotFoundError(f"the corpus {source.place} {what}; name a file, or - for standard input")
+        raise MissingFileError(f"the corpus {source.place} {what}; name a file, or - for standard input")
 
 
 def _format(source: Source) -> str:
@@ -218,7 +219,7 @@ def _lines(source: Source, problems: Problems) -> Iterator[tuple[int, str]]:
             except UnicodeDecodeError as error:
                 reason = f"not UTF-8 (line {number}, byte {error.start + 1}: 0x{raw[error.start]:02x})"
                 if number == 1 and _format(source) in _NAMED:
-                    raise ValueError(f"{source.name} is {reason}; save it as UTF-8") from None
+                    raise UserError(f"{source.name} is {reason}; save it as UTF-8") from None
                 problems.add(f"{source.name} line {number}", reason)
 
 
@@ -295,7 +296,7 @@ def _example(record: Mapping[str, Any], source: Source, problems: Problems, plac
     pair_name = source.pair or (_first_of(_PAIR_NAMES, record) if source.text is None else None)
     lacking = _lacking(record, text_name, source)
     if lacking and not problems.begun:
-        raise ValueError(f"{place} {lacking}")
+        raise UserError(f"{place} {lacking}")
     if lacking or text_name is None:
         problems.add(place, lacking)
         return
@@ -368,12 +369,12 @@ def _dataset(source: Source, problems: Problems) -> Iterator[Example]:
     try:
         import datasets
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
+        raise MissingPackageError(
             "Hugging Face datasets need the package datasets; run: pip install 'regard[datasets]'"
         ) from None
     stored = _stored(datasets, source.place)
     if stored is not None and source.split not in stored:
-        raise ValueError(f"{source.name} has no split {source.split!r}; it has {', '.join(stored)}")
+        raise UserError(f"{source.name} has no split {source.split!r}; it has {', '.join(stored)}")
     rows = _loaded(datasets, source) if stored is None else stored[source.split]
     for number, record in enumerate(rows):
         yield from _example(record, source, problems, f"{source.name} row {number}")
@@ -396,7 +397,7 @@ def _loaded(datasets: Any, source: Source) -> Iterable[Mapping[str, Any]]:
         return datasets.load_dataset(name, configuration or None, split=source.split, streaming=True)  # type: ignore[no-any-return]
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ValueError(
+        raise UserError(
             f"the dataset {source.place} cannot be read: {reason}; check its name, or give a folder"
         ) from None
 

@@ -15,6 +15,7 @@ from regard.ablation.tasks import Task
 from regard.capture import Ablation
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array, Sums
+from regard.errors import UserError
 from regard.measures.intervals import between
 from regard.studies.ablation.reduce import AblationMap, AblationStudy, Prepared, portions, record, single_sets
 from regard.studies.ablation.scores import AblationScores
@@ -93,9 +94,9 @@ def removals_of(study: AblationMap, sums: Sums, model: Model) -> list[Removal]:
     scores = AblationScores.of(sums, ready, study.seed)
     even = scores.numbers % 2 == 0
     if len(ready.heads) < 2:
-        raise ValueError(f"{model.name} has one head only; there is nothing to remove together")
+        raise UserError(f"{model.name} has one head only; there is nothing to remove together")
     if even.all() or not even.any():
-        raise ValueError("a curve needs even and odd examples: one half tells the order, the other the scores")
+        raise UserError("a curve needs even and odd examples: one half tells the order, the other the scores")
     found = _ordered("importance", 0, np.argsort(normalised(importance_of(sums, scores, even)[0], ready)), ready)
     mode = study.modes.index(MODE) if MODE in study.modes else 0
     start = mode * len(single_sets(ready))

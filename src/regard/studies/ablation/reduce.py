@@ -20,6 +20,7 @@ from regard.corpus.batches import Item
 from regard.corpus.identity import source_identity
 from regard.corpus.readers.source import Problems, Source, read
 from regard.corpus.sums import Array, Sums
+from regard.errors import UserError
 from regard.studies.base import Batch, Study, StudyContext
 from regard.trace.heads import MODES, Head, all_heads
 
@@ -122,7 +123,7 @@ class AblationStudy(Study):
             examples = list(read(self.source, problems))
             if not examples:
                 why = f" ({problems.first[0]})" if problems.first else ""
-                raise ValueError(f"the corpus {self.source.name} gave no example{why}; check the file and its format")
+                raise UserError(f"the corpus {self.source.name} gave no example{why}; check the file and its format")
             task.learn(examples)
             means = self._means(model, examples, task) if self.means_needed else None
             shared = Shared(model.module, model.plan, model.places, model.run, share=self.share)
@@ -156,7 +157,7 @@ class AblationMap(AblationStudy):
         self.modes = tuple(dict.fromkeys(modes))
         strange = [mode for mode in self.modes if mode not in MODES]
         if strange or not self.modes:
-            raise ValueError(f"there is no mode {', '.join(strange)!r}; choose from {', '.join(MODES)}")
+            raise UserError(f"there is no mode {', '.join(strange)!r}; choose from {', '.join(MODES)}")
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import torch
 from regard.corpus.batches import Item
 from regard.corpus.identity import model_identity
 from regard.corpus.sums import Sums
+from regard.errors import UserError
 from regard.measures.divergence import SMOOTH
 from regard.measures.entropy import x_log_x
 from regard.studies.atlas.reduce import AtlasTaker
@@ -57,7 +58,7 @@ class Change(Study):
     @property
     def arguments(self) -> dict[str, Any]:
         if self.other.source is None:
-            raise ValueError("Ray workers load both models themselves: name them by hub name or folder, not as objects")
+            raise UserError("Ray workers load both models themselves: name them by hub name or folder, not as objects")
         return {**super().arguments, "other": self.other.source}
 
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
@@ -73,9 +74,9 @@ class Change(Study):
                 with naming(part):
                     self.other.stream(before.inputs, before.book, second)
             except IndexError as error:
-                raise ValueError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
+                raise UserError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
             if first.kept:
-                raise ValueError(f"{self.other.name} has fewer layers than {model.name}; compare models of one shape")
+                raise UserError(f"{self.other.name} has fewer layers than {model.name}; compare models of one shape")
             for name, batch, taker in zip(SIDES, (before, after), (first, second), strict=True):
                 taker.finish()
                 found = Sums()
@@ -129,7 +130,7 @@ class _Comparer(AtlasTaker):
         before = None if first is None else first.attention().to(attention.device)
         if before is None or before.shape != attention.shape:
             shape = "none" if before is None else f"{before.shape[1]} heads"
-            raise ValueError(
+            raise UserError(
                 f"the models differ in shape: {layer.kind} layer {layer.layer} has {layer.heads} heads in the second, "
                 f"{shape} in the first; compare models of one shape"
             )

@@ -20,6 +20,7 @@ from regard.corpus.aligning import ROWS, WordMaps, word_pieces
 from regard.corpus.readers.coreference import Document, document_of, windows
 from regard.corpus.readers.source import Example
 from regard.corpus.sums import Array, Sums
+from regard.errors import UserError
 from regard.studies.base import Batch, Study, StudyContext
 from regard.studies.coref.questions import BASELINES, GROUPS, CorefQuestion, baselines_of, questions_of
 from regard.studies.taking import LayerView, Taker
@@ -47,7 +48,7 @@ class Coref(Study):
     def __init__(self, *, seed: int = 0, pieces: int = PIECES, rows: str = "mean") -> None:
         super().__init__(seed=seed)
         if rows not in ROWS:
-            raise ValueError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
+            raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
         self.pieces, self.rows = pieces, rows
 
     @property

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Array, Sums
+from regard.errors import UserError
 from regard.measures.intervals import between
 from regard.studies.base import StudyContext
 from regard.studies.controls import Controls
@@ -51,7 +52,7 @@ def coref_result(sums: Sums, context: StudyContext) -> Result:
     every = tallies_of(sums)
     fates = _fates(sums)
     if not every:
-        raise ValueError(
+        raise UserError(
             f"no mention in {context.source.name} has a right and a wrong candidate in its window, so there is nothing "
             "to ask; check the format, or allow longer windows (pieces)"
         )

@@ -29,6 +29,7 @@ from regard.corpus.readers.source import Example
 from regard.corpus.readers.treebank import Sentence
 from regard.corpus.readers.treebank import tree_of as sentence_of
 from regard.corpus.sums import Array
+from regard.errors import UserError
 from regard.studies.base import naming
 from regard.studies.probe.trees import Tree, document_of, tree_of
 from regard.trace.places import places_of
@@ -144,7 +145,7 @@ def features_of(
         if report is not None:
             report(read.tally.examples)
     if not len(made.attention):
-        raise ValueError("no sentence has two words that the model can read; check the treebank and its language")
+        raise UserError("no sentence has two words that the model can read; check the treebank and its language")
     return made, read
 
 
@@ -212,7 +213,7 @@ class _Taker:
 
     def stacked(self, model: Model) -> Array:
         if not self._maps:
-            raise ValueError(f"no layer of {model.name} attends over all its tokens, so there is nothing to probe")
+            raise UserError(f"no layer of {model.name} attends over all its tokens, so there is nothing to probe")
         return torch.cat(self._maps, dim=-1).numpy()
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from regard.corpus.sums import Array
+from regard.errors import UserError
 from regard.studies.probe.features import Features
 from regard.studies.probe.linear import Linear
 from regard.studies.probe.scores import ProbeScores, by_sentence
@@ -181,7 +182,7 @@ class PairProbe:
                 truth.append(pairs.classes)
                 right.append(fitted.predict(read(tree, pairs)) == pairs.classes)
         if not owners:
-            raise ValueError("the test sentences have no pair of words to test on; take more or longer ones")
+            raise UserError("the test sentences have no pair of words to test on; take more or longer ones")
         found = np.concatenate(owners), np.concatenate(truth), np.concatenate(right)
         self._note(name, found[0], found[2])
         if (task := _MAJORITY.get(name.rpartition("/")[2])) is not None:  # the same for every reader of a task
@@ -192,7 +193,7 @@ class PairProbe:
         """The classifier of the training pairs, of as many sentences as there is room for; the most frequent class."""
         made = [(tree, pairs) for tree in self.training if len((pairs := make(tree)).classes)]
         if not made:
-            raise ValueError("the training sentences have no pair of words to learn from; take more or longer ones")
+            raise UserError("the training sentences have no pair of words to learn from; take more or longer ones")
         width = read(*made[0]).shape[1]
         sizes = np.array([len(pairs.classes) for _, pairs in made])
         order = np.random.default_rng(self.seed).permutation(len(made))

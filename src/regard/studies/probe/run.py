@@ -19,6 +19,7 @@ from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
 from regard.corpus.readers.source import Example, Problems, Source, check, read
 from regard.corpus.sums import Array
+from regard.errors import UserError
 from regard.measures.intervals import GROUPS
 from regard.models.fingerprint import digest
 from regard.studies.controls import RANDOM, SHUFFLED, random_model, shuffled_model
@@ -68,11 +69,11 @@ class Probing:
     def __post_init__(self) -> None:
         wrong = [name for name in self.probes if name not in PROBES]
         if wrong or not self.probes:
-            raise ValueError(f"there is no probe {', '.join(wrong) or 'chosen'}; choose from {', '.join(PROBES)}")
+            raise UserError(f"there is no probe {', '.join(wrong) or 'chosen'}; choose from {', '.join(PROBES)}")
         if not self.ranks or min(self.ranks) < 1:
-            raise ValueError("ranks are numbers from 1 on, such as 1,4,16,64")
+            raise UserError("ranks are numbers from 1 on, such as 1,4,16,64")
         if self.epochs < 1 or self.least < 1 or self.seeds < 1:
-            raise ValueError("epochs, seeds and the least instances of a relation are numbers from 1 on")
+            raise UserError("epochs, seeds and the least instances of a relation are numbers from 1 on")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -268,7 +269,7 @@ def parts_of(found: Read, probing: Probing, run: int = 0) -> ProbeSplit:
     learned = [number for number, out in zip(numbers, tested, strict=True) if not out]
     test = [found.trees[number] for number, out in zip(numbers, tested, strict=True) if out]
     if len(learned) < _FEWEST or not test:
-        raise ValueError(
+        raise UserError(
             f"{len(learned)} sentences to learn from and {len(test)} to test on are too few for a probe; it takes at "
             f"least {_FEWEST} and 1"
         )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.corpus.sums import Array, Sums
+from regard.errors import UserError
 from regard.measures.intervals import clusters_of, resampled
 from regard.studies.base import layers_of
 from regard.studies.held_out import Choice, choose, limits
@@ -91,10 +92,10 @@ class Counted:
     def __init__(self, sums: Sums) -> None:
         found = [name.removeprefix("relation/") for name in sums.arrays if name.startswith("relation/")]
         if not found or not sums["words"][0] > sums["words"][1]:
-            raise ValueError("no word of the treebank has a piece of its own; the tokenizer drops its characters")
+            raise UserError("no word of the treebank has a piece of its own; the tokenizer drops its characters")
         layers = layers_of(sums, "tree")
         if not layers:
-            raise ValueError("the model has no attention between the tokens of the text; syntax cannot be studied")
+            raise UserError("the model has no attention between the tokens of the text; syntax cannot be studied")
         self._sites = [(kind, layer) for kind, numbers in layers.items() for layer in numbers]
         self.heads = [
             (kind, layer, head) for kind, layer in self._sites for head in range(sums[f"{kind}/{layer}/tree"].shape[-1])

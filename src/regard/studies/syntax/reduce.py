@@ -20,6 +20,7 @@ from regard.corpus.aligning import ROWS, WordMaps, have_pieces, word_pieces
 from regard.corpus.batches import Item
 from regard.corpus.readers.treebank import ROOT, Sentence, tree_of
 from regard.corpus.sums import Array, Sums
+from regard.errors import UserError
 from regard.studies.base import Batch, Study, StudyContext
 from regard.studies.spanning import spanning_hits
 from regard.studies.taking import LayerView, Taker
@@ -44,7 +45,7 @@ class Syntax(Study):
     def __init__(self, *, seed: int = 0, rows: str = "mean", least: int = LEAST) -> None:
         super().__init__(seed=seed)
         if rows not in ROWS:
-            raise ValueError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
+            raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
         self.rows, self.least = rows, least
 
     @property

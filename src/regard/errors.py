@@ -1,0 +1,38 @@
+"""Errors that a user can put right: one sentence that says what is wrong and the way out.
+
+Raised where input is checked. The command line and the app print these; anything else is a bug in regard and shows as
+one. Each is also the built-in error that people would catch.
+"""
+
+from __future__ import annotations
+
+
+class UserError(ValueError):
+    """What was given cannot be used."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else type(self).__name__
+
+
+class MissingFileError(UserError, FileNotFoundError):
+    """A file, folder or model that is not there."""
+
+
+class FileThereError(UserError, FileExistsError):
+    """A file or folder that would be overwritten."""
+
+
+class OutOfRangeError(UserError, IndexError):
+    """A layer, head, part or position that does not exist."""
+
+
+class UnknownNameError(UserError, KeyError):
+    """A name that stands for nothing here."""
+
+
+class WrongTypeError(UserError, TypeError):
+    """An argument of the wrong type, or one that is not taken."""
+
+
+class MissingPackageError(UserError, ModuleNotFoundError):
+    """A package that is not installed."""
