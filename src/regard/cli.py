@@ -30,6 +30,7 @@ from regard.commands import (
 )
 from regard.commands.heads import ManyHeads
 from regard.commands.shared import err, out
+from regard.errors import UserError
 
 app = typer.Typer(
     name="regard",
@@ -48,12 +49,21 @@ def main() -> None:
     except KeyboardInterrupt:
         err.print("regard: stopped")
         sys.exit(130)
-    except (ValueError, OSError, LookupError, TypeError, ImportError) as error:
+    except (UserError, OSError) as error:
         if os.environ.get("REGARD_DEBUG"):
             raise
-        message = error.args[0] if isinstance(error, KeyError) and error.args else error
-        err.print(f"regard: {message}", markup=False, soft_wrap=True)
+        err.print(f"regard: {error}", markup=False, soft_wrap=True)
         sys.exit(2)
+    except Exception as error:
+        if os.environ.get("REGARD_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        err.print(
+            f"regard: this is a bug in regard, please report it ({what}); REGARD_DEBUG=1 shows where it is",
+            markup=False,
+            soft_wrap=True,
+        )
+        sys.exit(70)  # EX_SOFTWARE
 
 
 def _version(wanted: bool) -> None:

@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "regard"
 
 # Folders and root modules, lowest first; those of one rank do not know each other. "" is regard/__init__.py.
 RANKS = [
-    ("files",),
+    ("errors", "files"),
     ("trace", "measures"),
     ("capture", "transformer"),
     ("models",),

@@ -294,9 +294,19 @@ def test_the_interval_has_the_variance_between_training_runs():
     shares = np.array([0.5, 0.6, 0.55, 0.7])
     replicates = over_runs(np.repeat(shares[:, None], 20_001, axis=1))  # sentences do not vary here
     assert replicates[0] == pytest.approx(shares.mean())
-    assert replicates[1:].std() == pytest.approx(shares.std(ddof=1) / 2, rel=0.03)
+    low, high = np.quantile(replicates[1:], [0.025, 0.975]) - shares.mean()
+    assert (-low, high) == pytest.approx([3.182 * shares.std(ddof=1) / 2] * 2, rel=0.05)  # t of 3 degrees of freedom
     one = over_runs(shares[:1, None].repeat(5, axis=1))
     assert (one == 0.5).all()
+
+
+def test_intervals_hold_where_three_training_runs_vary_much():
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(1000):
+        shares = np.repeat(rng.normal(0.5, 0.1, (3, 1)), 1001, axis=1)  # sentences do not vary
+        low, high = np.quantile(over_runs(shares)[1:], [0.025, 0.975])
+        held += low <= 0.5 <= high
+    assert 0.93 <= held / 1000 <= 0.97
 
 
 def test_runs_are_kept_apart_and_compared_with_their_own():
