@@ -1,6 +1,6 @@
 """What the app's server stands: an answer against the bare forward pass, fifty people typing at once, bad requests.
 
-    python benchmarks/app.py [--seconds 60] [--clients 50] [--fuzz 10000] [--walks 150] [--exports 100] [--long]
+    python benchmarks/app.py [--seconds 60] [--clients 50] [--fuzz 10000] [--walks 300] [--exports 100] [--long]
 
 The server is `regard serve` in a process of its own on loopback, with the default model. People type a key every 0.15
 to 0.35 seconds and every key asks for a trace; a pause asks for the report. Each answer is compared with the tokens of
@@ -229,9 +229,10 @@ def walks(address: str, pid: int, count: int) -> None:
         for number in range(count):
             assert client.post("/api/walk", json={**ask, "text": f"{number} {TWENTY}"}).status_code == 200
             sizes.append(resident(pid))
+    most, bound = max(sizes), state["limits"]["memory"] / 1e6
+    out.print(f"\n{count} walks: server {sizes[0]:.0f} -> {sizes[-1]:.0f} MB, at most {most:.0f}")
     out.print(
-        f"\n{count} walks: server {sizes[0]:.0f} -> {sizes[-1]:.0f} MB, at most {max(sizes):.0f}; what it keeps is "
-        f"bounded to {state['limits']['memory'] / 1e6:.0f} MB"
+        f"{most - sizes[0]:.0f} MB more; {10 * count} if all were kept; what it keeps is bounded to {bound:.0f} MB"
     )
 
 

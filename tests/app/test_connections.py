@@ -109,6 +109,19 @@ def test_half_open_connections_do_not_silence_the_server(serve):
             line.close()
 
 
+def test_bodies_that_never_end_do_not_silence_the_server(serve):
+    client, _ = serve(connection=quick(MOST=20))
+    place = f"Host: 127.0.0.1:{client.base_url.port}\r\nContent-Type: application/json\r\nContent-Length: 100"
+    lines = [connected(client, f"POST /api/traces HTTP/1.1\r\n{place}\r\n\r\n{{".encode()) for _ in range(60)]
+    try:
+        for _ in range(3):
+            assert httpx.get(client.base_url.join("/healthz"), timeout=30).status_code == 200
+        assert is_closed(lines[0])
+    finally:
+        for line in lines:
+            line.close()
+
+
 @pytest.fixture
 def exports(tmp_path, monkeypatch) -> Path:
     """The folder that exports are made in."""

@@ -90,6 +90,13 @@ def test_numbers_of_thousands_of_digits_are_bad_brackets_of_coreference(tmp_path
     assert found == ["Ann she"] and problems.count == 1
 
 
+def test_a_utf_16_file_is_refused(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one line\nand another\n", "utf-16")
+    with pytest.raises(ValueError, match=r"a.txt is UTF-16, not UTF-8; save it as UTF-8"):
+        list(read(Source(str(path))))
+
+
 def test_a_latin_1_file_says_which_byte_is_not_utf_8(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("Café\n".encode("latin-1"))

@@ -2,14 +2,16 @@
 
 import io
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from regard.cli import app
-from regard.commands.study import _progress, _total
+from regard.commands.study import _folders, _progress, _total
 from regard.corpus.batches import Tally
+from regard.corpus.readers.source import Source
 
 
 def run(*arguments):
@@ -38,6 +40,12 @@ def test_change_takes_two_models(bert_folder, corpus, tmp_path):
     record = json.loads(result.output)
     assert record["study"] == "change" and record["meta"]["tally"]["inputs"] == 5
     assert (tmp_path / "encoder-cosine.png").exists()
+
+
+def test_corpora_of_one_name_get_folders_of_their_own():
+    names = ["a-2.txt", "a.txt", "x/a.txt", "y/a.txt", "a-2.tsv"]
+    folders = _folders(Path("out"), [Source(name) for name in names])
+    assert len(set(folders)) == len(names)
 
 
 def test_several_corpora_get_a_folder_each_and_one_figure(bert_folder, corpus, pairs, tmp_path):

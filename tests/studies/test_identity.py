@@ -102,6 +102,20 @@ def test_another_tokenizer_is_refused(bert, folder, text, wordpiece):
     refused(regard.load((bert.module, swapped)), text, folder, "model tokenizer was")
 
 
+def test_a_tokenizer_that_lets_less_through_is_refused(bert, folder, text, wordpiece):
+    shorter = type(wordpiece)(
+        tokenizer_object=wordpiece.backend_tokenizer, model_max_length=10, **wordpiece.special_tokens_map
+    )
+    refused(regard.load((bert.module, shorter)), text, folder, "model limit was 64 and is now 10")
+
+
+def test_a_tokenizer_with_another_special_token_or_side_is_refused(bert, folder, text, wordpiece):
+    for change in ({"sep_token": "[MASK]"}, {"padding_side": "left"}):
+        given = {**wordpiece.special_tokens_map, "model_max_length": 64, **change}
+        other = type(wordpiece)(tokenizer_object=wordpiece.backend_tokenizer, **given)
+        refused(regard.load((bert.module, other)), text, folder, "model tokenizer was")
+
+
 def test_heads_that_are_switched_off_are_another_run(bert, folder, text):
     with bert.ablate("0.1"):
         refused(bert, text, folder, "model ablated was None")

@@ -119,3 +119,13 @@ def test_options_that_no_study_has_are_named(bert, corpus):
         regard.study.atlas(bert, corpus, speed=3)
     with pytest.raises(ValueError, match="belongs to the Source"):
         regard.study.atlas(bert, Source(str(corpus)), limit=3)
+
+
+def test_a_model_that_takes_little_is_studied_to_the_end(bert, wordpiece, tmp_path):
+    short = type(wordpiece)(
+        tokenizer_object=wordpiece.backend_tokenizer, model_max_length=16, **wordpiece.special_tokens_map
+    )
+    path = tmp_path / "long.txt"
+    path.write_text("the cat sat on the mat . the cat sat on the mat . the cat sat on the mat .\n" * 9)
+    result = regard.study.atlas(regard.load((bert.module, short)), path)
+    assert result.meta["tally"]["truncated"] == 9

@@ -71,7 +71,7 @@ class Connection(H11Protocol):
         """One too many: the connection goes that has been silent longest; this one, where all are being answered."""
         others: list[Any] = [one for one in self.connections if one is not self and not one.transport.is_closing()]
         if len(others) >= self.MOST:
-            idle = [one for one in others if not one.is_answering]
+            idle = [one for one in others if not one.is_answering or one.cycle.more_body]  # a body may never end
             min(idle, key=lambda one: one.heard, default=self).transport.close()
 
 

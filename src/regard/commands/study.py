@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -157,7 +158,8 @@ def _folders(folder: Path, sources: list[Source]) -> list[Path]:
     names: list[str] = []
     for source in sources:
         stem = Path(source.name).stem
-        names.append(stem if stem not in names else f"{stem}-{len(names) + 1}")
+        tried = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        names.append(next(name for name in tried if name not in names))
     return [folder / name for name in names]
 
 

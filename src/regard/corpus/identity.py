@@ -33,7 +33,8 @@ def _content(place: str) -> str | None:
 
 
 def model_identity(model: Model) -> dict[str, Any]:
-    """The fingerprints of a model: weights, configuration, tokenizer; its type and precision; heads switched off."""
+    """The fingerprints of a model: weights, configuration, tokenizer; its type and precision; how much it takes;
+    heads switched off."""
     facts = model.facts
     return {
         "class": facts["class"],
@@ -41,6 +42,7 @@ def model_identity(model: Model) -> dict[str, Any]:
         "weights": weights_digest(model.module),
         "configuration": config_digest(model.config),
         "tokenizer": tokenizer_digest(model.tokenizer),
+        "limit": model.limit,
         "ablated": facts.get("ablated"),
     }
 

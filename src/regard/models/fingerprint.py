@@ -83,14 +83,23 @@ def _content(said: Any) -> Any:
 
 
 def tokenizer_digest(tokenizer: Any) -> str | None:
-    """The fingerprint of how a tokenizer cuts texts; None without one."""
+    """The fingerprint of how a tokenizer cuts texts and what it puts around them; None without one."""
     if tokenizer is None:
         return None
+    around = {
+        name: getattr(tokenizer, name, None) for name in ("special_tokens_map", "all_special_ids", "padding_side")
+    }
+    return digest([_cuts(tokenizer), json.dumps(around, sort_keys=True, default=str)])
+
+
+def _cuts(tokenizer: Any) -> str:
+    """What decides where a tokenizer cuts; of one without a backend its class, vocabulary and arguments."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         known = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else {}
-        return digest([type(tokenizer).__name__, json.dumps(sorted(known.items()), default=str)])
+        how = _content(dict(getattr(tokenizer, "init_kwargs", {})))
+        return json.dumps([type(tokenizer).__name__, sorted(known.items()), how], sort_keys=True, default=str)
     said = json.loads(backend.to_str())
     for name in ("truncation", "padding"):  # of the last call
         said.pop(name, None)
-    return digest([json.dumps(said, sort_keys=True)])
+    return json.dumps(said, sort_keys=True)

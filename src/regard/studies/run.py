@@ -111,5 +111,5 @@ def _example(model: Model, run: Run) -> Any:
     for example in read(replace(run.source, limit=50, sample=None)):
         encoded = model.encode(example.text, example.pair, truncate=True)
         if 8 <= len(encoded.ids) <= 40:
-            return model.trace(example.text, example.pair)
+            return model.trace(example.text, example.pair, truncate=True)
     return None

@@ -5,6 +5,7 @@ Enters: a file, a folder, a dataset name or "-". Leaves: Examples, one after the
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
@@ -214,6 +215,8 @@ def _lines(source: Source, problems: Problems) -> Iterator[tuple[int, str]]:
                 return
             except (OSError, EOFError) as error:
                 raise OSError(f"{source.name} could not be read to its end: {error}") from None
+            if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise UserError(f"{source.name} is UTF-16, not UTF-8; save it as UTF-8")
             try:
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
