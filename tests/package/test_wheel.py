@@ -40,7 +40,7 @@ def test_the_wheel_has_the_bundle_and_the_translator_and_no_tests(wheel):
 def test_an_empty_environment_that_installs_the_wheel_can_use_it(wheel, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     run(*pip, "-c", str(ROOT / "constraints.txt"), f"{wheel}[demo]")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     regard = str(python.with_name("regard"))

@@ -158,7 +158,7 @@ def _folders(folder: Path, sources: list[Source]) -> list[Path]:
     names: list[str] = []
     for source in sources:
         stem = Path(source.name).stem
-        tried = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        tried = chain([stem], (f"{stem}-{number}" for number in count(len(names) + 1)))
         names.append(next(name for name in tried if name not in names))
     return [folder / name for name in names]
 
