@@ -20,6 +20,7 @@ from regard.app.run import listen, server_of
 from regard.app.server import App, application
 from regard.app.settings import AppSettings, Limits
 from tests.app.entering import entered
+from tests.processes import spawned
 from tests.tiny import saved, tiny_llama
 
 TIMEOUT = 60
@@ -29,7 +30,7 @@ TIMEOUT = 60
 def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """`regard serve` as people start it; its address, with the token, is on standard output."""
     command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = spawned(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())

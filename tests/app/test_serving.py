@@ -14,6 +14,8 @@ from pathlib import Path
 
 import httpx
 
+from tests.processes import spawned
+
 from .conftest import started
 from .entering import entered, origin_of, token_of
 
@@ -61,9 +63,7 @@ def test_plain_regard_opens_the_browser_and_stops_at_ctrl_c(tmp_path):
     browser.chmod(0o755)
     environment = {**os.environ, "BROWSER": str(browser)}
     command = [sys.executable, "-m", "regard"]
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    with spawned(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None
             said = process.stdout.readline()

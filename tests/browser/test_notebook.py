@@ -12,6 +12,7 @@ import urllib.request
 
 import pytest
 from test_heads import until
+from tests.processes import spawned
 
 pytest.importorskip("jupyterlab")
 
@@ -72,7 +73,7 @@ def lab(tmp_path_factory):
     options += [f"--ServerApp.root_dir={folder}", f"--LabApp.user_settings_dir={settings}"]
     options += [f"--LabApp.workspaces_dir={folder / 'workspaces'}"]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
+        process = spawned(
             [sys.executable, "-m", "jupyterlab", *options],
             stdout=log,
             stderr=log,

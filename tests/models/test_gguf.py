@@ -15,6 +15,7 @@ import regard
 from regard.commands.doctor import examined
 from regard.models import gguf
 from tests.conftest import need
+from tests.processes import spawned
 
 TEXT = "the cat sat"
 
@@ -182,7 +183,7 @@ def test_in_a_terminal_the_bars_of_others_are_part_of_our_line(file):
     )
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     command = [sys.executable, "-W", "ignore", "-c", slow + LOAD, str(file)]
-    with subprocess.Popen(command, stderr=theirs, env=environment) as child:
+    with spawned(command, stderr=theirs, env=environment) as child:
         os.close(theirs)
         said = b""
         while chunk := _read(ours):

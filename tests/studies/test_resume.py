@@ -18,6 +18,7 @@ from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.readers.source import Source
 from regard.studies.atlas import reduce as atlas_sums
 from regard.studies.folder import CHECKPOINT
+from tests.processes import spawned
 
 # The command line, saving after every window and then resting, so that the test can act between two windows.
 SLOW = """
@@ -33,9 +34,7 @@ main()
 
 def begun(arguments, folder):
     """A real process that has just saved its first checkpoint."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", SLOW, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    child = spawned([sys.executable, "-c", SLOW, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     end = time.monotonic() + 120
     while not (folder / CHECKPOINT).exists():
         assert child.poll() is None and time.monotonic() < end, child.communicate()
