@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import threading
-import time
 from pathlib import Path
 
 import httpx
@@ -276,6 +275,4 @@ def test_a_pipe_among_the_studies_does_not_hang(serve, studies):
 def test_no_websocket(serve):
     client, _ = serve()
     headers = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Key": "a", "Sec-WebSocket-Version": "13"}
-    start = time.monotonic()
     assert client.get("/api/state", headers=headers).status_code in (200, 400, 404, 426)
-    assert time.monotonic() - start < 5
