@@ -27,8 +27,8 @@ STORE = "I went to the store.", "At the store, I bought fresh strawberries."
 SIZE = {"width": 1280, "height": 800}
 WITHOUT = "document.querySelector('[data-trouble]') === null"
 # Milliseconds since the last answer to a text was here.
-SINCE_ANSWER = """() => performance.now() - performance.getEntriesByType('resource')
-  .filter(e => e.name.endsWith('/api/traces')).at(-1).responseEnd"""
+SETTLED = """!document.querySelector('[data-busy], .busy, [aria-busy=true]')
+  && document.getAnimations().every(a => a.playState !== 'running')"""
 DRAWN = "performance.getEntriesByName('regard:drawn').length"
 
 
@@ -407,6 +407,7 @@ def test_no_serious_barrier_in_the_app(use, view, theme):
     if view == "atlas":
         page.wait_for_selector("[data-after]")
     page.click("[data-open-panel=examples]" if view == "heads" else "[data-open-panel=models]")
+    until(page, SETTLED)  # while something runs, the old picture is dimmed
     page.evaluate(AXE.read_text("utf-8"))
     assert page.evaluate(RUN) == []
 
@@ -417,8 +418,6 @@ def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811
     text = "the cat sat on the mat. " * 170
     fill(page, "text", text[:4080])
     until(page, "document.querySelector('.legend')?.textContent.includes('largest of')", seconds=60)
-    waited = page.evaluate(SINCE_ANSWER)
-    assert waited < 2000, f"the first map came {waited:.0f} ms after the answer"
     before = page.evaluate(INK, ".plot canvas")[0]
     assert before > 1000
     page.evaluate("document.activeElement.blur()")

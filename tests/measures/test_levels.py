@@ -12,6 +12,7 @@ from regard.measures import (
     shape_features,
     sink_mass,
 )
+from regard.measures.shape import join_sums, key_tables, shape_sums
 
 
 def test_entropy_of_uniform_attention_is_log_of_key_count():
@@ -124,6 +125,52 @@ def test_blocks_under_a_column_are_seen():
     found = shape_features(0.6 * column + 0.4 * block, segments=segments)
     assert found.tallest > 0.5
     np.testing.assert_allclose(found.own, 1, atol=1e-6)
+
+
+def test_a_column_is_steady_and_a_diagonal_is_drawn():
+    column = np.zeros((10, 10))
+    column[:, 3] = 1
+    found = shape_features(np.stack([column, np.eye(10), 0.8 * column + 0.2 * np.eye(10)]))
+    np.testing.assert_allclose(found.steady, [1, 0.1, 1])
+    np.testing.assert_allclose(found.drawn, [0, 1, 1], atol=1e-6)  # 0.2 is a quarter of 0.8
+    np.testing.assert_allclose(found.close, [0, 1, 1], atol=1e-6)  # a column leaves nothing
+
+
+def test_first_rows_of_a_causal_map_draw_no_line():
+    visible = np.tri(12, dtype=bool)
+    early = np.where(np.arange(12)[:, None] < 4, np.eye(12), np.eye(12)[0])
+    assert shape_features(early, visible=visible).drawn == 0
+
+
+def test_squares_are_seen_where_parts_meet_and_not_in_a_broad_diagonal():
+    parts = np.repeat([0, 1], 12)
+    block = (parts[:, None] == parts[None, :]) / 12
+    band = np.exp(-abs(np.arange(24)[:, None] - np.arange(24)) / 4)
+    maps = np.stack([block, band / band.sum(axis=-1, keepdims=True)])
+    squares = shape_features(maps, segments=parts).squares
+    assert squares[0] > 0.15
+    assert squares[1] < 0.03
+    np.testing.assert_allclose(shape_features(maps).squares, 0)  # one part
+
+
+def test_pairs_of_one_part_and_of_two_are_as_many_at_every_distance():
+    parts = np.array([-1, 0, 0, 0, 0, 0, -1, 1, 1, 1, -1, 2, 2, 2, 2, -1])
+    inside, across, far = key_tables(parts, parts)
+    for distance in range(len(parts)):
+        np.testing.assert_allclose(inside[far == distance].sum(), across[far == distance].sum(), atol=1e-5)
+    assert inside.sum() > 0
+    assert inside[far <= 2].sum() == inside[parts < 0].sum() == across[:, parts < 0].sum() == 0
+
+
+def test_sums_of_blocks_of_rows_join_to_those_of_the_map():
+    maps = np.random.default_rng(0).dirichlet(np.ones(12), size=(3, 12))
+    parts, visible = np.array([-1, *[0] * 5, -1, *[1] * 4, -1]), np.ones((12, 12), bool)
+    blocks = [
+        shape_sums(maps[:, rows], parts[rows], parts, visible[rows], start=rows.start)
+        for rows in (slice(0, 5), slice(5, 7), slice(7, 12))
+    ]
+    for joined, whole in zip(join_sums(blocks), shape_sums(maps, parts, parts, visible), strict=True):
+        np.testing.assert_allclose(joined, whole)
 
 
 def test_entropy_beside_a_sink_is_that_of_the_rest():

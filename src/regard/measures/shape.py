@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
@@ -13,13 +14,18 @@ from regard.measures.reading import Array, lift, positions, weigh
 OFFSETS = (-2, -1, 0, 1, 2)
 COLUMNS = 3  # how many of the strongest columns are set aside to see what lies under them
 _ROOM = 1e-3  # share of uniform attention off the diagonals; below it only rounding tells a diagonal from the rest
+_PLAIN = 4  # a cell is plain from a quarter of its row's strongest: half as dark on a square-root scale
+_FEW = 5  # keys: a row that sees fewer is dark whatever the head does
 
 
 class ShapeSums(NamedTuple):
-    """What the features need of maps (H..., Q, K); sums over blocks of rows can be added or joined."""
+    """What the features need of maps (H..., Q, K); sums over blocks of rows can be joined."""
 
-    columns: Array  # (H..., S, K) attention of the queries of each segment to each key
+    columns: Array  # (H..., S, K) attention of the queries of each part to each key
+    weighed: Array  # (3, H..., K) attention to each key, weighed by `key_tables`
+    plain: Array  # (H..., K) in how many rows each key is plain
     diagonals: Array  # (5, H..., Q) A[i, i + offset]
+    lines: Array  # (5, H..., Q) how plain these cells are
 
 
 class Shape(NamedTuple):
@@ -27,9 +33,14 @@ class Shape(NamedTuple):
 
     `tallest` and `three` are the lift of the strongest column and of the three strongest together, `gini` how unequal
     the columns are, `diagonal` the strongest lift of the offsets -2 to 2, `evenness` entropy over that of uniform
-    attention. The others describe what is left without the three columns: the lift of the strongest diagonal (`line`),
-    of all five together (`band`) and of the query's own segment (`own`, 0 where there is one segment only). `line` and
-    `band` are NaN where the five diagonals cover all that may be seen of those columns: no map can then be told apart.
+    attention, `steady` in what share of the rows the strongest column is plain: at least a quarter of what the row has
+    at most, less counting in proportion. The others describe what is left without the three columns: the lift of the
+    strongest diagonal (`line`), of all five together (`band`) and of the query's own part (`own`); the share of rows
+    in which a diagonal is plain (`drawn`); how much nearer than uniform attention the rest looks (`close`); and how
+    much more attention stays in its part than leaves it, **between tokens equally far apart** and not neighbours
+    (`squares`): a broad diagonal stays in its part because it is near, and has none. `own` and `squares` are 0 where
+    there is one part only. `line`, `band`, `drawn` and `close` are NaN where the five diagonals cover all that may be
+    seen of those columns: no map can then be told apart.
     """
 
     tallest: Array
@@ -40,12 +51,17 @@ class Shape(NamedTuple):
     band: Array
     own: Array
     evenness: Array
+    squares: Array
+    close: Array
+    steady: Array
+    drawn: Array
 
 
 def shape_features(attention: Array, *, segments: Array | None = None, visible: Array | None = None) -> Shape:
-    """Shape of square maps (..., n, n): how much stands in columns, along diagonals, within segments.
+    """Shape of square maps (..., n, n): how much stands in columns, along diagonals, within the parts of the text.
 
-    `segments` is (n,) sentence numbers, negative for special tokens; `visible` (n, n) what the mask allows.
+    `segments` is (n,) numbers of the parts (sentences, molecules of a reaction), negative for what separates them;
+    `visible` (n, n) what the mask allows.
 
     Source: Kovaleva et al. (2019) for the types; the features are ours.
     """
@@ -55,9 +71,9 @@ def shape_features(attention: Array, *, segments: Array | None = None, visible: 
     labels = positions(attention, attention.shape[-1]) * 0 if segments is None else segments
     uniform = uniform_attention(xp.astype(allowed, attention.dtype))
     spread = entropy(attention, visible=allowed)
-    return shape_of(
-        shape_sums(attention, labels, labels), shape_sums(uniform, labels, labels), labels, spread.value / spread.chance
-    )
+    tables = key_tables(labels, labels)
+    found, even = (shape_sums(maps, labels, labels, allowed, tables=tables) for maps in (attention, uniform))
+    return shape_of(found, even, labels, spread.value / spread.chance)
 
 
 def uniform_attention(visible: Array) -> Array:
@@ -67,18 +83,108 @@ def uniform_attention(visible: Array) -> Array:
     return visible / xp.where(seen > 0, seen, xp.ones_like(seen))
 
 
-def shape_sums(attention: Array, segments: Array, key_segments: Array, *, start: int = 0) -> ShapeSums:
-    """Sums over rows that begin at query `start` and lie in `segments`."""
+def shape_sums(
+    attention: Array,
+    segments: Array,
+    key_segments: Array,
+    visible: Array,
+    *,
+    start: int = 0,
+    tables: Array | None = None,
+) -> ShapeSums:
+    """ShapeSums over rows that begin at query `start`, lie in `segments` and see `visible` (queries, keys).
+
+    `tables` are those of `key_tables`, where they are at hand.
+    """
     xp = array_namespace(attention)
+    weights = key_tables(segments, key_segments, start=start) if tables is None else tables
     queries, keys = attention.shape[-2:]
     numbers = xp.unique_values(key_segments)
     member = xp.astype(segments[None, :] == numbers[:, None], attention.dtype)  # (S, Q)
     targets = xp.stack([offset_targets(attention, offset, start=start) for offset in OFFSETS])
     diagonals = weigh(xp.reshape(attention, (-1, queries, keys)), xp.astype(targets, attention.dtype))
+    diagonals = xp.reshape(diagonals, (len(OFFSETS), *attention.shape[:-1]))
+    scale = plainness(attention, visible)  # (H, Q)
     return ShapeSums(
         xp.matmul(member, attention),  # (S, Q) @ (H, Q, K) -> (H, S, K)
-        xp.reshape(diagonals, (len(OFFSETS), *attention.shape[:-1])),
+        weigh_keys(attention, xp.astype(weights, attention.dtype)),
+        xp.sum(plain(attention, scale[..., None]), axis=-2),
+        diagonals,
+        plain(diagonals, scale),
     )
+
+
+def join_sums(blocks: Sequence[ShapeSums]) -> ShapeSums:
+    """The sums of blocks of rows that follow each other."""
+    xp = array_namespace(blocks[0].columns)
+    columns, weighed, plain_keys, *rows = zip(*blocks, strict=True)
+    by_key = [xp.sum(xp.stack(parts), axis=0) for parts in (columns, weighed, plain_keys)]
+    return ShapeSums(*by_key, *(xp.concat(parts, axis=-1) for parts in rows))
+
+
+def key_tables(segments: Array, key_segments: Array, *, start: int = 0) -> Array:
+    """(3, Q, K): what attention is weighed with before it is summed by key.
+
+    Pairs of one part and pairs of two, each so that both have as many at every distance, none of them neighbours; and
+    the distance.
+    """
+    xp = array_namespace(segments)
+    places = positions(key_segments, key_segments.shape[-1])
+    far = xp.abs(places[None, :] - (positions(segments, segments.shape[-1]) + start)[:, None])  # (Q, K)
+    ordinary = (segments >= 0)[:, None] & (key_segments >= 0)[None, :]
+    same = segments[:, None] == key_segments[None, :]
+    weights = xp.astype(_matched(key_segments), xp.float32)
+    inside, across = (xp.reshape(xp.take(w, xp.reshape(far, (-1,))), far.shape) for w in (weights[0], weights[1]))
+    none = xp.zeros_like(inside)
+    return xp.stack(
+        [
+            xp.where(ordinary & same, inside, none),
+            xp.where(ordinary & ~same, across, none),
+            xp.astype(far, inside.dtype),
+        ]
+    )
+
+
+def _matched(segments: Array) -> Array:
+    """(2, n) by distance: weights of a pair of one part and of a pair of two, after which both are as many."""
+    xp = array_namespace(segments)
+    count = segments.shape[-1]
+    numbers = xp.unique_values(segments)
+    parts = (segments[None, :] == numbers[:, None]) & (segments >= 0)[None, :]  # (S, n)
+    inside = _pairs(parts)
+    across = _pairs((segments >= 0)[None, :]) - inside
+    far = positions(segments, count) > max(OFFSETS)
+    pairs = xp.where(far, xp.minimum(inside, across), xp.zeros_like(inside))
+    return xp.stack([_share(pairs, inside), _share(pairs, across)])
+
+
+def _pairs(members: Array) -> Array:
+    """(n,) how many pairs of members of one row of (S, n) there are at each distance: the row's autocorrelation."""
+    xp = array_namespace(members)
+    count = members.shape[-1]
+    spectrum = xp.fft.rfft(xp.astype(members, xp.float64), n=2 * count)
+    power = xp.sum(xp.real(spectrum) ** 2 + xp.imag(spectrum) ** 2, axis=0)
+    return xp.round(xp.fft.irfft(xp.astype(power, xp.complex128), n=2 * count)[:count])
+
+
+def weigh_keys(attention: Array, tables: Array) -> Array:
+    """(T, H..., K) sums over queries of maps (H..., Q, K) times tables (T, Q, K), or any that fit the maps."""
+    xp = array_namespace(attention)
+    return xp.stack([xp.sum(attention * tables[number, ...], axis=-2) for number in range(tables.shape[0])])
+
+
+def plainness(attention: Array, visible: Array) -> Array:
+    """(H..., Q) what makes a cell of a row plain: a quarter of its strongest; infinite where a row sees few keys."""
+    xp = array_namespace(attention)
+    peak = xp.max(attention, axis=-1)
+    wide = xp.sum(xp.astype(visible, xp.int64), axis=-1) >= _FEW
+    return xp.where(wide & (peak > 0), peak / _PLAIN, xp.full_like(peak, xp.inf))
+
+
+def plain(attention: Array, scale: Array) -> Array:
+    """How plain cells are, from 0 to 1."""
+    xp = array_namespace(attention)
+    return xp.clip(attention / scale, 0.0, 1.0)
 
 
 def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Array) -> Shape:
@@ -86,7 +192,7 @@ def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Arr
     xp = array_namespace(sums.columns)
     heads, keys = sums.columns.shape[:-2], sums.columns.shape[-1]
     columns = xp.reshape(sums.columns, (-1, *sums.columns.shape[-2:]))  # (H, S, K)
-    diagonals = xp.reshape(sums.diagonals, (len(OFFSETS), columns.shape[0], -1))  # (5, H, Q)
+    diagonals, lines = (xp.reshape(part, (len(OFFSETS), columns.shape[0], -1)) for part in (sums.diagonals, sums.lines))
     count = diagonals.shape[-1]
     means = xp.sum(columns, axis=-2) / count  # (H, K)
     expected = xp.sum(uniform.columns, axis=-2) / count  # (K,)
@@ -95,7 +201,14 @@ def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Arr
     keep = ~xp.any(chosen, axis=1)  # (H, K)
     first = xp.astype(chosen[:, 0, :], means.dtype)
     three = xp.astype(~keep, means.dtype)
-    line, band = _lines(diagonals, uniform.diagonals, means, expected, keep)
+    weighed = _kept(xp.reshape(sums.weighed, (3, *means.shape)), keep) / count  # (3, H)
+    chance = _kept(uniform.weighed[:, None, :], keep) / count
+    left, room = _kept(means, keep), _kept(expected, keep)  # (H,)
+    line, band, drawn, close = _where_roomy(
+        *_lines(diagonals, uniform.diagonals, left, room, keep),
+        _drawn(lines, uniform.lines, keep),
+        _close(_share(weighed[2, :], left), _share(chance[2, :], room), left),
+    )
     features = (
         _lift(xp.sum(means * first, axis=-1), xp.sum(expected * first, axis=-1)),
         _lift(xp.sum(means * three, axis=-1), xp.sum(expected * three, axis=-1)),
@@ -105,30 +218,68 @@ def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Arr
         band,
         _own(columns, uniform.columns, segments, keep),
         xp.where(xp.isnan(evenness), xp.zeros_like(evenness), xp.clip(evenness, 0.0, 1.0)),
+        _squares(weighed, chance),
+        close,
+        _share(xp.sum(xp.reshape(sums.plain, means.shape) * first, axis=-1), xp.sum(uniform.plain * first, axis=-1)),
+        drawn,
     )
     return Shape(*(xp.reshape(feature, heads) for feature in features))
 
 
-def _lines(diagonals: Array, uniform: Array, means: Array, expected: Array, keep: Array) -> tuple[Array, Array]:
-    """Lift of the strongest diagonal and of all five, as shares of what the kept columns hold; NaN without room."""
+def _kept(values: Array, keep: Array) -> Array:
+    """ShapeSums (..., H) over the keys that are kept."""
+    xp = array_namespace(values)
+    return xp.sum(values * xp.astype(keep, values.dtype), axis=-1)
+
+
+def _kept_lines(keep: Array, like: Array) -> Array:
+    """(5, H, Q): 1 where the key that a diagonal reaches is kept."""
+    xp = array_namespace(keep)
+    row = positions(like, like.shape[-1])
+    reached = [xp.clip(row + offset, 0, keep.shape[-1] - 1) for offset in OFFSETS]
+    return xp.astype(xp.stack([xp.take(keep, place, axis=-1) for place in reached]), like.dtype)
+
+
+def _lines(diagonals: Array, uniform: Array, left: Array, room: Array, keep: Array) -> tuple[Array, Array, Array]:
+    """Whether there is room; lift of the strongest diagonal and of all five, as shares of what is kept."""
     xp = array_namespace(diagonals)
-    count, keys = diagonals.shape[-1], keep.shape[-1]
-    row = positions(diagonals, count)
-    reached = [xp.clip(row + offset, 0, keys - 1) for offset in OFFSETS]
-    kept = xp.astype(xp.stack([xp.take(keep, place, axis=-1) for place in reached]), diagonals.dtype)  # (5, H, Q)
-    flags = xp.astype(keep, means.dtype)
-    left, room = xp.sum(means * flags, axis=-1) * count, xp.sum(expected * flags, axis=-1) * count  # (H,)
-    mass = _share(xp.sum(diagonals * kept, axis=-1), left)  # (5, H)
-    chance = _share(xp.sum(uniform[:, None, :] * kept, axis=-1), room)
+    count = diagonals.shape[-1]
+    kept = _kept_lines(keep, diagonals)
+    mass = _share(xp.sum(diagonals * kept, axis=-1), left * count)  # (5, H)
+    chance = _share(xp.sum(uniform[:, None, :] * kept, axis=-1), room * count)
     covered = xp.sum(chance, axis=0)
     roomy = (room > 0) & (covered < 1 - _ROOM)
-    found = xp.max(_lift(mass, chance), axis=0), _lift(xp.sum(mass, axis=0), covered)
-    line, band = (xp.where(roomy, lifts, xp.full_like(lifts, xp.nan)) for lifts in found)
-    return line, band
+    return roomy, xp.max(_lift(mass, chance), axis=0), _lift(xp.sum(mass, axis=0), covered)
+
+
+def _drawn(lines: Array, uniform: Array, keep: Array) -> Array:
+    """(H,) how plain the plainest diagonal is where its keys are kept, over the rows that see them."""
+    xp = array_namespace(lines)
+    kept = _kept_lines(keep, lines)
+    return xp.max(_share(xp.sum(lines * kept, axis=-1), xp.sum(uniform[:, None, :] * kept, axis=-1)), axis=0)
+
+
+def _close(distance: Array, chance: Array, left: Array) -> Array:
+    """(H,) how much nearer than chance, 0 where nothing is left."""
+    xp = array_namespace(distance)
+    nearer = xp.clip(1 - _share(distance, chance), 0.0, 1.0)
+    return xp.where((left > 0) & (chance > 0), nearer, xp.zeros_like(nearer))
+
+
+def _squares(weighed: Array, chance: Array) -> Array:
+    """(H,) lift of what stays in its part, times the attention that it is a share of."""
+    both = weighed[0, :] + weighed[1, :]
+    return both * _lift(_share(weighed[0, :], both), _share(chance[0, :], chance[0, :] + chance[1, :]))
+
+
+def _where_roomy(roomy: Array, *features: Array) -> list[Array]:
+    """The features, NaN where there is no room for them."""
+    xp = array_namespace(roomy)
+    return [xp.where(roomy, feature, xp.full_like(feature, xp.nan)) for feature in features]
 
 
 def _own(columns: Array, uniform: Array, segments: Array, keep: Array) -> Array:
-    """Lift of the mass within the query's segment, among the ordinary keys that are kept."""
+    """Lift of the mass within the query's part, among the ordinary keys that are kept."""
     xp = array_namespace(columns)
     numbers = xp.unique_values(segments)
     ordinary = (segments >= 0)[None, :] & (numbers >= 0)[:, None]  # (S, K)

@@ -15,7 +15,7 @@ from regard.measures.bag import BagRows, bag_rows, summarise_bag
 from regard.measures.distance import distance_rows
 from regard.measures.entropy import Level, mean_level, mix_uniform, renormalised, sink_rows, uniform_entropy, x_log_x
 from regard.measures.reading import Reading, RowReadings, mean_where, read_rows, summarise
-from regard.measures.shape import ShapeSums, shape_of, shape_sums, uniform_attention
+from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, NO_ROOM, type_probabilities
 from regard.patterns.definitions import BAG, PATTERNS, Part, Pattern, bag_missing
 from regard.patterns.table import SiteMeasures
@@ -84,7 +84,7 @@ def _visible(site: Site, rows: Array) -> Array:
 
 
 def _read(context: MapContext, sites: list[Site]) -> _Gathered:
-    """Rows of all heads of some sites, block by block of queries."""
+    """RowReadings of all heads of some sites, block by block of queries."""
     asked = tuple(pattern for pattern in PATTERNS if not pattern.missing(context))
     gathered = _Gathered(context, asked, any(site.sink is not None or site.maps is not None for site in sites))
     first = sites[0]
@@ -139,10 +139,11 @@ class _Gathered:
         self.spread.append((-within.sum(axis=-1), uniform_entropy(attention, visible=masked)))
         if self.context.same:
             self.distances.append(distance_rows(attention, visible=masked, start=part.start))
-            segments = (part.queries.segments, part.keys.segments)
-            self.sums.append(shape_sums(attention, *segments, start=part.start))
+            rows = (part.queries.parts, part.keys.parts, part.visible)
+            tables = key_tables(*rows[:2], start=part.start)
             even = uniform_attention(part.visible.astype(np.float32))
-            self.uniform.append(shape_sums(even, *segments, start=part.start))
+            self.sums.append(shape_sums(attention, *rows, start=part.start, tables=tables))
+            self.uniform.append(shape_sums(even, *rows, start=part.start, tables=tables))
         if not bag_missing(self.context):
             places = (part.queries.segments, part.keys.segments, part.keys.content, part.queries.content)
             self.bags.append(bag_rows(attention, *places, logs=logs, strongest=strongest))
@@ -196,11 +197,8 @@ class _Gathered:
         return Level(mean_where(values, counted), mean_where(chance, counted) + np.zeros_like(like.value))
 
     def _types(self, spread: Level) -> Array:
-        found, even = (
-            ShapeSums(np.sum([s.columns for s in sums], axis=0), np.concatenate([s.diagonals for s in sums], axis=-1))
-            for sums in (self.sums, self.uniform)
-        )
-        return type_probabilities(shape_of(found, even, self.context.keys.segments, spread.value / spread.chance))
+        found, even = join_sums(self.sums), join_sums(self.uniform)
+        return type_probabilities(shape_of(found, even, self.context.keys.parts, spread.value / spread.chance))
 
 
 def _read_block(attention: Array, part: Part, asked: tuple[Pattern, ...], strongest: Array) -> RowReadings:

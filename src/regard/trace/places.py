@@ -6,6 +6,7 @@ Enters: the sides of a trace. Leaves: a `MapContext` for maps between two of the
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ Array = np.ndarray[Any, Any]
 
 # Special tokens that stand for a word, not for a border; <pad> does not: decoders of T5 and Marian begin with it.
 _STAND_IN = re.compile(r"mask|unk", re.IGNORECASE)
+_ARROW = ">>"  # between the two sides of a reaction; a dot stands between its molecules
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,7 @@ class Places:
 
     content: Array  # ordinary tokens: not a delimiter
     segments: Array  # sentence numbers, -1 for delimiters
+    parts: Array  # sentence numbers, or numbers of the molecules of a reaction; -1 for what separates them
     words: Array  # equal for equal lower-cased words; -1 for delimiters and punctuation
     pieces: Array  # equal for the pieces of one occurrence of a word
     ids: Array  # equal for equal tokens; -1 for delimiters and for what a written <unk> is made of
@@ -97,6 +100,7 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     return Places(
         content=~border,
         segments=np.where(border, -1, [token.segment for token in side.tokens]),
+        parts=parts_of(side.tokens),
         words=np.array(words),
         pieces=np.array(pieces),
         ids=np.where(border | written, -1, ids),
@@ -123,6 +127,15 @@ def _related(side: Side, words: Array) -> Array | None:
     one, other = words[side.related].T
     table[one, other] = table[other, one] = True
     return table
+
+
+def parts_of(tokens: Sequence[Token]) -> Array:
+    """(n,) numbers of the parts that blocks of a map are made of: sentences, or the molecules of a reaction."""
+    between = np.array([_is_border(token) for token in tokens], dtype=bool)
+    if not any(token.text == _ARROW for token in tokens):
+        return np.where(between, -1, [token.segment for token in tokens])
+    between |= [token.text in (_ARROW, ".") for token in tokens]
+    return np.where(between, -1, np.cumsum(between))
 
 
 def _is_border(token: Token) -> bool:

@@ -2,8 +2,8 @@
 
 Enters: layers of a batch. Leaves: shares of the five types per head and input, and whether it has a type at all.
 
-A layer leaves only what the types need of its maps: sums over columns and along diagonals. When the batch has run,
-inputs alike in length and sentences are typed together, all layers at once.
+A layer leaves only what the types need of its maps: sums over columns, and the diagonals. When the batch has run,
+inputs alike in length and parts are typed together, all layers at once.
 """
 
 from __future__ import annotations
@@ -15,10 +15,22 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Array
-from regard.measures.shape import OFFSETS, Shape, ShapeSums, shape_of, shape_sums, uniform_attention
+from regard.measures.shape import (
+    OFFSETS,
+    Shape,
+    ShapeSums,
+    key_tables,
+    plain,
+    plainness,
+    shape_of,
+    shape_sums,
+    uniform_attention,
+    weigh_keys,
+)
 from regard.measures.types import FEWEST, TYPES, type_probabilities
 from regard.studies.base import Batch, key
 from regard.studies.taking import sides_of
+from regard.trace.places import parts_of
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -29,11 +41,10 @@ TYPED = 1000  # inputs whose maps are typed, as in Kovaleva et al. (2019)
 
 @dataclass(eq=False)
 class _Held:
-    """What is kept of one layer: columns (B, H, S, K), diagonals (5, B, H, Q), evenness (B, H)."""
+    """What is kept of one layer: sums of maps (B, H, Q, K), and evenness (B, H)."""
 
     layer: Layer
-    columns: torch.Tensor
-    diagonals: torch.Tensor
+    sums: ShapeSums
     evenness: torch.Tensor
 
 
@@ -44,6 +55,7 @@ class Typing:
         self.batch = batch
         self._alike: dict[str, dict[tuple[int, ...], list[int]]] = {}
         self._members: dict[str, torch.Tensor] = {}
+        self._weights: dict[str, torch.Tensor] = {}
         self._held: dict[tuple[str, int], list[_Held]] = {}
         self._tables: dict[int, Tables] = {}
 
@@ -54,23 +66,22 @@ class Typing:
             return
         uniform = torch.from_numpy(tables.uniform).to(entropy)[:, None]
         evenness = entropy / torch.where(uniform > 0, uniform, torch.nan)
-        held = _Held(layer, self._member(side, attention) @ attention, _diagonals(attention), evenness)
         self._tables[id(tables)] = tables
-        self._held.setdefault((side, id(tables)), []).append(held)
+        self._held.setdefault((side, id(tables)), []).append(
+            _Held(layer, self._sums(side, attention, tables), evenness)
+        )
 
     def finish(self) -> None:
         """Note the shares of the types of every layer that was taken."""
         for (side, place), layers in self._held.items():
             visible = self._tables[place].visible.cpu().numpy()
             heads = [held.layer.heads for held in layers]
-            columns = torch.cat([held.columns for held in layers], dim=1).cpu().numpy()
-            diagonals = torch.cat([held.diagonals for held in layers], dim=2).cpu().numpy()
+            sums = _layers_joined([held.sums for held in layers])
             evenness = torch.cat([held.evenness for held in layers], dim=1).cpu().numpy()
             shares = np.zeros((len(self.batch.items), sum(heads), len(TYPES)))
             counts = np.zeros((len(self.batch.items), sum(heads)))
-            for segments, numbers in self._groups(side).items():
-                made = ShapeSums(columns[numbers], diagonals[:, numbers])
-                shape = _shape(made, evenness[numbers], visible[numbers[0]], segments)
+            for parts, numbers in self._groups(side).items():
+                shape = _shape(_inputs_of(sums, numbers), evenness[numbers], visible[numbers[0]], parts)
                 found = type_probabilities(shape)  # (n, H, 5)
                 shares[numbers] = np.nan_to_num(found)
                 counts[numbers] = ~np.isnan(found).any(axis=-1)
@@ -80,18 +91,41 @@ class Typing:
                 self.batch.add(key(held.layer, "typed"), typed)
 
     def _groups(self, side: str) -> dict[tuple[int, ...], list[int]]:
-        """Numbers of the inputs to type, by the sentence of each token (-1 for special ones)."""
+        """Numbers of the inputs to type, by the part that each token is in (-1 between parts)."""
         if side not in self._alike:
             self._alike[side] = {}
             for number, item in enumerate(self.batch.items):
                 tokens = self.batch.book.sides[number][side].tokens
                 if item.number < TYPED and len(tokens) >= FEWEST:
-                    labels = tuple(-1 if token.special else token.segment for token in tokens)
+                    labels = tuple(parts_of(tokens).tolist())
                     self._alike[side].setdefault(labels, []).append(number)
         return self._alike[side]
 
+    def _sums(self, side: str, attention: torch.Tensor, tables: Tables) -> ShapeSums:
+        """The sums of a layer's maps."""
+        scale = plainness(attention, tables.visible[:, None])
+        diagonals = _diagonals(attention)
+        return ShapeSums(
+            self._member(side, attention) @ attention,
+            weigh_keys(attention, self._weight(side, attention)),
+            plain(attention, scale[..., None]).sum(dim=-2),
+            diagonals,
+            plain(diagonals, scale),
+        )
+
+    def _weight(self, side: str, like: torch.Tensor) -> torch.Tensor:
+        """(3, B, 1, Q, K): what attention is weighed with; 0 in padding."""
+        if side not in self._weights:
+            weights = np.zeros((3, like.shape[0], 1, *like.shape[-2:]), np.float32)
+            for labels, numbers in self._groups(side).items():
+                length = len(labels)
+                made = key_tables(np.array(labels), np.array(labels))
+                weights[:, numbers, 0, :length, :length] = made[:, None]
+            self._weights[side] = torch.from_numpy(weights).to(like)
+        return self._weights[side]
+
     def _member(self, side: str, like: torch.Tensor) -> torch.Tensor:
-        """(B, 1, S, Q): 1 where a query is in a sentence; special tokens first."""
+        """(B, 1, S, Q): 1 where a query is in a part; what separates parts first."""
         if side not in self._members:
             groups = self._groups(side)
             names = np.arange(-1, 1 + max(max(labels) for labels in groups))
@@ -112,11 +146,33 @@ def _diagonals(attention: torch.Tensor) -> torch.Tensor:
     return found
 
 
-def _shape(sums: ShapeSums, evenness: Array, visible: Array, segments: tuple[int, ...]) -> Shape:
+def _layers_joined(layers: list[ShapeSums]) -> ShapeSums:
+    """The sums of all layers, (B, H of all layers, ...), as arrays."""
+    heads = ShapeSums(columns=1, weighed=2, plain=1, diagonals=2, lines=2)  # where the axis of heads is
+    return ShapeSums(
+        *(
+            torch.cat(parts, dim=axis).cpu().numpy()
+            for parts, axis in zip(zip(*layers, strict=True), heads, strict=True)
+        )
+    )
+
+
+def _inputs_of(sums: ShapeSums, numbers: list[int]) -> ShapeSums:
+    """The sums of some inputs."""
+    return ShapeSums(
+        sums.columns[numbers],
+        sums.weighed[:, numbers],
+        sums.plain[numbers],
+        sums.diagonals[:, numbers],
+        sums.lines[:, numbers],
+    )
+
+
+def _shape(sums: ShapeSums, evenness: Array, visible: Array, parts: tuple[int, ...]) -> Shape:
     """Shape features (n, H of all layers) of inputs that are alike."""
-    length = len(segments)
-    present = sorted({label + 1 for label in segments})
-    labels = np.array(segments)
-    uniform = shape_sums(uniform_attention(visible[:length, :length].astype(np.float32)), labels, labels)
-    own = ShapeSums(sums.columns[:, :, present, :length], sums.diagonals[..., :length])
-    return shape_of(own, uniform, labels, evenness.reshape(-1))
+    length, labels = len(parts), np.array(parts)
+    seen = visible[:length, :length]
+    uniform = shape_sums(uniform_attention(seen.astype(np.float32)), labels, labels, seen)
+    own = ShapeSums(*(part[..., :length] for part in sums))
+    present = sorted({label + 1 for label in parts})
+    return shape_of(own._replace(columns=own.columns[:, :, present]), uniform, labels, evenness.reshape(-1))
