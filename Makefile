@@ -1,5 +1,5 @@
 # make demo   sets up, then shows the two sentences of the article on the built-in model
-# make test   sets up, then runs every test
+# make test   sets up, then runs every test; make test-quick: those that need no browser, real model, corpus or cluster
 # make check  linters and types; make bench: every benchmark
 # make constraints   pins what is installed, after tests have passed with it
 # make docs   the documentation as pages in site/; make docs-generated: its pages that come from code; make docs-numbers:
@@ -10,15 +10,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 SAY := @printf '%s\n'
+# a file's tests run in one process, with the servers it starts; the longest files come first (tests/conftest.py)
+WORKERS ?= 2
+SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test check bench format browser frontend docs docs-generated docs-numbers constraints clean
+.PHONY: demo test test-quick check bench format browser frontend docs docs-generated docs-numbers constraints clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/regard view "I went to the store." "At the store, I bought fresh strawberries."
 
 test: $(VENV)/.dev frontend/node_modules/.stamp browser
 	@npm --prefix frontend run --silent test
-	@$(BIN)/pytest
+	@$(BIN)/pytest $(SPREAD) --durations=25
+
+test-quick: $(VENV)/.dev
+	@$(BIN)/pytest $(SPREAD) --durations=25 -m "not slow"
 
 check: $(VENV)/.dev frontend/node_modules/.stamp
 	@$(BIN)/ruff check .

@@ -31,6 +31,30 @@ WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berri
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 
 
+# The files that take longest, longest first: two workers that end with a long one would end far apart.
+LONG = (
+    *("studies/test_ray.py", "package/test_wheel.py", "studies/test_coref.py", "fidelity/test_sweep.py"),
+    *("browser/test_app.py", "examples/test_notebooks.py", "commands/test_cli.py", "studies/test_probe.py"),
+    *("studies/test_identity.py", "docs/test_tutorial.py", "studies/test_ablation.py", "app/test_serving.py"),
+    *("package/test_optimised.py", "studies/test_resume.py", "studies/test_syntax.py", "studies/test_controls.py"),
+)
+# What `make test-quick` leaves out beside these: a browser, real models, corpora, clusters, environments.
+SLOW = (*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py")
+SLOW_MARKS = ("models", "corpora", "ray", "browser")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow, and begin with what takes longest; a file stays together, with the server it starts."""
+
+    def turn(item: pytest.Item) -> int:
+        place = item.path.relative_to(Path(__file__).parent).as_posix()
+        if place.startswith(SLOW) or any(item.get_closest_marker(mark) for mark in SLOW_MARKS):
+            item.add_marker(pytest.mark.slow)
+        return LONG.index(place) if place in LONG else len(LONG)
+
+    items.sort(key=turn)
+
+
 def need(there: bool, reason: str) -> None:
     """Skip where something optional is missing; in CI nothing is."""
     if not there:
