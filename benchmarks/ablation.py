@@ -63,7 +63,7 @@ def main() -> None:
         for batch in window.batches:
             for part in portions(batch, ready.task):
                 asked = ready.task.ask(model, part)
-                ready.task.values(model.run(asked.inputs), asked)
+                ready.task.values(model._engine.run(asked.inputs), asked)
         return time.perf_counter() - start
 
     def importance(made: AblationMap) -> float:

@@ -88,8 +88,8 @@ def server(folder: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 def idle(address: str, model: regard.Model, runs: int = 300) -> None:
     """Answers while nobody else asks, in turn with the bare forward pass of the same input in this process."""
-    inputs, _ = model.collate([model.encode(TWENTY)])
-    ready = model.ready(inputs)
+    inputs, _ = model._engine.collate([model._engine.encode(TWENTY)])
+    ready = model._engine.ready(inputs)
     bare, answers, reports = [], [], []
     with entered(address) as client:
         for number in range(runs + 20):
@@ -260,11 +260,11 @@ def long_text(address: str, pid: int) -> None:
     model = regard.load(name)
     ids = model.tokenizer("The cat sat on the mat and looked at the moon while a dog ran by. " * 400)["input_ids"]
     text = model.tokenizer.decode(ids[:4095])
-    inputs, _ = model.collate([model.encode(text)])
+    inputs, _ = model._engine.collate([model._engine.encode(text)])
     start = time.perf_counter()
     with torch.no_grad(), Progress(transient=True) as progress:
         progress.add_task("bare forward pass", total=None)
-        model.module(**model.ready(inputs))
+        model.module(**model._engine.ready(inputs))
     bare = time.perf_counter() - start
     tokens = len(inputs["input_ids"][0])
     del model, inputs

@@ -62,7 +62,7 @@ def plain(model: regard.Model, window: Window) -> None:
     """The forward pass alone, on the model's fast kernel."""
     with torch.no_grad():
         for items in window.batches:
-            inputs, _ = model.collate([item.encoded for item in items])
+            inputs, _ = model._engine.collate([item.encoded for item in items])
             model.module(**inputs)
 
 
@@ -73,7 +73,7 @@ def usual(model: regard.Model, some: list[Window]) -> np.ndarray:
     with torch.no_grad():
         for window in some:
             for items in window.batches:
-                inputs, book = model.collate([item.encoded for item in items])
+                inputs, book = model._engine.collate([item.encoded for item in items])
                 maps = model.module(**inputs, output_attentions=True).attentions
                 for number, sides in enumerate(book.sides):
                     n = len(sides["text"])
@@ -118,7 +118,7 @@ class WithoutIntervals(Atlas):
     def update(self, model: regard.Model, items: list[Item], sums: Sums) -> None:
         batch = Batch(model, items)
         taker = self.taker(batch)
-        model.stream(batch.inputs, batch.book, taker)
+        model._engine.stream(batch.inputs, batch.book, taker)
         taker.finish()
         for name, array in batch._held.items():
             sums.add(name, array.sum(axis=0))

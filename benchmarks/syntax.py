@@ -40,7 +40,7 @@ def plain(model: regard.Model, window: Window) -> None:
     """The forward pass alone, on the model's fast kernel."""
     with torch.no_grad():
         for items in window.batches:
-            inputs, _ = model.collate([item.encoded for item in items])
+            inputs, _ = model._engine.collate([item.encoded for item in items])
             model.module(**inputs)
 
 

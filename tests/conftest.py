@@ -21,7 +21,7 @@ from transformers import (
 )
 
 import regard
-from regard.models.loading import packaged_path
+from regard.models.packaged import packaged_path
 from tests.silent import Silent
 from tests.tiny import made, tiny_bert, tiny_llama
 

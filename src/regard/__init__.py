@@ -9,7 +9,8 @@ from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Site, Trace
 
 if TYPE_CHECKING:
-    from regard.models.model import Model, load
+    from regard.models.load import load
+    from regard.models.model import Model
     from regard.studies import api as study
 
 __version__ = "0.1.0"
@@ -20,6 +21,8 @@ def __getattr__(name: str) -> Any:
     """`load` and `Model` need torch, `study` more: imported when they are first used."""
     if name == "study":
         return import_module("regard.studies.api")
-    if name in ("load", "Model"):
-        return getattr(import_module("regard.models.model"), name)
+    if name == "load":
+        return import_module("regard.models.load").load
+    if name == "Model":
+        return import_module("regard.models.model").Model
     raise AttributeError(f"module 'regard' has no attribute {name!r}")

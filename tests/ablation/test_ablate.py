@@ -37,7 +37,7 @@ CASES = [
 def padded(model):
     """Inputs of two texts of different length, targets too."""
     targets = ["the mat", "a cat sat on it"] if model.is_encoder_decoder else None
-    return model.collate([model.encode(text) for text in TEXTS], targets)
+    return model._engine.collate([model._engine.encode(text) for text in TEXTS], targets)
 
 
 def result(module, model, inputs, book):
@@ -102,7 +102,7 @@ def test_mean_equals_a_model_whose_output_bias_holds_the_mean(sharp, family, kin
 
 def test_mean_outputs_are_those_of_real_positions_alone(bert):
     together = bert.head_means(TEXTS, batch_size=2)
-    lengths = [len(bert.encode(text).ids) for text in TEXTS]
+    lengths = [len(bert._engine.encode(text).ids) for text in TEXTS]
     alone = [bert.head_means([text]) for text in TEXTS]
     for place in together:
         expected = np.average([one[place] for one in alone], axis=0, weights=lengths)
@@ -235,10 +235,10 @@ def test_each_row_of_a_batch_may_have_other_heads_off(sharp):
     first, second = [Head("decoder", 0, 1)], [Head("decoder", 1, 3), Head("decoder", 0, 0)]
     for mode in ("zero", "uniform"):
         with switched(llama, Ablation([first, second], mode)):
-            together = llama.run({"input_ids": ids.expand(2, -1)}).logits
+            together = llama._engine.run({"input_ids": ids.expand(2, -1)}).logits
         for row, heads in enumerate((first, second)):
             with llama.ablate(heads, mode=mode):
-                torch.testing.assert_close(together[row : row + 1], llama.run({"input_ids": ids}).logits)
+                torch.testing.assert_close(together[row : row + 1], llama._engine.run({"input_ids": ids}).logits)
 
 
 def test_blocks_nest_and_the_inner_mode_counts(bert):
@@ -291,20 +291,20 @@ def test_plain_torch_models_lose_heads_before_their_output_projection():
     linear = next(m for name, m in projection.named_children() if m is model_projection(model, projection, edited))
     with torch.no_grad():
         linear.weight[:, 32:64] = 0
-    inputs, _ = model.collate([model.encode("the cat sat.")], ["el gato"])
+    inputs, _ = model._engine.collate([model._engine.encode("the cat sat.")], ["el gato"])
     with model.ablate("cross:1.1"):
-        off = model.run(inputs)
+        off = model._engine.run(inputs)
     with torch.no_grad():
-        torch.testing.assert_close(logits(off), logits(edited(**model.ready(inputs))))
+        torch.testing.assert_close(logits(off), logits(edited(**model._engine.ready(inputs))))
     assert not any(m._forward_pre_hooks for m in model.module.modules())
     with pytest.raises(ValueError, match="attention interface"), model.ablate("0.0", mode="uniform"):
-        model.run(inputs)
+        model._engine.run(inputs)
 
 
 def model_projection(model, attention, edited):
     path = next(name for name, module in edited.named_modules() if module is attention)
     names = {module: name for name, module in model.module.named_modules()}
-    return edited.get_submodule(names[model.plan.projections[path]])
+    return edited.get_submodule(names[model._engine.plan().projections[path]])
 
 
 def logits(found):

@@ -47,7 +47,10 @@ def test_it_learns_and_the_folder_opens_as_a_classifier(data, tmp_path, base):
     model = regard.load(folder)
     assert type(model.module).__name__ == "BertForSequenceClassification"
     assert model.config.id2label == {0: "bad", 1: "good"}
-    said = [int(model.run(model.collate([model.encode(text)])[0]).logits.argmax()) for text in ("the cat sat", "a dog")]
+    said = [
+        int(model._engine.run(model._engine.collate([model._engine.encode(text)])[0]).logits.argmax())
+        for text in ("the cat sat", "a dog")
+    ]
     assert said == [1, 0]
     facts = json.loads((folder / "training.json").read_text())
     assert max(facts["accuracies"]) == 1.0 and facts["examples"] == 108 and facts["held-out examples"] == 12
@@ -69,9 +72,9 @@ def test_pairs_of_jsonl_are_read_with_segment_ids(tmp_path, base):
     folder = train(path, tmp_path / "made", base, epochs=30, patience=30)
     model = regard.load(folder)
     assert model.config.id2label == {0: "0", 1: "1"}
-    inputs, _ = model.collate([model.encode("the cat", "a dog")])
+    inputs, _ = model._engine.collate([model._engine.encode("the cat", "a dog")])
     assert inputs["token_type_ids"].any()
-    assert int(model.run(inputs).logits.argmax()) == 1
+    assert int(model._engine.run(inputs).logits.argmax()) == 1
 
 
 def test_it_stops_early_and_keeps_the_best_epoch(data, tmp_path, base, monkeypatch):
@@ -135,4 +138,6 @@ def test_a_decoder_gets_a_token_to_pad_with(data, tmp_path, gpt2):
     folder = train(data, tmp_path / "made", saved(gpt2, tmp_path / "gpt2"), epochs=1)
     model = regard.load(folder)
     assert model.config.pad_token_id == model.tokenizer.pad_token_id is not None
-    assert model.run(model.collate([model.encode("the cat"), model.encode("a")])[0]).logits.shape == (2, 2)
+    assert model._engine.run(
+        model._engine.collate([model._engine.encode("the cat"), model._engine.encode("a")])[0]
+    ).logits.shape == (2, 2)

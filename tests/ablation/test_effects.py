@@ -36,7 +36,7 @@ def test_predictions_of_a_causal_model_are_those_of_the_edited_weights(sharp):
     found = effect(gpt2, "the cat", heads="1.1", modes="zero", position=2)
     edited = by_hand.copied(gpt2)
     by_hand.zeroed(edited, 1, 1, 8)
-    ids = torch.tensor([gpt2.encode("the cat").ids])
+    ids = torch.tensor([gpt2._engine.encode("the cat").ids])
     with torch.no_grad():
         before, after = (module(ids).logits[0].log_softmax(-1) for module in (gpt2.module, edited))
     row = found.rows[0]
@@ -61,7 +61,7 @@ def test_a_causal_model_goes_on_from_the_last_token_unless_told(gpt2):
 def test_a_masked_model_predicts_the_token_that_is_hidden_from_it(wordpiece):
     model = bert_for(BertForMaskedLM, wordpiece)
     found = effect(model, "the cat sat", heads="1.1", modes="zero", position=2)
-    ids = torch.tensor([model.encode("the [MASK] sat").ids])
+    ids = torch.tensor([model._engine.encode("the [MASK] sat").ids])
     with torch.no_grad():
         before, after = (m(ids).logits[0, 2].softmax(-1) for m in (model.module, without_head_one(model)))
     assert found.actual == "cat"
@@ -78,7 +78,7 @@ def test_a_classifier_gives_the_probability_of_every_label(wordpiece):
     names = {0: "bad", 1: "so so", 2: "good"}
     model = bert_for(BertForSequenceClassification, wordpiece, num_labels=3, id2label=names)
     found = effect(model, "the cat sat", "a dog", heads="1.1", modes="zero")
-    inputs, _ = model.collate([model.encode("the cat sat", "a dog")])
+    inputs, _ = model._engine.collate([model._engine.encode("the cat sat", "a dog")])
     with torch.no_grad():
         before, after = (m(**inputs).logits[0].softmax(-1) for m in (model.module, without_head_one(model)))
     rows = {row.name: (row.before, row.after["zero"]) for row in found.rows}
@@ -95,9 +95,9 @@ def test_regression_gives_its_score_and_several_labels_their_own_probabilities(w
         BertForSequenceClassification, wordpiece, num_labels=3, problem_type="multi_label_classification"
     )
     found = effect(several, "the cat", heads="0.1", modes="zero")
-    inputs, _ = several.collate([several.encode("the cat")])
+    inputs, _ = several._engine.collate([several._engine.encode("the cat")])
     assert sorted(row.before for row in found.rows) == pytest.approx(
-        sorted(several.run(inputs).logits[0].sigmoid().tolist())
+        sorted(several._engine.run(inputs).logits[0].sigmoid().tolist())
     )
     assert found.kl == {}
 
@@ -105,18 +105,20 @@ def test_regression_gives_its_score_and_several_labels_their_own_probabilities(w
 def test_a_tagger_gives_the_labels_of_one_token(wordpiece):
     model = bert_for(BertForTokenClassification, wordpiece, num_labels=2)
     found = effect(model, "the cat", heads="0.1", modes="zero", position=-2)
-    inputs, _ = model.collate([model.encode("the cat")])
-    assert found.rows[0].before == pytest.approx(float(model.run(inputs).logits[0, 2].softmax(-1).max()), rel=1e-4)
+    inputs, _ = model._engine.collate([model._engine.encode("the cat")])
+    assert found.rows[0].before == pytest.approx(
+        float(model._engine.run(inputs).logits[0, 2].softmax(-1).max()), rel=1e-4
+    )
     with pytest.raises(ValueError, match="name the position"):
         effect(model, "the cat", heads="0.1")
 
 
 def test_an_encoder_without_a_head_shows_how_its_hidden_states_turn(bert):
     found = effect(bert, "the cat sat", heads="1.1", modes="zero")
-    inputs, _ = bert.collate([bert.encode("the cat sat")])
-    before = bert.run(inputs).last_hidden_state[0]
+    inputs, _ = bert._engine.collate([bert._engine.encode("the cat sat")])
+    before = bert._engine.run(inputs).last_hidden_state[0]
     with bert.ablate("1.1"):
-        after = bert.run(inputs).last_hidden_state[0]
+        after = bert._engine.run(inputs).last_hidden_state[0]
     cosines = torch.nn.functional.cosine_similarity(before, after, -1)
     assert [row.after["zero"] for row in found.rows[:-1]] == pytest.approx(cosines.tolist(), abs=1e-6)
     whole = torch.nn.functional.cosine_similarity(before.mean(0), after.mean(0), 0)

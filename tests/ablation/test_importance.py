@@ -25,10 +25,10 @@ def losses(module, inputs):
 def test_gradients_are_those_of_finite_differences_for_each_example_alone(name, step, near, sharp):
     model = sharp(name)
     module = deepcopy(model.module).double()
-    inputs = model.collate([model.encode(text) for text in TEXTS])[0]
-    found = gate_gradients(module, model.plan, model.places, lambda: losses(module, inputs))
-    assert set(found) == set(model.layout)
-    for (kind, layer), heads in model.layout.items():
+    inputs = model._engine.collate([model._engine.encode(text) for text in TEXTS])[0]
+    found = gate_gradients(module, model._engine.plan(), model._engine.places(), lambda: losses(module, inputs))
+    assert set(found) == set(model.layout())
+    for (kind, layer), heads in model.layout().items():
         assert found[kind, layer].shape == (len(TEXTS), heads)
         for row in range(len(TEXTS)):
             for head in range(heads):
@@ -40,7 +40,10 @@ def test_gradients_are_those_of_finite_differences_for_each_example_alone(name, 
                         changed[row, :, head] *= factor
                         return changed
 
-                    with torch.no_grad(), outputs(module, model.plan, model.places, scaled, [(kind, layer)]):
+                    with (
+                        torch.no_grad(),
+                        outputs(module, model._engine.plan(), model._engine.places(), scaled, [(kind, layer)]),
+                    ):
                         at.append(losses(module, inputs))
                 slope = (at[0] - at[1]) / (2 * step)  # (B,)
                 torch.testing.assert_close(found[kind, layer][row, head], slope[row], rtol=near, atol=near)
@@ -49,9 +52,9 @@ def test_gradients_are_those_of_finite_differences_for_each_example_alone(name, 
 
 
 def test_nothing_stays_on_the_model(bert):
-    inputs = bert.collate([bert.encode(text) for text in TEXTS])[0]
-    before = bert.run(inputs).last_hidden_state
-    gate_gradients(bert.module, bert.plan, bert.places, lambda: losses(bert.module, inputs))
+    inputs = bert._engine.collate([bert._engine.encode(text) for text in TEXTS])[0]
+    before = bert._engine.run(inputs).last_hidden_state
+    gate_gradients(bert.module, bert._engine.plan(), bert._engine.places(), lambda: losses(bert.module, inputs))
     assert all(parameter.grad is None for parameter in bert.module.parameters())
-    assert torch.equal(bert.run(inputs).last_hidden_state, before)
-    assert not torch.is_grad_enabled() or bert.run(inputs).last_hidden_state.grad_fn is None
+    assert torch.equal(bert._engine.run(inputs).last_hidden_state, before)
+    assert not torch.is_grad_enabled() or bert._engine.run(inputs).last_hidden_state.grad_fn is None

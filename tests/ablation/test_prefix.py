@@ -25,14 +25,14 @@ def deep_llama(bytelevel):
 
 
 def shared(model, **options):
-    return Shared(model.module, model.plan, model.places, model.run, **options)
+    return Shared(model.module, model._engine.plan(), model._engine.places(), model._engine.run, **options)
 
 
 def outputs(model, mode, **options):
     """What the model gives with each head, then each pair of neighbours, off."""
     means = model.head_means(TEXTS) if mode == "mean" else None
-    inputs, _ = model.collate([model.encode(text) for text in TEXTS])
-    heads = all_heads(model.layout)
+    inputs, _ = model._engine.collate([model._engine.encode(text) for text in TEXTS])
+    heads = all_heads(model.layout())
     runs = shared(model, **options).batch(inputs)
     found = [runs.plain[0].clone()]
     for chosen in [*((head,) for head in heads), *itertools.pairwise(heads)]:
@@ -52,7 +52,7 @@ def test_shared_runs_give_the_very_numbers_of_whole_ones(name, mode, request):
 
 
 def test_blocks_below_are_not_run_again(classifier):
-    inputs, _ = classifier.collate([classifier.encode(TEXTS[0])])
+    inputs, _ = classifier._engine.collate([classifier._engine.encode(TEXTS[0])])
     runs = shared(classifier).batch(inputs)
     ran = []
     hooks = [
@@ -74,14 +74,14 @@ def test_blocks_below_are_not_run_again(classifier):
 
 
 def test_whether_sharing_is_right_is_looked_at_once_on_few_inputs(classifier):
-    inputs, _ = classifier.collate([classifier.encode(text) for text in TEXTS * 2])
+    inputs, _ = classifier._engine.collate([classifier._engine.encode(text) for text in TEXTS * 2])
     rows = []
 
     def run(some):
         rows.append(len(some["input_ids"]))
-        return classifier.run(some)
+        return classifier._engine.run(some)
 
-    runs = Shared(classifier.module, classifier.plan, classifier.places, run).batch(inputs)
+    runs = Shared(classifier.module, classifier._engine.plan(), classifier._engine.places(), run).batch(inputs)
     off = Ablation([[Head("encoder", 1, 0)]])
     assert rows == [6]
     runs.edited(off, off.layers)
@@ -91,7 +91,7 @@ def test_whether_sharing_is_right_is_looked_at_once_on_few_inputs(classifier):
 
 
 def test_the_model_is_as_before_also_after_an_error(classifier):
-    inputs, _ = classifier.collate([classifier.encode(TEXTS[0])])
+    inputs, _ = classifier._engine.collate([classifier._engine.encode(TEXTS[0])])
     runs = shared(classifier).batch(inputs)
 
     def broken(_place, _out, _call):
@@ -102,7 +102,7 @@ def test_the_model_is_as_before_also_after_an_error(classifier):
             runs.edited(broken, [("encoder", 2)])
     assert not any("forward" in vars(module) for module in classifier.module.modules())
     assert not any(module._forward_hooks for module in classifier.module.modules())
-    assert torch.equal(classifier.run(inputs).logits, runs.plain.logits)
+    assert torch.equal(classifier._engine.run(inputs).logits, runs.plain.logits)
 
 
 def test_a_module_that_changes_its_answer_in_place_ends_sharing(wordpiece):
@@ -116,7 +116,7 @@ def test_a_module_that_changes_its_answer_in_place_ends_sharing(wordpiece):
 def test_models_whose_layers_share_a_module_run_whole(wordpiece, t5):
     config = AlbertConfig(vocab_size=len(wordpiece), embedding_size=8, **SIZES | {"num_hidden_layers": 3})
     albert = made(AlbertModel, config, wordpiece)
-    assert blocks_of(albert.module, albert.places) == []
-    assert blocks_of(t5.module, t5.places) == []
+    assert blocks_of(albert.module, albert._engine.places()) == []
+    assert blocks_of(t5.module, t5._engine.places()) == []
     quick, whole = outputs(albert, "zero"), outputs(albert, "zero", share=False)
     assert all(torch.equal(one, other) for one, other in zip(quick, whole, strict=True))

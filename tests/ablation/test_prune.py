@@ -32,8 +32,8 @@ TEXTS = ["the cat sat on the mat .", "a dog"]
 
 def said(model):
     """First output at real positions of two padded texts."""
-    inputs, book = model.collate([model.encode(text) for text in TEXTS])
-    return model.run(inputs)[0][torch.from_numpy(book.keep["text"])]
+    inputs, book = model._engine.collate([model._engine.encode(text) for text in TEXTS])
+    return model._engine.run(inputs)[0][torch.from_numpy(book.keep["text"])]
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_a_pruned_model_equals_the_ablated_one_and_loads_again(families, family,
     torch.testing.assert_close(said(model), plain, rtol=0, atol=0)  # the whole model is as it was
     again = regard.load(save_pruned(small, tmp_path / "small"))
     torch.testing.assert_close(said(again), said(small), rtol=0, atol=0)
-    (kind,) = {kind for kind, _ in model.layout}
-    assert again.layout == {(kind, 0): 2, (kind, 1): 1}
+    (kind,) = {kind for kind, _ in model.layout()}
+    assert again.layout() == {(kind, 0): 2, (kind, 1): 1}
     assert again.parameters == small.parameters < model.parameters
 
 
@@ -86,9 +86,9 @@ def test_traces_patterns_and_streams_work_on_layers_with_different_numbers_of_he
     np.testing.assert_allclose(trace.norms(1, 0), whole.norms(1, 1), atol=1e-5)
     assert trace.patterns().heads == 3
     assert trace.attribution(0, 1)["word", "word"].shape == (8, 8)
-    inputs, book = small.collate([small.encode("the cat")])
+    inputs, book = small._engine.collate([small._engine.encode("the cat")])
     shapes = []
-    small.stream(inputs, book, lambda layer: shapes.append(tuple(layer.attention().shape)))
+    small._engine.stream(inputs, book, lambda layer: shapes.append(tuple(layer.attention().shape)))
     assert shapes == [(1, 2, 4, 4), (1, 1, 4, 4)]
 
 
@@ -151,22 +151,22 @@ def test_the_heads_that_score_least_go_and_one_in_each_layer_stays():
 
 
 def test_scores_are_read_from_json_and_tables(bert, tmp_path):
-    expected = {head: float(n) for n, head in enumerate(all_heads(bert.layout))}
+    expected = {head: float(n) for n, head in enumerate(all_heads(bert.layout()))}
     (tmp_path / "names.json").write_text(json.dumps({f"{h.layer}.{h.head}": v for h, v in expected.items()}))
     rows = ["layer,head,importance,other", *(f"{h.layer},{h.head},{v},{-v}" for h, v in expected.items())]
     (tmp_path / "table.csv").write_text("\n".join(rows))
-    assert read_scores(tmp_path / "names.json", bert.layout) == expected
-    assert read_scores(tmp_path / "table.csv", bert.layout) == expected
+    assert read_scores(tmp_path / "names.json", bert.layout()) == expected
+    assert read_scores(tmp_path / "table.csv", bert.layout()) == expected
     records = [{"kind": h.kind, "layer": h.layer, "head": h.head, "importance": v} for h, v in expected.items()]
     pd.DataFrame(records).to_parquet(tmp_path / "importance.parquet")  # as the ablation study writes it
-    assert read_scores(tmp_path / "importance.parquet", bert.layout) == expected
-    turned = read_scores(tmp_path / "table.csv", bert.layout, "other")
+    assert read_scores(tmp_path / "importance.parquet", bert.layout()) == expected
+    turned = read_scores(tmp_path / "table.csv", bert.layout(), "other")
     assert turned == {head: -value for head, value in expected.items()}
     with pytest.raises(ValueError, match="layer, head and worth; it has layer, head, importance, other"):
-        read_scores(tmp_path / "table.csv", bert.layout, "worth")
+        read_scores(tmp_path / "table.csv", bert.layout(), "worth")
     (tmp_path / "few.json").write_text('{"0.*": 1}')
     with pytest.raises(ValueError, match=r"no score for head encoder:1\.0 and 2 others"):
-        read_scores(tmp_path / "few.json", bert.layout)
+        read_scores(tmp_path / "few.json", bert.layout())
 
 
 def test_the_length_a_head_adds_is_that_of_its_part_of_the_output(sharp):
@@ -178,7 +178,7 @@ def test_the_length_a_head_adds_is_that_of_its_part_of_the_output(sharp):
     try:
         examples = [Example(n, text) for n, text in enumerate(TEXTS)]
         for text in TEXTS:
-            bert.run(bert.collate([bert.encode(text)])[0])
+            bert._engine.run(bert._engine.collate([bert._engine.encode(text)])[0])
     finally:
         handle.remove()
     vectors = torch.cat([one[0] for one in seen])  # (positions, 24)
@@ -199,7 +199,7 @@ def test_heads_of_classifiers_are_measured_by_the_gradient_of_their_loss(wordpie
     sizes = np.zeros((2, 3))
     step = 1e-2
     for text, label in (("the cat sat", 0), ("a dog went to the store", 1)):
-        inputs, _ = model.collate([model.encode(text)])
+        inputs, _ = model._engine.collate([model._engine.encode(text)])
         for layer, head in np.ndindex(2, 3):
             sizes[layer, head] += abs(
                 _loss(model, inputs, label, layer, head, 1 + step) - _loss(model, inputs, label, layer, head, 1 - step)
@@ -235,7 +235,7 @@ def test_heads_of_encoders_and_decoders_are_measured_over_their_own_positions(na
     path.write_text("\n".join(TEXTS))
     found, by = measured(model, Source(str(path)))
     assert by == BY_LENGTH
-    assert set(found) == set(all_heads(model.layout))
+    assert set(found) == set(all_heads(model.layout()))
 
 
 def test_a_language_model_is_measured_by_its_own_loss(gpt2, tmp_path):
@@ -243,7 +243,7 @@ def test_a_language_model_is_measured_by_its_own_loss(gpt2, tmp_path):
     path.write_text("\n".join(TEXTS))
     found, by = measured(gpt2, Source(str(path)))
     assert "importance" in by
-    assert set(found) == set(all_heads(gpt2.layout))
+    assert set(found) == set(all_heads(gpt2.layout()))
     assert min(found.values()) > 0
 
 
@@ -260,12 +260,14 @@ def test_the_command_writes_a_folder_and_says_what_was_gained(minilm, tmp_path):
     assert "22,713,216 before" in result.stdout
     assert "times as fast" in result.stdout
     small = regard.load(folder)
-    assert sum(small.layout.values()) == 43
+    assert sum(small.layout().values()) == 43
     record = json.loads((folder / RECORD).read_text())
     text = "The quick brown fox jumps over the lazy dog."
     with minilm.ablate(record["made"]["removed"]):
-        expected = minilm.run(minilm.collate([minilm.encode(text)])[0])[0]
-    torch.testing.assert_close(small.run(small.collate([small.encode(text)])[0])[0], expected, atol=1e-5, rtol=0)
+        expected = minilm._engine.run(minilm._engine.collate([minilm._engine.encode(text)])[0])[0]
+    torch.testing.assert_close(
+        small._engine.run(small._engine.collate([small._engine.encode(text)])[0])[0], expected, atol=1e-5, rtol=0
+    )
 
 
 @pytest.mark.parametrize(

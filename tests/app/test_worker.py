@@ -133,7 +133,7 @@ def test_closing_answers_everybody(worker, held):
 
 def test_mean_outputs_stop_at_the_next_layer_when_nobody_waits_and_are_taken_the_next_time(bert):
     model = regard.load((bert.module, bert.tokenizer))
-    assert model.layout
+    assert model.layout()
     job, ran = Job(lambda _: None, None), []
 
     def leave(*_):
@@ -146,4 +146,4 @@ def test_mean_outputs_stop_at_the_next_layer_when_nobody_waits_and_are_taken_the
     hook.remove()
     assert len(ran) == 1  # of four batches
     with Job(lambda _: None, None).watching(model.module):
-        assert set(standard_means(model)) == set(model.layout)
+        assert set(standard_means(model)) == set(model.layout())

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from tests.conftest import need
 
-from regard.trace.site import Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
 from regard.views import save_html

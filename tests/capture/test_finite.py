@@ -9,7 +9,8 @@ import regard
 from regard.corpus.ray import RayWorker, _in_order
 from regard.models.fingerprint import weights_digest
 from regard.studies.atlas.reduce import Atlas
-from regard.trace.site import Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Site
 from tests.tiny import SIZES, enlarged, made, saved, tiny_bert, tiny_llama, tiny_mpnet
 
 TEXT = "the cat sat on the mat ."

@@ -15,20 +15,20 @@ def onednn():
 
 
 def test_onednn_is_off_for_float32_and_on_again_after(bert, onednn):
-    with bert.steady():
+    with bert._engine.steady():
         assert not onednn.enabled
     assert onednn.enabled
 
 
 def test_it_is_on_again_after_an_error(bert, onednn):
-    with pytest.raises(RuntimeError, match="in between"), bert.steady():
+    with pytest.raises(RuntimeError, match="in between"), bert._engine.steady():
         raise RuntimeError("in between")
     assert onednn.enabled
 
 
 def test_it_stays_off_where_it_was(bert, onednn):
-    with bert.steady():
-        with bert.steady():
+    with bert._engine.steady():
+        with bert._engine.steady():
             assert not onednn.enabled
         assert not onednn.enabled
         with steady(torch.nn.Linear(2, 2, dtype=torch.bfloat16)):
@@ -61,7 +61,7 @@ def test_a_study_runs_without_it(bert, onednn, tmp_path, monkeypatch):
 
 
 def test_the_numbers_are_the_same_to_rounding(bert):
-    inputs, _ = bert.collate([bert.encode("the cat sat on the mat .")])
-    plain = bert.run(inputs).last_hidden_state
-    with bert.steady():
-        assert torch.allclose(bert.run(inputs).last_hidden_state, plain, atol=1e-5)
+    inputs, _ = bert._engine.collate([bert._engine.encode("the cat sat on the mat .")])
+    plain = bert._engine.run(inputs).last_hidden_state
+    with bert._engine.steady():
+        assert torch.allclose(bert._engine.run(inputs).last_hidden_state, plain, atol=1e-5)

@@ -10,9 +10,9 @@ def test_streamed_maps_and_norms_equal_the_trace(name, request):
     texts = ["the cat", "a dog went to the store ."]
     targets = ["a mat .", "it"] if model.is_encoder_decoder else None
     traces = model.trace(texts, target=targets)
-    inputs, book = model.collate([model.encode(text) for text in texts], targets)
+    inputs, book = model._engine.collate([model._engine.encode(text) for text in texts], targets)
     seen = {}
-    model.stream(
+    model._engine.stream(
         inputs, book, lambda layer: seen.update({(layer.kind, layer.layer): (layer.attention(), layer.norms())})
     )
     assert set(seen) == {(site.kind, site.layer) for site in traces[0].sites}
@@ -26,7 +26,9 @@ def test_streamed_maps_and_norms_equal_the_trace(name, request):
 
 
 def test_padded_keys_get_nothing(bert):
-    inputs, book = bert.collate([bert.encode(text) for text in ("the cat", "a dog went to the store .")])
+    inputs, book = bert._engine.collate(
+        [bert._engine.encode(text) for text in ("the cat", "a dog went to the store .")]
+    )
     seen = []
-    bert.stream(inputs, book, lambda layer: seen.append(layer.attention()))
+    bert._engine.stream(inputs, book, lambda layer: seen.append(layer.attention()))
     assert all(float(maps[0, :, :4, 4:].max()) == 0 for maps in seen)

@@ -69,17 +69,17 @@ def test_two_modules_that_share_a_part_wait_for_each_other(pair):
 def test_streams_runs_and_effects_wait_for_traces_of_the_same_module(wordpiece):
     model = enlarged(tiny_bert(wordpiece, BertForMaskedLM, hidden_dropout_prob=0.5, attention_probs_dropout_prob=0.5))
     other = regard.load((model.module.train(), wordpiece))
-    inputs, book = model.collate([model.encode(TEXTS[0])])
+    inputs, book = model._engine.collate([model._engine.encode(TEXTS[0])])
 
     def streamed():
         found = []
-        model.stream(inputs, book, lambda layer: found.append(layer.attention().numpy()))
+        model._engine.stream(inputs, book, lambda layer: found.append(layer.attention().numpy()))
         return np.stack(found)
 
     ways = [
         lambda: maps(other, TEXTS[0]),
         streamed,
-        lambda: model.run(inputs).logits.numpy(),
+        lambda: model._engine.run(inputs).logits.numpy(),
         lambda: np.array(list(effect(other, "the [MASK] sat", heads="1.1", modes="zero").kl.values())),
     ]
     expected = [way() for way in ways]
@@ -90,11 +90,11 @@ def test_streams_runs_and_effects_wait_for_traces_of_the_same_module(wordpiece):
 
 def test_runs_that_share_what_lies_below_do_not_show_in_traces_of_other_threads(pair):
     model, other = pair
-    inputs, _ = model.collate([model.encode(TEXTS[0])])
+    inputs, _ = model._engine.collate([model._engine.encode(TEXTS[0])])
     expected, done = maps(other, TEXTS[0]), threading.Event()
 
     def edit():
-        runs = Shared(model.module, model.plan, model.places, model.run).batch(inputs)
+        runs = Shared(model.module, model._engine.plan(), model._engine.places(), model._engine.run).batch(inputs)
         while not done.is_set():
             runs.edited(Ablation([[Head("encoder", 1, 0)]], "zero"), [("encoder", 1)])
 

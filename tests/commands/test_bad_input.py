@@ -9,7 +9,7 @@ import torch
 from transformers import FNetConfig, FNetModel, MambaConfig, MambaModel
 
 import regard
-from regard.models.loading import PACKAGED
+from regard.models.packaged import PACKAGED
 from regard.trace.trace import Trace
 
 

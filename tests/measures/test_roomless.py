@@ -10,8 +10,9 @@ from regard.measures import shape_features
 from regard.measures.types import NO_ROOM, TYPES, type_probabilities
 from regard.patterns.findings import head_report
 from regard.printing.patterns import report
+from regard.trace.mask import Mask
 from regard.trace.pieces import side_of_texts
-from regard.trace.site import Mask, Site
+from regard.trace.site import Site
 from regard.trace.trace import Trace
 from regard.views.wire import encode, header_of
 from tests.tiny import enlarged, tiny_llama

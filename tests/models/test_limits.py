@@ -29,7 +29,7 @@ def of_type(name, length=24):
 def run(model, length):
     ids = torch.full((1, length), 5)
     given = {"decoder_input_ids": ids} if model.is_encoder_decoder else {}
-    return model.run({"input_ids": ids, **given})
+    return model._engine.run({"input_ids": ids, **given})
 
 
 @pytest.mark.parametrize("name", [*AFTER_PADDING, *FROM_ZERO, *WITH_AN_OFFSET])

@@ -40,8 +40,8 @@ def test_models_of_one_side_take_their_means_over_the_sentences(family, kinds, r
 def test_a_decoder_beside_an_encoder_reads_what_the_model_says_to_each_sentence(sharp, family):
     model = sharp(family)
     some = SENTENCES[:5]
-    rows = [model.encode(sentence, truncate=True) for sentence in some]
-    alone = [model.answers([row], min(ANSWER, model.limit or ANSWER) - 1)[0] for row in rows]
+    rows = [model._engine.encode(sentence, truncate=True) for sentence in some]
+    alone = [model._engine.answers([row], min(ANSWER, model.limit or ANSWER) - 1)[0] for row in rows]
     for row, answer in zip(rows, alone, strict=True):
         assert answer == generated(model.module, row.ids, len(answer) - 1, model.tokenizer.pad_token_id)
     same(model.head_means(some), head_means(model, some, targets=alone))

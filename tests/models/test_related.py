@@ -114,7 +114,7 @@ def test_the_relation_is_its_definition_worked_out_by_hand(model):
     pairs = cosines([[model.tokenizer.convert_tokens_to_ids(w)] for w in vocabulary])
     ordered = np.sort(pairs[np.triu_indices(len(vocabulary), 1)])[::-1]
     tau = ordered[round(PASS * len(ordered)) - 1]
-    assert model.relation.tau == pytest.approx(tau, abs=1e-6)
+    assert model._engine.relation().tau == pytest.approx(tau, abs=1e-6)
     near = np.argwhere(np.triu(cosines(pieces) >= tau, 1))
     firsts = {word: [token.word for token in side.tokens].index(n) for n, word in enumerate(words)}
     expected = {(firsts[words[i]], firsts[words[j]]) for i, j in near}
@@ -166,7 +166,7 @@ def test_vocabulary_words_begin_a_word_and_have_letters(many):
 def test_a_small_vocabulary_relates_no_words(bert, gpt2):
     assert len(bert.tokenizer) < FEWEST
     for model in (bert, gpt2):
-        assert model.relation is None
+        assert model._engine.relation() is None
         assert model.trace("the cat sat on the mat").side().related is None
 
 
@@ -354,8 +354,8 @@ def test_one_per_cent_of_other_random_pairs_pass(name, request):
     words = [n for n in starts if is_word(model.tokenizer.decode([n]).strip())]
     drawn = np.random.default_rng(9).choice(words, (2, 50_000))
     with torch.no_grad():
-        one, other = (model.relation.vectors(some, np.arange(50_000), 50_000) for some in drawn)
-    share = float(((one * other).sum(1) >= model.relation.tau).float().mean())
+        one, other = (model._engine.relation().vectors(some, np.arange(50_000), 50_000) for some in drawn)
+    share = float(((one * other).sum(1) >= model._engine.relation().tau).float().mean())
     assert share == pytest.approx(PASS, rel=0.2)
     assert len(vocabulary_words(model.tokenizer, len(model.tokenizer))) == WORDS
 

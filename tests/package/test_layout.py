@@ -31,6 +31,7 @@ RANKS = [
 # What `Trace` and `Model` show or start for the people who use them, and how results print themselves.
 HOOKS = {
     "trace.trace": ("patterns", "views", "printing"),
+    "models.model": ("ablation", "views"),
     "trace.heads": ("patterns",),  # the names of patterns, in a sentence
     "patterns.table": ("printing",),
     "ablation.effects": ("printing",),

@@ -9,7 +9,8 @@ import pytest
 
 from regard.cli import main
 from regard.patterns import neurons_of
-from regard.trace.site import Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
 

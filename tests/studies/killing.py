@@ -14,7 +14,7 @@ import torch
 
 import regard
 from regard.corpus import engine
-from regard.models.model import load
+from regard.models.load import load
 from regard.studies.atlas.reduce import Atlas
 
 

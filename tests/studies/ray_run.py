@@ -17,7 +17,7 @@ from regard.corpus.engine import Run
 from regard.corpus.ray import run_ray
 from regard.corpus.readers.coreference import corpus_of
 from regard.corpus.readers.source import Source
-from regard.models.model import load
+from regard.models.load import load
 from regard.studies.atlas.reduce import Atlas
 from regard.studies.change.reduce import Change
 from regard.studies.coref.reduce import Coref

@@ -41,7 +41,9 @@ def classifier(tiny, sentences):
     head = model.module.classifier
     with torch.no_grad():
         for _ in range(2):  # centred, then brought to one size
-            logits = torch.cat([model.run(model.collate([model.encode(text)])[0]).logits for text in sentences])
+            logits = torch.cat(
+                [model._engine.run(model._engine.collate([model._engine.encode(text)])[0]).logits for text in sentences]
+            )
             head.bias -= logits.mean(0)
             spread = logits.std(0)
             head.weight /= spread[:, None]
@@ -65,7 +67,7 @@ def by_hand(model, rows, score, mode="zero"):
     """The score with every head off, one model run at a time."""
     found = {}
     means = model.head_means([text for text, *_ in rows]) if mode == "mean" else None
-    for (kind, layer), heads in model.layout.items():
+    for (kind, layer), heads in model.layout().items():
         for head in range(heads):
             with model.ablate([(kind, layer, head)], mode=mode, means=means):
                 found[layer, head] = score(model, rows)
@@ -79,7 +81,8 @@ def read_rows(table):
 
 def accuracy(model, rows):
     right = [
-        int(model.run(model.collate([model.encode(text)])[0]).logits.argmax()) == LABELS.index(label)
+        int(model._engine.run(model._engine.collate([model._engine.encode(text)])[0]).logits.argmax())
+        == LABELS.index(label)
         for text, _, label, _ in rows
     ]
     return float(np.mean(right))
@@ -100,7 +103,7 @@ def test_sts_is_the_rank_correlation_of_cosines(bert, table):
     result = study.ablation(bert, table, modes=["zero"])
 
     def embedded(model, text):
-        return model.run(model.collate([model.encode(text)])[0]).last_hidden_state[0].mean(0)
+        return model._engine.run(model._engine.collate([model._engine.encode(text)])[0]).last_hidden_state[0].mean(0)
 
     def correlation(model, rows):
         cosines = [float(cosine_similarity(embedded(model, a), embedded(model, b), dim=0)) for a, b, *_ in rows]
@@ -119,9 +122,9 @@ def test_causal_loss_is_the_mean_over_next_tokens(gpt2, corpus):
     def loss(model, rows):
         total, count = 0.0, 0
         for (text,) in rows:
-            ids = torch.tensor([model.encode(text, truncate=True).ids])
+            ids = torch.tensor([model._engine.encode(text, truncate=True).ids])
             if ids.shape[1] > 1:
-                logits = model.run({"input_ids": ids}).logits[0]
+                logits = model._engine.run({"input_ids": ids}).logits[0]
                 total += float(cross_entropy(logits[:-1], ids[0, 1:], reduction="sum"))
                 count += ids.shape[1] - 1
         return total / count
@@ -139,7 +142,7 @@ def test_masked_loss_asks_the_same_words_in_every_run_whatever_the_batch(tiny, c
     pd.testing.assert_frame_equal(whole.files["scores"], again.files["scores"])
     questions = whole.files["scores"]["questions"]
     assert (questions >= 1).all()
-    tokens = sum(len(model.encode(line).ids) - 2 for line in corpus.read_text().splitlines())
+    tokens = sum(len(model._engine.encode(line).ids) - 2 for line in corpus.read_text().splitlines())
     assert 0.05 < questions.sum() / tokens < 0.35
 
 
@@ -155,13 +158,15 @@ def test_importance_is_the_mean_of_each_examples_own_gradient(classifier, table)
             return changed
 
         with regard.capture.outputs(
-            classifier.module, classifier.plan, classifier.places, scaled, [("encoder", layer)]
+            classifier.module, classifier._engine.plan(), classifier._engine.places(), scaled, [("encoder", layer)]
         ):
             return np.array(
                 [
                     float(
                         cross_entropy(
-                            classifier.run(classifier.collate([classifier.encode(text)])[0]).logits,
+                            classifier._engine.run(
+                                classifier._engine.collate([classifier._engine.encode(text)])[0]
+                            ).logits,
                             torch.tensor([LABELS.index(label)]),
                         )
                     )
@@ -205,7 +210,7 @@ def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tm
     model = regard.load(saved(classifier, tmp_path / "model"))
     source = Source(str(table), text="text", limit=8, keep=("label",))
     study = ablation_sums.AblationMap(source=source)
-    worker = RayWorker(type(study), study.arguments, model.source, "truncate", weights_digest(model.module))
+    worker = RayWorker(type(study), study.arguments, model._engine.source, "truncate", weights_digest(model.module))
     answer = worker({"index": [0], "examples": [json.dumps([asdict(example) for example in read(source)])]})
     local = engine.run_local(study, model, engine.Run(source)).sums.arrays
     sent = load_sums(answer["sums"][0])
@@ -290,7 +295,7 @@ def test_the_default_model_gives_the_cosines_of_single_runs_and_shares_them(mini
     assert result.meta["shared runs"] is True
     rows = pd.read_csv(path, sep="\t", quoting=3, nrows=8)
     pairs = [*rows["sentence1"], *rows["sentence2"]]
-    inputs, _ = minilm.collate([minilm.encode(text) for text in pairs])
+    inputs, _ = minilm._engine.collate([minilm._engine.encode(text) for text in pairs])
     real = inputs["attention_mask"][..., None]
     for heads, column in (
         (["0.3"], "zero encoder:0.3"),
@@ -298,7 +303,7 @@ def test_the_default_model_gives_the_cosines_of_single_runs_and_shares_them(mini
         (["3.*"], "zero encoder:3.*"),
     ):
         with minilm.ablate(heads):
-            states = minilm.run(inputs).last_hidden_state
+            states = minilm._engine.run(inputs).last_hidden_state
         one, other = ((states * real).sum(1) / real.sum(1)).chunk(2)
         assert result.files["scores"][column].tolist() == pytest.approx(
             cosine_similarity(one, other).tolist(), abs=1e-5

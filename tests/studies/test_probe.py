@@ -71,7 +71,7 @@ def test_features_are_the_models_maps_and_states_over_words(bert, tmp_path):
         np.testing.assert_allclose(found.attention.get(0)[..., n], by_hand, atol=1e-3)
     import torch
 
-    inputs, _ = bert.collate([bert.encode("strawberries, i bought")])
+    inputs, _ = bert._engine.collate([bert._engine.encode("strawberries, i bought")])
     with torch.no_grad():
         states = bert.module(**inputs, output_hidden_states=True).hidden_states
     by_hand = np.stack([[state[0, group].mean(dim=0).numpy() for group in groups[:4]] for state in states])

@@ -14,7 +14,7 @@ from safetensors import safe_open
 
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.source import Source
-from regard.models.model import load
+from regard.models.load import load
 from regard.studies.atlas.reduce import Atlas
 from regard.studies.change.reduce import Change
 from tests.conftest import need

@@ -21,7 +21,7 @@ from regard.corpus.readers.source import Example, Problems, Source, read
 from regard.corpus.readers.treebank import ROOT, read_trees, tree_field, trees
 from regard.corpus.sums import Sums
 from regard.models.fingerprint import weights_digest
-from regard.models.model import load
+from regard.models.load import load
 from regard.studies.held_out import choose
 from regard.studies.probe.trees import tree_of as probe_tree
 from regard.studies.spanning import spanning_hits
@@ -185,7 +185,7 @@ def by_hand(model, path):
             if model.is_encoder_decoder and site.kind != "encoder":
                 continue
             for head in range(site.heads):
-                pieces = word_pieces(model.encode(sentence.text).side.tokens, sentence.spans)
+                pieces = word_pieces(model._engine.encode(sentence.text).side.tokens, sentence.spans)
                 words = word_map(site.attention(head).astype(np.float64), pieces, len(sentence.words))
                 np.fill_diagonal(words, 0)
                 present = {int(piece) for piece in pieces if piece >= 0}
@@ -332,7 +332,11 @@ def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
     path = written(tmp_path / "two-windows.conllu", f"{STORE}\n" * 80)
     whole = summed(bert, path)
     worker = RayWorker(
-        Syntax, Syntax().arguments, load(str(bert_folder)).source, "skip", weights_digest(load(str(bert_folder)).module)
+        Syntax,
+        Syntax().arguments,
+        load(str(bert_folder))._engine.source,
+        "skip",
+        weights_digest(load(str(bert_folder)).module),
     )
     total = Sums()
     for index, examples in grouped(read(Source(str(path), format="treebank"))):
@@ -376,7 +380,7 @@ def test_chinese_pieces_are_characters_of_their_words(minilm, corpora):
     path = corpora / "ud_chinese_gsdsimp" / "zh_gsdsimp-ud-dev.conllu"
     checked = 0
     for sentence in read_trees(Source(str(path), limit=40)):
-        tokens = minilm.encode(sentence.text, truncate=True).side.tokens
+        tokens = minilm._engine.encode(sentence.text, truncate=True).side.tokens
         for token, word in zip(tokens, word_pieces(tokens, sentence.spans), strict=True):
             if word >= 0 and "\u4e00" <= token.text <= "\u9fff":
                 assert token.text in sentence.words[word].form
@@ -394,6 +398,6 @@ def test_syntax_and_probes_leave_out_the_same_words_as_punctuation(bert):
     lines = [(n, line) for n, line in enumerate(["# text = the , cat ? sat", *rows, ""], 1)]
     [sentence] = trees(iter(lines), "made up", Problems())
     example = Example(0, sentence.text, fields={"tree": tree_field(sentence)})
-    parsed = Parsed(Item(0, bert.encode(sentence.text), example))
+    parsed = Parsed(Item(0, bert._engine.encode(sentence.text), example))
     probed = probe_tree(0, sentence, range(len(words)))
     assert (~parsed.joined).tolist() == probed.punctuation.tolist() == [False, True, True, True, False]

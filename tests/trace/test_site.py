@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.trace.site import Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Site
 
 RNG = np.random.default_rng(0)
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from regard.trace.site import Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token, word_groups, word_indices
 from regard.trace.trace import Trace
 

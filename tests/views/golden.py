@@ -13,7 +13,8 @@ from unittest import mock
 
 import numpy as np
 
-from regard.trace.site import Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
 from regard.trace.trace import Trace
 from regard.views import decode, encode, wire

@@ -22,8 +22,9 @@ from regard import __version__
 from regard.corpus.readers.source import Example, Problems, Source, read
 from regard.errors import UserError
 from regard.files import write_atomic
-from regard.models.loading import load_classifier, quiet, resolve
+from regard.models.loading import load_classifier, quiet
 from regard.models.model import Model
+from regard.models.packaged import resolve
 from regard.models.prepare import Encoded, encode
 from regard.transformer.training import TrainingSettings, adam, bar, by_length, learn
 
@@ -185,7 +186,7 @@ def _known(data: Data, labels: list[str]) -> Data:
 
 def _padding(model: Model) -> Model:
     """The model with a token to pad with, which many decoders lack and their classifiers need."""
-    model.need_tokenizer()
+    model._engine.need_tokenizer()
     if model.tokenizer.pad_token is None:
         model.tokenizer.pad_token = model.tokenizer.eos_token or model.tokenizer.unk_token
     model.config.pad_token_id = model.tokenizer.pad_token_id
@@ -280,7 +281,7 @@ class _Tuning:
 
     def _run(self, rows: list[tuple[Encoded, int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """(B, labels) logits and (B,) labels of some examples."""
-        inputs = self.model.ready(self.model.collate([row for row, _ in rows])[0])
+        inputs = self.model._engine.ready(self.model._engine.collate([row for row, _ in rows])[0])
         logits = self.model.module(**inputs).logits
         return logits, torch.tensor([label for _, label in rows], device=logits.device)
 

@@ -113,10 +113,10 @@ def effect(
     --------
     >>> effect(model, "The capital of France is", heads="5.4").kl["zero"]  # doctest: +SKIP
     """
-    inputs, book = model.collate([model.encode(text, pair, truncate=truncate)], [target])
+    inputs, book = model._engine.collate([model._engine.encode(text, pair, truncate=truncate)], [target])
     if patterns is None and names_patterns(heads):
         patterns = model.trace(text, pair, target=target, truncate=truncate).patterns()
-    chosen = parse_heads(heads, model.layout, patterns)
+    chosen = parse_heads(heads, model.layout(), patterns)
     asked, notes = _modes(model, modes)
     about, note = _about(model)
     tokens = _tokens(model, book)
@@ -128,7 +128,7 @@ def effect(
     after = _said_without(model, inputs, about, chosen, asked, means)
     return Effect(
         model=model.name,
-        heads=tuple(names_of(chosen, model.layout)),
+        heads=tuple(names_of(chosen, model.layout())),
         modes=asked,
         about=about,
         tokens=tuple(token.text for token in tokens),
@@ -205,7 +205,7 @@ def _actual(about: str, tokens: Sequence[Token], place: int | None) -> str | Non
 
 def _said(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
     """(positions, choices) or (choices,) logits, or (positions, d) hidden states, of the one text."""
-    found = model.run(inputs)
+    found = model._engine.run(inputs)
     if about == "hidden states":
         hidden = getattr(found, "last_hidden_state", None)
         if hidden is None:

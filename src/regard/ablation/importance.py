@@ -132,14 +132,14 @@ def measured(
     wanted = replace(source, keep=(task.label,)) if task.label else source
     examples = list(read(wanted))
     task.learn(examples)
-    sums = dict.fromkeys(all_heads(model.layout), 0.0)
+    sums = dict.fromkeys(all_heads(model.layout()), 0.0)
     for some in _batches(model, examples, step):
         asked = task.ask(model, some)
-        inputs = model.ready(asked.inputs)
+        inputs = model._engine.ready(asked.inputs)
         found = gate_gradients(
             model.module,
-            model.plan,
-            model.places,
+            model._engine.plan(),
+            model._engine.places(),
             lambda: task.losses(model.module(**inputs), asked),  # noqa: B023
         )
         for (kind, layer), gradients in found.items():  # (rows, H)
@@ -158,12 +158,12 @@ def _by_layer(values: Scores) -> Scores:
 
 def lengths(model: Model, examples: Sequence[Example], step: Progress | None = None) -> Scores:
     """Mean length of what each head adds to the stream, over all real positions of some texts."""
-    grams = {place: _gram(model, path, place) for path, places in model.places.items() for place in places}
+    grams = {place: _gram(model, path, place) for path, places in model._engine.places().items() for place in places}
     sums = _Lengths(grams)
     for some in _batches(model, examples, step):
-        inputs, sums.book = model.collate([item.encoded for item in some])
-        with outputs(model.module, model.plan, model.places, sums):
-            model.run(inputs)
+        inputs, sums.book = model._engine.collate([item.encoded for item in some])
+        with outputs(model.module, model._engine.plan(), model._engine.places(), sums):
+            model._engine.run(inputs)
     return {
         Head(place.kind, place.layer, head): float(value) / sums.counts[place]
         for place, total in sums.totals.items()
@@ -173,7 +173,7 @@ def lengths(model: Model, examples: Sequence[Example], step: Progress | None = N
 
 def _gram(model: Model, path: str, place: Place) -> torch.Tensor:
     """(H, e, e) products of each head's part of W_O with itself."""
-    projection = model.plan.projections.get(path)
+    projection = model._engine.plan().projections.get(path)
     if not isinstance(projection, torch.nn.Module):
         raise UserError(f"no output projection of {model.name} is known; give scores of its heads in a file")
     weight = output_weight(projection)
@@ -205,7 +205,7 @@ class _Lengths:
 def _batches(model: Model, examples: Sequence[Example], step: Progress | None) -> Iterator[list[Item]]:
     if not examples:
         raise UserError("the corpus gave no example; check the file and its format")
-    items = [Item(e.number, model.encode(e.text, e.pair, truncate=True), e) for e in examples]
+    items = [Item(e.number, model._engine.encode(e.text, e.pair, truncate=True), e) for e in examples]
     items.sort(key=lambda item: len(item.encoded.ids))
     for start in range(0, len(items), _BATCH):
         yield items[start : start + _BATCH]

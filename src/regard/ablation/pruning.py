@@ -10,17 +10,15 @@ from __future__ import annotations
 import statistics
 import time
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from regard.capture.families import FUSED_PROJECTION
 from regard.errors import UserError
+from regard.models.model import Model
 from regard.models.pruned import MARK, narrow, projection_names
 from regard.trace.heads import Heads, parse_heads, refuse_all
-
-if TYPE_CHECKING:
-    from regard.models.model import Model
 
 
 def prune(model: Model, heads: Heads) -> Model:
@@ -31,20 +29,17 @@ def prune(model: Model, heads: Heads) -> Model:
     heads
         What to remove, as `Model.ablate` reads it; heads of the result count from 0 in every layer again.
     """
-    from regard.models.model import load
-
-    layout = model.layout
+    layout = model.layout()
     chosen = set(parse_heads(heads, layout))
     refuse_all(chosen, layout)
-    cuts = [_cut(model, path, chosen) for path in model.places]
+    cuts = [_cut(model, path, chosen) for path in model._engine.places()]
     module = deepcopy(model.module)
     known = dict(getattr(module, MARK, {}))
     for cut in cuts:
         narrow(module, cut)
         known[cut["path"]] = _after(known.get(cut["path"]), cut)
     setattr(module, MARK, known)
-    made = load((module, model.tokenizer))
-    made.name = model.name
+    made = Model(module, model.tokenizer, name=model.name)
     difference = distance(model, made, heads)
     if difference > (1e-4 if next(module.parameters()).dtype == torch.float32 else 0.05):
         raise UserError(
@@ -56,10 +51,10 @@ def prune(model: Model, heads: Heads) -> Model:
 
 def distance(model: Model, pruned: Model, heads: Heads, text: str = "a b c d e f g") -> float:
     """The largest difference between a pruned model's output and that of the whole one with the heads at zero."""
-    inputs, _ = model.collate([model.encode(text)])
+    inputs, _ = model._engine.collate([model._engine.encode(text)])
     with model.ablate(heads):
-        expected = model.run(inputs)[0]
-    return float((pruned.run(inputs)[0] - expected).abs().max())
+        expected = model._engine.run(inputs)[0]
+    return float((pruned._engine.run(inputs)[0] - expected).abs().max())
 
 
 def speed(model: Model, pruned: Model, *, runs: int = 9, batch: int = 8, length: int = 64) -> tuple[float, float]:
@@ -71,17 +66,17 @@ def speed(model: Model, pruned: Model, *, runs: int = 9, batch: int = 8, length:
     for _ in range(runs + 1):
         for one, found in zip((model, pruned), times, strict=True):
             start = time.perf_counter()
-            one.run(inputs)
+            one._engine.run(inputs)
             found.append(time.perf_counter() - start)
     return statistics.median(times[0][1:]), statistics.median(times[1][1:])  # the first runs warm up
 
 
 def _cut(model: Model, path: str, removed: set[Any]) -> dict[str, Any]:
     """What becomes of one attention module: the heads kept and its output projection; checked before any copying."""
-    places = model.places[path]
+    places = model._engine.places()[path]
     kind, layer, count = places[0]
     kept = [head for head in range(count) if (kind, layer, head) not in removed]
-    module, projection = model.module.get_submodule(path), model.plan.projections.get(path)
+    module, projection = model.module.get_submodule(path), model._engine.plan().projections.get(path)
     if len(places) > 1:
         raise UserError(f"the layers of {model.name} share their weights, so heads of single layers cannot be pruned")
     fused = isinstance(getattr(module, FUSED_PROJECTION, None), torch.nn.Module)

@@ -104,7 +104,7 @@ class Classification(Task):
             self.numbers = numbers
 
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
-        inputs, _ = model.collate([item.encoded for item in items])
+        inputs, _ = model._engine.collate([item.encoded for item in items])
         labels = [self.numbers[label_name(item.example.fields[self.label or ""])] for item in items]
         return TaskBatch(inputs, torch.tensor(labels), np.ones(len(items)))
 
@@ -152,7 +152,7 @@ class MaskedLanguageModel(_LanguageModel):
             raise UserError(f"the tokenizer of {model.name} has no token to hide words with; choose another --task")
 
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
-        inputs, _ = model.collate([item.encoded for item in items])
+        inputs, _ = model._engine.collate([item.encoded for item in items])
         ids = inputs["input_ids"]
         expected = torch.full_like(ids, IGNORE)
         for row, item in enumerate(items):
@@ -183,7 +183,7 @@ class CausalLanguageModel(_LanguageModel):
             )
 
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
-        inputs, _ = model.collate([item.encoded for item in items])
+        inputs, _ = model._engine.collate([item.encoded for item in items])
         ids, real = inputs["input_ids"], inputs["attention_mask"].bool()
         expected = torch.full_like(ids, IGNORE)
         expected[:, :-1] = ids[:, 1:].masked_fill(~real[:, 1:], IGNORE)
@@ -215,7 +215,7 @@ class SimilarityTask(Task):
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         pairs = [item.example.pair or "" for item in items]
         texts = [item.example.text for item in items] + pairs
-        inputs, _ = model.collate([model.encode(text, truncate=True) for text in texts])
+        inputs, _ = model._engine.collate([model._engine.encode(text, truncate=True) for text in texts])
         gold = torch.tensor([_number(item.example.fields[self.label or ""], self.label) for item in items])
         return TaskBatch(inputs, gold, np.ones(len(items)))
 

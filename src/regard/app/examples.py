@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from regard.models.loading import DEFAULT
+from regard.models.packaged import DEFAULT
 
 _STORE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from regard.errors import MissingFileError
 from regard.models.hub import why_not_asked
-from regard.models.loading import PACKAGED
+from regard.models.packaged import PACKAGED
 
 _HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 _FILES = re.compile(r"[^/]*\.(json|txt|model|spm|jinja|tiktoken)|model(-[^/]*)?\.safetensors")  # no code, no pickles

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.app.problems import large
-from regard.models.loading import resolve
+from regard.models.packaged import resolve
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -34,10 +34,10 @@ def estimate(model: Model, tokens: int) -> int:
     width = _first(config, "hidden_size", "d_model", "n_embd", "width")
     heads = _first(config, "num_attention_heads", "encoder_attention_heads", "n_head", "num_heads", "heads")
     words = _first(config, "vocab_size") if model.can_generate else 0
-    layers = len(model.layout)
+    layers = len(model.layout())
     kept = 3 * width * layers
     passing = 12 * width + words  # the feed-forward layer's inside, and a number for each word of the vocabulary
-    maps = layers * heads * tokens if model.plan.tier == "maps" else 0
+    maps = layers * heads * tokens if model._engine.plan().tier == "maps" else 0
     return 4 * tokens * (kept + passing + maps)
 
 

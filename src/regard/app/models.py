@@ -20,7 +20,7 @@ from regard.app.problems import Problem, busy, of_failure
 from regard.app.settings import AppSettings
 from regard.errors import MissingFileError, UserError
 from regard.models.catalogue import known_models
-from regard.models.loading import DEFAULT, PACKAGED
+from regard.models.packaged import DEFAULT, PACKAGED
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -159,7 +159,7 @@ class Models:
 
     def _loaded(self, entry: Entry) -> Model:
         """A model, run once: how its attention is seen is known then, and a model that has none is told at once."""
-        from regard.models.model import load
+        from regard.models.load import load
 
         name = entry.name
         place = self._place(name)
@@ -167,12 +167,13 @@ class Models:
             check_model(place)
             model = load(place, device=self._settings.device)
             if place != name:
-                model.name = name
+                model._engine.name = name
             if model.tokenizer is None:
                 raise UserError(
-                    f"{name} has no tokenizer{model.no_tokenizer}; the app reads text. For images: regard view --image"
+                    f"{name} has no tokenizer{model._engine.no_tokenizer}; the app reads text. For images: "
+                    "regard view --image"
                 )
-            if not model.layout:
+            if not model.layout():
                 raise UserError(f"{name} ran no attention that regard can see")
             return model
 
@@ -205,7 +206,7 @@ def about(model: Model) -> dict[str, Any]:
     from regard.models.ablated import modes_of
     from regard.views.walk import can_walk
 
-    kinds = sorted({kind for kind, _ in model.layout})
+    kinds = sorted({kind for kind, _ in model.layout()})
     family = "encoder-decoder" if model.is_encoder_decoder else kinds[0]
     return {
         "kinds": kinds,

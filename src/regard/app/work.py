@@ -159,9 +159,9 @@ def _written(suffix: str, write: Callable[[Path], Any]) -> File:
 
 def _check_length(model: Model, asked: Question, limits: Limits) -> None:
     """Refuse what is too long, before anything runs."""
-    tokens = len(model.encode(asked.text, asked.pair, truncate=asked.truncate).ids) + (asked.generate or 0)
+    tokens = len(model._engine.encode(asked.text, asked.pair, truncate=asked.truncate).ids) + (asked.generate or 0)
     if asked.target is not None:
-        tokens = max(tokens, len(model.encode(asked.target).ids))
+        tokens = max(tokens, len(model._engine.encode(asked.target).ids))
     if tokens > limits.tokens:
         raise large(f"the text has {tokens:,} tokens; this server takes at most {limits.tokens:,}")
     check_run(model, tokens)

@@ -17,7 +17,8 @@ from regard.capture.finite import require_finite
 from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.errors import UserError
-from regard.trace.site import Array, Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from regard.capture.naming import Array, as_numpy, split_mask
 from regard.capture.operation import Operation
-from regard.trace.site import Mask
+from regard.trace.mask import Mask
 
 
 def visible_of(operation: Operation) -> Array:

@@ -62,11 +62,11 @@ def prune(
     chosen, by = _chosen(loaded, heads, keep, scores, column, corpus, label, limit)
     with working("taking the heads out"):
         made = pruned(loaded, chosen)
-        names = names_of(chosen, loaded.layout)
+        names = names_of(chosen, loaded.layout())
         path = save_pruned(made, output, {"from": loaded.name, "removed": names, "by": by, "facts": loaded.facts})
     with working("measuring the speed"):
         before, after = speed(loaded, made)
-    out.print(f"removed {len(chosen)} of {sum(loaded.layout.values())} heads: {', '.join(names)}", soft_wrap=True)
+    out.print(f"removed {len(chosen)} of {sum(loaded.layout().values())} heads: {', '.join(names)}", soft_wrap=True)
     out.print(f"heads a layer: {_heads(made)}", soft_wrap=True)
     out.print(f"chosen by: {by}", soft_wrap=True)
     fewer = 1 - made.parameters / loaded.parameters
@@ -109,10 +109,10 @@ def _chosen(
     from regard.trace.heads import parse_heads
 
     if heads:
-        return parse_heads(heads, model.layout), "name"
+        return parse_heads(heads, model.layout()), "name"
     assert keep is not None
     if scores is not None:
-        return least(read_scores(scores, model.layout, column), keep), f"scores of {scores.name}"
+        return least(read_scores(scores, model.layout(), column), keep), f"scores of {scores.name}"
     assert corpus is not None
     least(dict.fromkeys(_all(model), 0.0), keep)  # says what is wrong with the share before anything is measured
     with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
@@ -128,8 +128,8 @@ def _chosen(
 def _all(model: Model) -> Any:
     from regard.trace.heads import all_heads
 
-    return all_heads(model.layout)
+    return all_heads(model.layout())
 
 
 def _heads(model: Model) -> str:
-    return ", ".join(f"{layer}: {count}" for (_, layer), count in model.layout.items())
+    return ", ".join(f"{layer}: {count}" for (_, layer), count in model.layout().items())

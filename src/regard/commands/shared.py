@@ -53,7 +53,7 @@ class Loading:
     def load(self, model: str | None) -> Model:
         """The model of this name, loaded under a sign of life."""
         with working("loading the model"):
-            from regard.models.model import load
+            from regard.models.load import load
 
             return load(model, **vars(self))
 

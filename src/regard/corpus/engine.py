@@ -127,7 +127,7 @@ def windows_after(done: Progress, study: Summing, model: Model, run: Run) -> Ite
 def sum_window(study: Summing, model: Model, window: Window) -> Sums:
     """The sums of one window."""
     sums = Sums()
-    with model.steady():
+    with model._engine.steady():
         for batch in window.batches:
             study.update(model, batch, sums)
     return sums
@@ -135,7 +135,7 @@ def sum_window(study: Summing, model: Model, window: Window) -> Sums:
 
 def encoder_of(model: Model) -> Callable[[Example, bool], Encoded]:
     """How the engine turns an example into ids and tokens."""
-    return lambda example, truncate: model.encode(example.text, example.pair, truncate=truncate)
+    return lambda example, truncate: model._engine.encode(example.text, example.pair, truncate=truncate)
 
 
 def identity(study: Summing, model: Model, run: Run) -> dict[str, Any]:

@@ -42,9 +42,9 @@ def run_ray(
 ) -> Progress:
     """Sum a study over a corpus with Ray Data."""
     ray = _ray(address)
-    if model.source is None:
+    if model._engine.source is None:
         raise UserError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
-    made = (type(study), study.arguments, model.source, run.long, weights_digest(model.module))
+    made = (type(study), study.arguments, model._engine.source, run.long, weights_digest(model.module))
 
     def windows(done: Progress) -> Iterator[Summed]:
         stream = windows_after(done, study, model, run)
@@ -108,7 +108,7 @@ class RayWorker:
     """One model in one process; sums a window at a time."""
 
     def __init__(self, study: Any, arguments: dict[str, Any], source: dict[str, Any], long: str, weights: str) -> None:
-        from regard.models.model import load
+        from regard.models.load import load
 
         self.study = study(**arguments)
         self.model = load(**source)

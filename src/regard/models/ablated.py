@@ -22,12 +22,13 @@ from regard.trace.heads import MODES, Heads, Shows, names_of, parse_heads, refus
 if TYPE_CHECKING:
     from regard.capture.tap import Call
     from regard.models.base import Target
+    from regard.models.engine import Engine
     from regard.models.model import Model
     from regard.models.prepare import Encoded
 
 ANSWER = 64  # tokens that a decoder reads of an answer: a model that does not come to an end would go on to its limit
 
-_open: ContextVar[tuple[tuple[Model, Ablation, str | None], ...]] = ContextVar("regard_ablations", default=())
+_open: ContextVar[tuple[tuple[torch.nn.Module, Ablation, str | None], ...]] = ContextVar("regard_ablations", default=())
 
 
 @contextmanager
@@ -40,12 +41,12 @@ def ablated(
     patterns: Iterable[Shows] | None = None,
 ) -> Iterator[Ablation]:
     """Run a model without some of its heads until the block ends; see `Model.ablate`."""
-    layout = model.layout
+    layout = model.layout()
     chosen = parse_heads(heads, layout, patterns)
     refuse_all(chosen, layout)
     reference = NAME if mode == "mean" and means is None and model.tokenizer is not None else None
     ablation = Ablation([chosen], mode, means if reference is None else standard_means(model))
-    token = _open.set((*_open.get(), (model, ablation, reference)))
+    token = _open.set((*_open.get(), (model.module, ablation, reference)))
     try:
         with switched(model, ablation):
             yield ablation
@@ -56,30 +57,30 @@ def ablated(
 @contextmanager
 def switched(model: Model, ablation: Ablation) -> Iterator[None]:
     """Run a model under an ablation as it is, row by row where it says so; for studies that make many."""
-    places = model.places
-    with outputs(model.module, model.plan, places, ablation, ablation.layers):
+    engine = model._engine
+    with outputs(engine.module, engine.plan(), engine.places(), ablation, ablation.layers):
         yield
 
 
 def modes_of(model: Model) -> tuple[str, ...]:
     """The ways in which heads of a model can be switched off: uniform attention needs value vectors."""
-    sees_values = model.plan.tier in ("tap", "registered")
+    sees_values = model._engine.plan().tier in ("tap", "registered")
     return tuple(mode for mode in MODES if sees_values or mode != "uniform")
 
 
-def ablation_facts(model: Model) -> dict[str, Any]:
+def ablation_facts(engine: Engine) -> dict[str, Any]:
     """What is switched off in a model at the moment, for the facts of a trace; empty where nothing is."""
     found = [
-        {"heads": names_of(ablation.heads, model.layout), "mode": ablation.mode}
+        {"heads": names_of(ablation.heads, engine.layout()), "mode": ablation.mode}
         | ({} if reference is None else {"reference": reference})
-        for owner, ablation, reference in _open.get()
-        if owner.module is model.module
+        for module, ablation, reference in _open.get()
+        if module is engine.module
     ]
     return {"ablated": found} if found else {}
 
 
 def head_means(
-    model: Model,
+    engine: Engine,
     texts: Sequence[str],
     pairs: Sequence[str | None] | None = None,
     *,
@@ -94,23 +95,23 @@ def head_means(
     if not len(texts):
         raise UserError("mean outputs need at least one text")
     pairs = [None] * len(texts) if pairs is None else pairs
-    rows = [model.encode(text, pair, truncate=True) for text, pair in zip(texts, pairs, strict=True)]
+    rows = [engine.encode(text, pair, truncate=True) for text, pair in zip(texts, pairs, strict=True)]
     order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))  # so that little is padding
     sums = _Sums()
     for start in range(0, len(rows), batch_size):
         part = order[start : start + batch_size]
         some = [rows[number] for number in part]
         given = None if targets is None else [targets[number] for number in part]
-        inputs, sums.book = model.collate(some, _targets(model, some, given))
-        with outputs(model.module, model.plan, model.places, sums):
-            model.run(inputs)
+        inputs, sums.book = engine.collate(some, _targets(engine, some, given))
+        with outputs(engine.module, engine.plan(), engine.places(), sums):
+            engine.run(inputs)
     return sums.means()
 
 
-def _targets(model: Model, rows: Sequence[Encoded], targets: Sequence[Target] | None) -> Sequence[Target] | None:
+def _targets(engine: Engine, rows: Sequence[Encoded], targets: Sequence[Target] | None) -> Sequence[Target] | None:
     """What the decoder reads beside these rows: the targets, or what the model says to all of them at once."""
-    if targets is None and model.is_encoder_decoder and model.can_generate:
-        return model.answers(rows, min(model.limit or ANSWER, ANSWER) - 1)
+    if targets is None and engine.is_encoder_decoder and engine.can_generate:
+        return engine.answers(rows, min(engine.limit or ANSWER, ANSWER) - 1)
     return targets
 
 

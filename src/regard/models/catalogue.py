@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from regard.models.loading import DEFAULT, PACKAGED, cached_models, packaged_path
+from regard.models.packaged import DEFAULT, PACKAGED, packaged_path
 
 
 class Known(NamedTuple):
@@ -34,3 +34,15 @@ def known_models() -> list[Known]:
     ]
     rows.append(Known("translator", "comes with regard", "English to Spanish, short sentences, 3 + 3 layers x 6 heads"))
     return rows + [Known(name, "Hugging Face cache", f"{size / 1e6:,.0f} MB") for name, size in cached_models()]
+
+
+def cached_models() -> list[tuple[str, int]]:
+    """Names and sizes of the models in the local Hugging Face cache."""
+    from huggingface_hub import constants, scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+
+    try:
+        repos = scan_cache_dir(constants.HF_HUB_CACHE).repos
+    except CacheNotFound:
+        return []
+    return sorted((repo.repo_id, repo.size_on_disk) for repo in repos if repo.repo_type == "model")

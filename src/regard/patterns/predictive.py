@@ -83,7 +83,7 @@ def _masked_log_prob(model: Model, trace: Trace, batch: int) -> LogProb:
         for row, masked in enumerate(sets):
             inputs[row, list(masked)] = model.tokenizer.mask_token_id
         options = {name: value.repeat(len(sets), 1) for name, value in extra.items()}
-        logits = model.run({"input_ids": inputs, **options}).logits
+        logits = model._engine.run({"input_ids": inputs, **options}).logits
         chances = torch.log_softmax(logits.float(), dim=-1).cpu()  # (sets, n, vocabulary)
         for row, masked in enumerate(sets):
             known[masked] = chances[row, list(masked), ids[list(masked)]].numpy()

@@ -297,6 +297,7 @@ def _source(corpus: Corpus, options: Mapping[str, Any]) -> Source:
 
 
 def _loaded(model: Named) -> Model:
-    from regard.models.model import Model, load
+    from regard.models.load import load
+    from regard.models.model import Model
 
     return model if isinstance(model, Model) else load(model if model is None else str(model))

@@ -39,7 +39,7 @@ class Batch:
     def __init__(self, model: Model, items: list[Item]) -> None:
         self.model = model
         self.items = items
-        self.inputs, self.book = model.collate([item.encoded for item in items])
+        self.inputs, self.book = model._engine.collate([item.encoded for item in items])
         self.clusters = np.array([item.cluster for item in items])  # (B,)
         self.vocabulary = max(len(model.tokenizer), int(getattr(model.config, "vocab_size", None) or 0))
         self._held: dict[str, Array] = {}
@@ -102,7 +102,7 @@ class Study(ABC):
         batch = Batch(model, items)
         taker = self.taker(batch)
         with naming(items):
-            model.stream(batch.inputs, batch.book, taker)
+            model._engine.stream(batch.inputs, batch.book, taker)
         taker.finish()
         batch.pour(sums)
 

@@ -109,7 +109,7 @@ def _example(model: Model, run: Run) -> Any:
     if run.source.once:
         return None
     for example in read(replace(run.source, limit=50, sample=None)):
-        encoded = model.encode(example.text, example.pair, truncate=True)
+        encoded = model._engine.encode(example.text, example.pair, truncate=True)
         if 8 <= len(encoded.ids) <= 40:
             return model.trace(example.text, example.pair, truncate=True)
     return None

@@ -54,7 +54,7 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
     """Targets of every pattern for the inputs of a batch; what cannot be asked of an input counts no row."""
     visible, book = view.visible, inputs.book
     batch, queries, keys = visible.shape
-    contexts = _contexts(book, view.query, view.key, view.causal, inputs.model.relation)
+    contexts = _contexts(book, view.query, view.key, view.causal, inputs.model._engine.relation())
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
     asked = np.flatnonzero(can.any(axis=0))
     targets = np.zeros((batch, queries, keys, len(asked) + 1), np.float32)

@@ -16,7 +16,8 @@ import numpy as np
 
 from regard.errors import MissingFileError, UserError
 from regard.files import write_atomic
-from regard.trace.site import Array, Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from regard.errors import UserError, WrongTypeError
+from regard.trace.mask import Mask
 from regard.trace.pieces import side_of_ids, side_of_texts
-from regard.trace.site import Array, Mask, Site
+from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side
 from regard.trace.trace import KINDS, Trace
 

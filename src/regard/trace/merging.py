@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from regard.trace.site import Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Site
 
 Groups = list[list[int]]  # the positions of each word, in order
 

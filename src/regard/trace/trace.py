@@ -2,25 +2,30 @@
 
 Enters: sides (tokens), sites (attention operations) and facts, from capture, a file, or maps made elsewhere.
 Leaves: attention, scores, vectors and norms of any head, at token or word level.
+
+One file and long: it is the class that people read, and most of its lines are what they read there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from regard.errors import MissingPackageError, OutOfRangeError, UnknownNameError, UserError
+from regard.trace.mask import Mask
 from regard.trace.merging import word_sites
-from regard.trace.site import Array, Mask, Positions, Site, _ranges
+from regard.trace.site import Array, Positions, Site, positions, ranges
 from regard.trace.tokens import Segment, Side, Token, merge_words, word_groups
 
 if TYPE_CHECKING:
     from regard.patterns.neurons import Neurons
+    from regard.patterns.norms import ClassNorms
     from regard.patterns.table import Patterns
+    from regard.trace.showing import FigureOptions, PageOptions, ViewOptions
     from regard.views.figures import Picture
     from regard.views.widget import View
 
@@ -67,7 +72,7 @@ class Trace:
         layers = self.layers(kind)
         if layer in layers:
             raise OutOfRangeError(f"layer {layer} of the {kind} has no part {part}; parts count from 0")
-        raise OutOfRangeError(f"there is no {kind} layer {layer}; this trace holds layers {_ranges(layers)}")
+        raise OutOfRangeError(f"there is no {kind} layer {layer}; this trace holds layers {ranges(layers)}")
 
     def side(self, name: str | None = None) -> Side:
         """One list of tokens; the first side unless named."""
@@ -115,23 +120,24 @@ class Trace:
         (queries, keys) float32 array, or (heads, queries, keys) without `head`.
         """
         site = self.site(layer, kind=kind, part=part)
-        if head is None:
-            return np.stack([site.attention(i, queries, keys) for i in range(site.heads)])
-        return site.attention(site.index(head), queries, keys)
+        return _of_heads(site, head, lambda index: site.attention(index, queries, keys))
 
     def scores(
         self,
         layer: int,
-        head: int,
+        head: int | None = None,
         *,
         kind: str | None = None,
         part: int = 0,
         queries: Positions = None,
         keys: Positions = None,
     ) -> Array:
-        """(queries, keys) scores before softmax, scaled and biased; keys that may not be seen are -inf."""
+        """(queries, keys) scores before softmax, scaled and biased; keys that may not be seen are -inf.
+
+        Without a head, (heads, queries, keys) of the layer.
+        """
         site = self.site(layer, kind=kind, part=part)
-        return site.scores(site.index(head), queries, keys)
+        return _of_heads(site, head, lambda index: site.scores(index, queries, keys))
 
     def q(self, layer: int, head: int, *, kind: str | None = None, part: int = 0) -> Array:
         """(queries, d) vectors as they entered the dot product (after rotation and normalisation, if any)."""
@@ -149,7 +155,10 @@ class Trace:
         return _vectors(site.v, site.group(site.index(head)), site, "v")
 
     def norms(self, layer: int, head: int | None = None, *, kind: str | None = None, part: int = 0) -> Array:
-        """(keys,) lengths ||f(x_j)|| of what each key can add to the output through this head."""
+        """(keys,) lengths ||f(x_j)|| of what each key can add to the output through this head.
+
+        Without a head, (heads, keys) of the layer.
+        """
         site = self.site(layer, kind=kind, part=part)
         if site.norms is None:
             why = site.no_norms or "this trace holds no value vectors"
@@ -159,19 +168,20 @@ class Trace:
     def contributions(
         self,
         layer: int,
-        head: int,
+        head: int | None = None,
         *,
         kind: str | None = None,
         part: int = 0,
         queries: Positions = None,
         keys: Positions = None,
     ) -> Array:
-        """(queries, keys) lengths ||alpha_ij f(x_j)||: what attention really carries (Kobayashi et al. 2020)."""
-        from regard.trace.site import positions
+        """(queries, keys) lengths ||alpha_ij f(x_j)||: what each key contributes (Kobayashi et al. 2020).
 
+        Without a head, (heads, queries, keys) of the layer.
+        """
         site = self.site(layer, kind=kind, part=part)
-        norms = self.norms(layer, head, kind=kind, part=part)[positions(keys, site.keys)]
-        return site.attention(site.index(head), queries, keys) * norms[None, :]
+        norms = self.norms(layer, kind=kind, part=part)[:, positions(keys, site.keys)]  # (H, K)
+        return _of_heads(site, head, lambda index: site.attention(index, queries, keys) * norms[index])
 
     def attribution(
         self, layer: int, head: int, *, kind: str | None = None, queries: Positions = None, keys: Positions = None
@@ -240,6 +250,12 @@ class Trace:
 
         return neurons_of([self], layer, head, pattern, kind=kind)
 
+    def class_norms(self, *, kind: str | None = None) -> ClassNorms:
+        """Per layer, what [CLS], [SEP], punctuation and other tokens get of attention, and of the contributions."""
+        from regard.patterns.norms import class_norms
+
+        return class_norms(self, kind=kind)
+
     # -- files, other sources, display ---------------------------------------------------------------------
 
     def save(self, path: str | Path) -> Path:
@@ -297,7 +313,7 @@ class Trace:
             maps, tokens, key_tokens, kind, tuple(segments), dict(facts or {}), tokenizer=tokenizer, causal=causal
         )
 
-    def view(self, view: str = "heads", **first: Any) -> View:
+    def view(self, view: str = "heads", **first: Unpack[ViewOptions]) -> View:
         """Interactive views in a notebook; the widget's `selection` says what is chosen, `select` changes it.
 
         Parameters
@@ -316,13 +332,13 @@ class Trace:
             ) from None
         return View(self, view=view, **first)
 
-    def save_html(self, path: str | Path, **options: Any) -> Path:
+    def save_html(self, path: str | Path, **options: Unpack[PageOptions]) -> Path:
         """Write the views as one HTML page that needs no network; see `regard.views.html.save_html`."""
         from regard.views.html import save_html
 
         return save_html(self, path, **options)
 
-    def figure(self, view: str = "heads", **options: Any) -> Picture:
+    def figure(self, view: str = "heads", **options: Unpack[FigureOptions]) -> Picture:
         """Draw a view for a paper; `.save("name.svg")` writes SVG, PDF or PNG. See `regard.views.figures.figure`."""
         from regard.views.figures import figure
 
@@ -349,6 +365,13 @@ class Trace:
         if kind not in self.kinds:
             raise UserError(f"there is no {kind!r} attention in this trace; it has {', '.join(self.kinds)}")
         return kind
+
+
+def _of_heads(site: Site, head: int | None, read: Callable[[int], Array]) -> Array:
+    """What `read` gives for a head, or for all heads of the site."""
+    if head is None:
+        return np.stack([read(index) for index in range(site.heads)])
+    return read(site.index(head))
 
 
 def _vectors(array: Array | None, index: int, site: Site, name: str) -> Array:

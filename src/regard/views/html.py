@@ -11,12 +11,13 @@ import html
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from regard.errors import UserError
 from regard.files import write_atomic
+from regard.trace.showing import Shown
 from regard.trace.trace import Trace
 from regard.views.wire import encode
 
@@ -56,7 +57,7 @@ def save_html(
     layers: Iterable[int] | None = None,
     title: str | None = None,
     limit: int = LIMIT,
-    **more: Any,
+    **more: Unpack[Shown],
 ) -> Path:
     """Write one HTML page with the views of a trace; it needs no network and no server.
 

@@ -58,7 +58,7 @@ def walk(
     >>> walk("Hello, how are you?").said
     'Hola, ¿qué tal?'
     """
-    from regard.models.model import load
+    from regard.models.load import load
     from regard.transformer.model import Bert, Translator
     from regard.transformer.walk import walk_through
     from regard.transformer.weights import from_hugging_face

@@ -5,12 +5,13 @@ Enters: a Trace. Leaves: a widget that shows itself; its selection can be read a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import anywidget
 import traitlets
 
 from regard.errors import UserError
+from regard.trace.showing import ViewOptions
 from regard.trace.trace import Trace
 from regard.views.html import bundle
 from regard.views.wire import VIEWS, encode, header_of
@@ -32,9 +33,9 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
     payload = traitlets.Bytes().tag(sync=True)
     selection = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, trace: Trace, **first: Any) -> None:
+    def __init__(self, trace: Trace, view: str = "heads", **first: Unpack[ViewOptions]) -> None:
         """Show a trace; `first` names what is open first, as in `regard.views.encode`."""
-        payload = encode(trace, **first)
+        payload = encode(trace, view=view, **first)
         super().__init__(payload=payload, selection=header_of(payload)["selection"])
         self.trace = trace
 

@@ -17,7 +17,8 @@ import numpy as np
 from regard import __version__
 from regard.errors import UserError
 from regard.measures.types import TYPES
-from regard.trace.site import Array, Mask, Site
+from regard.trace.mask import Mask
+from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
 from regard.trace.trace import Trace
 from regard.views.arrays import ALIGN, Buffer, Record, read

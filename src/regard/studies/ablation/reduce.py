@@ -126,9 +126,11 @@ class AblationStudy(Study):
                 raise UserError(f"the corpus {self.source.name} gave no example{why}; check the file and its format")
             task.learn(examples)
             means = self._means(model, examples, task) if self.means_needed else None
-            shared = Shared(model.module, model.plan, model.places, model.run, share=self.share)
+            shared = Shared(
+                model.module, model._engine.plan(), model._engine.places(), model._engine.run, share=self.share
+            )
             clusters = {e.number: e.number if e.cluster is None else e.cluster for e in examples}
-            self._prepared = model, Prepared(task, all_heads(model.layout), means, shared, clusters)
+            self._prepared = model, Prepared(task, all_heads(model.layout()), means, shared, clusters)
         return self._prepared[1]
 
     def _means(self, model: Model, examples: list[Example], task: Task) -> Means:
@@ -242,9 +244,12 @@ def portions(items: list[Item], task: Task) -> Iterator[list[Item]]:
 
 def _importance(model: Model, ready: Prepared, asked: TaskBatch, count: int) -> Array:
     """(B, heads) |dL/dxi| of each example's own loss by a factor at each head's output."""
-    inputs = model.ready(asked.inputs)
+    inputs = model._engine.ready(asked.inputs)
     found = gate_gradients(
-        model.module, model.plan, model.places, lambda: ready.task.losses(model.module(**inputs), asked)
+        model.module,
+        model._engine.plan(),
+        model._engine.places(),
+        lambda: ready.task.losses(model.module(**inputs), asked),
     )
     by_layer = [found[place].reshape(ready.task.copies, count, -1).sum(0) for place in ready.layers]
     return np.concatenate([part.abs().double().cpu().numpy() for part in by_layer], axis=1)

@@ -43,7 +43,7 @@ class Change(Study):
     def __init__(self, *, other: Model | Mapping[str, Any], seed: int = 0) -> None:
         super().__init__(seed=seed)
         if isinstance(other, Mapping):
-            from regard.models.model import load
+            from regard.models.load import load
 
             other = load(**other)
         self.other: Model = other
@@ -57,9 +57,9 @@ class Change(Study):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        if self.other.source is None:
+        if self.other._engine.source is None:
             raise UserError("Ray workers load both models themselves: name them by hub name or folder, not as objects")
-        return {**super().arguments, "other": self.other.source}
+        return {**super().arguments, "other": self.other._engine.source}
 
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
         """Run both models over a batch, the second on the very inputs of the first."""
@@ -68,11 +68,11 @@ class Change(Study):
             after = before.again()  # also what an encoder-decoder model said is the first's
             first = _Keeper(before)
             with naming(part):
-                model.stream(before.inputs, before.book, first)
+                model._engine.stream(before.inputs, before.book, first)
             second = _Comparer(after, first.kept)
             try:
                 with naming(part):
-                    self.other.stream(before.inputs, before.book, second)
+                    self.other._engine.stream(before.inputs, before.book, second)
             except IndexError as error:
                 raise UserError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
             if first.kept:

@@ -52,11 +52,12 @@ def example_table(context: StudyContext, kind: str, layer: int, head: int) -> pd
     assert isinstance(study, Coref)
     parts = study.parts(model, read(replace(context.source, limit=_INPUTS, sample=None)))
     items = [
-        Item(example.number, model.encode(example.text, truncate=True), example) for example in islice(parts, _INPUTS)
+        Item(example.number, model._engine.encode(example.text, truncate=True), example)
+        for example in islice(parts, _INPUTS)
     ]
     batch = Batch(model, items)
     watcher = _Watcher(batch, study.rows, kind, layer)
-    model.stream(batch.inputs, batch.book, watcher)
+    model._engine.stream(batch.inputs, batch.book, watcher)
     if watcher.asked is None or watcher.choices is None:
         return None
     rows = []

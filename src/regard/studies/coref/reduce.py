@@ -66,11 +66,11 @@ class Coref(Study):
         half and drawn together. (By their own numbers, the first name would be meant in one half and the second in
         the other.)
         """
-        special = sum(token.special for token in model.encode("a").side.tokens)
+        special = sum(token.special for token in model._engine.encode("a").side.tokens)
         most = min(self.pieces, model.limit or self.pieces) - special
 
         def pieces(text: str) -> int:
-            encoded = model.encode(text, truncate=True)
+            encoded = model._engine.encode(text, truncate=True)
             return len(encoded.ids) + encoded.cut - special
 
         for example in examples:

@@ -138,7 +138,7 @@ def features_of(
     read = Read()
     for index, some in grouped(examples):
         window = window_of(index, some, encoder_of(model), long="skip")
-        with model.steady():
+        with model._engine.steady():
             for items in window.batches:
                 _batch(model, items, made, read)
         read.tally = read.tally.plus(window.tally)
@@ -154,12 +154,12 @@ def _batch(model: Model, items: Sequence[Item], made: Features, read: Read) -> N
     sentences = [sentence_of(item.example) for item in items]
     kept, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
     targets = [item.example.text for item in items] if model.is_encoder_decoder else None  # no generation for nothing
-    inputs, book = model.collate([item.encoded for item in items], targets)
+    inputs, book = model._engine.collate([item.encoded for item in items], targets)
     taker = _Taker(WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model)
     if made.hidden is not None and _gives_hidden(model):
         inputs["output_hidden_states"] = True
     with naming(items):
-        output = model.stream(inputs, book, taker)
+        output = model._engine.stream(inputs, book, taker)
     maps = taker.stacked(model)  # (B, W, W, heads)
     made.heads = tuple(taker.heads)
     states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)

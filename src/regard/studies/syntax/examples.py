@@ -63,10 +63,10 @@ def example_for(relation: str, examples: Sequence[Example]) -> Example | None:
 
 def guessed(model: Model, example: Example, place: DirectedHead, rows: str) -> Array:
     """(words,) the heads that a head guesses in a sentence, `NOWHERE` without a guess."""
-    item = Item(example.number, model.encode(example.text, truncate=True), example)
+    item = Item(example.number, model._engine.encode(example.text, truncate=True), example)
     batch = Batch(model, [item])
     taker = _Guessing(batch, rows, place)
-    model.stream(batch.inputs, batch.book, taker)
+    model._engine.stream(batch.inputs, batch.book, taker)
     assert taker.found is not None  # the place is one of this model
     return taker.found
 

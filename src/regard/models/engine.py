@@ -1,0 +1,166 @@
+"""A model that runs: its inputs through its forward, and what its attention was made of as traces or layer by layer.
+
+Enters: encoded texts, inputs. Leaves: Traces, layers, outputs. `Model` is what people use; the rest of regard reaches
+the engine inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from regard import __version__
+from regard.capture import (
+    TIERS,
+    Book,
+    Layer,
+    Place,
+    Plan,
+    Recorder,
+    capture,
+    embedding_parts,
+    layout_of,
+    model_type,
+    places_of,
+    stream,
+)
+from regard.capture.alone import alone
+from regard.capture.finite import NotFiniteError, require_finite
+from regard.capture.steady import steady
+from regard.capture.tiers import undisturbed
+from regard.errors import UserError
+from regard.models.ablated import ablation_facts
+from regard.models.base import Device, Reader
+from regard.models.prepare import Encoded
+from regard.models.related import Relation, relation_of, with_related
+from regard.trace.trace import Trace
+
+
+class Engine(Reader):
+    """A module, how to feed it, and how its attention is captured."""
+
+    def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
+        super().__init__(module, tokenizer, name=name, device=device)
+        self.source: dict[str, Any] | None = None  # how `load` made it, for workers that load it again
+        self._plan: Plan | None = None
+        self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as the traces so far have found it
+        self._relation: Relation | None = None
+
+    # -- what is known of the model ------------------------------------------------------------------------
+
+    def layout(self) -> dict[tuple[str, int], int]:
+        """How many heads each (kind, layer) has; found by a first run."""
+        return layout_of(self.places())
+
+    def places(self) -> dict[str, tuple[Place, ...]]:
+        """Where attention runs: module path -> what its calls are; found by a first run."""
+        if not self._places:
+            if self.tokenizer is not None:
+                self.trace_rows([self.encode("a b c d")], ["a b" if self.is_encoder_decoder else None])
+            elif self.takes("pixel_values"):
+                inputs, book, facts = self.picture(np.zeros((64, 64, 3), np.uint8))
+                self.record(inputs, book, [facts])
+            else:
+                raise UserError(f"the heads of {self.name} are not known yet; call trace_inputs with its inputs first")
+        return self._places
+
+    def plan(self) -> Plan:
+        """How the model is captured; found by a first run."""
+        known = self.places() and self._plan
+        assert known
+        return known
+
+    def relation(self) -> Relation | None:
+        """Which words are close in the model's input embedding; None where it has none."""
+        self._relation = relation_of(self.module, self.tokenizer, self._relation)
+        return self._relation
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What belongs to every result of this model."""
+        parameter = next(self.module.parameters(), None)
+        plan = self._plan
+        missed = list(plan.missed) if plan is not None else []
+        return {
+            "model": self.name,
+            "model_type": model_type(self.module),
+            "class": type(self.module).__name__,
+            "revision": getattr(self.config, "_commit_hash", None),
+            "dtype": str(parameter.dtype).removeprefix("torch.") if parameter is not None else None,
+            "device": str(self.device),
+            "kernel": getattr(self.config, "_attn_implementation", None),
+            "tier": None if plan is None else plan.tier,
+            "captured": None if plan is None else TIERS[plan.tier],
+            **({"missed": missed} if missed else {}),
+            **ablation_facts(self),
+            "regard": __version__,
+            "transformers": transformers.__version__,
+            "torch": torch.__version__,
+        }
+
+    # -- running -------------------------------------------------------------------------------------------
+
+    def run(self, inputs: Mapping[str, Any]) -> Any:
+        """The model's own output for some inputs, without gradients or dropout."""
+        with undisturbed(self.module):
+            return self.module(**self.ready(inputs))
+
+    def steady(self) -> AbstractContextManager[None]:
+        """Keep memory level while batches of many shapes run; see `capture.steady`."""
+        return steady(self.module)
+
+    def stream(self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None]) -> Any:
+        """Run the model and hand each layer's attention to `take` as it is computed; nothing is kept."""
+
+        def checked(layer: Layer) -> None:
+            require_finite(layer.named, book)
+            take(layer)
+
+        ready = self.ready(inputs)
+        with alone(self.module):
+            if self._plan is None:
+                _, self._plan = capture(self.module, ready, None)
+            return stream(self.module, ready, self._plan, set(book.keep), checked)
+
+    def trace_rows(
+        self,
+        rows: Sequence[Encoded],
+        targets: Sequence[str | None],
+        *,
+        attribution: bool = False,
+        batch_size: int = 1,
+    ) -> list[Trace]:
+        """A trace of each encoded text."""
+        traces: list[Trace] = []
+        for start in range(0, len(rows), batch_size):
+            part = slice(start, start + batch_size)
+            inputs, book = self.collate(rows[part], targets[part])
+            try:
+                traces += self.record(inputs, book, [row.facts for row in rows[part]], attribution)
+            except NotFiniteError as error:
+                raise error.among(list(range(len(rows)))[part]) if len(rows) > 1 else error from None
+        return traces
+
+    def record(
+        self, inputs: Mapping[str, Any], book: Book, facts: list[dict[str, Any]], attribution: bool = False
+    ) -> list[Trace]:
+        """Traces of a batch of inputs; `facts` are each example's own."""
+        ready = self.ready(inputs)
+        with alone(self.module), embedding_parts(self.module) if attribution else nullcontext() as parts:
+            operations, plan = capture(self.module, ready, self._plan)
+            self._plan = plan
+        if parts is not None:
+            with torch.no_grad():
+                operations[0].parts = parts.of(operations[0])
+        traces = Recorder(book, plan.projections).traces(operations, self.facts)
+        self._places |= places_of(traces[0].sites)
+        relation = self.relation()
+        return [
+            Trace(with_related(trace.sides, relation), trace.sites, {**trace.facts, **own})
+            for trace, own in zip(traces, facts, strict=False)  # packed inputs give one trace
+        ]

@@ -1,0 +1,76 @@
+"""A model from anywhere: a name, a folder, a file, or a torch module.
+
+Enters: what a user has. Leaves: a `Model`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.errors import WrongTypeError
+from regard.models.loading import load_pretrained
+from regard.models.model import Model
+from regard.models.packaged import is_trusted, resolve
+from regard.transformer.checkpoint import load_own
+
+
+def load(
+    model: str | Path | torch.nn.Module | tuple[torch.nn.Module, Any] | None = None,
+    *,
+    tokenizer: Any = None,
+    device: str | torch.device | None = None,
+    dtype: Any = None,
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+    offline: bool = False,
+) -> Model:
+    """Load a model to trace.
+
+    Parameters
+    ----------
+    model
+        A Hugging Face hub name, a folder, a .gguf file, a torch module, or a (module, tokenizer) pair; "translator",
+        the one that comes with regard, or a checkpoint of `regard train`. Without one, the built-in
+        all-MiniLM-L6-v2 of the extra `demo`.
+    tokenizer
+        A tokenizer (or image processor), or the name of one, where the model's own is not the one to use.
+    device, dtype
+        Where and in which precision to run; as the checkpoint says unless given.
+    revision
+        Which version of a hub model.
+    trust_remote_code
+        Run code that comes with the model. Never without being asked.
+    allow_pickle
+        Read weights that are only there as pickle files. Refused unless asked for.
+    offline
+        Do not ask the hub: only what is here already is found.
+
+    Examples
+    --------
+    >>> model = load()  # doctest: +SKIP
+    >>> model.trace("The cat sat on the mat.").attention(0, 2)  # doctest: +SKIP
+    """
+    if isinstance(model, tuple):
+        if len(model) != 2 or not isinstance(model[0], torch.nn.Module):
+            raise WrongTypeError("pass a (model, tokenizer) pair, a torch module, a name or a folder")
+        model, tokenizer = model
+    if isinstance(model, torch.nn.Module):
+        name = str(getattr(getattr(model, "config", None), "_name_or_path", "") or type(model).__name__)
+        return Model(model, tokenizer, name=name, device=device)
+    own = load_own(model)
+    if own is not None:
+        return Model(own.model, own.tokenizer, name=own.model.config.name, device=device)
+    name, source = resolve(model)
+    how = {"dtype": dtype, "revision": revision, "trust_remote_code": trust_remote_code}
+    how |= {"allow_pickle": allow_pickle, "offline": offline}
+    trusted = allow_pickle or is_trusted(source)
+    module, its_tokenizer = load_pretrained(source, tokenizer=tokenizer, **how | {"allow_pickle": trusted})
+    made = Model(module, its_tokenizer, name=name, device=device)
+    if tokenizer is None or isinstance(tokenizer, str):
+        named = {"model": model, "tokenizer": tokenizer, "device": device}
+        made._engine.source = {key: None if value is None else str(value) for key, value in named.items()} | how
+    return made

