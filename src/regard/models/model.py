@@ -22,7 +22,8 @@ from regard.trace.heads import Heads, Shows, names_patterns
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
-    pass
+    from regard.ablation.effects import Effect
+    from regard.views.walk import Walked
 
 
 class Model:
