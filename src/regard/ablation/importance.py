@@ -10,6 +10,7 @@ head adds to the stream, ||out W_O|| over all positions, every layer brought to 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -79,21 +80,31 @@ def read_scores(path: str | Path, layout: Layout, column: str | None = None) -> 
     return found
 
 
+_TABLES: dict[str, Callable[[Any, Path], Any]] = {
+    ".parquet": lambda pd, path: pd.read_parquet(path),
+    ".csv": lambda pd, path: pd.read_csv(path),
+    ".tsv": lambda pd, path: pd.read_csv(path, sep="\t"),
+}
+
+
 def _records(path: Path) -> list[dict[str, Any]] | dict[str, Any]:
     if path.suffix == ".json":
         try:
-            made: list[dict[str, Any]] | dict[str, Any] = json.loads(path.read_text())
-        except json.JSONDecodeError as error:
+            made = json.loads(path.read_text("utf-8"))
+        except ValueError as error:
             raise UserError(f"{path} is not JSON: {error}") from None
-        return made
+        rows = made if isinstance(made, list) else [made]
+        if not all(isinstance(row, dict) for row in rows):
+            raise UserError(f"{path} must hold an object of heads and scores, or a list of records")
+        return rows if rows is made else rows[0]
+    if path.suffix not in _TABLES:
+        raise UserError(f"{path} is no file of scores; use .json, .csv, .tsv or .parquet")
     import pandas as pd
 
-    if path.suffix == ".parquet":
-        table = pd.read_parquet(path)
-    elif path.suffix in (".csv", ".tsv"):
-        table = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
-    else:
-        raise UserError(f"{path} is no file of scores; use .json, .csv, .tsv or .parquet")
+    try:
+        table = _TABLES[path.suffix](pd, path)
+    except ValueError as error:  # of pandas and pyarrow: a damaged, empty or misshapen file
+        raise UserError(f"{path} could not be read: {str(error).partition(chr(10))[0]}") from None
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
@@ -102,16 +113,26 @@ def _scored(
 ) -> Iterator[tuple[Head, float]]:
     if isinstance(records, dict):
         for written, score in records.items():
-            yield from ((head, float(score)) for head in parse_heads(written, layout))
+            yield from ((head, _number(score, path)) for head in parse_heads(written, layout))
         return
     for record in records:
         name = column or next((name for name in COLUMNS if name in record), None)
         if name is None or name not in record or not {"layer", "head"} <= set(record):
             wanted = column or " or ".join(COLUMNS)
             raise UserError(f"{path} needs the columns layer, head and {wanted}; it has {', '.join(record)}")
-        place = (int(record["layer"]), int(record["head"]))
+        place = (int(_number(record["layer"], path)), int(_number(record["head"], path)))
         (head,) = parse_heads([(record["kind"], *place) if "kind" in record else place], layout)
-        yield head, float(record[name])
+        yield head, _number(record[name], path)
+
+
+def _number(value: Any, path: Path) -> float:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        raise UserError(f"{path} has {value!r} where a number is expected") from None
+    if not math.isfinite(found):
+        raise UserError(f"{path} has {value!r} where a number is expected")
+    return found
 
 
 # -- measured ------------------------------------------------------------------------------------------------------
@@ -125,7 +146,7 @@ def measured(
 
     try:
         task = task_for(model, None, label)
-    except ValueError:
+    except UserError:
         task = None
     if task is None or task.copies > 1:  # an encoder: similarity of pairs has no loss of its own
         return _by_layer(lengths(model, list(read(source)), step)), BY_LENGTH

@@ -258,7 +258,7 @@ def task_for(model: Model, name: str | None = None, column: str | None = None) -
     for task in TASKS.values():
         try:
             return task(model, column)
-        except ValueError:
+        except UserError:
             continue
     raise UserError(
         f"{model.name} ({type(model.module).__name__}) fits no task; there are {', '.join(TASKS)}, each for models "

@@ -1,4 +1,4 @@
-"""The log: one JSON object a line. What people type is not in it.
+"""The log: one JSON object a line. What people type is not in it, unless REGARD_DEBUG asks for the words of errors.
 
 Enters: requests, and what the server has to say. Leaves: lines with a time, a level and an event.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,15 @@ class Lines(logging.Formatter):
             **getattr(record, "facts", {}),
         }
         if record.exc_info:
-            entry["error"] = self.formatException(record.exc_info)
+            entry["error"] = _where(record.exc_info[1])
         return json.dumps(entry, ensure_ascii=False, default=str)
+
+
+def _where(error: BaseException | None) -> str:
+    """The lines of code that an error came through, and its name; its words only where they are asked for."""
+    if error is None or os.environ.get("REGARD_DEBUG"):
+        return "".join(traceback.format_exception(error))
+    return "".join(traceback.format_tb(error.__traceback__)) + type(error).__name__
 
 
 def set_up(path: Path | None, *, quiet: bool) -> None:

@@ -146,7 +146,9 @@ class Models:
             model = self._loaded(entry)
         except BaseException as error:  # the thread's end must reach whoever waits
             note("model failed", model=entry.name, error=repr(error))
-            problem = of_failure(error) if entry.listed or is_hub_name(entry.name) else _no_model(entry.name)
+            problem = of_failure(error, model=entry.name)
+            if not entry.listed and not is_hub_name(entry.name):
+                problem = _no_model(entry.name)
             with self._lock:
                 entry.state, entry.message, entry.since = "failed", problem.message, time.monotonic()
             entry.arriving.set_exception(problem)

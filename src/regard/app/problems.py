@@ -5,8 +5,14 @@ Enters: a status, a word and a sentence. Leaves: {"error": word, "message": sent
 
 from __future__ import annotations
 
+from secrets import token_hex
+from typing import Any
+
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+
+from regard.app.log import log
+from regard.errors import UserError
 
 _HEADERS = {
     503: {"Retry-After": "1"},  # seconds
@@ -58,15 +64,19 @@ def slow() -> Problem:
     return Problem(504, "slow", "the answer took too long and was stopped; take a shorter text or a smaller model")
 
 
-def of_failure(error: BaseException) -> Problem:
-    """What a failure of the work is for the person who asked."""
+def of_failure(error: BaseException, **facts: Any) -> Problem:
+    """What a failure of the work is for the person who asked; a fault of ours is logged, under the number they get."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "memory" in str(error)):
         return large("there was not enough memory for this; take a shorter text or a smaller model")
-    if isinstance(error, (ValueError, LookupError, NotImplementedError, ImportError, OSError)):
-        return Problem(422, "input", _sentence(error))
-    return Problem(500, "internal", "something went wrong inside regard; the server's log has the details")
+    if isinstance(error, UserError):
+        return Problem(422, "input", str(error))
+    number = token_hex(4)
+    log.error("fault", exc_info=error, extra={"facts": {"number": number, **facts}})
+    return Problem(
+        500, "internal", f"this is a bug in regard, please report it; the server's log has it under number {number}"
+    )
 
 
 def of_http(error: HTTPException) -> Problem:
@@ -88,8 +98,3 @@ async def answer_problem(_: object, error: Exception) -> Response:
     """A problem, as an answer."""
     assert isinstance(error, Problem)
     return error.response
-
-
-def _sentence(error: BaseException) -> str:
-    """KeyErrors quote their message; others say it plainly."""
-    return str(error.args[0] if isinstance(error, KeyError) and error.args else error) or type(error).__name__

@@ -25,7 +25,7 @@ from regard import __version__
 from regard.app import work
 from regard.app.examples import examples_for
 from regard.app.guard import FOREIGN_POLICY, Guard
-from regard.app.log import Access, log, note
+from regard.app.log import Access, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
 from regard.app.questions import Question, asked, body_of, client_of, model_name, open_of
@@ -186,15 +186,9 @@ class App:
         except Problem:
             raise
         except Exception as error:
-            raise self._said(error, request) from error
+            raise of_failure(error, path=request.url.path) from error
         finally:
             gone.cancel()
-
-    def _said(self, error: Exception, request: Request) -> Problem:
-        problem = of_failure(error)
-        if problem.status == 500:
-            log.error("failed", exc_info=error, extra={"facts": {"path": request.url.path}})
-        return problem
 
     async def _of(self, kept: KeptTrace, answer: Response) -> Response:
         """An answer from a trace, which is kept; making the answer may have added to it."""
@@ -253,9 +247,8 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def _fault(_: Request, error: Exception) -> Response:
-    log.error("fault", exc_info=error)
-    return of_failure(RuntimeError()).response
+async def _fault(request: Request, error: Exception) -> Response:
+    return of_failure(error, path=request.url.path).response
 
 
 def _bytes(data: bytes, kept: KeptTrace, headers: dict[str, str] | None = None) -> Response:

@@ -20,6 +20,7 @@ from regard.app.questions import Open, Question
 from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
 from regard.app.worker import Job
+from regard.errors import UserError
 from regard.trace.heads import MODES
 from regard.trace.trace import Trace
 from regard.views.html import save_html
@@ -101,7 +102,7 @@ def layer(kept: KeptTrace, kind: str, number: int) -> bytes:
     """One layer of a trace."""
     try:
         part = kept.trace.select(kinds=[kind], layers=[number])
-    except (ValueError, IndexError) as error:
+    except UserError as error:
         raise missing(str(error)) from None
     return encode(part, kind=kind, layer=number, report=False, packed=False)
 

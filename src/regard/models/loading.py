@@ -153,8 +153,7 @@ def _tokenizer(place: str, options: dict[str, Any]) -> Any:
             return made
         why = "there is no file of one in its folder"
     except Exception as error:  # the tokenizers library raises Exception itself
-        plain = isinstance(error, (OSError, ValueError, ImportError))
-        why = _first_line(str(error) if plain else f"{type(error).__name__}: {error}").split(". ")[0]
+        why = _reason(error).split(". ")[0]
     try:
         return transformers.AutoImageProcessor.from_pretrained(place, **options)
     except Exception:
@@ -174,6 +173,8 @@ def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[
     """One sentence with the way out, in place of transformers' and the hub's own errors."""
     try:
         yield
+    except (UserError, MemoryError):
+        raise
     except OSError as error:
         text = str(error)
         if not allow_pickle and ("safetensors" in text and "found in" in text):
@@ -188,13 +189,19 @@ def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[
             f"{why or 'does not give it; check the spelling, or log in with: hf auth login'} (`regard models` lists "
             "what is here)"
         ) from None
-    except (KeyError, ValueError, TypeError, ImportError, RuntimeError) as error:
+    except Exception as error:  # a damaged file makes the libraries that read it raise anything
         if "trust_remote_code" in str(error) or "custom code" in str(error):
             raise UserError(
                 f"{source} needs code from its repository; if you trust it pass trust_remote_code=True "
                 "(--trust-remote-code)"
             ) from None
-        raise UserError(f"the model {source} could not be loaded: {_first_line(str(error))}") from error
+        raise UserError(f"the model {source} could not be loaded: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """What a library said, in one line; with the error's name where the words alone say nothing."""
+    plain = isinstance(error, (OSError, ValueError, ImportError))
+    return _first_line(str(error) if plain else f"{type(error).__name__}: {error}")
 
 
 def _first_line(text: str) -> str:

@@ -90,15 +90,23 @@ def _tokenize(tokenizer: Any, text: str, pair: str | None, target: bool, max_len
     if getattr(tokenizer, "is_fast", False):
         options |= {"return_offsets_mapping": True}
     if target:
-        return tokenizer(text_target=text, **options)
-    return tokenizer(text, pair, **options) if pair is not None else tokenizer(text, **options)
+        return _called(tokenizer, text_target=text, **options)
+    return _called(tokenizer, *((text,) if pair is None else (text, pair)), **options)
+
+
+def _called(tokenizer: Any, *texts: str, **options: Any) -> Any:
+    """What a tokenizer makes of texts; one that fails is told from a fault of regard's."""
+    try:
+        return tokenizer(*texts, **options)
+    except Exception as error:  # tokenizers are others' code, and raise anything
+        raise UserError(f"the model's tokenizer failed on this text: {type(error).__name__}: {error}") from error
 
 
 def _how_joined(tokenizer: Any, text: str, pair: str | None) -> tuple[str | None, int | None]:
     """How a pair becomes one input; a boundary in characters where it has to be joined as plain text."""
     if pair is None:
         return None, None
-    batch = tokenizer(text, pair, verbose=False)
+    batch = _called(tokenizer, text, pair, verbose=False)
     ids = batch["input_ids"]
     special = set(tokenizer.all_special_ids)
     first = len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
@@ -225,10 +233,7 @@ def image_inputs(image: Any, processor: Any, config: Any) -> tuple[torch.Tensor,
     """Pixels for a vision model and the grid of patches they are cut into."""
     pixels = _pixels(image)
     vision = getattr(config, "vision_config", config)
-    if processor is not None:
-        values = processor(images=pixels, return_tensors="pt")["pixel_values"]
-    else:
-        values = _default_pixels(pixels, vision)
+    values = _default_pixels(pixels, vision) if processor is None else _processed(processor, pixels)
     patch = getattr(vision, "patch_size", None)
     if patch is None:
         grid = None
@@ -237,6 +242,14 @@ def image_inputs(image: Any, processor: Any, config: Any) -> tuple[torch.Tensor,
         grid = (values.shape[-2] // height, values.shape[-1] // width)
     shown = np.asarray(_to_pil(pixels).resize((224, 224)), dtype=np.uint8)
     return values, Book([{}], {}, grid, [shown])
+
+
+def _processed(processor: Any, pixels: Any) -> torch.Tensor:
+    try:
+        values: torch.Tensor = processor(images=pixels, return_tensors="pt")["pixel_values"]
+    except Exception as error:  # processors are others' code, and raise anything
+        raise UserError(f"the model's image processor failed on this image: {type(error).__name__}: {error}") from error
+    return values
 
 
 def _pixels(image: Any) -> Any:
@@ -250,6 +263,8 @@ def _pixels(image: Any) -> Any:
                 return opened.convert("RGB")
         except UnidentifiedImageError:
             raise UserError(f"{image} is not an image that Pillow can read") from None
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # what damaged files raise
+            raise UserError(f"the image {image} could not be read: {error}") from None
     return _to_pil(image)
 
 
@@ -259,8 +274,8 @@ def _to_pil(image: Any) -> Any:
     if isinstance(image, Image.Image):
         return image.convert("RGB")
     array = np.asarray(image)
-    if array.ndim != 3 or array.shape[2] != 3:
-        raise UserError(f"an image array must be (height, width, 3), not {array.shape}")
+    if array.ndim != 3 or array.shape[2] != 3 or array.dtype.kind not in "buif":
+        raise UserError(f"an image array must be numbers (height, width, 3), not {array.dtype} {array.shape}")
     if array.dtype != np.uint8:
         array = (np.clip(array, 0, 1) * 255).astype(np.uint8)
     return Image.fromarray(array)

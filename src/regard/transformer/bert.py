@@ -19,7 +19,7 @@ from regard.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.model import Bert, cross_entropy
 from regard.transformer.tokenizing import train_wordpiece
-from regard.transformer.training import Trainer, TrainingSettings, by_length
+from regard.transformer.training import Trainer, TrainingSettings, by_length, read_lines
 
 HIDDEN = 0.15  # of the words are to be guessed: 80 % become [MASK], 10 % another word, 10 % stay
 TOKENS = 512  # per batch: small, because leaving the word frequencies behind takes many steps
@@ -180,7 +180,7 @@ def hide(ids: Tensor, vocabulary: int, generator: torch.Generator) -> tuple[Tens
 def read_documents(path: str | Path) -> list[list[str]]:
     """The lines of a text in documents, which empty lines separate; one document if every line stands alone."""
     documents: list[list[str]] = [[]]
-    for line in Path(path).read_text("utf-8").splitlines():
+    for line in read_lines(path):
         if line.strip():
             documents[-1].append(line.strip())
         elif documents[-1]:

@@ -230,3 +230,11 @@ def by_length(lengths: Sequence[int], tokens: int, generator: torch.Generator) -
         batches[-1].append(i)
     for i in torch.randperm(len(batches), generator=generator).tolist():
         yield batches[i]
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a file to train on."""
+    try:
+        return Path(path).read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 (byte {error.start + 1}); save it as UTF-8") from None

@@ -19,7 +19,7 @@ from regard.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.model import Translator, cross_entropy
 from regard.transformer.tokenizing import train_bpe
-from regard.transformer.training import Trainer, TrainingSettings, by_length
+from regard.transformer.training import Trainer, TrainingSettings, by_length, read_lines
 
 SMOOTHING = 0.1
 TOKENS = 1200  # per batch: small, because 40,000 pairs need many steps more than they need smooth ones
@@ -59,7 +59,7 @@ class TranslationTask:
 
 def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     """The pairs of a file, one `source TAB target` a line."""
-    lines = Path(path).read_text("utf-8").splitlines()
+    lines = read_lines(path)
     pairs: list[tuple[str, str]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
