@@ -1,4 +1,4 @@
-"""Weights against what they carry: per layer and token class, attention next to ||alpha f(x)||.
+"""Weights against contributions: per layer and token class, attention next to ||alpha f(x)||.
 
 Enters: a Trace with norms. Leaves: `ClassNorms`, a table and a figure (Kobayashi et al. 2020).
 """
@@ -35,7 +35,7 @@ class ClassNorms:
     """Shares of token classes: means over rows and heads, one record per layer and class.
 
     `attention` is the share of the weights, `carried` the mean of ||alpha f(x)|| on the class as it is, `normalised`
-    its share of everything a row carries. A class without tokens is None: n/a, not 0.
+    its share of all contributions of a row. A class without tokens is None: n/a, not 0.
     """
 
     rows: list[dict[str, Any]]
@@ -46,7 +46,7 @@ class ClassNorms:
         return data_frame(self.rows, list(COLUMNS))
 
     def figure(self) -> Any:
-        """A matplotlib figure: one panel a quantity, one line a class, layers from left to right."""
+        """A matplotlib figure: one panel per quantity, one line per class, layers from left to right."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
@@ -73,14 +73,14 @@ class ClassNorms:
 
 
 def class_norms(trace: Trace, *, kind: str | None = None) -> ClassNorms:
-    """Per layer and token class, the share of attention and of what it carries.
+    """Per layer and token class, the share of attention and of the contributions.
 
     Classes are [CLS] (in a causal model the first token, whatever it is), [SEP], punctuation and the other tokens.
 
     Parameters
     ----------
     trace
-        A trace whose sites have norms; otherwise a ValueError says why they are not to be had.
+        A trace whose sites have norms; otherwise a UserError says why there are none.
     kind
         Encoder, decoder or cross; the first one of the trace unless named.
     """

@@ -32,6 +32,11 @@ class Site:
     lse (H, Q), norms (H, K), gram (H, e, e) = W_O^h W_O^hᵀ, bias (H or 1, Q, K) or, when it depends on
     key - query alone, (H or 1, Q + K - 1); sink (H,); maps (H, Q, K) instead of q and k for families where those
     cannot be had. `head_ids` are the numbers the heads had in the model.
+
+    `kind`, `layer` and `part` say which operation it is, `path` which module ran it, `query_side` and `key_side` over
+    which tokens. Scores are multiplied by `scale`, bounded by `softcap` and hidden by `mask`. `known_lse` and
+    `known_norms` hold what was computed before, `no_norms` why there are none. `parts` names what q and k are exact
+    sums of, in `qparts` and `kparts` (P, H, positions, d).
     """
 
     kind: str
@@ -53,27 +58,31 @@ class Site:
     maps: Array | None = None
     known_lse: Array | None = None
     known_norms: Array | None = None
-    no_norms: str = ""  # why norms are not available, where they are not
-    parts: tuple[str, ...] = ()  # names of what q and k are exact sums of, in qparts and kparts (P, H, positions, d)
+    no_norms: str = ""
+    parts: tuple[str, ...] = ()
     qparts: Array | None = None
     kparts: Array | None = None
 
     @property
     def heads(self) -> int:
+        """How many heads it has."""
         return len(self.head_ids)
 
     @property
     def kv_heads(self) -> int:
+        """How many key-value heads serve them."""
         return self.heads if self.k is None else int(self.k.shape[0])
 
     @property
     def queries(self) -> int:
+        """How many queries it has."""
         first = self.q if self.q is not None else self.maps
         assert first is not None
         return int(first.shape[1])
 
     @property
     def keys(self) -> int:
+        """How many keys it has."""
         return int(self.k.shape[1] if self.k is not None else self.maps.shape[2])  # type: ignore[union-attr]
 
     def index(self, head: int) -> int:

@@ -21,9 +21,11 @@ _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+(?:['’](?:(?![{_UN
 class Token:
     """One position of the model's input.
 
-    `start` and `end` are character offsets into the text it came from (None for special tokens and for inputs
-    that are not text), `word` counts words from 0 along its side, `row` and `column` place an image patch. `adds` is
-    what it adds to the text of its word where that is not its own: a later piece of a character ("界₂") adds nothing.
+    `text` is how it is shown, `id` its number in the vocabulary, `special` whether the tokenizer put it there ([CLS],
+    </s>), `segment` the number of its segment. `start` and `end` are character offsets into the text it came from
+    (None for special tokens and for inputs that are not text), `word` counts words from 0 along its side, `row` and
+    `column` place an image patch. `adds` is what it adds to the text of its word where that is not its own: a later
+    piece of a character ("界₂") adds nothing.
     """
 
     text: str
@@ -40,7 +42,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A labelled range of tokens `[start, end)`: sentence A, sentence B, prompt, answer."""
+    """A labelled range of tokens, from `start` to before `end`: its `name` is A, B, prompt or answer."""
 
     name: str
     start: int
@@ -49,19 +51,24 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One list of positions that maps are drawn over; an encoder-decoder model has two."""
+    """One list of positions that maps are drawn over; an encoder-decoder model has two.
+
+    It has a `name`, its `tokens` and their `segments`. `image` is a (height, width, 3) uint8 array where tokens are
+    patches of it; `related` has the (m, 2) first places of words that are related, None where nobody looked.
+    """
 
     name: str
     tokens: tuple[Token, ...]
     segments: tuple[Segment, ...] = ()
-    image: np.ndarray | None = None  # (height, width, 3) uint8, for tokens that are patches of it
-    related: np.ndarray | None = None  # (m, 2) first places of words that are related; None where nobody looked
+    image: np.ndarray | None = None
+    related: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     @property
     def texts(self) -> list[str]:
+        """The texts of its tokens."""
         return [token.text for token in self.tokens]
 
 

@@ -37,7 +37,8 @@ class Trace:
     """What one input did in one model: tokens, attention sites, and the facts of the run.
 
     Layers and heads count from 0. Where a model has several kinds of attention (encoder, decoder, cross) and none
-    is named, the first one is meant.
+    is named, the first one is meant. `sides` are its lists of tokens by name, `sites` its attention operations, `facts`
+    how it was made.
 
     Examples
     --------

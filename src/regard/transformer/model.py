@@ -3,7 +3,7 @@
 Enters: token ids. Leaves: logits over the vocabulary (Translator) or one vector per token and two heads (Bert).
 
 Letters at line ends: B sentences, T positions of the query side, S positions of the key side, D width,
-H heads, d = D / H, V words of the vocabulary.
+H heads, d = D / H, V words of the vocabulary. One file and long, so that it can be read without turning pages.
 """
 
 from __future__ import annotations
