@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from array_api_compat import array_namespace
 
-from regard.measures.entropy import x_log_x
+from regard.measures.entropy import mix_uniform, x_log_x
 from regard.measures.reading import Array
 
 SMOOTH = 1e-3  # as Clark et al. (2019)
 
 
-def js_distance(attention: Array, *, smooth: float = SMOOTH) -> Array:
+def js_distance(attention: Array, *, visible: Array | None = None, smooth: float = SMOOTH) -> Array:
     """(heads, heads) Jensen-Shannon distances, summed over rows.
 
     JS(p, q) = KL(p || m) / 2 + KL(q || m) / 2 with m = (p + q) / 2, computed as H(m) - (H(p) + H(q)) / 2, on maps
-    mixed with `smooth` of uniform attention. Leading axes of (..., queries, keys) become one list of heads.
-    The work grows with the square of the number of heads.
+    mixed with `smooth` of uniform attention over the visible keys. Leading axes of (..., queries, keys) become one list
+    of heads. The work grows with the square of the number of heads.
 
     Source: Clark et al. (2019).
     """
     xp = array_namespace(attention)
-    queries, keys = attention.shape[-2:]
-    maps = xp.reshape(attention, (-1, queries, keys)) * (1 - smooth) + smooth / keys  # (N, Q, K)
-    own = -xp.sum(x_log_x(maps), axis=(-2, -1))  # (N,)
-    rows = [_to_later(maps, own, head) for head in range(maps.shape[0])]
-    upper = xp.stack(rows)  # (N, N), zero below the diagonal
+    maps = mix_uniform(attention, visible=visible, smooth=smooth)
+    found = [xp.sum(rows, axis=-1) for rows in js_pairs(xp.reshape(maps, (-1, *maps.shape[-2:])))]
+    count = len(found)
+    upper = xp.stack([xp.concat([xp.zeros((count - len(row),), dtype=maps.dtype), row]) for row in found])
     return upper + upper.T
 
 
-def _to_later(maps: Array, own: Array, head: int) -> Array:
-    """Distances from one head to those after it, zeros before."""
-    xp = array_namespace(maps)
-    later = maps[head + 1 :, ...]
-    mixed = -xp.sum(x_log_x((later + maps[head, ...]) / 2), axis=(-2, -1))
-    found = xp.clip(mixed - (own[head + 1 :] + own[head]) / 2, 0.0, None)
-    return xp.concat([xp.zeros_like(own[: head + 1]), found])
+def js_pairs(maps: Array) -> Iterator[Array]:
+    """For each head in turn, (later heads, rows) distances of its rows from those of maps (heads, rows, keys)."""
+    own = neg_entropy(maps)  # (N, rows)
+    for head in range(maps.shape[0]):
+        yield js_rows(maps[head + 1 :, ...], maps[head, ...], own[head + 1 :, ...], own[head, ...])
+
+
+def js_rows(one: Array, other: Array, own: Array | None = None, others: Array | None = None) -> Array:
+    """(...) distances of rows (..., keys) that are mixed already; `own` and `others` are their `neg_entropy`."""
+    own = neg_entropy(one) if own is None else own
+    others = neg_entropy(other) if others is None else others
+    return array_namespace(one).clip((own + others) / 2 - neg_entropy((one + other) / 2), 0.0, None)
+
+
+def neg_entropy(rows: Array) -> Array:
+    """(...) sums of p ln p of rows (..., keys)."""
+    return array_namespace(rows).sum(x_log_x(rows), axis=-1)

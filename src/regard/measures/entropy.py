@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from regard.measures.reading import Array, mean_where
+from regard.measures.reading import Array, mean_where, seen_keys
 
 SMOOTH = 1e-4  # Clark et al. (2019) mix in this much uniform attention before the logarithm
 
@@ -42,8 +42,33 @@ def mean_level(values: Array, chance: Array, rows: Array | None = None) -> Level
 
 def entropy_rows(attention: Array, *, visible: Array | None = None, smooth: float = SMOOTH) -> tuple[Array, Array]:
     """(..., queries) entropies of rows renormalised to 1, and (queries,) uniform ones."""
-    logs = x_log_x(mix_uniform(renormalised(attention), visible=visible, smooth=smooth))
-    return -array_namespace(attention).sum(logs, axis=-1), uniform_entropy(attention, visible=visible)
+    xp = array_namespace(attention)
+    seen = xp.astype(seen_keys(attention, visible), attention.dtype)
+    return entropy_of(mixed_logs(renormalised(attention), seen, smooth=smooth), seen, smooth=smooth), xp.log(seen)
+
+
+def mixed_logs(attention: Array, seen: Array, *, smooth: float = SMOOTH) -> Array:
+    """(..., Q, K) p ln p of p = (1 - smooth) A + smooth / n_i, for rows that see n_i keys (`seen`, (..., Q)).
+
+    Keys that a row does not see get their share too, which spares a mask; `entropy_of` takes it away again.
+    """
+    mixed = attention * (1 - smooth)
+    mixed += _share(seen, smooth)[..., None]
+    logs = array_namespace(attention).log(mixed)
+    logs *= mixed
+    return logs
+
+
+def entropy_of(logs: Array, seen: Array, *, smooth: float = SMOOTH) -> Array:
+    """(..., Q) entropies of rows over the keys they see, from `mixed_logs`."""
+    xp = array_namespace(logs)
+    share = _share(seen, smooth)
+    return (logs.shape[-1] - seen) * share * xp.log(share) - xp.sum(logs, axis=-1)
+
+
+def _share(seen: Array, smooth: float) -> Array:
+    """What smoothing gives each key: more than 0, which has no logarithm."""
+    return smooth / seen + float(array_namespace(seen).finfo(seen.dtype).smallest_normal)
 
 
 def renormalised(attention: Array) -> Array:
@@ -73,23 +98,18 @@ def mix_uniform(attention: Array, *, visible: Array | None = None, smooth: float
     if visible is None:
         return attention * (1 - smooth) + smooth / attention.shape[-1]
     allowed = xp.astype(visible, attention.dtype)
-    seen = xp.sum(allowed, axis=-1, keepdims=True)
-    return attention * (1 - smooth) + allowed * (smooth / xp.where(seen > 0, seen, xp.ones_like(seen)))
+    share = smooth / xp.astype(seen_keys(attention, visible), attention.dtype)
+    return attention * (1 - smooth) + allowed * share[..., None]
 
 
 def uniform_entropy(attention: Array, *, visible: Array | None = None) -> Array:
     """(queries,) ln n_i, 0 for a row that sees nothing."""
     xp = array_namespace(attention)
-    table = attention[(0,) * (attention.ndim - 2)]  # (Q, K)
-    allowed = xp.ones_like(table) if visible is None else xp.astype(visible, attention.dtype)
-    seen = xp.sum(allowed, axis=-1)
-    return xp.log(xp.where(seen > 0, seen, xp.ones_like(seen)))
+    return xp.log(xp.astype(seen_keys(attention, visible), attention.dtype))
 
 
-def x_log_x(values: Array, *, positive: bool = False) -> Array:
-    """x ln x, and 0 at 0; `positive` says that no value is 0."""
+def x_log_x(values: Array) -> Array:
+    """x ln x, and 0 at 0."""
     xp = array_namespace(values)
-    if positive:
-        return values * xp.log(values)
     tiny = float(xp.finfo(values.dtype).smallest_normal)  # too small to change any value but 0
     return values * xp.log(values + tiny)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array_api_compat import array_namespace
+
 from regard.measures.reading import Array, Reading, positions, read
 
 
@@ -49,3 +51,14 @@ def offset_targets(attention: Array, offset: int, *, start: int = 0, within: Arr
     wanted = positions(attention, queries)[:, None] + (start + offset)  # (Q, 1)
     targets = positions(attention, keys)[None, :] == wanted  # (Q, K)
     return targets if within is None else targets & within
+
+
+def offset_rows(attention: Array, offset: int) -> Array:
+    """(..., queries) A[i, i + offset], 0 where there is no such key."""
+    xp = array_namespace(attention)
+    queries, keys = attention.shape[-2:]
+    line = xp.linalg.diagonal(attention, offset=offset) if -queries < offset < keys else attention[..., :0, 0]
+    before = min(max(0, -offset), queries)
+    sizes = (before, queries - before - line.shape[-1])
+    none = [xp.zeros_like(attention[..., :size, 0]) for size in sizes]
+    return xp.concat([none[0], line, none[1]], axis=-1)

@@ -93,24 +93,65 @@ def read_rows(
             "build them from the same tokens"
         )
     maps = xp.reshape(attention, (-1, queries, keys))
-    flags = xp.reshape(targets, (-1, queries, keys))
-    mass = weigh(maps, xp.astype(flags, attention.dtype))
+    tables = tables_of(xp.reshape(targets, (-1, queries, keys)))  # (Q, K, P)
     top = xp.argmax(attention, axis=-1) if strongest is None else strongest
-    hit = _at_strongest(xp, xp.reshape(top, (-1, queries)), flags)
-    chance = _chance(xp, targets, visible, attention.dtype)
-    counted = (chance > 0) & (chance < MOST_CHANCE)
+    mass = weigh_rows(maps, xp.astype(tables, attention.dtype))
+    hit = hit_rows(xp.reshape(top, (-1, queries)), tables)
+    seen = xp.astype(seen_keys(targets, visible), attention.dtype)
+    allowed = targets if visible is None else targets & visible
+    chance = xp.sum(xp.astype(allowed, attention.dtype), axis=-1) / seen
+    counted = is_eligible(chance)
     if rows is not None:
         counted = counted & rows
     shape = (*chosen, *heads, queries)
-    return RowReadings(xp.reshape(mass, shape), xp.reshape(hit, shape), chance, counted)
+    mass, hit = (xp.reshape(xp.permute_dims(found, (2, 1, 0)), shape) for found in (mass, hit))
+    return RowReadings(mass, hit, chance, counted)
+
+
+def tables_of(targets: Array) -> Array:
+    """(Q, K, P): the targets of P measures (P, Q, K) as the factor of a matrix product."""
+    return array_namespace(targets).permute_dims(targets, (1, 2, 0))
+
+
+def weigh_rows(maps: Array, tables: Array) -> Array:
+    """(..., Q, H, P) sums over keys of maps (..., H, Q, K) times tables (..., Q, K, P): a matrix product per row."""
+    xp = array_namespace(maps)
+    return xp.matmul(_swapped(maps), tables)  # (..., Q, H, K) @ (..., Q, K, P)
+
+
+def hit_rows(strongest: Array, tables: Array) -> Array:
+    """(..., Q, H, P): what tables (..., Q, K, P) hold at the strongest keys (..., H, Q) of the rows."""
+    xp = array_namespace(tables)
+    keys, measures = tables.shape[-2:]
+    by_query = xp.matrix_transpose(strongest)  # (..., Q, H)
+    flat = xp.reshape(by_query, (-1, by_query.shape[-1]))
+    places = flat + (positions(flat, flat.shape[0]) * keys)[:, None]  # among all rows
+    found = xp.take(xp.reshape(tables, (-1, measures)), xp.reshape(places, (-1,)), axis=0)
+    return xp.reshape(found, (*by_query.shape, measures))
+
+
+def seen_keys(like: Array, visible: Array | None) -> Array:
+    """(..., Q) how many keys each query sees, 1 at least; maps or tables `like` (..., Q, K) tell how many there are."""
+    xp = array_namespace(like)
+    if visible is None:
+        return xp.full((like.shape[-2],), max(1, like.shape[-1]), dtype=xp.int64, device=device(like))
+    return xp.clip(xp.sum(xp.astype(visible, xp.int64), axis=-1), 1, None)
+
+
+def is_eligible(chance: Array) -> Array:
+    """Whether rows have a target, and few enough of them."""
+    return (chance > 0) & (chance < MOST_CHANCE)
+
+
+def sum_rows(values: Array, counted: Array) -> Array:
+    """(..., H, P) sums over the rows that count of values (..., Q, H, P); counted (..., Q, P) may be weights."""
+    xp = array_namespace(values)
+    return xp.sum(values * xp.astype(counted, values.dtype)[..., :, None, :], axis=-3)
 
 
 def weigh(maps: Array, tables: Array) -> Array:
     """(P, H, Q) sums over keys of maps (H, Q, K) times tables (P, Q, K)."""
-    xp = array_namespace(maps)
-    by_query = xp.permute_dims(maps, (1, 0, 2))  # (Q, H, K)
-    weights = xp.permute_dims(tables, (1, 2, 0))  # (Q, K, P)
-    return xp.permute_dims(xp.matmul(by_query, weights), (2, 1, 0))  # (Q, H, K) @ (Q, K, P) -> (P, H, Q)
+    return array_namespace(maps).permute_dims(weigh_rows(maps, tables_of(tables)), (2, 1, 0))
 
 
 def summarise(rows: RowReadings) -> Reading:
@@ -154,18 +195,8 @@ def positions(like: Array, count: int) -> Array:
     return array_namespace(like).arange(count, device=device(like))
 
 
-def _at_strongest(xp: Any, strongest: Array, flags: Array) -> Array:
-    """(P, H, Q): the targets' flag at each row's strongest key (H, Q)."""
-    queries, keys = flags.shape[-2:]
-    places = strongest + positions(strongest, queries) * keys  # in the flattened table
-    found = xp.take(xp.reshape(flags, (-1, queries * keys)), xp.reshape(places, (-1,)), axis=1)
-    return xp.reshape(found, (flags.shape[0], *strongest.shape))
-
-
-def _chance(xp: Any, targets: Array, visible: Array | None, dtype: Any) -> Array:
-    """(P..., Q): the share of visible keys that are targets."""
-    if visible is None:
-        return xp.sum(xp.astype(targets, dtype), axis=-1) / targets.shape[-1]
-    seen = xp.sum(xp.astype(visible, dtype), axis=-1)
-    found = xp.sum(xp.astype(targets & visible, dtype), axis=-1)
-    return found / xp.where(seen > 0, seen, xp.ones_like(seen))
+def _swapped(maps: Array) -> Array:
+    """(..., Q, H, K) from (..., H, Q, K)."""
+    axes = list(range(maps.ndim))
+    axes[-3], axes[-2] = axes[-2], axes[-3]
+    return array_namespace(maps).permute_dims(maps, tuple(axes))

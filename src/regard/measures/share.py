@@ -39,17 +39,25 @@ def carried_share(attention: Array, norms: Array, classes: Array) -> Share:
     """
     xp = array_namespace(attention)
     member = xp.astype(classes, attention.dtype).T  # (K, C)
-    weight = xp.mean(attention, axis=-2)  # (H, K): columns first, then classes, is the same sum
-    carried = attention * norms[..., None, :]
-    total = xp.sum(carried, axis=-1, keepdims=True)
-    shares = xp.mean(carried / xp.where(total > 0, total, xp.ones_like(total)), axis=-2)
+    weights, carried, normalised = class_rows(attention, norms, member)
     present = xp.any(classes, axis=-1)  # (C,)
 
     def known(values: Array) -> Array:
-        return xp.where(present, values, xp.full_like(values, xp.nan))
+        means = xp.mean(values, axis=-2)
+        return xp.where(present, means, xp.full_like(means, xp.nan))
 
-    return Share(
-        known(xp.matmul(weight, member)),  # (H, K) @ (K, C) -> (H, C)
-        known(xp.matmul(weight * norms, member)),
-        known(xp.matmul(shares, member)),
-    )
+    return Share(known(weights), known(carried), known(normalised))
+
+
+def class_rows(attention: Array, norms: Array, member: Array) -> tuple[Array, Array, Array]:
+    """(..., Q, C) of each row: attention, what is carried as it is, and as a share; member (..., K, C) is 0 or 1."""
+    xp = array_namespace(attention)
+    carried = xp.matmul(attention, norms[..., None] * member)  # (..., Q, K) @ (..., K, C)
+    total = xp.matmul(attention, norms[..., None])  # (..., Q, 1)
+    return xp.matmul(attention, member), carried, row_shares(carried, total)
+
+
+def row_shares(carried: Array, total: Array) -> Array:
+    """(..., Q, C) shares of what rows carry in all (..., Q, 1), 0 where that is nothing."""
+    xp = array_namespace(carried)
+    return carried / xp.where(total > 0, total, xp.ones_like(total))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.measures.bag import BagRows, bag_rows, summarise_bag
+from regard.measures.bag import BagRows, bag_rows, own_targets, summarise_bag
 from regard.measures.distance import distance_rows
-from regard.measures.entropy import Level, mean_level, mix_uniform, renormalised, sink_rows, uniform_entropy, x_log_x
-from regard.measures.reading import Reading, RowReadings, mean_where, read_rows, summarise
+from regard.measures.entropy import Level, entropy_of, mean_level, mixed_logs, renormalised, sink_rows
+from regard.measures.reading import Reading, RowReadings, mean_where, read_rows, seen_keys, summarise
 from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, NO_ROOM, type_probabilities
 from regard.patterns.definitions import BAG, PATTERNS, Part, Pattern, bag_missing
@@ -131,12 +131,12 @@ class _Gathered:
         if self.asked:
             self.read.append(_read_block(attention, part, self.asked, strongest))
         masked = None if part.visible.all() else part.visible
-        logs = x_log_x(mix_uniform(attention, visible=masked), positive=masked is None)
-        within = logs
+        seen = seen_keys(attention, masked).astype(np.float32)
+        within = logs = mixed_logs(attention, seen)
         if self.sinks:
             self.rest.append(sink_rows(attention))
-            within = x_log_x(mix_uniform(renormalised(attention), visible=masked))
-        self.spread.append((-within.sum(axis=-1), uniform_entropy(attention, visible=masked)))
+            within = mixed_logs(renormalised(attention), seen)
+        self.spread.append((entropy_of(within, seen), np.log(seen)))
         if self.context.same:
             self.distances.append(distance_rows(attention, visible=masked, start=part.start))
             rows = (part.queries.parts, part.keys.parts, part.visible)
@@ -145,8 +145,9 @@ class _Gathered:
             self.sums.append(shape_sums(attention, *rows, start=part.start, tables=tables))
             self.uniform.append(shape_sums(even, *rows, start=part.start, tables=tables))
         if not bag_missing(self.context):
-            places = (part.queries.segments, part.keys.segments, part.keys.content, part.queries.content)
-            self.bags.append(bag_rows(attention, *places, logs=logs, strongest=strongest))
+            own = own_targets(part.queries.segments, part.keys.segments, part.keys.content)
+            known = {"visible": masked, "logs": logs, "strongest": strongest}
+            self.bags.append(bag_rows(attention, own, part.queries.content, **known))
 
     def split(self, sites: list[Site]) -> Iterator[SiteRows]:
         """The rows and measures of each site."""

@@ -12,7 +12,9 @@ import numpy as np
 import torch
 
 from regard.capture.record import Book
-from regard.measures.reading import MOST_CHANCE
+from regard.measures.bag import is_bag, own_targets
+from regard.measures.distance import distances, uniform_distance
+from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
 from regard.studies.atlas.carriers import Carried, carried_of
 from regard.trace.places import Array, MapContext, context_between
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
 class Tables:
     """For B inputs, P patterns, of which A can be asked of some input, Q queries and K keys.
 
-    asked (A,) are places in `PATTERNS`; targets (B, Q, K, A + 1) are 0 or 1, the last one |query - key|; counted
-    (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their chance levels; visible
-    (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees several; choices
-    (B,) are how many do, uniform and far (B,) the sums of their entropies and distances under uniform attention; own
-    (B, Q, K) are the ordinary tokens of the query's own sentence where there are two, for the bag of words; carried are
-    the rows of patterns whose score one word may carry.
+    asked (A,) are places in `PATTERNS`; targets (B, Q, K, A + 2) are 0 or 1, the last but one as `own`, the last one
+    |query - key|; counted (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their
+    chance levels; visible (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees
+    several; choices (B,) are how many do, uniform and far (B,) the sums of their entropies and distances under uniform
+    attention; own (B, Q, K, 1) are the ordinary tokens of the query's own sentence where there are two, for the bag of
+    words; size (B, Q) is how many, bag (B, Q) is 1 where such a row counts; carried are the rows of patterns whose
+    score one word may carry.
     """
 
     asked: Array
@@ -47,6 +50,8 @@ class Tables:
     uniform: Array
     far: Array
     own: torch.Tensor | None
+    size: torch.Tensor
+    bag: torch.Tensor
     carried: list[Carried]
 
 
@@ -57,11 +62,10 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
     contexts = _contexts(book, view.query, view.key, view.causal, inputs.model._engine.relation())
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
     asked = np.flatnonzero(can.any(axis=0))
-    targets = np.zeros((batch, queries, keys, len(asked) + 1), np.float32)
-    targets[..., -1] = np.abs(np.arange(keys)[None, :] - np.arange(queries)[:, None])
+    targets = np.zeros((batch, queries, keys, len(asked) + 2), np.float32)
+    targets[..., -1] = distances(visible)
     counted = np.zeros((batch, queries, len(asked)), bool)
-    own = np.zeros((batch, queries, keys), np.float32)
-    bags = False
+    own, bag = targets[..., -2:-1], np.zeros((batch, queries), bool)
     for number, context in enumerate(contexts):
         rows, columns = len(context.queries.words), len(context.keys.words)
         part = Part(context, context.queries, 0, visible[number, :rows, :columns])
@@ -70,11 +74,13 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
             targets[number, :rows, :columns, place] = table & part.visible
             counted[number, :rows, place] = True if chosen is None else chosen
         if not bag_missing(context):
-            bags = True
-            own[number, :rows, :columns] = _own(context)
-    seen = np.maximum(visible.sum(axis=-1), 1).astype(np.float32)  # (B, Q)
-    chance = targets[..., :-1].sum(axis=2) / seen[..., None]
-    counted &= (chance > 0) & (chance < MOST_CHANCE)
+            own[number, :rows, :columns, 0] = _own(context) & part.visible
+            bag[number, :rows] = context.queries.content
+    seen = seen_keys(visible, visible).astype(np.float32)  # (B, Q)
+    chance = targets[..., :-2].sum(axis=2) / seen[..., None]
+    counted &= is_eligible(chance)
+    size = own.sum(axis=(2, 3))
+    bag &= is_bag(size)
     choice = (seen > 1) & book.keep[view.query]
 
     def tensor(array: Array) -> torch.Tensor:
@@ -91,8 +97,10 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
         tensor(choice.astype(np.float32)),
         choice.sum(axis=1),
         (np.log(seen) * choice).sum(axis=1),
-        ((targets[..., -1] * visible).sum(axis=-1) / seen * choice).sum(axis=1),
-        tensor(own) if bags else None,
+        (uniform_distance(targets[..., -1], visible, seen) * choice).sum(axis=1),
+        tensor(np.ascontiguousarray(own)) if own.any() else None,
+        tensor(size),
+        tensor(bag.astype(np.float32)),
         carried_of(inputs, view.query, contexts, asked, counted, chance, view.device),
     )
 
@@ -116,5 +124,4 @@ def _contexts(book: Book, query_side: str, key_side: str, causal: bool, relation
 
 def _own(context: MapContext) -> Array:
     """(queries, keys): ordinary tokens of the query's own sentence."""
-    same = context.queries.segments[:, None] == context.keys.segments[None, :]
-    return np.asarray(same & context.queries.content[:, None] & context.keys.content[None, :])
+    return np.asarray(own_targets(context.queries.segments, context.keys.segments, context.keys.content))

@@ -11,7 +11,9 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Sums
-from regard.measures.entropy import SMOOTH, x_log_x
+from regard.measures.bag import bag_evenness, bag_gain
+from regard.measures.entropy import entropy_of, mixed_logs, renormalised, sink_rows
+from regard.measures.reading import hit_rows, sum_rows, weigh_rows
 from regard.patterns.definitions import PATTERNS
 from regard.studies.atlas.carriers import BUCKETS, CARRIED
 from regard.studies.atlas.types import Typing
@@ -29,6 +31,7 @@ class Atlas(Study):
 
     name: ClassVar[str] = "atlas"
     title: ClassVar[str] = "What each head does"
+    version: ClassVar[int] = 2
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -55,31 +58,28 @@ class AtlasTaker(Taker[Tables]):
         return tables_of(self.batch, view)
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
-        self._masses(layer, attention, tables)
-        entropy = self._entropy(layer, attention, tables)
+        mass, hit = self._masses(layer, attention, tables)
+        logs = mixed_logs(attention, tables.seen[:, None])
+        entropy = self._entropy(layer, attention, logs, tables)
         if tables.own is not None:
-            self._bag(layer, attention, tables)
+            self._bag(layer, mass[..., -2:-1], hit[..., -2:-1], weigh_rows(logs, tables.own), tables)
         if layer.kind != "cross":
             self.typing.take(layer, attention, tables, entropy)
 
     def finish(self) -> None:
         self.typing.finish()
 
-    def _masses(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
-        """Mass and hits on the targets of every pattern, and the mean distance."""
-        batch, heads, queries, keys = attention.shape
-        by_query = attention.transpose(1, 2).reshape(batch * queries, heads, keys)
-        targets = tables.targets.reshape(batch * queries, keys, -1)
-        mass = torch.bmm(by_query, targets).reshape(batch, queries, heads, -1)  # (BQ, H, K) @ (BQ, K, A + 1)
-        self._add_asked(layer, "mass", mass[..., :-1], tables)
+    def _masses(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> tuple[torch.Tensor, torch.Tensor]:
+        """Mass and hits (B, Q, H, A + 2) on the targets of every pattern, and the mean distance."""
+        mass = weigh_rows(attention, tables.targets)
+        hit = hit_rows(attention.argmax(dim=-1), tables.targets)
+        self._add_asked(layer, "mass", mass[..., :-2], tables)
         self._carried(layer, mass, tables)
-        self.add(layer, "distance", _over_rows(mass[..., -1:], tables.choice[..., None])[..., 0])
-        starts = torch.arange(0, batch * queries * keys, keys, device=targets.device)  # of the rows, in all pairs
-        strongest = by_query.argmax(dim=-1) + starts[:, None]  # (BQ, H)
-        hit = targets.reshape(batch * queries * keys, -1).index_select(0, strongest.reshape(-1))
-        self._add_asked(layer, "hits", hit.reshape(batch, queries, heads, -1)[..., :-1], tables)
+        self.add(layer, "distance", sum_rows(mass[..., -1:], tables.choice[..., None])[..., 0])
+        self._add_asked(layer, "hits", hit[..., :-2], tables)
         self.add(layer, "chance", tables.chances)
         self.add(layer, "rows", tables.rows)
+        return mass, hit
 
     def _carried(self, layer: Layer, mass: torch.Tensor, tables: Tables) -> None:
         """The same by word, for patterns whose score one word may carry."""
@@ -91,43 +91,27 @@ class AtlasTaker(Taker[Tables]):
 
     def _add_asked(self, layer: Layer, name: str, values: torch.Tensor, tables: Tables) -> None:
         """Note sums (B, H, P) over the rows that count of values (B, Q, H, A) of the patterns that were asked."""
-        self.add(layer, name, of_all(tables.asked, _over_rows(values, tables.counted).cpu().numpy()))
+        self.add(layer, name, of_all(tables.asked, sum_rows(values, tables.counted).cpu().numpy()))
 
-    def _entropy(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> torch.Tensor:
-        """(B, H) entropy of the rows that have a choice, smoothed as Clark et al. (2019) do, without a sink's part."""
-        if layer.named.operation.sink is not None:
-            total = attention.sum(-1, keepdim=True)  # (B, H, Q, 1)
-            self.add(layer, "sink", torch.einsum("bhq,bq->bh", 1 - total[..., 0], tables.choice))
-            attention = attention / total.clamp(min=1e-30)
-        share = SMOOTH / tables.seen  # (B, Q) what smoothing gives each visible key ...
-        rest = (attention.shape[-1] - tables.seen) * torch.special.entr(share)  # ... and, unasked, each hidden one
-        smooth = torch.add(share[:, None, :, None], attention, alpha=1 - SMOOTH)
-        rows = -smooth.log().mul_(smooth).sum(-1) - rest[:, None]  # (B, H, Q)
-        entropy = torch.einsum("bhq,bq->bh", rows, tables.choice)
+    def _entropy(self, layer: Layer, attention: torch.Tensor, logs: torch.Tensor, tables: Tables) -> torch.Tensor:
+        """(B, H) entropy of the rows that have a choice, without a sink's part."""
+        seen, operation = tables.seen[:, None], layer.named.operation
+        if operation.sink is not None:
+            self.add(layer, "sink", torch.einsum("bhq,bq->bh", sink_rows(attention), tables.choice))
+        if operation.sink is not None or operation.maps is not None:  # rows may sum to less than 1
+            logs = mixed_logs(renormalised(attention), seen)
+        entropy = torch.einsum("bhq,bq->bh", entropy_of(logs, seen), tables.choice)
         self.add(layer, "entropy", entropy)
         self.add(layer, "uniform", tables.uniform)
         self.add(layer, "uniform_distance", tables.far)
         self.add(layer, "choices", tables.choices)
         return entropy
 
-    def _bag(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
-        """Attention spread evenly over the query's own sentence (METHODS §6, pattern 7)."""
-        assert tables.own is not None
-        size = tables.own.sum(-1)  # (B, Q)
-        counted = (size >= 3).float()
-        chance = size / tables.seen
-        mass = torch.einsum("bhqk,bqk->bhq", attention, tables.own)
-        spread = torch.einsum("bhqk,bqk->bhq", x_log_x(attention), tables.own)
-        safe = mass.clamp(min=1e-30)
-        entropy = safe.log() - spread / safe
-        evenness = (entropy / size.clamp(min=3).log()[:, None]).clamp(0, 1)
-        gained = (mass - chance[:, None]) * evenness
-        self.add(layer, "bag_mass", torch.einsum("bhq,bq->bh", mass, counted))
-        self.add(layer, "bag_gain", torch.einsum("bhq,bq->bh", gained, counted))
-        self.add(layer, "bag_chance", (chance * counted).sum(1))
-        self.add(layer, "bag_rows", counted.sum(1))
-
-
-def _over_rows(values: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
-    """(B, H, A) sums over the rows that count of values (B, Q, H, A); counted is (B, Q, A)."""
-    return (values * counted[:, :, None]).sum(1)
+    def _bag(self, layer: Layer, mass: torch.Tensor, hit: torch.Tensor, spread: torch.Tensor, tables: Tables) -> None:
+        """Attention spread evenly over the query's own sentence; mass, hits and spread there are (B, Q, H, 1)."""
+        size, seen, counted = (some[..., None, None] for some in (tables.size, tables.seen, tables.bag))
+        chance = size / seen
+        gain = bag_gain(mass, chance, bag_evenness(mass, spread, size, seen))
+        for name, values in (("mass", mass), ("hits", hit), ("gain", gain), ("chance", chance), ("rows", counted)):
+            total = sum_rows(values, counted[..., 0])[..., 0]  # (B, H), or (B, 1) where heads do not differ
+            self.add(layer, f"bag_{name}", total[:, 0] if name in ("chance", "rows") else total)

@@ -13,6 +13,7 @@ import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
 from regard.files import write_atomic
+from regard.measures.bag import bag_score
 from regard.measures.intervals import FEWEST, between, clusters_of, interval, resampled
 from regard.measures.reading import lift
 from regard.measures.types import TYPES
@@ -93,9 +94,10 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
     if f"{kind}/{layer}/bag_rows" in sums:
         count = read("bag_rows")[:, None]
         level = ratio(read("bag_chance")[:, None], count)
-        values = np.clip(ratio(read("bag_gain"), count) / (1 - level), 0, 1)
-        means = ratio(read("bag_mass"), count)
-        numbers = values, clusters("bag_rows"), means[0], np.full(means.shape[1], np.nan)
+        gain = ratio(read("bag_gain"), count)
+        values = np.asarray(bag_score(gain, level + np.zeros_like(gain)))
+        means, rates = (ratio(sums.whole(f"{kind}/{layer}/bag_{name}"), count[0]) for name in ("mass", "hits"))
+        numbers = values, clusters("bag_rows"), means, rates
         yield from _heads(kind, layer, BAG, *numbers, level[0, 0], count[0, 0])
     count = read("choices")[:, None]
     nothing = np.full(mass.shape[1], np.nan)

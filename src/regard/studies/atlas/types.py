@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Array
+from regard.measures.offset import offset_rows
 from regard.measures.shape import (
     OFFSETS,
     Shape,
@@ -138,12 +139,7 @@ class Typing:
 
 def _diagonals(attention: torch.Tensor) -> torch.Tensor:
     """(5, B, H, Q): A[i, i + offset], 0 where there is no such key."""
-    found = attention.new_zeros((len(OFFSETS), *attention.shape[:-1]))
-    for number, offset in enumerate(OFFSETS):
-        line = torch.diagonal(attention, offset, dim1=-2, dim2=-1)
-        start = max(0, -offset)
-        found[number, ..., start : start + line.shape[-1]] = line
-    return found
+    return torch.stack([offset_rows(attention, offset) for offset in OFFSETS])
 
 
 def _layers_joined(layers: list[ShapeSums]) -> ShapeSums:

@@ -18,8 +18,8 @@ from regard.corpus.batches import Item
 from regard.corpus.identity import model_identity
 from regard.corpus.sums import Sums
 from regard.errors import UserError
-from regard.measures.divergence import SMOOTH
-from regard.measures.entropy import x_log_x
+from regard.measures.divergence import SMOOTH, js_rows
+from regard.measures.entropy import mix_uniform
 from regard.studies.atlas.reduce import AtlasTaker
 from regard.studies.base import Batch, Study, StudyContext, naming
 
@@ -39,6 +39,7 @@ class Change(Study):
 
     name: ClassVar[str] = "change"
     title: ClassVar[str] = "What training changed"
+    version: ClassVar[int] = 2  # with the atlas
 
     def __init__(self, *, other: Model | Mapping[str, Any], seed: int = 0) -> None:
         super().__init__(seed=seed)
@@ -153,8 +154,6 @@ def _cosine(one: torch.Tensor, other: torch.Tensor, rows: torch.Tensor) -> torch
 
 def _js(one: torch.Tensor, other: torch.Tensor, tables: Tables, rows: torch.Tensor) -> torch.Tensor:
     """(B, H) Jensen-Shannon distance, the mean over rows."""
-    extra = (tables.visible * (SMOOTH / tables.seen)[..., None])[:, None]
-    p, q = one * (1 - SMOOTH) + extra, other * (1 - SMOOTH) + extra
-    own = (x_log_x(p) + x_log_x(q)).sum(-1) / 2
-    distances = (own - x_log_x((p + q) / 2).sum(-1)).clamp(min=0)  # (B, H, Q)
+    visible = tables.visible[:, None]
+    distances = js_rows(*(mix_uniform(maps, visible=visible, smooth=SMOOTH) for maps in (one, other)))  # (B, H, Q)
     return torch.einsum("bhq,bq->bh", distances, rows) / rows.sum(-1, keepdim=True)

@@ -14,6 +14,7 @@ import torch
 
 from regard.capture.rebuild import output_weight
 from regard.corpus.sums import Array, Sums
+from regard.measures.share import class_rows, row_shares
 from regard.studies.base import Batch, Study, StudyContext, key
 from regard.studies.taking import LayerView, Taker, places_in
 
@@ -75,22 +76,23 @@ class NormsTaker(Taker[Classes]):
 
     def take(self, layer: Layer, attention: torch.Tensor, classes: Classes) -> None:
         counted = classes.counted[:, None]
-        weights = attention @ classes.keys[:, None]  # (B, H, Q, K) @ (B, 1, K, 4)
+        norms = layer.norms()
+        members = classes.keys[:, None]  # (B, 1, K, 4)
+        known = torch.ones_like(attention[:, :, 0]) if norms is None else norms
+        weights, carried, shares = class_rows(attention, known, members)
         self.add(layer, "weights", _over_rows(weights, classes.rows) * counted)
         self.add(layer, "inputs", classes.counted)
-        norms = layer.norms()
         if norms is None:
             return
-        carried = attention @ (norms[..., None] * classes.keys[:, None])  # (B, H, Q, K) @ (B, H, K, 4)
-        self._carried(layer, "norms", carried, classes)
-        together = vector_sums(layer, attention) @ classes.keys  # (B, Q, K) @ (B, K, 4)
-        self._carried(layer, "sums", together[:, None], classes)
+        self._carried(layer, "norms", carried, shares, classes)
+        sums = vector_sums(layer, attention)[:, None]  # (B, 1, Q, K)
+        together = sums @ members
+        self._carried(layer, "sums", together, row_shares(together, together.sum(-1, keepdim=True)), classes)
         self._vocabulary(layer, norms, classes.ids)
 
-    def _carried(self, layer: Layer, name: str, lengths: torch.Tensor, classes: Classes) -> None:
+    def _carried(self, layer: Layer, name: str, lengths: torch.Tensor, shares: torch.Tensor, classes: Classes) -> None:
         """Lengths (B, H, Q, 4) as they are, and as shares of each row's."""
         counted = classes.counted[:, None]
-        shares = lengths / lengths.sum(-1, keepdim=True).clamp(min=1e-30)
         self.add(layer, f"{name}_raw", _over_rows(lengths, classes.rows) * counted)
         self.add(layer, f"{name}_share", _over_rows(shares, classes.rows) * counted)
 

@@ -17,8 +17,8 @@ import torch
 
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array, Sums
-from regard.measures.divergence import SMOOTH
-from regard.measures.entropy import x_log_x
+from regard.measures.divergence import SMOOTH, js_pairs
+from regard.measures.entropy import mix_uniform
 from regard.studies.atlas.reduce import AtlasTaker
 from regard.studies.base import Batch, Study, StudyContext
 from regard.studies.taking import sides_of
@@ -37,6 +37,7 @@ class Similarity(Study):
 
     name: ClassVar[str] = "similarity"
     title: ClassVar[str] = "Which heads are alike"
+    version: ClassVar[int] = 2  # with the atlas
 
     def __init__(self, *, seed: int = 0, rows: int = ROWS, clusters: int | None = None) -> None:
         super().__init__(seed=seed)
@@ -67,7 +68,7 @@ class _Chosen:
     inputs: Array
     queries: Array
     weights: Array
-    smooth: torch.Tensor  # (rows, K) what smoothing adds
+    visible: torch.Tensor  # (rows, K)
 
 
 class SimilarityTaker(AtlasTaker):
@@ -83,7 +84,7 @@ class SimilarityTaker(AtlasTaker):
         super().take(layer, attention, tables)
         chosen = self._rows_of(layer, tables)
         picked = attention[chosen.inputs, :, chosen.queries].transpose(0, 1)  # (H, rows, K)
-        self._kept.setdefault(layer.kind, []).append(picked * (1 - SMOOTH) + chosen.smooth)
+        self._kept.setdefault(layer.kind, []).append(mix_uniform(picked, visible=chosen.visible, smooth=SMOOTH))
 
     def finish(self) -> None:
         super().finish()
@@ -107,9 +108,8 @@ class SimilarityTaker(AtlasTaker):
             inputs = np.repeat(np.arange(len(parts)), [len(queries) for queries, _ in parts])
             queries = np.concatenate([queries for queries, _ in parts])
             weights = np.concatenate([np.full(len(queries), weight) for queries, weight in parts])
-            seen = tables.visible[inputs, queries].float()
-            smooth = seen * (SMOOTH / seen.sum(-1, keepdim=True).clamp(min=1))
-            self._chosen[place] = _Chosen(inputs, queries, weights.astype(np.float32), smooth)
+            visible = tables.visible[inputs, queries]
+            self._chosen[place] = _Chosen(inputs, queries, weights.astype(np.float32), visible)
         return self._chosen[place]
 
 
@@ -124,12 +124,6 @@ def _drawn(item: Item, length: int, rows: int, seed: int) -> tuple[Array, float]
 def js_between(maps: torch.Tensor, share: torch.Tensor) -> Array:
     """(G, pairs) sums, weighted in G ways (rows, G), of the distances between the rows (N, rows, K) of N heads.
 
-    JS(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2. Pairs come as `np.triu_indices(N, 1)` has them.
+    Pairs come as `np.triu_indices(N, 1)` has them.
     """
-    own = -x_log_x(maps).sum(-1)  # (N, rows)
-    found = [torch.zeros((share.shape[1], 0), dtype=torch.float64)]
-    for head in range(len(maps) - 1):
-        mixed = -x_log_x((maps[head + 1 :] + maps[head]) / 2).sum(-1)  # (later heads, rows)
-        distances = (mixed - (own[head + 1 :] + own[head]) / 2).clamp(min=0)
-        found.append((distances @ share).T.double().cpu())
-    return torch.cat(found, dim=1).numpy()
+    return torch.cat([(rows @ share).T.double().cpu() for rows in js_pairs(maps)], dim=1).numpy()

@@ -13,7 +13,9 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Array, Sums
-from regard.measures.entropy import SMOOTH
+from regard.measures.entropy import entropy_of, mixed_logs, renormalised
+from regard.measures.offset import offset_rows
+from regard.measures.reading import seen_keys
 from regard.studies.base import Batch, Study, StudyContext
 from regard.studies.taking import LayerView, Taker, places_in, uniform_of
 
@@ -62,7 +64,6 @@ class TokenRows:
     rows: torch.Tensor
     same: bool
     counted: torch.Tensor
-    visible: torch.Tensor
     seen: torch.Tensor
     chance: torch.Tensor | None = None
 
@@ -87,8 +88,7 @@ class _Taker(Taker["TokenRows"]):
             view.tensor(groups),
             view.same,
             view.tensor(_counted(classes, groups, view)),
-            view.tensor(view.visible.astype(np.float32)),
-            view.tensor(np.maximum(view.visible.sum(axis=-1), 1).astype(np.float32)),
+            view.tensor(seen_keys(view.visible, view.visible).astype(np.float32)),
         )
         made.chance = _numbers(uniform_of(view), made)[:, 0]  # (B, 10)
         return made
@@ -119,26 +119,11 @@ def _numbers(attention: torch.Tensor, made: TokenRows, sink: bool = False) -> to
     masses = attention @ made.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
     to_class = torch.einsum("bhqc,bq->bhc", masses, every)
     offsets = [
-        _offset(attention, offset, every) if made.same else torch.zeros_like(to_class[..., 0]) for offset in (0, 1, -1)
+        torch.einsum("bhq,bq->bh", offset_rows(attention, offset), every * float(made.same)) for offset in (0, 1, -1)
     ]
     from_other = torch.einsum("bhq,bq->bh", masses[..., 1], other)
     from_closing = torch.einsum("bhq,bq->bh", masses[..., 1], closing)
-    kept = attention / attention.sum(-1, keepdim=True).clamp(min=1e-30) if sink else attention
-    entropy = _entropy(kept, made)
+    seen = made.seen[:, None]
+    entropy = entropy_of(mixed_logs(renormalised(attention) if sink else attention, seen), seen)  # (B, H, Q)
     wide, of_first = (torch.einsum("bhq,bq->bh", entropy, weights) for weights in (every, first))
     return torch.stack([*offsets, *to_class.unbind(-1), from_other, from_closing, wide, of_first], dim=-1)
-
-
-def _offset(attention: torch.Tensor, offset: int, weights: torch.Tensor) -> torch.Tensor:
-    """(B, H) weighted sums of A[i, i + offset]."""
-    line = torch.diagonal(attention, offset, dim1=-2, dim2=-1)  # (B, H, Q - |offset|)
-    start = max(0, -offset)
-    return torch.einsum("bhq,bq->bh", line, weights[:, start : start + line.shape[-1]])
-
-
-def _entropy(attention: torch.Tensor, made: TokenRows) -> torch.Tensor:
-    """(B, H, Q) smoothed entropies over the visible keys, in nats."""
-    share = made.visible * (SMOOTH / made.seen)[..., None]
-    smooth = torch.add(share[:, None], attention, alpha=1 - SMOOTH)
-    entropies: torch.Tensor = torch.special.entr(smooth).sum(-1)
-    return entropies
