@@ -7,7 +7,7 @@ import { build } from "esbuild";
 const outdir = process.argv[2] ?? "../src/regard/static";
 
 const { metafile, outputFiles } = await build({
-  entryPoints: { regard: "src/index.ts", app: "src/serve/index.tsx" },
+  entryPoints: { regard: "src/index.ts", app: "src/app/index.tsx" },
   outdir,
   bundle: true,
   format: "esm",

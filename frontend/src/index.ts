@@ -2,21 +2,21 @@
 
 import type { Signal } from "@preact/signals";
 import { h, render } from "preact";
-import { StoreContext } from "./app/context";
-import { Notice } from "./app/notice";
-import { svgOf } from "./app/picture";
-import { Shell } from "./app/shell";
-import { release } from "./compute";
-import type { Theme } from "./scales";
-import { type Selection, Store, syncAddress } from "./state";
-import { type Language, preferred, say } from "./strings";
-import "./style.css";
-import { inline, type Transport } from "./transport";
+import { release } from "./compute/attention";
+import { StoreContext } from "./frame/context";
+import { Notice } from "./frame/notice";
+import { svgOf } from "./frame/picture";
+import { Shell } from "./frame/shell";
+import type { Theme } from "./marks/scales";
+import { type Selection, Store, syncAddress } from "./state/store";
+import { type Language, preferred, say } from "./words/page";
+import "./frame/style.css";
+import { inline, type Transport } from "./data/transport";
+import { decode, PayloadError } from "./data/wire";
 import { widget } from "./widget";
-import { decode, PayloadError } from "./wire";
 
-export type { Selection } from "./state";
-export { given, http, inline, type Transport } from "./transport";
+export { given, http, inline, type Transport } from "./data/transport";
+export type { Selection } from "./state/store";
 
 export interface Options {
   frame?: boolean; // with the page's header, and the keyboard of the whole page; a notebook cell goes without

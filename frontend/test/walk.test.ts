@@ -3,7 +3,6 @@ import { SvgPen } from "../src/marks/pen";
 import { WalkData } from "../src/walk/data";
 import { shrunk } from "../src/walk/drawing";
 import { litIn } from "../src/walk/grid";
-import { label } from "../src/walk/labels";
 import {
   ACTIVATIONS,
   causal,
@@ -17,7 +16,8 @@ import {
 } from "../src/walk/maths";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
 import { stepFor, stepsOf } from "../src/walk/steps";
-import { DECODER, ENCODER, wordsOf } from "../src/walk/text";
+import { DECODER, ENCODER, wordsOf } from "../src/words/steps";
+import { label } from "../src/words/walk";
 
 const of = (rows: number[][]) => matrix(rows.length, rows[0].length, Float32Array.from(rows.flat()));
 const list = (m: { values: Float32Array }) => Array.from(m.values);

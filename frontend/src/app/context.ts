@@ -1,28 +1,26 @@
-// What every part of the interface can reach: the store, and sentences in the reader's language.
+// What every part of the app can reach: the session, and sentences in the reader's language.
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Store } from "../state";
-import { type Key, say } from "../strings";
+import { isPhrase, type Phrase, phrase } from "../words/app";
+import type { Trouble } from "./server";
+import type { Session } from "./session";
 
-export const StoreContext = createContext<Store | null>(null);
+export const SessionContext = createContext<Session | null>(null);
 
-export function useStore(): Store {
-  return useContext(StoreContext)!;
+export const useSession = (): Session => useContext(SessionContext)!;
+
+export type Tell = (key: Phrase, values?: Record<string, string | number>) => string;
+
+export function useTell(): Tell {
+  const language = useSession().language.value;
+  return (key, values) => phrase(language, key, values);
 }
 
-export type Say = (key: Key, values?: Record<string, string | number>) => string;
-
-export function useSay(): Say {
-  const language = useStore().language.value;
-  return (key, values) => say(language, key, values);
-}
-
-/** What the numbers of the current picture are called. */
-export function useQuantity(): string {
-  const store = useStore();
-  const tell = useSay();
-  const { carry, relative } = store.look.value;
-  if (carry === "weights") return tell("weightsName");
-  return tell(relative ? "sharesName" : "contributionsName");
+/** A trouble as a sentence: the server's own, unless the server itself is what is missing. */
+export function sentenceOf({ code, message }: Trouble, tell: Tell): string {
+  if (code === "token") return tell("shut");
+  if (code === "gone" || code === "busyAgain") return isPhrase(code) ? tell(code, { message }) : message;
+  // Sentences of Python begin small; a name that begins one stays as it is.
+  return message.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1));
 }

@@ -2,9 +2,9 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../app/context";
+import { useStore } from "../frame/context";
 import { canvasPen, prepare } from "../marks/pen";
-import { figure } from "../scales";
+import { figure } from "../marks/scales";
 import { coloured, drawGrid, type Lit, layoutOf } from "./drawing";
 import type { Equation, Rule, Shown } from "./steps";
 

@@ -1,7 +1,7 @@
 // The current step as a picture that leaves the page: title, words, table and matrices, drawn with a pen.
 
 import type { Pen } from "../marks/pen";
-import { type Palette, palette, type Theme } from "../scales";
+import { type Palette, palette, type Theme } from "../marks/scales";
 import { drawGrid, type Lit, layoutOf } from "./drawing";
 import type { Equation, Shown } from "./steps";
 import type { Listed } from "./tables";

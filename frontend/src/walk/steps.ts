@@ -1,9 +1,9 @@
 // The steps of the walk as equations of matrices.
 
+import { DECODER, ENCODER, type StepId } from "../words/steps";
 import type { WalkData } from "./data";
 import { type Attention, attention, feed, MODEL, type Part, type WhatIf } from "./layer";
 import type { Matrix } from "./maths";
-import { DECODER, ENCODER, type StepId } from "./text";
 
 /** A matrix on the page. Weights run from 0 up; other numbers have a sign. */
 export interface Shown {

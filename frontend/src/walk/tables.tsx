@@ -1,11 +1,11 @@
 // Steps that are tables: tokens and ids, the next word, the loss.
 
 import type { Signal } from "@preact/signals";
+import type { StepId } from "../words/steps";
+import type { Label } from "../words/walk";
 import type { WalkData } from "./data";
-import type { Label } from "./labels";
 import { softmax } from "./maths";
 import type { Words } from "./steps";
-import type { StepId } from "./text";
 
 const LIKELY = 8; // words listed at a position
 const SMOOTHING = 0.1;

@@ -2,20 +2,20 @@
 
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../app/context";
-import { savedBy } from "../app/picture";
-import { brief } from "../scales";
-import type { Store } from "../state";
-import { mark } from "../views/heads";
+import { useStore } from "../frame/context";
+import { savedBy } from "../frame/picture";
+import { brief } from "../marks/scales";
+import type { Store } from "../state/store";
+import { mark } from "../views/heads/heads";
+import { type StepId, wordsOf } from "../words/steps";
+import { label } from "../words/walk";
 import type { WalkData } from "./data";
 import { coloured } from "./drawing";
 import { type Chosen, EquationView } from "./grid";
-import { label } from "./labels";
 import { attention, differs, MODEL, type WhatIf } from "./layer";
 import { drawScene, type Scene } from "./picture";
 import { attending, equations, partOf, stepsOf, type Words } from "./steps";
 import { Loss, listed, Predict, type Tell, Tokens } from "./tables";
-import { type StepId, wordsOf } from "./text";
 
 const SWITCHES = ["scaling", "masking", "symmetric", "single", "permuted", "positions"] as const;
 

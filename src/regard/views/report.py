@@ -36,7 +36,7 @@ class HeadFinding:
 
     @property
     def fragment(self) -> str:
-        """What to put after a page's address to open it on this head (frontend/src/state.ts reads it)."""
+        """What to put after a page's address to open it on this head (frontend/src/state/address.ts reads it)."""
         part = f"&part={self.part}" if self.part else ""
         return f"#view=heads&kind={self.kind}&layer={self.layer}&heads={self.head}{part}"
 

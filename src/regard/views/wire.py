@@ -1,7 +1,7 @@
 """The wire format: a trace as the bytes that every view reads, whatever carries them there.
 
 Enters: a Trace and what to show first. Leaves: header length, JSON header, one little-endian buffer
-(docs/reference/wire.md). `frontend/src/wire.ts` is the other reader.
+(docs/reference/wire.md). `frontend/src/data/wire.ts` is the other reader.
 """
 
 from __future__ import annotations

@@ -1,0 +1,77 @@
+// Pictures that leave the page: SVG of what a view shows, with where it comes from in small print.
+
+import { type Pen, SvgPen } from "../marks/pen";
+import { palette } from "../marks/scales";
+import type { Store } from "../state/store";
+
+/** Draws a view on a pen of a given width and tells how high it became. */
+export type Draw = (pen: Pen, width: number) => number;
+
+const drawers = new WeakMap<Store, Draw>();
+const WIDTH = 860;
+const MARGIN = 24;
+const SMALL = 11;
+
+/** Name what "save picture" draws while a view is shown; call the result when it is gone. */
+export function savedBy(store: Store, draw: Draw): () => void {
+  drawers.set(store, draw);
+  return () => {
+    if (drawers.get(store) === draw) drawers.delete(store);
+  };
+}
+
+/** Where a picture comes from: model, view, layer, heads, version. */
+function smallPrint(store: Store): string {
+  const { view, kind, layer, heads, carry, relative } = store.selection.peek();
+  const model = String(store.page.facts.model ?? "maps");
+  const numbers = heads.length > 8 ? `${heads.length} heads` : `head ${heads.join(", ")}`;
+  const what = carry === "weights" ? "weights" : relative ? "shares" : "contributions";
+  const place = view === "atlas" ? "all heads" : `${kind} layer ${layer}, ${numbers}`;
+  return `${model} · ${place} · ${what} · regard ${store.page.made}`;
+}
+
+/** The current view as SVG; null where it cannot be drawn. */
+export function svgOf(store: Store): string | null {
+  const draw = drawers.get(store);
+  if (!draw) return null;
+  const colours = palette(store.theme.peek());
+  const pen = new SvgPen();
+  const height = draw(shifted(pen, MARGIN, MARGIN), WIDTH - 2 * MARGIN);
+  const y = MARGIN + height + 20;
+  pen.text(MARGIN, y, smallPrint(store), { colour: colours.quiet, size: SMALL, mono: false });
+  return pen.document(WIDTH, Math.ceil(y + MARGIN), colours.ground);
+}
+
+/** Offer something as a file. */
+export function download(name: string, content: Blob, doc: Document): void {
+  const link = doc.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** What the file of the current view is called. */
+export function pictureName(store: Store): string {
+  const { view, layer, heads } = store.selection.peek();
+  const place = view === "atlas" ? "" : `-layer${layer}${heads.length === 1 ? `-head${heads[0]}` : ""}`;
+  return `regard-${view}${place}`;
+}
+
+/** Save the current view. */
+export function savePicture(store: Store, doc: Document): void {
+  const svg = svgOf(store);
+  if (svg) download(`${pictureName(store)}.svg`, new Blob([svg], { type: "image/svg+xml" }), doc);
+}
+
+function shifted(pen: Pen, dx: number, dy: number): Pen {
+  return {
+    lines(segments, count, width, ink) {
+      const moved = Float32Array.from({ length: 4 * count }, (_, i) => segments[i] + (i % 2 ? dy : dx));
+      pen.lines(moved, count, width, ink);
+    },
+    rect: (x, y, width, height, ink) => pen.rect(x + dx, y + dy, width, height, ink),
+    text: (x, y, text, lettering) => pen.text(x + dx, y + dy, text, lettering),
+    image: (source, x, y, width, height) => pen.image(source, x + dx, y + dy, width, height),
+  };
+}
