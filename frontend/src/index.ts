@@ -3,17 +3,18 @@
 import type { Signal } from "@preact/signals";
 import { h, render } from "preact";
 import { release } from "./compute/attention";
+import { inline, type Transport } from "./data/transport";
+import { decode, PayloadError } from "./data/wire";
 import { StoreContext } from "./frame/context";
 import { Notice } from "./frame/notice";
 import { svgOf } from "./frame/picture";
 import { Shell } from "./frame/shell";
 import type { Theme } from "./marks/scales";
-import { type Selection, Store, syncAddress } from "./state/store";
-import { type Language, preferred, say } from "./words/page";
-import "./frame/style.css";
-import { inline, type Transport } from "./data/transport";
-import { decode, PayloadError } from "./data/wire";
+import { syncAddress } from "./state/address";
+import { type Selection, Store } from "./state/store";
+import { VIEWS } from "./views";
 import { widget } from "./widget";
+import { type Language, preferred, say } from "./words/page";
 
 export { given, http, inline, type Transport } from "./data/transport";
 export type { Selection } from "./state/store";
@@ -42,7 +43,7 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
   try {
     if (!el.ownerDocument.createElement("canvas").getContext("2d")) throw new Error("canvas");
     const page = decode(await transport.load(abort.signal));
-    const store = new Store(page, options.theme ?? themeOf(el), language);
+    const store = new Store(page, options.theme ?? themeOf(el), language, VIEWS);
     if (options.address) syncAddress(store, abort.signal);
     render(h(StoreContext.Provider, { value: store }, h(Shell, { frame: options.frame ?? false })), el);
     return {

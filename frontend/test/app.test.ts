@@ -5,6 +5,7 @@ import { otherOf } from "../src/app/compare/comparison";
 import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
 import { suited } from "../src/app/examples";
 import { Latest } from "../src/app/latest";
+import { APP_VIEWS } from "../src/app/views";
 import { Lenses } from "../src/compute/lens";
 import type { Page } from "../src/data/wire";
 import { palette, twoSided } from "../src/marks/scales";
@@ -175,7 +176,7 @@ test.each(Object.entries(EYES))("more and less stay apart for %s eyes, and zero 
 });
 
 test("another page keeps layer, heads and view of the same model, and not what is out of reach", () => {
-  const store = new Store(golden(), "light", "en", { views: ["compare"] });
+  const store = new Store(golden(), "light", "en", APP_VIEWS);
   store.set({ view: "compare", layer: 2, heads: [1], queries: [0, 4] });
   const next = golden();
   const side = next.sides.get(next.sites[0].query)!;
@@ -199,7 +200,7 @@ test("a layer whose weights are not here is fetched before it is shown", async (
   const { q, k, maps } = far;
   Object.assign(far, { q: null, k: null, maps: null });
   const fetched: number[] = [];
-  const store = new Store(page, "light", "en", {
+  const store = new Store(page, "light", "en", APP_VIEWS, {
     fetch: async (site) => {
       fetched.push(site.layer);
       return Object.assign(site, { q, k, maps });

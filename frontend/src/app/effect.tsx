@@ -1,5 +1,6 @@
 // What switching heads off changes: predictions, or hidden states, before and after.
 
+import "./effect.css";
 import { visible } from "../compute/axis";
 import { figure } from "../marks/scales";
 import { isPhrase } from "../words/app";

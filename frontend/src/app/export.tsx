@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useStore } from "../frame/context";
 import { download, pictureName, savePicture, svgOf } from "../frame/picture";
 import type { Store } from "../state/store";
+import { VIEWS } from "../views";
 import type { Phrase } from "../words/app";
 import * as api from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
@@ -20,9 +21,9 @@ export function Export() {
   const trouble = useSignal<Trouble | null>(null);
   const id = session.shown.value?.id ?? "";
   const { view, kind, layer, heads } = store.selection.value;
-  const kept = view === "compare" || view === "studies" ? "heads" : view;
+  const kept = VIEWS.some(({ id: one }) => one === view) ? view : "heads"; // a page has no server
   const name = (session.shown.value?.model ?? "regard").replace(/.*\//, "").replace(/[^\w.-]+/g, "-");
-  const drawn = view !== "studies";
+  const drawn = store.view.picture !== undefined;
   const offered: [string, Phrase, boolean, () => Promise<void> | void][] = [
     [
       "page",

@@ -3,27 +3,18 @@
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { StoreContext, useStore } from "../frame/context";
+import { StoreContext } from "../frame/context";
 import { Notice } from "../frame/notice";
 import { Shell } from "../frame/shell";
 import type { Theme } from "../marks/scales";
-import { Walk } from "../walk/view";
 import { type Language, preferred } from "../words/page";
-import "../frame/style.css";
 import "./app.css";
-import { Compare } from "./compare/compare";
 import { SessionContext, sentenceOf, useSession, useTell } from "./context";
 import { Effect } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
 import { Session } from "./session";
-import { StudiesView } from "./studies/studies";
-
-/** A walk is asked for when somebody opens it. */
-function WalkHere() {
-  const tell = useTell();
-  return useStore().page.walk ? <Walk /> : <Notice text={tell("working")} />;
-}
+import { APP_VIEWS } from "./views";
 
 const Nothing = () => null;
 
@@ -41,7 +32,6 @@ function App() {
     tools: Export,
     aside: Effect,
     keys: [tell("help_input"), tell("help_off")],
-    views: { walk: WalkHere, compare: Compare, studies: StudiesView },
   };
   return (
     <div class="regard app-root" data-theme={session.theme.value} lang={session.language.value}>
@@ -101,6 +91,7 @@ function start(): void {
   const session = new Session(
     signal<Theme>(theme === "dark" ? "dark" : "light"),
     signal<Language>(language === "zh" ? "zh" : "en"),
+    APP_VIEWS,
   );
   let first = true;
   effect(() => {

@@ -1,5 +1,6 @@
 // A button that opens a panel below it; Esc, or a click elsewhere, closes it.
 
+import "./popover.css";
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";

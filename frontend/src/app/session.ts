@@ -3,7 +3,9 @@
 import { computed, effect, type Signal, signal } from "@preact/signals";
 import { decode, type Page, type Site } from "../data/wire";
 import type { Theme } from "../marks/scales";
-import { fromHash, type Place, type Selection, Store, samePlace, toHash } from "../state/store";
+import { fromHash, toHash } from "../state/address";
+import { type Place, type Selection, Store, samePlace } from "../state/store";
+import type { View } from "../state/view";
 import type { Language } from "../words/page";
 import { type Ask, fromAddress, NOTHING_ASKED, type Other, toAddress } from "./address";
 import * as api from "./api";
@@ -39,6 +41,7 @@ export class Session {
   constructor(
     readonly theme: Signal<Theme>,
     readonly language: Signal<Language>,
+    private readonly views: readonly View[],
   ) {
     this.begun = fromHash(location.hash);
     this.telling = this.begun.layer === undefined;
@@ -241,8 +244,7 @@ export class Session {
   }
 
   private opened(page: Page, begun: Partial<Selection>): Store {
-    const store = new Store(page, this.theme.peek(), this.language.peek(), {
-      views: ["compare", "studies"],
+    const store = new Store(page, this.theme.peek(), this.language.peek(), this.views, {
       walks: () => this.model.value?.about?.walk ?? false,
       switching: this.switching,
       fetch: (site, keep, signal) => this.weights(this.shown.peek()!, site, keep, signal),

@@ -14,7 +14,12 @@ export function useStore(): Store {
 export type Say = (key: Key, values?: Record<string, string | number>) => string;
 
 export function useSay(): Say {
-  const language = useStore().language.value;
+  return sayIn(useStore());
+}
+
+/** Sentences in the language of a store. */
+export function sayIn(store: Store): Say {
+  const language = store.language.value;
   return (key, values) => say(language, key, values);
 }
 

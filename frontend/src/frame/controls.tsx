@@ -1,33 +1,12 @@
 // What is shown: layer, heads, kind, segments, threshold, level.
 
 import { hasWords } from "../compute/axis";
-import { MEASURES } from "../compute/digest";
-import { isKnown } from "../data/report";
-import { figure, headColour } from "../marks/scales";
+import { headColour } from "../marks/scales";
 import { samePlace } from "../state/store";
 import { isKey } from "../words/page";
 import { type Say, useSay, useStore } from "./context";
-import { wordFor } from "./report";
 
-export function Controls() {
-  const { selection, powers } = useStore();
-  const { view } = selection.value;
-  if (view === "compare" || view === "studies") return null; // they bring their own
-  return (
-    <div class="controls">
-      {view !== "walk" && <Kinds />}
-      {view !== "atlas" && (view !== "walk" || powers.walks) && <Layers />}
-      {view !== "atlas" && <HeadPatches single={view !== "heads"} />}
-      {(view === "heads" || view === "matrix") && <Segments />}
-      {view !== "neurons" && view !== "walk" && <Level />}
-      {(view === "heads" || view === "matrix") && <Special />}
-      {view === "heads" && <Threshold />}
-      {view === "atlas" && <Order />}
-    </div>
-  );
-}
-
-/** Which one head: for views that bring their own controls. */
+/** Which one head. */
 export function OneHead() {
   return (
     <>
@@ -66,7 +45,7 @@ export function Choice<T extends string>(props: {
 
 const named = (tell: Say, name: string): string => (isKey(name) ? tell(name) : name);
 
-function Kinds() {
+export function Kinds() {
   const store = useStore();
   const tell = useSay();
   if (store.kinds.length < 2) return null;
@@ -81,7 +60,7 @@ function Kinds() {
   );
 }
 
-function Layers() {
+export function Layers() {
   const store = useStore();
   const tell = useSay();
   const { layer, part } = store.selection.value;
@@ -141,7 +120,7 @@ function Layers() {
 }
 
 /** Heads as coloured patches with their numbers. */
-function HeadPatches({ single }: { single: boolean }) {
+export function HeadPatches({ single = false }: { single?: boolean }) {
   const store = useStore();
   const tell = useSay();
   const chosen = single ? [store.lead] : store.selection.value.heads;
@@ -191,7 +170,7 @@ function HeadPatches({ single }: { single: boolean }) {
   );
 }
 
-function Segments() {
+export function Segments() {
   const store = useStore();
   const tell = useSay();
   const site = store.site.value;
@@ -220,7 +199,7 @@ function Segments() {
   );
 }
 
-function Level() {
+export function Level() {
   const store = useStore();
   const tell = useSay();
   const { query, key } = store.site.value;
@@ -236,7 +215,7 @@ function Level() {
   );
 }
 
-function Special() {
+export function Special() {
   const store = useStore();
   const tell = useSay();
   const { query, key } = store.site.value;
@@ -251,93 +230,5 @@ function Special() {
       />{" "}
       {tell("special")}
     </label>
-  );
-}
-
-const STEPS = 100;
-
-/** A slider that is fine near zero, where most weights are. */
-function Threshold() {
-  const store = useStore();
-  const tell = useSay();
-  const { threshold } = store.selection.value;
-  const value = Math.round(Math.cbrt(Math.min(1, threshold)) * STEPS);
-  return (
-    <label class="slider">
-      {tell("threshold")}{" "}
-      <input
-        type="range"
-        min="0"
-        max={STEPS}
-        value={value}
-        data-control="threshold"
-        onInput={(event) =>
-          store.set({ threshold: Number(((Number(event.currentTarget.value) / STEPS) ** 3).toPrecision(3)) })
-        }
-      />{" "}
-      <output>{figure(threshold, 2)}</output>
-    </label>
-  );
-}
-
-/** What the atlas is sorted by: measures that came with the page, or else those counted here. */
-function Order() {
-  const store = useStore();
-  const tell = useSay();
-  const given = [...new Set(store.page.sites.flatMap((site) => Object.keys(site.measures)))];
-  const own = isKnown(store.page) ? [] : MEASURES.filter((measure) => !given.includes(measure));
-  const name = (measure: string) => {
-    const key = `measure_${measure}`;
-    return isKey(key) ? tell(key) : wordFor(tell, measure);
-  };
-  return (
-    <label>
-      {tell("order")}{" "}
-      <select
-        value={store.order.value}
-        data-control="order"
-        onChange={(event) => (store.order.value = event.currentTarget.value)}
-      >
-        <option value="grid">{tell("orderGrid")}</option>
-        {[...given, ...own].map((measure) => (
-          <option key={measure} value={measure}>
-            {name(measure)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-/** The tabs. */
-export function Tabs() {
-  const store = useStore();
-  const tell = useSay();
-  const current = store.selection.value.view;
-  const move = (event: KeyboardEvent) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step) return;
-    event.stopPropagation();
-    event.preventDefault();
-    const next = store.views[(store.views.indexOf(current) + step + store.views.length) % store.views.length];
-    store.set({ view: next });
-    (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`[data-view=${next}]`)?.focus();
-  };
-  return (
-    <div class="tabs" role="tablist" aria-label={tell("views")} onKeyDown={move}>
-      {store.views.map((view) => (
-        <button
-          key={view}
-          type="button"
-          role="tab"
-          data-view={view}
-          aria-selected={view === current}
-          tabIndex={view === current ? 0 : -1}
-          onClick={() => store.set({ view })}
-        >
-          {tell(view)}
-        </button>
-      ))}
-    </div>
   );
 }

@@ -10,8 +10,6 @@ import { isKnown } from "../data/report";
 import { isHere } from "../data/wire";
 import { brief, figure } from "../marks/scales";
 import { shownBy } from "../state/shown";
-import type { View } from "../state/store";
-import { PairAbout } from "../views/neurons/pair";
 import type { Key } from "../words/page";
 import { useSay, useStore } from "./context";
 import { Cautions, Findings } from "./report";
@@ -19,19 +17,14 @@ import { Switch } from "./switch";
 
 const LISTED = 8;
 const LONG = 1024; // rows from which a head is described by a sample
-const HINTS: Partial<Record<View, Key>> = {
-  atlas: "atlasHint",
-  heads: "hoverHint",
-  matrix: "matrixHint",
-  neurons: "chooseQuery",
-};
 const digests = new WeakMap<Lens, Digest>();
 
 export function Inspector({ more: More }: { more?: FunctionComponent }) {
   const store = useStore();
   const tell = useSay();
-  const { layer, heads, view } = store.selection.value;
-  const single = heads.length === 1 || view !== "heads";
+  const { layer, heads } = store.selection.value;
+  const { Report, heads: shown } = store.view;
+  const single = heads.length === 1 || shown !== "some";
   const pointed = store.pointed.value;
   const title = pointed
     ? tell("layerHead", { layer: pointed.site.layer, head: pointed.head })
@@ -44,7 +37,7 @@ export function Inspector({ more: More }: { more?: FunctionComponent }) {
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
       {single && <Switch place={store.place} />}
       {More && <More />}
-      {view === "neurons" ? <PairAbout /> : <Chosen />}
+      {Report ? <Report /> : <Chosen />}
       <Pins />
       <Cautions />
       <Facts />
@@ -123,8 +116,9 @@ function Chosen() {
   const store = useStore();
   const tell = useSay();
   const { queries, keys, toKeys, toQueries } = store.active.value;
-  const { heads, view } = store.selection.value;
-  if (!queries.length && !keys.length) return <p class="hint">{tell(HINTS[view] ?? "hoverHint")}</p>;
+  const { heads } = store.selection.value;
+  const { hint } = store.view;
+  if (!queries.length && !keys.length) return hint ? <p class="hint">{tell(hint)}</p> : null;
   const shown = shownBy(store.rows.value, store.columns.value, store.selection.value);
   const title = (labels: string[], list: number[], one: Key, many: Key) =>
     list.length === 1 ? tell(one, { text: labels[list[0]] }) : tell(many, { count: list.length });

@@ -15,10 +15,10 @@ export function onKey(event: KeyboardEvent, store: Store, help: Signal<boolean>)
 }
 
 function actions(store: Store, help: Signal<boolean>): Record<string, () => void> {
-  const views = store.views.map((view, i) => [String(i + 1), () => store.set({ view })] as const);
+  const views = store.views.map(({ id }, i) => [String(i + 1), () => store.set({ view: id })] as const);
   return {
     ...Object.fromEntries(views),
-    ...(store.selection.peek().view === "walk" ? walking(store) : looking(store)),
+    ...(store.view.keys?.(store) ?? looking(store)),
     Escape: () => {
       help.value = false;
       store.enlarged.value = false;
@@ -44,14 +44,8 @@ const looking = (store: Store) => ({
   ArrowRight: () => step(store, "head", 1),
 });
 
-const walking = (store: Store) => ({
-  ArrowUp: () => step(store, "head", -1),
-  ArrowDown: () => step(store, "head", 1),
-  ArrowLeft: () => store.set({ step: Math.max(0, store.selection.peek().step - 1) }),
-  ArrowRight: () => store.set({ step: store.selection.peek().step + 1 }),
-});
-
-function step(store: Store, what: "layer" | "head", by: number): void {
+/** Go to the next layer or head, or the one before. */
+export function step(store: Store, what: "layer" | "head", by: number): void {
   const { layer } = store.selection.peek();
   const all = what === "layer" ? store.layers() : store.site.peek().heads;
   const next = all[all.indexOf(what === "layer" ? layer : store.lead) + by];

@@ -4,39 +4,26 @@ import { type Pen, SvgPen } from "../marks/pen";
 import { palette } from "../marks/scales";
 import type { Store } from "../state/store";
 
-/** Draws a view on a pen of a given width and tells how high it became. */
-export type Draw = (pen: Pen, width: number) => number;
-
-const drawers = new WeakMap<Store, Draw>();
 const WIDTH = 860;
 const MARGIN = 24;
 const SMALL = 11;
 
-/** Name what "save picture" draws while a view is shown; call the result when it is gone. */
-export function savedBy(store: Store, draw: Draw): () => void {
-  drawers.set(store, draw);
-  return () => {
-    if (drawers.get(store) === draw) drawers.delete(store);
-  };
-}
-
 /** Where a picture comes from: model, view, layer, heads, version. */
 function smallPrint(store: Store): string {
-  const { view, kind, layer, heads, carry, relative } = store.selection.peek();
+  const { kind, layer, heads, carry, relative } = store.selection.peek();
   const model = String(store.page.facts.model ?? "maps");
   const numbers = heads.length > 8 ? `${heads.length} heads` : `head ${heads.join(", ")}`;
   const what = carry === "weights" ? "weights" : relative ? "shares" : "contributions";
-  const place = view === "atlas" ? "all heads" : `${kind} layer ${layer}, ${numbers}`;
+  const place = store.view.heads === "all" ? "all heads" : `${kind} layer ${layer}, ${numbers}`;
   return `${model} · ${place} · ${what} · regard ${store.page.made}`;
 }
 
 /** The current view as SVG; null where it cannot be drawn. */
 export function svgOf(store: Store): string | null {
-  const draw = drawers.get(store);
-  if (!draw) return null;
   const colours = palette(store.theme.peek());
   const pen = new SvgPen();
-  const height = draw(shifted(pen, MARGIN, MARGIN), WIDTH - 2 * MARGIN);
+  const height = store.view.picture?.(shifted(pen, MARGIN, MARGIN), store, WIDTH - 2 * MARGIN) ?? null;
+  if (height === null) return null;
   const y = MARGIN + height + 20;
   pen.text(MARGIN, y, smallPrint(store), { colour: colours.quiet, size: SMALL, mono: false });
   return pen.document(WIDTH, Math.ceil(y + MARGIN), colours.ground);
@@ -54,7 +41,8 @@ export function download(name: string, content: Blob, doc: Document): void {
 /** What the file of the current view is called. */
 export function pictureName(store: Store): string {
   const { view, layer, heads } = store.selection.peek();
-  const place = view === "atlas" ? "" : `-layer${layer}${heads.length === 1 ? `-head${heads[0]}` : ""}`;
+  const place =
+    store.view.heads === "all" ? "" : `-layer${layer}${heads.length === 1 ? `-head${heads[0]}` : ""}`;
   return `regard-${view}${place}`;
 }
 

@@ -78,7 +78,7 @@ export function Cautions() {
   const { cautions } = store.page;
   if (!cautions.length) return null;
   return (
-    <details class="cautions" open={store.selection.value.view === "atlas"}>
+    <details class="cautions" open={store.view.heads === "all"}>
       <summary>{tell("cautions")}</summary>
       <ul class="plain-list" lang="en">
         {cautions.map((sentence) => (

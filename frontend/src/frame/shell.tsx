@@ -1,19 +1,17 @@
 // The frame around the views: name, switches, tabs, controls, inspector, keys.
 
+import "./style.css";
+import "./controls.css";
+import "./inspector.css";
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { View } from "../state/store";
-import { Atlas } from "../views/atlas/atlas";
-import { Heads } from "../views/heads/heads";
-import { Matrix } from "../views/matrix/matrix";
-import { Neurons } from "../views/neurons/neurons";
-import { Walk } from "../walk/view";
 import { useSay, useStore } from "./context";
-import { Choice, Controls, Tabs } from "./controls";
+import { Choice } from "./controls";
 import { Inspector } from "./inspector";
 import { onKey } from "./keys";
 import { savePicture } from "./picture";
+import { Tabs } from "./tabs";
 
 export interface ShellOptions {
   frame: boolean; // the page's own header; a notebook cell goes without
@@ -26,10 +24,7 @@ export interface Slots {
   tools?: FunctionComponent;
   aside?: FunctionComponent; // in the inspector, below what is said of the head
   keys?: readonly string[]; // sentences about more keys
-  views?: Partial<Record<View, FunctionComponent>>;
 }
-
-const WIDE: readonly View[] = ["walk", "compare", "studies"]; // views that take the whole width
 
 export function Shell({ frame, slots = {} }: ShellOptions) {
   const store = useStore();
@@ -44,10 +39,7 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
     });
     return () => abort.abort();
   }, [store, frame]);
-  const { view } = store.selection.value;
-  const views = { atlas: Atlas, heads: Heads, matrix: Matrix, neurons: Neurons, walk: Walk, ...slots.views };
-  const View = views[view as keyof typeof views] ?? Heads;
-  const wide = WIDE.includes(view);
+  const { Component, Controls, wide } = store.view;
   const Top = slots.header ?? Header;
   return (
     <div class="regard" data-theme={theme.value} lang={language.value} ref={root} tabIndex={-1}>
@@ -58,9 +50,13 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
         {!wide && <Carry />}
         <Tools help={() => (help.value = true)} more={slots.tools} />
       </div>
-      <Controls />
+      {Controls && (
+        <div class="controls">
+          <Controls />
+        </div>
+      )}
       <main class="body">
-        <View />
+        <Component />
         {!wide && <Inspector more={slots.aside} />}
       </main>
       {help.value && <Help close={() => (help.value = false)} more={slots.keys ?? []} />}
@@ -169,30 +165,21 @@ function Tools({ help, more: More }: { help: () => void; more?: FunctionComponen
   );
 }
 
-const HELP = [
-  "hover",
-  "click",
-  "double",
-  "esc",
-  "layers",
-  "heads",
-  "views",
-  "walk",
-  "carry",
-  "words",
-  "help",
-] as const;
+const GESTURES = ["help_hover", "help_click", "help_double", "help_esc"] as const;
+const KEYS = ["help_layers", "help_heads", "help_views"] as const;
+const SWITCHES = ["help_carry", "help_words", "help_help"] as const;
 
 function Help({ close, more }: { close: () => void; more: readonly string[] }) {
   const tell = useSay();
   const box = useRef<HTMLDialogElement>(null);
+  const own = useStore().views.flatMap(({ help }) => help ?? []);
   useEffect(() => box.current?.showModal(), []);
   return (
     <dialog class="help" aria-label={tell("keys")} ref={box} onClose={close}>
       <h2>{tell("keys")}</h2>
       <ul>
-        {HELP.map((name) => (
-          <li key={name}>{tell(`help_${name}`)}</li>
+        {[...GESTURES, ...KEYS, ...own, ...SWITCHES].map((key) => (
+          <li key={key}>{tell(key)}</li>
         ))}
         {more.map((sentence) => (
           <li key={sentence}>{sentence}</li>

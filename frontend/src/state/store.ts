@@ -1,6 +1,6 @@
-// The one selection that all views share, what is derived from it, and its form in the page's address.
+// The one selection that all views share, and what is derived from it.
 
-import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Active, activity, merged } from "../compute/active";
 import { release } from "../compute/attention";
 import type { Axis, Level } from "../compute/axis";
@@ -9,12 +9,12 @@ import type { Tint } from "../data/report";
 import { isHere, type Page, type Site } from "../data/wire";
 import type { Theme } from "../marks/scales";
 import type { Language } from "../words/page";
+import type { View } from "./view";
 
-export const VIEWS = ["atlas", "heads", "matrix", "neurons", "walk", "compare", "studies"] as const;
-export type View = (typeof VIEWS)[number];
+const USUAL = "heads"; // the view that is open where none is named
 
 export interface Selection {
-  view: View;
+  view: string; // its id
   kind: string;
   layer: number;
   part: number;
@@ -50,11 +50,8 @@ export interface Place {
 export const samePlace = (a: Place, b: Place): boolean =>
   a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
-const OWN = ["atlas", "heads", "matrix", "neurons", "walk"] as const; // views of a page alone
-
 /** What only a page with a model behind it can do. */
 export interface Powers {
-  views?: readonly View[];
   walks?: () => boolean; // whether a walk can be asked for
   switching?: (place: Place) => void;
   /** The site with its weights; `keep` puts them into the page. */
@@ -87,6 +84,7 @@ export class Store {
     page: Page,
     theme: Theme,
     language: Language,
+    private readonly registry: readonly View[],
     readonly powers: Powers = {},
   ) {
     this.shown = signal({ page, edition: 0, lenses: new Lenses(page) });
@@ -128,9 +126,13 @@ export class Store {
 
   /** The views there are. */
   get views(): View[] {
-    const walks = this.page.walk !== null || (this.powers.walks?.() ?? false);
-    const here = (view: View) => view !== "walk" || walks;
-    return [...OWN.filter(here), ...(this.powers.views ?? [])];
+    return this.registry.filter((view) => view.here?.(this) ?? true);
+  }
+
+  /** The view that is open. */
+  get view(): View {
+    const { view } = this.selection.value;
+    return this.registry.find(({ id }) => id === view)!;
   }
 
   /** Show another page. What is chosen stays where it can: other words in the same model move no layer and no head. */
@@ -162,7 +164,8 @@ export class Store {
 
   /** Change some of the selection; what does not exist is put right, what is not here yet is fetched first. */
   set(change: Partial<Selection>): void {
-    const next = this.repaired({ ...this.selection.peek(), ...change });
+    const before = this.selection.peek();
+    const next = this.repaired({ ...before, ...change }, before.view);
     const site = this.find(next)!;
     const number = ++this.asked;
     if (!isHere(site) && this.powers.fetch) {
@@ -208,8 +211,9 @@ export class Store {
   }
 
   /** A selection that names only what is there. */
-  private repaired(next: Selection): Selection {
-    if (!this.views.includes(next.view)) next.view = "heads";
+  private repaired(next: Selection, current = USUAL): Selection {
+    const views = this.views.map(({ id }) => id);
+    if (!views.includes(next.view)) next.view = views.includes(current) ? current : USUAL;
     if (!this.kinds.includes(next.kind)) next.kind = this.kinds[0];
     const layers = this.layers(next.kind);
     if (!layers.includes(next.layer)) next.layer = nearest(layers, next.layer);
@@ -233,7 +237,7 @@ function nearest(numbers: number[], wanted: number): number {
 function initial(page: Page): Selection {
   const { view, kind, layer, part, heads } = page.selection;
   return {
-    view: VIEWS.includes(view as View) ? (view as View) : "heads",
+    view,
     kind,
     layer,
     part,
@@ -251,72 +255,4 @@ function initial(page: Page): Selection {
     log: false,
     step: 0,
   };
-}
-
-const numbers = (text: string | null): number[] =>
-  text ? text.split(",").map(Number).filter(Number.isInteger) : [];
-
-/** The selection as the part of an address after #. */
-export function toHash(s: Selection): string {
-  const parts = new URLSearchParams({
-    view: s.view,
-    kind: s.kind,
-    layer: String(s.layer),
-    heads: s.heads.join(","),
-  });
-  if (s.part) parts.set("part", String(s.part));
-  if (s.queries.length) parts.set("queries", s.queries.join(","));
-  if (s.keys.length) parts.set("keys", s.keys.join(","));
-  if (s.pairs.length) parts.set("pairs", s.pairs.flat().join(","));
-  if (s.carry !== "weights") parts.set("carry", s.relative ? "shares" : s.carry);
-  if (s.level !== "tokens") parts.set("level", s.level);
-  if (!s.special) parts.set("special", "0");
-  if (s.threshold) parts.set("threshold", String(s.threshold));
-  if (s.from !== null && s.to !== null) parts.set("segments", `${s.from},${s.to}`);
-  if (s.log) parts.set("log", "1");
-  if (s.step) parts.set("step", String(s.step));
-  return parts.toString().replace(/%2C/g, ",");
-}
-
-/** What an address says of the selection; anything unreadable is left out. */
-export function fromHash(hash: string): Partial<Selection> {
-  const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  if (!parts.has("view") && !parts.has("layer")) return {};
-  const segments = numbers(parts.get("segments"));
-  const pairs = numbers(parts.get("pairs"));
-  const carry = parts.get("carry");
-  const change: Partial<Selection> = {
-    part: Number(parts.get("part") ?? 0),
-    queries: numbers(parts.get("queries")),
-    keys: numbers(parts.get("keys")),
-    pairs: pairs.flatMap((q, i) => (i % 2 ? [] : [[q, pairs[i + 1] ?? -1] as [number, number]])),
-    carry: carry ? "contributions" : "weights",
-    relative: carry === "shares",
-    level: parts.get("level") === "words" ? "words" : "tokens",
-    special: parts.get("special") !== "0",
-    threshold: Math.max(0, Number(parts.get("threshold") ?? 0)) || 0,
-    from: segments.length === 2 ? segments[0] : null,
-    to: segments.length === 2 ? segments[1] : null,
-    log: parts.get("log") === "1",
-    step: Math.max(0, Math.trunc(Number(parts.get("step") ?? 0))) || 0,
-  };
-  const view = parts.get("view") as View;
-  if (VIEWS.includes(view)) change.view = view;
-  if (parts.get("kind")) change.kind = parts.get("kind")!;
-  if (parts.has("layer") && Number.isInteger(Number(parts.get("layer"))))
-    change.layer = Number(parts.get("layer"));
-  if (parts.has("heads")) change.heads = numbers(parts.get("heads"));
-  return change;
-}
-
-/** Keep the address and the selection the same. */
-export function syncAddress(store: Store, signal: AbortSignal): void {
-  if (location.protocol === "about:") return; // a page inside another one (a study's report) has no address of its own
-  store.set(fromHash(location.hash));
-  const stop = effect(() => {
-    const hash = `#${toHash(store.selection.value)}`;
-    if (hash !== location.hash) history.replaceState(null, "", hash);
-  });
-  signal.addEventListener("abort", stop);
-  window.addEventListener("hashchange", () => store.set(fromHash(location.hash)), { signal });
 }

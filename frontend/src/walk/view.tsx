@@ -2,11 +2,12 @@
 
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../frame/context";
-import { savedBy } from "../frame/picture";
+import { useSay, useStore } from "../frame/context";
+import { mark, stage } from "../frame/drawn";
+import { Notice } from "../frame/notice";
+import type { Pen } from "../marks/pen";
 import { brief } from "../marks/scales";
 import type { Store } from "../state/store";
-import { mark } from "../views/heads/heads";
 import { type StepId, wordsOf } from "../words/steps";
 import { label } from "../words/walk";
 import type { WalkData } from "./data";
@@ -19,9 +20,17 @@ import { Loss, listed, Predict, type Tell, Tokens } from "./tables";
 
 const SWITCHES = ["scaling", "masking", "symmetric", "single", "permuted", "positions"] as const;
 
+const drawn = stage<Scene>();
+
+/** A page without its walk yet is waiting for it. */
 export function Walk() {
+  const { walk } = useStore().page;
+  const tell = useSay();
+  return walk ? <Steps data={walk} /> : <Notice text={tell("working")} />;
+}
+
+function Steps({ data }: { data: WalkData }) {
   const store = useStore();
-  const data = store.page.walk!;
   const steps = stepsOf(data);
   const language = store.language.value;
   const tell: Tell = (key, values) => label(language, key, values);
@@ -47,15 +56,10 @@ export function Walk() {
     ...{ title, formula, text, changed, table, equations: made },
     ...{ chosen: pair?.at ?? null, theme: store.theme.value },
   };
-  const root = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const paint = (shown: Parameters<typeof coloured>[1]) =>
-      coloured(root.current!.ownerDocument, shown, scene.current!.theme);
-    return savedBy(store, (pen, width) => drawScene(pen, scene.current!, width, paint));
-  }, [store]);
+  drawn.use(store, () => scene.current!);
   const go = (step: number) => store.set({ step });
   return (
-    <div class="walk" ref={root}>
+    <div class="walk">
       <nav class="steps" aria-label={tell("step", { at: at + 1, all: steps.length })}>
         <ol>
           {steps.map((step, i) => (
@@ -107,6 +111,11 @@ export function Walk() {
       </section>
     </div>
   );
+}
+
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const scene = drawn.of(store);
+  return scene && drawScene(pen, scene, width, (shown) => coloured(document, shown, scene.theme));
 }
 
 function wordsIn(sides: ReadonlyMap<string, { text: string[] }>): Words {

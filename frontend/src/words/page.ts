@@ -10,6 +10,7 @@ const TABLE = {
   walk: ["Walk", "逐步"],
   compare: ["Compare", "对比"],
   studies: ["Studies", "研究"],
+  working: ["working …", "计算中……"],
   views: ["Views", "视图"],
   layer: ["Layer", "层"],
   head: ["Head", "头"],

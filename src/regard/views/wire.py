@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from regard.transformer.walk import Walk
 
 VERSION = 1
-VIEWS = ("heads", "atlas", "matrix", "neurons", "walk")
+VIEWS: tuple[str, ...] = tuple(json.loads((files("regard") / "static" / "views.json").read_text("utf-8")))
 _EXACT = 2_000_000  # bytes of q, k or maps that travel as float32; more are packed
 _LONG = 1024  # keys from which rows carry their log-sum-exp, so that a tile needs no whole row
 _LAYOUT = ("row", "column", "word")

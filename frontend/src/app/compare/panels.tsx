@@ -1,16 +1,16 @@
 // A, B and A − B as maps on the same scale, with the cell under the pointer marked in all of them.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Axis } from "../../compute/axis";
 import type { Lens } from "../../compute/lens";
 import { useStore } from "../../frame/context";
-import { savedBy } from "../../frame/picture";
+import { mark, stage } from "../../frame/drawn";
 import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
 import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
 import { brief, figure, palette, type Theme } from "../../marks/scales";
-import { mark } from "../../views/heads/heads";
+import type { Store } from "../../state/store";
 import { type Tell, useSession, useTell } from "../context";
 import type { Session } from "../session";
 import { type Difference, otherWords, type Picture } from "./difference";
@@ -30,6 +30,8 @@ interface Panel {
 }
 
 type Cell = { query: number; key: number; panel: string } | null;
+
+const drawn = stage<{ panels: Panel[]; top: number }>();
 
 export function Panels({ a, b, difference }: Heads & { difference: Difference }) {
   const store = useStore();
@@ -52,17 +54,7 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
   const across = Math.max(1, Math.min(panels.length, Math.floor((width.value + GAP) / (NARROW + GAP))));
   const room = Math.min(560, (width.value - GAP * (across - 1)) / across);
   const top = Math.max(difference.a.top, difference.b.top);
-  useEffect(
-    () =>
-      savedBy(store, (pen, wide) => {
-        const each = (wide - GAP * (panels.length - 1)) / panels.length;
-        const heights = panels.map((panel, i) =>
-          draw(moved(pen, i * (each + GAP)), panel, each, top, null, store.theme.peek()),
-        );
-        return Math.max(...heights);
-      }),
-    [store, a, b, difference],
-  );
+  drawn.use(store, () => ({ panels, top }), [a, b, difference]);
   const numbers = ({ site, index }: Lens) => `${site.layer}.${site.heads[index]}`;
   const [one, two] = whatOf(session, tell);
   const names = {
@@ -95,6 +87,16 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
       </p>
     </div>
   );
+}
+
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const { panels, top } = drawn.of(store) ?? { panels: [], top: 0 };
+  if (!panels.length) return null;
+  const each = (width - GAP * (panels.length - 1)) / panels.length;
+  const heights = panels.map((panel, i) =>
+    draw(moved(pen, i * (each + GAP)), panel, each, top, null, store.theme.peek()),
+  );
+  return Math.max(...heights);
 }
 
 /** What the two sides are. */

@@ -9,15 +9,16 @@ import { Lens } from "../../compute/lens";
 import { type Cell, colourOf, isKnown, measureOf, NONE, namesOf } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
-import { savedBy } from "../../frame/picture";
+import { mark, stage } from "../../frame/drawn";
 import { Switch } from "../../frame/switch";
 import type { Pen } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { mark } from "../heads/heads";
-import { Plot, type PlotState } from "../matrix/plot";
+import { Plot, type PlotState, picture as plotPicture } from "../matrix/plot";
 import { GridOf, nameOf, paint, Thumb } from "./grid";
 import { Legend } from "./legend";
+
+const drawn = stage<Map<string, Digest>>();
 
 export function Atlas() {
   const store = useStore();
@@ -40,7 +41,7 @@ export function Atlas() {
     });
     return () => abort.abort();
   });
-  useEffect(() => savedBy(store, (pen, width) => picture(pen, store, found.peek(), width)), [store]);
+  drawn.use(store, () => found.peek());
   const all = cellsOf(store);
   const chosen = all.filter(
     ({ site, head }) =>
@@ -141,6 +142,7 @@ function Enlarged({ tell }: { tell: Say }) {
   useEffect(() => box.current?.focus(), []);
   const { layer } = store.selection.value;
   const close = () => (store.enlarged.value = false);
+  const views = store.views.filter((view) => view.heads !== "all" && !view.wide);
   return (
     <div
       class="enlarged"
@@ -153,18 +155,18 @@ function Enlarged({ tell }: { tell: Say }) {
         <strong>{tell("layerHead", { layer, head: store.lead })}</strong>
         <span class="fill" />
         <Switch place={store.place} />
-        {(["heads", "matrix", "neurons"] as const).map((view) => (
+        {views.map(({ id, title }) => (
           <button
-            key={view}
+            key={id}
             type="button"
             class="plain"
-            data-open={view}
+            data-open={id}
             onClick={() => {
               close();
-              store.set({ view });
+              store.set({ view: id });
             }}
           >
-            {tell("open", { view: tell(view) })}
+            {tell("open", { view: tell(title) })}
           </button>
         ))}
         <button type="button" class="plain" aria-label={tell("close")} onClick={close}>
@@ -180,7 +182,10 @@ const GAP = 6;
 const LABEL = 28;
 const STRIP = 5;
 
-function picture(pen: Pen, store: Store, found: Map<string, Digest>, width: number): number {
+/** All maps, or the one that is shown large. */
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const found = drawn.of(store);
+  if (store.enlarged.peek() || !found) return plotPicture(pen, store, width);
   const colours = palette(store.theme.value);
   const cells = cellsOf(store);
   const columns = [...new Set(cells.map(({ head }) => head))];

@@ -1,22 +1,24 @@
 // The head view: two columns of tokens, lines from queries to keys.
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Active } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
 import { FAINT } from "../../compute/links";
 import { useQuantity, useSay, useStore } from "../../frame/context";
+import { mark, stage } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
-import { savedBy } from "../../frame/picture";
 import { useSeen } from "../../frame/scroller";
 import { cells, type Geometry, geometry, type Label, labels, links, ROW } from "../../marks/columns";
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
 import { NOTHING, type Store } from "../../state/store";
-import { isVision, Patches } from "./patches";
+import { isVision, Patches, picture as patchesPicture } from "./patches";
 import { type Scene, sceneKey, sceneOf } from "./scene";
+
+const lines = stage<Scene>();
 
 export function Heads() {
   const store = useStore();
@@ -82,7 +84,7 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
     back.current!.style.opacity = active ? "0" : "1";
     if (active) mark("regard:hover");
   });
-  useEffect(() => savedBy(store, (pen, width) => picture(pen, store, drawn.peek(), width)), [store]);
+  lines.use(store, () => drawn.peek());
 
   const g = geometry(box.value.width || 800, scene.heads.length, scene.widest);
   const { count, top, left } = scene.links;
@@ -249,15 +251,11 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
   };
 }
 
-function picture(pen: Pen, store: Store, scene: Scene, width: number): number {
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const scene = lines.of(store);
+  if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : null;
   const height = Math.max(scene.rows.list.length, scene.columns.list.length) * ROW;
   const g = geometry(width, scene.heads.length, scene.widest);
   if (!drawFront(pen, store, scene, g, 0, height)) drawLinks(pen, scene, g, 0, height);
   return height;
-}
-
-/** Tell benchmarks and tests when something was drawn. */
-export function mark(name: string): void {
-  performance.clearMarks(name);
-  performance.mark(name);
 }

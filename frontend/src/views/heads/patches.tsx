@@ -2,17 +2,17 @@
 // ([CLS], text) stand below as words.
 
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { activity } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
 import { useQuantity, useSay, useStore } from "../../frame/context";
-import { savedBy } from "../../frame/picture";
+import { mark } from "../../frame/drawn";
 import { type Grid, gridOf, imageCanvas, patchImage } from "../../marks/patches";
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import { positions } from "../../state/shown";
 import { NOTHING, type Store } from "../../state/store";
-import { mark, toggle } from "./heads";
+import { toggle } from "./heads";
 
 const SIZE = 340; // side of a picture, in CSS pixels
 
@@ -25,7 +25,6 @@ export function Patches() {
   const store = useStore();
   const tell = useSay();
   const quantity = useQuantity();
-  useEffect(() => savedBy(store, (pen, width) => picture(pen, store, width)), [store]);
   return (
     <div class="stage">
       <p class="legend">{tell("legendPatches", { what: quantity })}</p>
@@ -171,7 +170,7 @@ function drawPanel(pen: Pen, store: Store, side: "query" | "key", x: number): vo
   patchImage(pen, grid, imageCanvas(axis.side), values, lit, x, SIZE, colours);
 }
 
-function picture(pen: Pen, store: Store, width: number): number {
+export function picture(pen: Pen, store: Store, width: number): number {
   drawPanel(pen, store, "query", 0);
   drawPanel(pen, store, "key", Math.min(width - SIZE, SIZE + 40));
   return SIZE;

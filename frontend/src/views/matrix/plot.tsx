@@ -5,14 +5,13 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { run, superseded } from "../../compute/jobs";
 import { TILE, type Tile, Tiles } from "../../compute/tiles";
 import { useSay, useStore } from "../../frame/context";
-import { savedBy } from "../../frame/picture";
+import { mark, stage } from "../../frame/drawn";
 import { axes, type Frame, type Zoom } from "../../marks/axes";
 import { heat } from "../../marks/heat";
 import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import { NOTHING, type Selection, type Store } from "../../state/store";
-import { mark } from "../heads/heads";
 import { type Gestures, listen } from "./gestures";
 
 /** What a plot shows, for the sentences around it. */
@@ -24,6 +23,7 @@ export interface PlotState {
   pool: number;
 }
 
+const drawn = stage<Tiles>();
 const painted = new WeakMap<Tile, { canvas: HTMLCanvasElement; key: string }>();
 
 export function Plot({ state }: { state: Signal<PlotState | null> }) {
@@ -121,7 +121,7 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
     drawOver(canvasPen(prepare(over.current!, width, height)), source.value, frame.value, zoom.value, store);
     mark("regard:hover");
   });
-  useEffect(() => savedBy(store, (pen, width) => picture(pen, store, source.peek(), width)), [store]);
+  drawn.use(store, () => source.peek());
 
   return (
     <div class="plot" ref={holder}>
@@ -142,10 +142,10 @@ function tilesOf(store: Store): Tiles {
   return new Tiles(store.lens(store.lead), { rows: rows.mask, columns: columns.mask });
 }
 
-/** Segments are chosen in the matrix; a map enlarged in the atlas is whole. */
+/** Segments are chosen for one head; a map enlarged among all is whole. */
 function shown(store: Store): Selection {
   const selection = store.selection.value;
-  return selection.view === "matrix" ? selection : { ...selection, from: null, to: null };
+  return store.view.heads !== "all" ? selection : { ...selection, from: null, to: null };
 }
 
 function tilesKey(store: Store): string {
@@ -297,7 +297,10 @@ function segmentRules(pen: Pen, { lens }: Tiles, frame: Frame, zoom: Zoom, colou
   }
 }
 
-function picture(pen: Pen, store: Store, tiles: Tiles, width: number): number {
+/** The whole map, whatever part of it is in sight. */
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const tiles = drawn.of(store);
+  if (!tiles) return null;
   const { rows, columns } = tiles.lens;
   const frame = frameOf(store, width, width);
   const scale = Math.min(24, frame.width / Math.max(columns.count, rows.count));

@@ -5,9 +5,9 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
 import { productOf } from "../../compute/pairs";
-import { useSay, useStore } from "../../frame/context";
+import { type Say, sayIn, useSay, useStore } from "../../frame/context";
+import { mark, stage } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
-import { savedBy } from "../../frame/picture";
 import { useSeen } from "../../frame/scroller";
 import { canvasPen, elided, type Pen, prepare } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
@@ -15,7 +15,6 @@ import { strip } from "../../marks/vectors";
 import { NOTHING, type Store } from "../../state/store";
 import { stepFor } from "../../walk/steps";
 import { label } from "../../words/walk";
-import { mark } from "../heads/heads";
 import {
   type Expanded,
   expand,
@@ -27,6 +26,8 @@ import {
   overview,
   queryStrip,
 } from "./table";
+
+const drawn = stage<Lens>();
 
 export function Neurons() {
   const store = useStore();
@@ -143,10 +144,7 @@ function Sheet({ lens, query }: { lens: Lens; query: number | null }) {
     drawBody(pen, store, source.value.lens, shown.value, at.value, top, height);
     mark("regard:drawn");
   });
-  useEffect(
-    () => savedBy(store, (pen, wide) => picture(pen, store, tell, source.peek().lens, wide)),
-    [store],
-  );
+  drawn.use(store, () => source.peek().lens);
   const rows = shown.value ? lens.columns.count : lens.rows.count;
   return (
     <div class="scroller" ref={scroller} onPointerLeave={() => (store.hover.value = NOTHING)}>
@@ -214,13 +212,7 @@ function togglePair(store: Store, query: number, key: number): void {
   store.set({ pairs: rest.length < pairs.length ? rest : [...pairs, [query, key]] });
 }
 
-function drawHead(
-  pen: Pen,
-  store: Store,
-  tell: ReturnType<typeof useSay>,
-  shown: Expanded | null,
-  at: Layout,
-): void {
+function drawHead(pen: Pen, store: Store, tell: Say, shown: Expanded | null, at: Layout): void {
   const colours = palette(store.theme.value);
   const title = (x: number, text: string, align: "start" | "end" = "start") =>
     pen.text(x, LINE * 1.5, text, { colour: colours.quiet, size: 12, align, mono: false });
@@ -307,12 +299,14 @@ function PairStrip({ lens, query, key_ }: { lens: Lens; query: number; key_: num
   return <canvas ref={canvas} aria-hidden="true" />;
 }
 
-function picture(pen: Pen, store: Store, tell: ReturnType<typeof useSay>, lens: Lens, wide: number): number {
+export function picture(pen: Pen, store: Store, wide: number): number | null {
+  const lens = drawn.of(store);
+  if (!lens) return null;
   const query = store.selection.peek().queries.at(-1);
   const shown = query === undefined ? null : expand(lens, query, store.ordered.peek());
   const at = layout(wide, width(lens.site));
   const height = (shown ? lens.columns.count : lens.rows.count) * LINE;
-  drawHead(pen, store, tell, shown, at);
+  drawHead(pen, store, sayIn(store), shown, at);
   drawBody(lower(pen, 2 * LINE), store, lens, shown, at, 0, height);
   return height + 2 * LINE;
 }
