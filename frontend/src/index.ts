@@ -14,7 +14,7 @@ import { syncAddress } from "./state/address";
 import { type Selection, Store } from "./state/store";
 import { VIEWS } from "./views";
 import { widget } from "./widget";
-import { type Language, preferred, say } from "./words/page";
+import { type Language, preferred, say } from "./words";
 
 export { given, http, inline, type Transport } from "./data/transport";
 export type { Selection } from "./state/store";

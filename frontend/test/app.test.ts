@@ -10,7 +10,8 @@ import { Lenses } from "../src/compute/lens";
 import type { Page } from "../src/data/wire";
 import { palette, twoSided } from "../src/marks/scales";
 import { Store } from "../src/state/store";
-import { isPhrase, phrase } from "../src/words/app";
+import { add, isKey, say } from "../src/words";
+import { APP } from "../src/words/app";
 import { distance as apart, EYES } from "./eyes";
 import { golden } from "./golden";
 
@@ -21,6 +22,7 @@ const finish = <T>(job: Generator<void, T>): T => {
   }
 };
 
+add(APP);
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
@@ -228,9 +230,9 @@ test("the other side of a comparison is another text, another model, or all head
 });
 
 test("sentences come in both languages with their values", () => {
-  expect(phrase("en", "studiesOf", { folder: "here" })).toBe("Studies in here");
-  expect(phrase("zh", "studiesOf", { folder: "here" })).toContain("here");
-  expect(isPhrase("toString")).toBe(false);
+  expect(say("en", "studiesOf", { folder: "here" })).toBe("Studies in here");
+  expect(say("zh", "studiesOf", { folder: "here" })).toContain("here");
+  expect(isKey("toString")).toBe(false);
 });
 
 test("the examples of a model come first, and one for its family where it has none", () => {

@@ -6,7 +6,7 @@ import { Tiles } from "../src/compute/tiles";
 import { fromHash, toHash } from "../src/state/address";
 import { type Selection, Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
-import { preferred, say } from "../src/words/page";
+import { preferred, say } from "../src/words";
 import { golden } from "./golden";
 
 const store = () => new Store(golden(), "light", "en", VIEWS);

@@ -1,11 +1,12 @@
 // What switching heads off changes: predictions, or hidden states, before and after.
 
+import type { Say } from "../frame/context";
 import "./effect.css";
 import { visible } from "../compute/axis";
 import { figure } from "../marks/scales";
-import { isPhrase } from "../words/app";
+import { isKey } from "../words";
 import type { Effect as Record } from "./api";
-import { sentenceOf, type Tell, useSession, useTell } from "./context";
+import { sentenceOf, useSession, useTell } from "./context";
 
 const LISTED = 9;
 const EVERYTHING = "(mean of all tokens)";
@@ -40,7 +41,7 @@ function Table({ found }: { found: Record }) {
   const compared = found.rows.some(({ before }) => before !== null);
   return (
     <>
-      <p class="app-note">{isPhrase(key) ? tell(key, { token }) : found.about}</p>
+      <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
       <table class="app-table">
         <thead>
           <tr>
@@ -111,7 +112,7 @@ function listed({ about, rows }: Record, mode: string): Record["rows"] {
 /** Three decimals, so that a column of probabilities can be read down. */
 const number = (value: number): string => value.toFixed(3).replace("-", "−");
 
-function modeName(mode: string, tell: Tell): string {
+function modeName(mode: string, tell: Say): string {
   const key = `mode_${mode}`;
-  return isPhrase(key) ? tell(key) : mode;
+  return isKey(key) ? tell(key) : mode;
 }

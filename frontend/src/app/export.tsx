@@ -5,7 +5,7 @@ import { useStore } from "../frame/context";
 import { download, pictureName, savePicture, svgOf } from "../frame/picture";
 import type { Store } from "../state/store";
 import { VIEWS } from "../views";
-import type { Phrase } from "../words/app";
+import type { Key } from "../words";
 import * as api from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Popover } from "./popover";
@@ -24,7 +24,7 @@ export function Export() {
   const kept = VIEWS.some(({ id: one }) => one === view) ? view : "heads"; // a page has no server
   const name = (session.shown.value?.model ?? "regard").replace(/.*\//, "").replace(/[^\w.-]+/g, "-");
   const drawn = store.view.picture !== undefined;
-  const offered: [string, Phrase, boolean, () => Promise<void> | void][] = [
+  const offered: [string, Key, boolean, () => Promise<void> | void][] = [
     [
       "page",
       "exportPage",

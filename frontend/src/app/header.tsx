@@ -1,7 +1,8 @@
 // The top of the app: which model, which sentences, and what is going on with them.
 
 import { useRef } from "preact/hooks";
-import { sentenceOf, type Tell, useSession, useTell } from "./context";
+import type { Say } from "../frame/context";
+import { sentenceOf, useSession, useTell } from "./context";
 import { Examples } from "./examples";
 import { Models } from "./models";
 import { Off } from "./off";
@@ -176,7 +177,7 @@ function Troubles() {
 }
 
 /** What to know about the walk that is shown. */
-function walkHints(session: Session, tell: Tell): string[] {
+function walkHints(session: Session, tell: Say): string[] {
   const page = session.store.value?.page;
   if (!page?.walk || session.store.value!.selection.value.view !== "walk") return [];
   const unknown = (page.facts.unknown as string[] | undefined) ?? [];

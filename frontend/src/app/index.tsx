@@ -7,7 +7,8 @@ import { StoreContext } from "../frame/context";
 import { Notice } from "../frame/notice";
 import { Shell } from "../frame/shell";
 import type { Theme } from "../marks/scales";
-import { type Language, preferred } from "../words/page";
+import { add, type Language, preferred } from "../words";
+import { APP } from "../words/app";
 import "./app.css";
 import { SessionContext, sentenceOf, useSession, useTell } from "./context";
 import { Effect } from "./effect";
@@ -15,6 +16,8 @@ import { Export } from "./export";
 import { Header } from "./header";
 import { Session } from "./session";
 import { APP_VIEWS } from "./views";
+
+add(APP);
 
 const Nothing = () => null;
 

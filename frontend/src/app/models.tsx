@@ -1,8 +1,9 @@
 // Which model looks: those of the list, and any other by its name or folder where the server allows it.
 
 import { useSignal } from "@preact/signals";
+import type { Say } from "../frame/context";
 import type { ModelRecord } from "./api";
-import { sentenceOf, type Tell, useSession, useTell } from "./context";
+import { sentenceOf, useSession, useTell } from "./context";
 import { Popover } from "./popover";
 import { type Trouble, troubleOf } from "./server";
 
@@ -50,7 +51,7 @@ export function Models() {
   );
 }
 
-const stateOf = ({ state, about }: ModelRecord, tell: Tell): string =>
+const stateOf = ({ state, about }: ModelRecord, tell: Say): string =>
   about ? `${(about.parameters / 1e6).toPrecision(2)} M` : tell(`state_${state}`);
 
 function Another({ close }: { close: () => void }) {

@@ -1,6 +1,6 @@
 // The heads that are switched off, and how.
 
-import { isPhrase } from "../words/app";
+import { isKey } from "../words";
 import { placeName } from "./address";
 import { useSession, useTell } from "./context";
 
@@ -13,10 +13,10 @@ export function Off() {
   const several = new Set(off.map(({ kind }) => kind)).size > 1 || off.some(({ kind }) => kind === "cross");
   const nameOf = (one: string) => {
     const key = `mode_${one}`;
-    return isPhrase(key) ? tell(key) : one;
+    return isKey(key) ? tell(key) : one;
   };
   const key = `modeHint_${mode}`;
-  const hint = isPhrase(key) ? tell(key, { count }) : "";
+  const hint = isKey(key) ? tell(key, { count }) : "";
   return (
     <div class="app-off" data-off>
       <span class="app-off-title">{tell("off")}</span>

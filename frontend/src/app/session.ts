@@ -6,7 +6,7 @@ import type { Theme } from "../marks/scales";
 import { fromHash, toHash } from "../state/address";
 import { type Place, type Selection, Store, samePlace } from "../state/store";
 import type { View } from "../state/view";
-import type { Language } from "../words/page";
+import type { Language } from "../words";
 import { type Ask, fromAddress, NOTHING_ASKED, type Other, toAddress } from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord } from "./api";

@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Store } from "../state/store";
-import { type Key, say } from "../words/page";
+import { type Key, say } from "../words";
 
 export const StoreContext = createContext<Store | null>(null);
 

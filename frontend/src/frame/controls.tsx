@@ -3,7 +3,7 @@
 import { hasWords } from "../compute/axis";
 import { headColour } from "../marks/scales";
 import { samePlace } from "../state/store";
-import { isKey } from "../words/page";
+import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
 
 /** Which one head. */

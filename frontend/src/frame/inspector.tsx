@@ -10,7 +10,7 @@ import { isKnown } from "../data/report";
 import { isHere } from "../data/wire";
 import { brief, figure } from "../marks/scales";
 import { shownBy } from "../state/shown";
-import type { Key } from "../words/page";
+import type { Key } from "../words";
 import { useSay, useStore } from "./context";
 import { Cautions, Findings } from "./report";
 import { Switch } from "./switch";

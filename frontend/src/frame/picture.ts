@@ -3,6 +3,7 @@
 import { type Pen, SvgPen } from "../marks/pen";
 import { palette } from "../marks/scales";
 import type { Store } from "../state/store";
+import { sayIn } from "./context";
 
 const WIDTH = 860;
 const MARGIN = 24;
@@ -11,11 +12,16 @@ const SMALL = 11;
 /** Where a picture comes from: model, view, layer, heads, version. */
 function smallPrint(store: Store): string {
   const { kind, layer, heads, carry, relative } = store.selection.peek();
-  const model = String(store.page.facts.model ?? "maps");
-  const numbers = heads.length > 8 ? `${heads.length} heads` : `head ${heads.join(", ")}`;
-  const what = carry === "weights" ? "weights" : relative ? "shares" : "contributions";
-  const place = store.view.heads === "all" ? "all heads" : `${kind} layer ${layer}, ${numbers}`;
-  return `${model} · ${place} · ${what} · regard ${store.page.made}`;
+  const tell = sayIn(store);
+  const model = String(store.page.facts.model ?? tell("printMaps"));
+  const few = heads.length <= 8;
+  const numbers = few
+    ? tell("printHead", { list: heads.join(", ") })
+    : tell("printHeads", { count: heads.length });
+  const what = tell(carry === "weights" ? "printWeights" : relative ? "printShares" : "printContributions");
+  const place =
+    store.view.heads === "all" ? tell("printAll") : tell("printPlace", { kind, layer, heads: numbers });
+  return tell("print", { model, place, what, version: store.page.made });
 }
 
 /** The current view as SVG; null where it cannot be drawn. */

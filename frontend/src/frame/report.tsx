@@ -3,7 +3,7 @@
 import { foundOf, measureOf, typeOf } from "../data/report";
 import type { Found } from "../data/wire";
 import { figure } from "../marks/scales";
-import { isKey } from "../words/page";
+import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
 
 /** The reader's word for a pattern, a type or a measure; names that somebody else gave stay as they are. */

@@ -8,7 +8,7 @@ import { type Carry, type Lens, Lenses, type Look } from "../compute/lens";
 import type { Tint } from "../data/report";
 import { isHere, type Page, type Site } from "../data/wire";
 import type { Theme } from "../marks/scales";
-import type { Language } from "../words/page";
+import type { Language } from "../words";
 import type { View } from "./view";
 
 const USUAL = "heads"; // the view that is open where none is named

@@ -2,7 +2,7 @@
 
 import type { FunctionComponent } from "preact";
 import type { Pen } from "../marks/pen";
-import type { Key } from "../words/page";
+import type { Key } from "../words";
 import type { Store } from "./store";
 
 export interface View {

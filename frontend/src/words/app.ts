@@ -1,8 +1,6 @@
-// The sentences of the app around the views, in English and Chinese. {names} are filled in by `phrase`.
+// The sentences of the app around the views, in English and Chinese.
 
-import { fill, type Language } from "./page";
-
-const TABLE = {
+export const APP = {
   input: ["Text", "文本"],
   textLabel: ["Sentence", "句子"],
   pairLabel: ["Second sentence", "第二句"],
@@ -18,7 +16,6 @@ const TABLE = {
     "There is nothing to look at yet: type a sentence, or take an example.",
     "还没有内容：输入一个句子，或选一个例子。",
   ],
-  working: ["working …", "计算中……"],
   loading: ["Loading {name} … {seconds} s", "正在加载 {name}……{seconds} 秒"],
   loadingBytes: [
     "Loading {name} … {megabytes} MB in {seconds} s",
@@ -154,7 +151,6 @@ const TABLE = {
   changed: ["Written", "写入时间"],
   files: ["Files", "文件"],
   fileCount: ["{count} files", "{count} 个文件"],
-  model: ["Model", "模型"],
   newTab: ["in a new tab", "在新标签页打开"],
   back: ["Back to the list", "返回列表"],
   reload: ["Read the folder again", "重新读取文件夹"],
@@ -167,15 +163,4 @@ const TABLE = {
   exportTrace: ["The trace, for Python (safetensors)", "记录，供 Python 使用（safetensors）"],
   help_input: ["/: to the input", "/：到输入框"],
   help_off: ["x: head off or on", "x：关闭或打开头"],
-} as const satisfies Record<string, readonly [string, string]>;
-
-export type Phrase = keyof typeof TABLE;
-
-export const isPhrase = (text: string): text is Phrase => Object.hasOwn(TABLE, text);
-
-/** A sentence in a language, its {names} filled in. */
-export const phrase = (
-  language: Language,
-  key: Phrase,
-  values: Record<string, string | number> = {},
-): string => fill(TABLE[key][language === "zh" ? 1 : 0], values);
+} as const;

@@ -1,8 +1,6 @@
-// Every sentence of the interface, in English and Chinese. {names} are filled in by `say`.
+// The sentences of the views and the frame around them, in English and Chinese.
 
-export type Language = "en" | "zh";
-
-const TABLE = {
+export const PAGE = {
   atlas: ["Atlas", "总览"],
   heads: ["Heads", "注意力头"],
   matrix: ["Matrix", "矩阵"],
@@ -269,23 +267,13 @@ const TABLE = {
   ],
   failed: ["The view could not be drawn: {detail}", "无法绘制视图：{detail}"],
   madeBy: ["regard {version}", "regard {version}"],
-} as const satisfies Record<string, readonly [string, string]>;
-
-export type Key = keyof typeof TABLE;
-
-/** A sentence in a language, its {names} filled in. */
-export function say(language: Language, key: Key, values: Record<string, string | number> = {}): string {
-  return fill(TABLE[key][language === "zh" ? 1 : 0], values);
-}
-
-/** A sentence with its {names} filled in. */
-export const fill = (text: string, values: Record<string, string | number>): string =>
-  text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
-
-/** Whether a text is the name of a sentence. */
-export const isKey = (text: string): text is Key => Object.hasOwn(TABLE, text);
-
-/** The language a browser asks for. */
-export function preferred(languages: readonly string[]): Language {
-  return languages[0]?.toLowerCase().startsWith("zh") ? "zh" : "en";
-}
+  print: ["{model} · {place} · {what} · regard {version}", "{model} · {place} · {what} · regard {version}"],
+  printPlace: ["{kind} layer {layer}, {heads}", "{kind} 第 {layer} 层，{heads}"],
+  printHead: ["head {list}", "头 {list}"],
+  printHeads: ["{count} heads", "{count} 个头"],
+  printAll: ["all heads", "所有头"],
+  printMaps: ["maps", "注意力图"],
+  printWeights: ["weights", "权重"],
+  printContributions: ["contributions", "贡献"],
+  printShares: ["shares", "占比"],
+} as const;

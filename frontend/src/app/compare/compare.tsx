@@ -3,12 +3,12 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { run, superseded } from "../../compute/jobs";
 import { isHere, type Page, type Site } from "../../data/wire";
-import { useSay, useStore } from "../../frame/context";
+import { type Say, useSay, useStore } from "../../frame/context";
 import { Choice, OneHead } from "../../frame/controls";
 import { brief, figure } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import type { With } from "../address";
-import { sentenceOf, type Tell, useSession, useTell } from "../context";
+import { sentenceOf, useSession, useTell } from "../context";
 import { Field } from "../header";
 import type { Session } from "../session";
 import { ByHead } from "./byhead";
@@ -219,7 +219,7 @@ function Obstacle() {
 const kindName = (kind: string, say: ReturnType<typeof useSay>): string =>
   kind === "encoder" || kind === "decoder" || kind === "cross" ? say(kind) : kind;
 
-function sentences(session: Session, store: Store, site: Site, tell: Tell): string[] {
+function sentences(session: Session, store: Store, site: Site, tell: Say): string[] {
   const { page } = session.comparison.other.value!;
   const own = store.site.value;
   const models = session.ask.value.other.with === "model" ? [tell("otherModels")] : [];

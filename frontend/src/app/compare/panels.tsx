@@ -4,14 +4,14 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Axis } from "../../compute/axis";
 import type { Lens } from "../../compute/lens";
-import { useStore } from "../../frame/context";
+import { type Say, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
 import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
 import { brief, figure, palette, type Theme } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { type Tell, useSession, useTell } from "../context";
+import { useSession, useTell } from "../context";
 import type { Session } from "../session";
 import { type Difference, otherWords, type Picture } from "./difference";
 import { type Heads, signed } from "./sides";
@@ -100,7 +100,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
 }
 
 /** What the two sides are. */
-function whatOf(session: Session, tell: Tell): [string, string] {
+function whatOf(session: Session, tell: Say): [string, string] {
   const { other, text, pair } = session.ask.value;
   if (other.with === "on") return [tell("someOff"), tell("with_on")];
   if (other.with === "model")
@@ -109,7 +109,7 @@ function whatOf(session: Session, tell: Tell): [string, string] {
   return [joined(text, pair), joined(other.text, other.pair)];
 }
 
-function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference, tell: Tell): string {
+function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference, tell: Say): string {
   if (!cell) return tell("pointHint");
   const { query, key } = cell;
   const lens = cell.panel === "b" ? b : a;

@@ -5,7 +5,7 @@ import { isKnown } from "../../data/report";
 import { useSay, useStore } from "../../frame/context";
 import { Kinds, Level } from "../../frame/controls";
 import { wordFor } from "../../frame/report";
-import { isKey } from "../../words/page";
+import { isKey } from "../../words";
 
 export function Controls() {
   return (

@@ -8,7 +8,7 @@ import { wordFor } from "../../frame/report";
 import { heat } from "../../marks/heat";
 import type { Theme } from "../../marks/scales";
 import { type Store, samePlace } from "../../state/store";
-import { isKey } from "../../words/page";
+import { isKey } from "../../words";
 
 export const nameOf = (cell: Cell): string => `${cell.site.layer} ${cell.site.part} ${cell.head}`;
 

@@ -13,8 +13,7 @@ import { canvasPen, elided, type Pen, prepare } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import { strip } from "../../marks/vectors";
 import { NOTHING, type Store } from "../../state/store";
-import { stepFor } from "../../walk/steps";
-import { label } from "../../words/walk";
+import { stepFor } from "../../walk/order";
 import {
   type Expanded,
   expand,
@@ -83,13 +82,14 @@ function Table() {
 /** Back to the step that led here, where the page has a walk through this layer. */
 function ToWalk() {
   const store = useStore();
+  const tell = useSay();
   const { walk } = store.page;
   const { kind, layer, step } = store.selection.value;
   if (!walk || walk.header.layer !== layer) return null;
   const back = () => store.set({ view: "walk", heads: [store.lead], step: stepFor(walk, kind, step) });
   return (
     <button type="button" class="plain" data-go="walk" onClick={back}>
-      ← {label(store.language.value, "toWalk")}
+      ← {tell("walk_toWalk")}
     </button>
   );
 }
