@@ -5,13 +5,18 @@ import { fileURLToPath } from "node:url";
 import { type Node, SyntaxKind } from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 import { afterAll, describe, expect, test } from "vitest";
-import { preferred, say } from "../src/words";
+import { sentenceOf } from "../src/app/context";
+import type { Say } from "../src/frame/context";
+import { told } from "../src/frame/report";
+import { add, preferred, say } from "../src/words";
 import { APP } from "../src/words/app";
 import { PAGE } from "../src/words/page";
+import { SENTENCES } from "../src/words/sentences";
 import { STEPS } from "../src/words/steps";
 import { WALK } from "../src/words/walk";
+import { golden } from "./golden";
 
-const PARTS: Record<string, readonly [string, string]>[] = [PAGE, APP, WALK, STEPS];
+const PARTS: Record<string, readonly [string, string]>[] = [PAGE, APP, WALK, STEPS, SENTENCES];
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 
@@ -38,6 +43,31 @@ describe("the table", () => {
     expect(say("en", "layerHead", { layer: 1, head: 2 })).toBe("Layer 1 · Head 2");
     expect(say("zh", "layerHead", { layer: 1, head: 2 })).toBe("第 1 层 · 头 2");
     expect(preferred(["zh-CN"])).toBe("zh");
+  });
+});
+
+describe("sentences of Python", () => {
+  const tell: Say = (key, values) => say("zh", key, values);
+
+  test("are said by their codes, with their values", () => {
+    const one = { text: "The text was cut", code: "truncated", values: { tokens: "3" } };
+    expect(told(tell, "caution", one)).toBe("文本被截断：略去了 3 个词元。");
+  });
+
+  test("stay as they came where the code is unknown, or there is none", () => {
+    expect(told(tell, "reason", { text: "nobody knows", code: "toString" })).toBe("nobody knows");
+    expect(told(tell, "reason", { text: "nobody knows" })).toBe("nobody knows");
+  });
+
+  test("come to the page with their codes", () => {
+    expect(golden().cautions[0]).toMatchObject({ code: "faithful", values: {} });
+  });
+
+  test("a refusal is said by its code, or else by the server", () => {
+    add(APP);
+    const long = { code: "long", message: "the text has ...", values: { tokens: 600, limit: 512 } };
+    expect(sentenceOf(long, tell)).toBe("文本有 600 个词元，但模型最多接受 512 个。");
+    expect(sentenceOf({ code: "input", message: "the text is empty" }, tell)).toBe("The text is empty");
   });
 });
 

@@ -2,6 +2,7 @@
 // sentence that can be shown as it is.
 
 import type { Place } from "../state/store";
+import type { Values } from "../words";
 
 export interface About {
   kinds: string[];
@@ -108,6 +109,7 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly after: number | null = null, // seconds until it is worth another try
+    readonly values: Values = {}, // what the sentence was made with
   ) {
     super(message);
   }
@@ -127,9 +129,10 @@ async function call(path: string, init: RequestInit): Promise<Response> {
   const record = await response.json().catch(() => ({}));
   const after = Number(response.headers.get("Retry-After")) || null;
   throw new ApiError(
-    String(record.error ?? "internal"),
+    String(record.code ?? record.error ?? "internal"),
     String(record.message ?? `${response.status} ${response.statusText}`),
     after,
+    record.values,
   );
 }
 

@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Say } from "../frame/context";
-import { say } from "../words";
+import { isKey, say } from "../words";
 import type { Trouble } from "./server";
 import type { Session } from "./session";
 
@@ -16,10 +16,10 @@ export function useTell(): Say {
   return (key, values) => say(language, key, values);
 }
 
-/** A trouble as a sentence: the server's own, unless the server itself is what is missing. */
-export function sentenceOf({ code, message }: Trouble, tell: Say): string {
-  if (code === "token") return tell("shut");
-  if (code === "gone" || code === "busyAgain") return tell(code, { message });
+/** A trouble as a sentence: by its code, or else as the server says it. */
+export function sentenceOf({ code, message, values }: Trouble, tell: Say): string {
+  const key = `trouble_${code}`;
+  if (isKey(key)) return tell(key, { message, ...values });
   // Sentences of Python begin small; a name that begins one stays as it is.
   return message.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1));
 }

@@ -130,6 +130,8 @@ export function Field({ name, label, hint, value, set }: FieldProps) {
   );
 }
 
+const CUT = ["long", "long_here", "long_memory"]; // troubles that a shorter text ends
+
 /** What went wrong, where it happened, with the way out. */
 function Troubles() {
   const session = useSession();
@@ -150,12 +152,10 @@ function Troubles() {
     );
   if (!trouble) return null;
   const { about } = session.model.value ?? {};
-  const long = (trouble.code === "large" || trouble.code === "input") && about?.limit != null;
-  const cut = long && !session.ask.value.truncate && /long|token/.test(trouble.message);
-  const said = sentenceOf(trouble, tell);
+  const cut = CUT.includes(trouble.code) && about?.limit != null && !session.ask.value.truncate;
   return (
     <p class="app-trouble" role="alert" data-trouble={trouble.code}>
-      <span>{cut ? said.split(";")[0] : said}</span>
+      <span>{sentenceOf(trouble, tell)}</span>
       {cut && (
         <button type="button" data-do="truncate" onClick={() => session.change({ truncate: true })}>
           {tell("truncate")}

@@ -43,3 +43,12 @@ export class Layers {
     this.held.length = 0;
   }
 }
+
+/** What the report adds to a page: its sites learn what their heads do. */
+export function merged(page: Page, report: Page): Partial<Page> {
+  page.sites.forEach((site, i) => {
+    const { patterns, types, measures, missing } = report.sites[i];
+    Object.assign(site, { patterns, types, measures, missing });
+  });
+  return { types: report.types, cautions: report.cautions };
+}

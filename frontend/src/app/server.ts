@@ -2,6 +2,7 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { PayloadError } from "../data/wire";
+import type { Values } from "../words";
 import type { Ask } from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord, type ServerState } from "./api";
@@ -15,13 +16,14 @@ const TRIES = 6; // while the server is busy
 export interface Trouble {
   code: string;
   message: string;
+  values?: Values;
 }
 
 export type TellTrouble = (trouble: Trouble | null) => void;
 
 export function troubleOf(error: unknown): Trouble {
-  if (error instanceof ApiError || error instanceof PayloadError)
-    return { code: error.code, message: error.message };
+  if (error instanceof ApiError) return { code: error.code, message: error.message, values: error.values };
+  if (error instanceof PayloadError) return { code: error.code, message: error.message };
   return { code: "failed", message: error instanceof Error ? error.message : String(error) };
 }
 

@@ -12,7 +12,7 @@ import * as api from "./api";
 import { ApiError, type ModelRecord } from "./api";
 import { Comparison } from "./compare/comparison";
 import { Latest, pause } from "./latest";
-import { Layers, type Shown } from "./layers";
+import { Layers, merged, type Shown } from "./layers";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
 import { Worth } from "./worth";
 
@@ -210,7 +210,8 @@ export class Session {
   private async put(answer: api.Answer, model: string, signal: AbortSignal): Promise<void> {
     const page = decode(answer.bytes);
     const report = api.report(answer.id, signal).then(decode, (error) => {
-      if (error instanceof ApiError && error.code === "large") page.cautions.push(error.message);
+      if (error instanceof ApiError && ["unmeasured", "memory"].includes(error.code))
+        page.cautions.push({ text: error.message, code: error.code });
       return null;
     });
     const enough = () => null;
@@ -297,12 +298,3 @@ const selectionOf = ({ view, kind, layer, heads }: api.Open): Partial<Selection>
   const all = { view, kind, layer, heads, queries: [], keys: [], pairs: [] };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value != null)) as Partial<Selection>;
 };
-
-/** What the report adds to a page: its sites learn what their heads do. */
-function merged(page: Page, report: Page): Partial<Page> {
-  page.sites.forEach((site, i) => {
-    const { patterns, types, measures, missing } = report.sites[i];
-    Object.assign(site, { patterns, types, measures, missing });
-  });
-  return { types: report.types, cautions: report.cautions };
-}

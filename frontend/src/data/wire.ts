@@ -58,11 +58,18 @@ export interface Site {
   measures: Record<string, Packed>;
   patterns: Found[][] | null; // of each head, strongest first; null where nothing was looked for
   types: Packed | null; // (heads, names of types) probabilities
-  missing: Record<string, string>; // what could not be asked, and why
+  missing: Record<string, Told>; // what could not be asked, and why
 }
 
 /** Whether the weights of a site are here: of long inputs a server sends them layer by layer. */
 export const isHere = (site: Site): boolean => site.q !== null || site.maps !== null;
+
+/** A sentence of Python: as it came, and the code and values by which it is said in another language. */
+export interface Told {
+  text: string;
+  code?: string;
+  values?: Record<string, string | number>;
+}
 
 /** Something a head does, and the numbers behind it. */
 export interface Found {
@@ -87,7 +94,7 @@ export interface Page {
   made: string;
   facts: Record<string, unknown>;
   types: string[]; // names of the types of maps
-  cautions: string[];
+  cautions: Told[];
   sides: Map<string, Side>;
   sites: Site[];
   selection: Start;
@@ -108,7 +115,10 @@ export function decode(payload: Uint8Array): Page {
       made: String(header.made),
       facts: header.facts as Record<string, unknown>,
       types: (header.types as string[] | undefined) ?? [],
-      cautions: (header.cautions as string[] | undefined) ?? [],
+      cautions: ((header.cautions as string[] | undefined) ?? []).map((text, i) => ({
+        ...(header.coded as Coded[] | undefined)?.[i],
+        text,
+      })),
       sides: new Map(sides.map((side) => [side.name, side])),
       sites: (header.sites as Record<string, unknown>[]).map((record) => siteOf(record, at)),
       selection: header.selection as Start,
@@ -123,6 +133,7 @@ export function decode(payload: Uint8Array): Page {
   }
 }
 
+type Coded = Omit<Told, "text">;
 type WalkRecord = WalkHeader & { arrays: Record<string, Ref> };
 
 function walkOf(record: WalkRecord, at: (ref: unknown) => Packed | null): WalkData {
@@ -133,6 +144,8 @@ function walkOf(record: WalkRecord, at: (ref: unknown) => Packed | null): WalkDa
 function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | null): Site {
   const mask = record.mask as { left: number | null; right: number | null; table: unknown };
   const measures = Object.entries((record.measures ?? {}) as Record<string, Ref>);
+  const missing = Object.entries((record.missing ?? {}) as Record<string, string>);
+  const coded = (record.coded ?? {}) as Record<string, Coded>;
   const arrays = ["q", "k", "maps", "lse", "bias", "sink", "norms", "dots", "qparts", "kparts", "types"];
   return {
     ...record,
@@ -140,7 +153,7 @@ function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | 
     mask: { ...mask, table: at(mask.table) },
     parts: (record.parts as string[] | undefined) ?? [],
     patterns: (record.patterns as Found[][] | undefined) ?? null,
-    missing: (record.missing as Record<string, string> | undefined) ?? {},
+    missing: Object.fromEntries(missing.map(([name, text]) => [name, { ...coded[name], text }])),
     measures: Object.fromEntries(measures.map(([name, ref]) => [name, at(ref)])),
   } as unknown as Site;
 }

@@ -1,7 +1,7 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
 import { foundOf, measureOf, typeOf } from "../data/report";
-import type { Found } from "../data/wire";
+import type { Found, Told } from "../data/wire";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
@@ -10,6 +10,12 @@ import { type Say, useSay, useStore } from "./context";
 export function wordFor(tell: Say, name: string): string {
   const key = `name_${name}`;
   return isKey(key) ? tell(key) : name;
+}
+
+/** A sentence of Python in the reader's language, where its code is known. */
+export function told(tell: Say, kind: "caution" | "reason", { text, code, values }: Told): string {
+  const key = `${kind}_${code}`;
+  return isKey(key) ? tell(key, values) : text;
 }
 
 /** What the head under the pointer, or the chosen one, does. */
@@ -52,7 +58,7 @@ export function Findings() {
           <ul class="plain-list">
             {missing.map(([name, reason]) => (
               <li key={name}>
-                {wordFor(tell, name)}: {reason}
+                {wordFor(tell, name)}: {told(tell, "reason", reason)}
               </li>
             ))}
           </ul>
@@ -80,9 +86,9 @@ export function Cautions() {
   return (
     <details class="cautions" open={store.view.heads === "all"}>
       <summary>{tell("cautions")}</summary>
-      <ul class="plain-list" lang="en">
-        {cautions.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
+      <ul class="plain-list">
+        {cautions.map((one) => (
+          <li key={one.text}>{told(tell, "caution", one)}</li>
         ))}
       </ul>
     </details>

@@ -22,15 +22,40 @@ export const APP = {
     "正在加载 {name}……{seconds} 秒内 {megabytes} MB",
   ],
   starting: ["Asking the server …", "正在连接服务器……"],
-  shut: [
+  trouble_token: [
     "The server was started again, or this page was never let in. Open the address that the server printed.",
     "服务器已重新启动，或此页面尚未获准进入。请打开服务器打印的地址。",
   ],
-  gone: [
+  trouble_gone: [
     "The server does not answer. Is regard serve still running? The page tries again when you change something.",
     "服务器没有回应。regard serve 还在运行吗？更改内容后页面会重试。",
   ],
-  busyAgain: ["{message} Trying again …", "{message} 正在重试……"],
+  trouble_busyAgain: ["{message} Trying again …", "{message} 正在重试……"],
+  trouble_busy: ["The server is busy; try again in a moment.", "服务器正忙，请稍后再试。"],
+  trouble_slow: [
+    "The answer took too long and was stopped; take a shorter text or a smaller model.",
+    "回答用时过长，已被停止；请用较短的文本或较小的模型。",
+  ],
+  trouble_internal: [
+    "Something went wrong inside regard; the server's log has the details.",
+    "regard 内部出错；详情见服务器日志。",
+  ],
+  trouble_memory: [
+    "There was not enough memory for this; take a shorter text or a smaller model.",
+    "内存不足；请用较短的文本或较小的模型。",
+  ],
+  trouble_long: [
+    "The text has {tokens} tokens but the model takes at most {limit}.",
+    "文本有 {tokens} 个词元，但模型最多接受 {limit} 个。",
+  ],
+  trouble_long_here: [
+    "The text has {tokens} tokens; this server takes at most {limit}.",
+    "文本有 {tokens} 个词元；此服务器最多接受 {limit} 个。",
+  ],
+  trouble_long_memory: [
+    "{tokens} tokens would need about {need} GB, and {free} GB are free; take a shorter text.",
+    "{tokens} 个词元约需 {need} GB 内存，而空闲 {free} GB；请用较短的文本。",
+  ],
   again: ["Try again", "重试"],
   dismiss: ["Dismiss", "关闭"],
   truncate: ["Cut the text to what the model takes", "把文本截到模型可接受的长度"],

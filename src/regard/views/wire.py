@@ -93,6 +93,7 @@ def encode(
         "facts": dict(trace.facts),
         "types": list(TYPES),
         "cautions": known.cautions if known else [],
+        "coded": [sentence.record for sentence in known.cautions] if known else [],
         "sides": [_side_record(side, buffer) for side in trace.sides.values()],
         "sites": sites,
         "selection": selection,
@@ -225,7 +226,9 @@ def _known(site: Site, report: Report | None, measures: Mapping[str, Array], buf
     if report is not None:
         record["patterns"] = [list(one["patterns"]) for one in records]
         record["types"] = buffer.put(type_table(records))
-        record["missing"] = report.missing.get((site.kind, site.layer, site.part), {})
+        missing = report.missing.get((site.kind, site.layer, site.part), {})
+        record["missing"] = missing
+        record["coded"] = {name: reason.record for name, reason in missing.items()}
     return record
 
 
