@@ -7,7 +7,7 @@ import { build } from "esbuild";
 const outdir = process.argv[2] ?? "../src/regard/static";
 
 const { metafile, outputFiles } = await build({
-  entryPoints: { regard: "src/index.ts", app: "src/serve/index.tsx" },
+  entryPoints: { regard: "src/index.ts", app: "src/app/index.tsx" },
   outdir,
   bundle: true,
   format: "esm",
@@ -22,10 +22,24 @@ const { metafile, outputFiles } = await build({
   write: false,
 });
 
+// Python's list of views: the ids of the registry that the page loops over.
+const registry = await build({
+  entryPoints: ["src/views/index.ts"],
+  bundle: true,
+  format: "esm",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  loader: { ".css": "empty" },
+  write: false,
+});
+const source = Buffer.from(registry.outputFiles[0].contents).toString("base64");
+const { VIEWS } = await import(`data:text/javascript;base64,${source}`);
+
 const byName = (one, other) => (one.name < other.name ? -1 : 1);
 
 mkdirSync(outdir, { recursive: true });
 for (const { path, text } of outputFiles) writeFileSync(path, notices(basename(path)) + text);
+writeFileSync(join(outdir, "views.json"), `${JSON.stringify(VIEWS.map(({ id }) => id))}\n`);
 
 /** A comment with the name, version and licence of every package in a bundle; packages of one licence text together. */
 function notices(name) {

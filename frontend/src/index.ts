@@ -2,21 +2,22 @@
 
 import type { Signal } from "@preact/signals";
 import { h, render } from "preact";
-import { StoreContext } from "./app/context";
-import { Notice } from "./app/notice";
-import { svgOf } from "./app/picture";
-import { Shell } from "./app/shell";
-import { release } from "./compute";
-import type { Theme } from "./scales";
-import { type Selection, Store, syncAddress } from "./state";
-import { type Language, preferred, say } from "./strings";
-import "./style.css";
-import { inline, type Transport } from "./transport";
+import { release } from "./compute/attention";
+import { inline, type Transport } from "./data/transport";
+import { decode, PayloadError } from "./data/wire";
+import { StoreContext } from "./frame/context";
+import { Notice } from "./frame/notice";
+import { svgOf } from "./frame/picture";
+import { Shell } from "./frame/shell";
+import type { Theme } from "./marks/scales";
+import { syncAddress } from "./state/address";
+import { type Selection, Store } from "./state/store";
+import { VIEWS } from "./views";
 import { widget } from "./widget";
-import { decode, PayloadError } from "./wire";
+import { type Language, preferred, say } from "./words";
 
-export type { Selection } from "./state";
-export { given, http, inline, type Transport } from "./transport";
+export { given, http, inline, type Transport } from "./data/transport";
+export type { Selection } from "./state/store";
 
 export interface Options {
   frame?: boolean; // with the page's header, and the keyboard of the whole page; a notebook cell goes without
@@ -42,7 +43,7 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
   try {
     if (!el.ownerDocument.createElement("canvas").getContext("2d")) throw new Error("canvas");
     const page = decode(await transport.load(abort.signal));
-    const store = new Store(page, options.theme ?? themeOf(el), language);
+    const store = new Store(page, options.theme ?? themeOf(el), language, VIEWS);
     if (options.address) syncAddress(store, abort.signal);
     render(h(StoreContext.Provider, { value: store }, h(Shell, { frame: options.frame ?? false })), el);
     return {

@@ -2,10 +2,10 @@
 // shown without the page's frame; the selection goes both ways.
 
 import { effect } from "@preact/signals";
-import type { Handle, Options } from "./index";
-import type { Theme } from "./scales";
-import type { Selection } from "./state";
-import { given, type Transport } from "./transport";
+import type { Handle, Options } from ".";
+import { given, type Transport } from "./data/transport";
+import type { Theme } from "./marks/scales";
+import type { Selection } from "./state/store";
 
 /** The part of a widget's model that is used here. */
 export interface Model {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { attention, group, headOf, products, scores } from "../src/compute";
-import { Lenses } from "../src/lens";
-import { attribution, carriers, participation, riseOf, rowOf } from "../src/pairs";
+import { attention, group, headOf, products, scores } from "../src/compute/attention";
+import { Lenses } from "../src/compute/lens";
+import { attribution, carriers, participation, riseOf, rowOf } from "../src/compute/pairs";
 import { golden, reference } from "./golden";
 
 const close = (found: ArrayLike<number>, wanted: number[], within = 2e-6) => {

@@ -1,7 +1,7 @@
 // The payload that Python wrote (tests/views/golden.py).
 
 import { readFileSync } from "node:fs";
-import { decode, type Page } from "../src/wire";
+import { decode, type Page } from "../src/data/wire";
 
 export const bytes = (): Uint8Array =>
   new Uint8Array(readFileSync(new URL("../../tests/data/wire-golden.bin", import.meta.url)));

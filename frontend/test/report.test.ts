@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { COLOURS, counts, foundOf, inkOn, NONE, namesOf, typeOf } from "../src/report";
+import { COLOURS, counts, foundOf, inkOn, NONE, namesOf, typeOf } from "../src/data/report";
 import { contrast, distance, EYES } from "./eyes";
 import { golden } from "./golden";
 

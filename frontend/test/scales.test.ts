@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { brief, figure, HEAD_COLOURS, indexer, palette, ramp } from "../src/scales";
+import { brief, figure, HEAD_COLOURS, indexer, palette, ramp } from "../src/marks/scales";
 import { contrast, distance, EYES, linear, oklab } from "./eyes";
 
 // A just noticeable difference is about 0.02 in OKLab.

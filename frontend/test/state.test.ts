@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
-import { axisOf, hasWords, positionOf, visible } from "../src/axis";
-import { digest } from "../src/digest";
-import { gather, MOST } from "../src/links";
-import { fromHash, type Selection, Store, toHash } from "../src/state";
-import { preferred, say } from "../src/strings";
-import { Tiles } from "../src/tiles";
+import { axisOf, hasWords, positionOf, visible } from "../src/compute/axis";
+import { digest } from "../src/compute/digest";
+import { gather, MOST } from "../src/compute/links";
+import { Tiles } from "../src/compute/tiles";
+import { fromHash, toHash } from "../src/state/address";
+import { type Selection, Store } from "../src/state/store";
+import { VIEWS } from "../src/views";
+import { preferred, say } from "../src/words";
 import { golden } from "./golden";
 
-const store = () => new Store(golden(), "light", "en");
+const store = () => new Store(golden(), "light", "en", VIEWS);
 
 const finish = <T>(job: Generator<void, T>): T => {
   for (;;) {

@@ -3,7 +3,6 @@ import { SvgPen } from "../src/marks/pen";
 import { WalkData } from "../src/walk/data";
 import { shrunk } from "../src/walk/drawing";
 import { litIn } from "../src/walk/grid";
-import { label } from "../src/walk/labels";
 import {
   ACTIVATIONS,
   causal,
@@ -15,9 +14,9 @@ import {
   softmax,
   transposed,
 } from "../src/walk/maths";
+import { DECODER, ENCODER, stepFor, stepsOf, wordsOf } from "../src/walk/order";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
-import { stepFor, stepsOf } from "../src/walk/steps";
-import { DECODER, ENCODER, wordsOf } from "../src/walk/text";
+import { say } from "../src/words";
 
 const of = (rows: number[][]) => matrix(rows.length, rows[0].length, Float32Array.from(rows.flat()));
 const list = (m: { values: Float32Array }) => Array.from(m.values);
@@ -107,8 +106,8 @@ test("a cell of a factor lights what it goes into", () => {
 test("every step speaks both languages", () => {
   for (const id of [...ENCODER, ...DECODER])
     for (const language of ["en", "zh"] as const)
-      expect(wordsOf(language, id).text.length).toBeGreaterThan(20);
-  expect(label("zh", "step", { at: 1, all: 2 })).toBe("第 1 步，共 2 步");
+      expect(wordsOf((key) => say(language, key), id).text.length).toBeGreaterThan(20);
+  expect(say("zh", "walk_step", { at: 1, all: 2 })).toBe("第 1 步，共 2 步");
 });
 
 test("the other gelu has its known values", () => {
@@ -243,7 +242,9 @@ test("the way back from the neuron view leads to the step that was left, or to t
 
 test("every note that corrects something is there in both languages", () => {
   const noted = (language: "en" | "zh") =>
-    [...ENCODER, ...DECODER].filter((id) => (wordsOf(language, id).note ?? "").length > 10);
+    [...ENCODER, ...DECODER].filter(
+      (id) => (wordsOf((key) => say(language, key), id).note ?? "").length > 10,
+    );
   expect(noted("zh")).toEqual(noted("en"));
   expect(noted("en").length).toBeGreaterThan(9);
 });

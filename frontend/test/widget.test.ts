@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { beforeEach, expect, test, vi } from "vitest";
-import type { Selection } from "../src/state";
+import type { Selection } from "../src/state/store";
 import { follow, type Model } from "../src/widget";
 
 let frames: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { fromText } from "../src/transport";
-import { decode, PayloadError } from "../src/wire";
+import { fromText } from "../src/data/transport";
+import { decode, PayloadError } from "../src/data/wire";
 import { bytes, golden } from "./golden";
 
 test("the golden file says what it holds", () => {

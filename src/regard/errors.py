@@ -14,6 +14,14 @@ class UserError(ValueError):
         return str(self.args[0]) if self.args else type(self).__name__
 
 
+class TooLongError(UserError):
+    """A text of more tokens than the model takes; cutting it would do."""
+
+    def __init__(self, message: str, tokens: int, limit: int) -> None:
+        super().__init__(message)
+        self.tokens, self.limit = tokens, limit
+
+
 class MissingFileError(UserError, FileNotFoundError):
     """A file, folder or model that is not there."""
 

@@ -180,8 +180,16 @@ def test_a_walk_through_the_translator(client):
 def test_what_cannot_be_answered_is_said_in_a_sentence(client, body, status, word):
     answer = client.post("/api/traces", json=body)
     said = answer.json()
-    assert (answer.status_code, said["error"]) == (status, word) and set(said) == {"error", "message"}
+    assert (answer.status_code, said["error"]) == (status, word)
+    assert set(said) - {"code", "values"} == {"error", "message"}
     assert len(said["message"]) > 10 and "Traceback" not in said["message"]
+
+
+def test_a_text_that_could_be_cut_says_so_in_a_code(client):
+    said = client.post("/api/traces", json={"text": "a " * 600}).json()
+    assert (said["code"], said["values"]["limit"]) == ("long", 512) and said["values"]["tokens"] > 600
+    target = client.post("/api/traces", json={"text": "a", "target": "b"}).json()
+    assert "code" not in target
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'"a"', b"\xff\xfe", b"[" * 100_000, b'{"text": "\\ud800"}'])

@@ -302,7 +302,7 @@ def test_what_cannot_be_done_is_said_where_it_happens(use):
     page = use(store("heads", 1, 8))
     page.wait_for_selector(QUERY)
     fill(page, "pair", "word " * 600)
-    page.wait_for_selector("[data-trouble=input]")
+    page.wait_for_selector("[data-trouble=long]")
     said = page.inner_text("[data-trouble] span")
     assert "512" in said and "truncate" not in said  # the way out is a button here
     assert page.locator(QUERY).count() == 19  # the last good picture stays

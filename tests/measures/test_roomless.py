@@ -7,15 +7,18 @@ from rich.console import Console
 
 import regard
 from regard.measures import shape_features
-from regard.measures.types import NO_ROOM, TYPES, type_probabilities
+from regard.measures.types import TYPES, type_probabilities
 from regard.patterns.findings import head_report
 from regard.printing.patterns import report
 from regard.trace.mask import Mask
 from regard.trace.pieces import side_of_texts
+from regard.trace.sentences import reason
 from regard.trace.site import Site
 from regard.trace.trace import Trace
 from regard.views.wire import encode, header_of
 from tests.tiny import enlarged, tiny_llama
+
+NO_ROOM = reason("no_room")
 
 SEEN = np.tri(6, dtype=bool)
 EARLY, LATE = [1, 1, 1, 0.02, 0.01, 0.01], [0.01, 0.02, 0.05, 1, 1, 1]  # weights of keys; what is left of the first is

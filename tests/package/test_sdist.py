@@ -9,8 +9,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 WANTED = """LICENSE Makefile README.md SECURITY.md constraints.txt mkdocs.yml pyproject.toml docs/index.md
-frontend/build.mjs frontend/package.json frontend/package-lock.json frontend/src/index.ts frontend/src/style.css
-frontend/src/serve/index.tsx frontend/test/wire.test.ts src/regard/static/regard.js tests/conftest.py
+frontend/build.mjs frontend/package.json frontend/package-lock.json frontend/src/index.ts
+frontend/src/frame/style.css frontend/src/views/atlas/atlas.css
+frontend/src/app/index.tsx frontend/test/wire.test.ts src/regard/static/regard.js tests/conftest.py
 src/regard/transformer/embedded/ATTRIBUTION.md""".split()
 
 

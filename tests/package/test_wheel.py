@@ -29,7 +29,12 @@ def wheel(tmp_path_factory):
 
 def test_the_wheel_has_the_bundle_and_the_translator_and_no_tests(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {"regard/static/regard.js", "regard/static/app.js", "regard/transformer/embedded/translator.safetensors"}
+    wanted = {
+        "regard/static/regard.js",
+        "regard/static/app.js",
+        "regard/static/views.json",
+        "regard/transformer/embedded/translator.safetensors",
+    }
     wanted |= {"regard/transformer/embedded/ATTRIBUTION.md"}
     assert wanted <= names
     assert {name.split("/")[0] for name in names if not name.split("/")[0].endswith(".dist-info")} == {"regard"}

@@ -92,7 +92,7 @@ def test_a_picture_shows_itself_in_a_notebook(trace):
 
 
 def test_head_colours_are_those_of_the_front_end():
-    source = (FRONTEND / "scales.ts").read_text()
+    source = (FRONTEND / "marks" / "scales.ts").read_text()
     listed = re.findall(r'"(#[0-9a-f]{6})"', source.split("HEAD_COLOURS = [")[1].split("]")[0])
     packaged = Path(regard.__file__).parent / "views" / "colours.json"
     assert json.loads(packaged.read_text()) == listed
@@ -100,7 +100,12 @@ def test_head_colours_are_those_of_the_front_end():
 
 @pytest.mark.parametrize(("table", "colours"), [("PATTERNS", PATTERN_COLOURS), ("TYPES", TYPE_COLOURS)])
 def test_patterns_and_types_have_the_colours_of_the_page(table, colours):
-    source = (FRONTEND / "report.ts").read_text().split(f"const {table}: Record<string, string> = {{")[1].split("}")[0]
+    source = (
+        (FRONTEND / "data" / "report.ts")
+        .read_text()
+        .split(f"const {table}: Record<string, string> = {{")[1]
+        .split("}")[0]
+    )
     assert dict(re.findall(r'"?([^"\n]+?)"?: "(#[0-9A-F]{6})"', source.replace("  ", ""))) == colours
 
 

@@ -177,7 +177,7 @@ def test_a_damaged_payload_is_named(change, message):
 
 def test_what_is_opened_first_must_exist():
     trace = vectors_trace(4)
-    with pytest.raises(ValueError, match="choose from heads, atlas, matrix, neurons"):
+    with pytest.raises(ValueError, match="choose from atlas, heads, matrix, neurons"):
         encode(trace, view="tree")
     with pytest.raises(IndexError, match="holds layers 0, 1"):
         encode(trace, layer=7)

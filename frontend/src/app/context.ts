@@ -1,28 +1,25 @@
-// What every part of the interface can reach: the store, and sentences in the reader's language.
+// What every part of the app can reach: the session, and sentences in the reader's language.
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Store } from "../state";
-import { type Key, say } from "../strings";
+import type { Say } from "../frame/context";
+import { isKey, say } from "../words";
+import type { Trouble } from "./server";
+import type { Session } from "./session";
 
-export const StoreContext = createContext<Store | null>(null);
+export const SessionContext = createContext<Session | null>(null);
 
-export function useStore(): Store {
-  return useContext(StoreContext)!;
-}
+export const useSession = (): Session => useContext(SessionContext)!;
 
-export type Say = (key: Key, values?: Record<string, string | number>) => string;
-
-export function useSay(): Say {
-  const language = useStore().language.value;
+export function useTell(): Say {
+  const language = useSession().language.value;
   return (key, values) => say(language, key, values);
 }
 
-/** What the numbers of the current picture are called. */
-export function useQuantity(): string {
-  const store = useStore();
-  const tell = useSay();
-  const { carry, relative } = store.look.value;
-  if (carry === "weights") return tell("weightsName");
-  return tell(relative ? "sharesName" : "contributionsName");
+/** A trouble as a sentence: by its code, or else as the server says it. */
+export function sentenceOf({ code, message, values }: Trouble, tell: Say): string {
+  const key = `trouble_${code}`;
+  if (isKey(key)) return tell(key, { message, ...values });
+  // Sentences of Python begin small; a name that begins one stays as it is.
+  return message.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1));
 }

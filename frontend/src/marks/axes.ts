@@ -1,8 +1,8 @@
 // Token axes of a map: query labels down the left side, key labels up the top.
 
-import type { Axis } from "../axis";
-import type { Palette } from "../scales";
+import type { Axis } from "../compute/axis";
 import { elided, type Pen } from "./pen";
+import type { Palette } from "./scales";
 
 export interface Frame {
   left: number; // room for query labels

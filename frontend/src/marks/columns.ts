@@ -1,8 +1,8 @@
 // Two columns of tokens and the lines between them.
 
-import type { Links } from "../links";
-import type { Palette } from "../scales";
+import type { Links } from "../compute/links";
 import { elided, type Pen } from "./pen";
+import type { Palette } from "./scales";
 
 export const ROW = 20; // height of a token
 const GAP = 7; // between labels and lines

@@ -1,6 +1,6 @@
 // A map as an image: one pixel a value.
 
-import { indexer, ramp, type Theme, twoSided } from "../scales";
+import { indexer, ramp, type Theme, twoSided } from "./scales";
 
 const ramps: Partial<Record<Theme, Uint8Array>> = {};
 

@@ -1,9 +1,9 @@
 // An image made of patches, lit by how much attention each gets.
 
-import type { Axis } from "../axis";
-import type { Palette } from "../scales";
-import type { Side } from "../wire";
+import type { Axis } from "../compute/axis";
+import type { Side } from "../data/wire";
 import type { Pen } from "./pen";
+import type { Palette } from "./scales";
 
 export interface Grid {
   rows: number;

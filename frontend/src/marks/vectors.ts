@@ -1,7 +1,7 @@
 // Vectors as strips of cells: blue positive, orange negative, stronger for larger.
 
-import { SIGNS } from "../scales";
 import type { Pen } from "./pen";
+import { SIGNS } from "./scales";
 
 /** Root mean square of some numbers: the size that a strip shows at three quarters of full colour. */
 export function sizeOf(values: Float32Array): number {

@@ -1,6 +1,6 @@
 // What the walk reads: one layer of a model as arrays by name (regard/transformer/walk.py names them).
 
-import type { Packed } from "../wire";
+import type { Packed } from "../data/wire";
 import { type Matrix, matrix } from "./maths";
 
 export interface WalkHeader {

@@ -1,7 +1,7 @@
 // A matrix as a coloured grid, drawn with a pen: on the screen and into a saved picture.
 
 import { elided, type Pen } from "../marks/pen";
-import { type Palette, palette, ramp, SIGNS, type Theme } from "../scales";
+import { type Palette, palette, ramp, SIGNS, type Theme } from "../marks/scales";
 import type { Matrix } from "./maths";
 import type { Shown } from "./steps";
 

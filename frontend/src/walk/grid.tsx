@@ -2,9 +2,9 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../app/context";
+import { useStore } from "../frame/context";
 import { canvasPen, prepare } from "../marks/pen";
-import { figure } from "../scales";
+import { figure } from "../marks/scales";
 import { coloured, drawGrid, type Lit, layoutOf } from "./drawing";
 import type { Equation, Rule, Shown } from "./steps";
 
@@ -68,18 +68,20 @@ export function litIn(rule: Rule, count: number, at: At, index: number): Lit {
   return { column };
 }
 
+const calledOf = ({ name, label }: Shown): string => label ?? name;
+
 const name = (labels: readonly string[] | undefined, index: number): string =>
   labels?.[index]?.trim() || String(index);
 
 function sentence(rule: Rule, matrices: readonly Shown[], at: At): string {
-  const { matrix, name: called, rows, columns } = matrices[at.item];
+  const { matrix, rows, columns } = matrices[at.item];
   const value = matrix.values[at.row * matrix.columns + at.column];
   const [row, column] = [name(rows, at.row), name(columns, at.column)];
-  const start = `${called}[${row}, ${column}] = ${exact(value)}`;
+  const start = `${calledOf(matrices[at.item])}[${row}, ${column}] = ${exact(value)}`;
   if (at.item !== matrices.length - 1 || rule !== "product") return start;
   const [a, b] = matrices;
-  const more = matrices.length > 3 ? ` + ${matrices[2].name}[${column}]` : "";
-  return `${start} = Σₖ ${a.name}[${row}, k] · ${b.name}[k, ${column}]${more},  k = 0 … ${a.matrix.columns - 1}`;
+  const more = matrices.length > 3 ? ` + ${calledOf(matrices[2])}[${column}]` : "";
+  return `${start} = Σₖ ${calledOf(a)}[${row}, k] · ${calledOf(b)}[k, ${column}]${more},  k = 0 … ${a.matrix.columns - 1}`;
 }
 
 /** A number as it is, to six digits. */
@@ -96,7 +98,8 @@ interface GridProps {
 function Grid({ shown, lit, chosen, point }: GridProps) {
   const store = useStore();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { matrix, name: called } = shown;
+  const { matrix } = shown;
+  const called = calledOf(shown);
   const at = layoutOf(shown);
   const theme = store.theme.value;
   const lights = [lit, chosen?.at].filter((some): some is Lit => !!some);
@@ -125,7 +128,7 @@ function Grid({ shown, lit, chosen, point }: GridProps) {
         ref={canvas}
         role="img"
         aria-label={`${called}, ${matrix.rows} × ${matrix.columns}`}
-        data-matrix={called}
+        data-matrix={shown.name}
         data-left={at.left}
         data-top={at.top}
         data-cell={at.cell}

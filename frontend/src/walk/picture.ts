@@ -1,7 +1,7 @@
 // The current step as a picture that leaves the page: title, words, table and matrices, drawn with a pen.
 
 import type { Pen } from "../marks/pen";
-import { type Palette, palette, type Theme } from "../scales";
+import { type Palette, palette, type Theme } from "../marks/scales";
 import { drawGrid, type Lit, layoutOf } from "./drawing";
 import type { Equation, Shown } from "./steps";
 import type { Listed } from "./tables";
@@ -100,7 +100,12 @@ function drawEquation(
   const boxes = items.map((item) => {
     if (typeof item === "string") return { item, width: item.length * 8 + 4, height: LINE };
     const at = layoutOf(item);
-    return { item, at, width: Math.max(at.width, item.name.length * 8 + 70), height: at.height + CAPTION };
+    return {
+      item,
+      at,
+      width: Math.max(at.width, (item.label ?? item.name).length * 8 + 70),
+      height: at.height + CAPTION,
+    };
   });
   let bottom = top;
   for (const line of linesOf(boxes, width)) {
@@ -116,7 +121,7 @@ function drawEquation(
         const moved = { ...at, left: at.left + x, top: at.top + y };
         const lit = item.map && scene.chosen ? [scene.chosen] : [];
         drawGrid(pen, paint(item), item, moved, lit, scene.theme);
-        const size = `${item.name}   ${item.matrix.rows} × ${item.matrix.columns}`;
+        const size = `${item.label ?? item.name}   ${item.matrix.rows} × ${item.matrix.columns}`;
         pen.text(x + at.left, y + at.height + CAPTION / 2 + 2, size, { colour: colours.quiet, size: 12 });
       }
       x += box.width + GAP;

@@ -1,13 +1,16 @@
 // The steps of the walk as equations of matrices.
 
+import type { Say } from "../frame/context";
+import { isKey } from "../words";
 import type { WalkData } from "./data";
 import { type Attention, attention, feed, MODEL, type Part, type WhatIf } from "./layer";
 import type { Matrix } from "./maths";
-import { DECODER, ENCODER, type StepId } from "./text";
+import { partOf, type StepId } from "./order";
 
 /** A matrix on the page. Weights run from 0 up; other numbers have a sign. */
 export interface Shown {
   name: string;
+  label?: string; // the name in the reader's language, where it has one
   matrix: Matrix;
   rows?: readonly string[];
   columns?: readonly string[];
@@ -29,24 +32,13 @@ export interface Words {
   target: readonly string[];
 }
 
-export const stepsOf = (data: WalkData): StepId[] => (data.decodes ? [...ENCODER, ...DECODER] : [...ENCODER]);
-
-/** The part of the layer that a step is about. */
-export function partOf(id: StepId): Part {
-  if (id === "cross") return "cross";
-  return (DECODER as readonly string[]).includes(id) ? "decoder" : "encoder";
-}
-
-/** Whether a step is about attention. */
-export const attending = (id: StepId): boolean =>
-  !["tokens", "embed", "feed", "stack", "target", "dfeed", "predict", "loss"].includes(id);
-
-/** The step to come back to from a kind of attention: the one that was left, or where its scores are made. */
-export function stepFor(data: WalkData, kind: string, left: number): number {
-  const steps = stepsOf(data);
-  const id = steps[Math.min(left, steps.length - 1)];
-  if (attending(id) && partOf(id) === kind) return left;
-  return steps.indexOf(kind === "cross" ? "cross" : kind === "decoder" ? "mask" : "scores");
+/** Matrices that have a word for a name, in the reader's language. */
+export function named(made: Equation[], tell: Say): Equation[] {
+  const label = (item: Shown | string): Shown | string => {
+    const key = typeof item === "string" ? "" : `walk_matrix_${item.name}`;
+    return typeof item !== "string" && isKey(key) ? { ...item, label: tell(key) } : item;
+  };
+  return made.map(({ rule, items }) => ({ rule, items: items.map(label) }));
 }
 
 const shown = (name: string, matrix: Matrix, more: Partial<Shown> = {}): Shown => ({ name, matrix, ...more });

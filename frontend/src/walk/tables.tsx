@@ -1,15 +1,14 @@
 // Steps that are tables: tokens and ids, the next word, the loss.
 
 import type { Signal } from "@preact/signals";
+import type { Say } from "../frame/context";
 import type { WalkData } from "./data";
-import type { Label } from "./labels";
 import { softmax } from "./maths";
+import type { StepId } from "./order";
 import type { Words } from "./steps";
-import type { StepId } from "./text";
 
 const LIKELY = 8; // words listed at a position
 const SMOOTHING = 0.1;
-export type Tell = (key: Label, values?: Record<string, string | number>) => string;
 
 /** A table as text, for a saved picture; `shares` are bars behind the first column. */
 export interface Listed {
@@ -63,17 +62,17 @@ export function listed(
   words: Words,
   position: number,
   temperature: number,
-  tell: Tell,
+  tell: Say,
 ): Listed | null {
   if (id === "tokens")
     return {
-      head: [tell("token"), tell("id")],
+      head: [tell("walk_token"), tell("walk_id")],
       rows: words.source.map((text, i) => [text, String(data.header.ids[i])]),
     };
   if (id === "predict") {
     const best = likely(data, position, temperature);
     return {
-      head: [`… ${words.target[position]} →`, tell("probability")],
+      head: [`… ${words.target[position]} →`, tell("walk_probability")],
       rows: best.map((one) => [named(data, one.id), one.chance.toFixed(4)]),
       shares: best.map((one) => one.chance),
     };
@@ -84,7 +83,13 @@ export function listed(
     mean(rows, pick).toFixed(4),
   );
   return {
-    head: [tell("soFar"), tell("following"), tell("probability"), tell("loss"), `${tell("loss")}, ε = 0.1`],
+    head: [
+      tell("walk_soFar"),
+      tell("walk_following"),
+      tell("walk_probability"),
+      tell("walk_loss"),
+      `${tell("walk_loss")}, ε = 0.1`,
+    ],
     rows: [
       ...rows.map((row, i) => [
         `… ${words.target[i]}`,
@@ -93,17 +98,17 @@ export function listed(
         row.plain.toFixed(4),
         row.smoothed.toFixed(4),
       ]),
-      [tell("mean"), "", "", ...total],
+      [tell("walk_mean"), "", "", ...total],
     ],
   };
 }
 
-export function Tokens({ data, words, tell }: { data: WalkData; words: Words; tell: Tell }) {
+export function Tokens({ data, words, tell }: { data: WalkData; words: Words; tell: Say }) {
   return (
     <table class="numbers" data-table="tokens">
       <tbody>
         <tr>
-          <th scope="row">{tell("token")}</th>
+          <th scope="row">{tell("walk_token")}</th>
           {words.source.map((text, i) => (
             <td key={i}>
               <bdi>{text}</bdi>
@@ -111,7 +116,7 @@ export function Tokens({ data, words, tell }: { data: WalkData; words: Words; te
           ))}
         </tr>
         <tr>
-          <th scope="row">{tell("id")}</th>
+          <th scope="row">{tell("walk_id")}</th>
           {data.header.ids.map((id, i) => (
             <td key={i}>{id}</td>
           ))}
@@ -126,7 +131,7 @@ interface PredictProps {
   words: Words;
   temperature: number;
   position: Signal<number>;
-  tell: Tell;
+  tell: Say;
 }
 
 /** The decoder word by word: what has been said, and how likely each next word is. */
@@ -135,7 +140,7 @@ export function Predict({ data, words, temperature, position, tell }: PredictPro
   return (
     <div class="predict">
       <fieldset class="choice">
-        <legend class="unseen">{tell("soFar")}</legend>
+        <legend class="unseen">{tell("walk_soFar")}</legend>
         {words.target.map((text, i) => (
           <button
             key={i}
@@ -149,7 +154,8 @@ export function Predict({ data, words, temperature, position, tell }: PredictPro
         ))}
       </fieldset>
       <p>
-        {tell("soFar")}: <code>{words.target.slice(0, at + 1).join(" ")}</code> → {tell("following")}:
+        {tell("walk_soFar")}: <code>{words.target.slice(0, at + 1).join(" ")}</code> →{" "}
+        {tell("walk_following")}:
       </p>
       <table class="bars" data-table="predict">
         <tbody>
@@ -172,17 +178,17 @@ export function Predict({ data, words, temperature, position, tell }: PredictPro
   );
 }
 
-export function Loss({ data, words, tell }: { data: WalkData; words: Words; tell: Tell }) {
+export function Loss({ data, words, tell }: { data: WalkData; words: Words; tell: Say }) {
   const rows = losses(data);
   return (
     <table class="numbers" data-table="loss">
       <thead>
         <tr>
-          <th>{tell("soFar")}</th>
-          <th>{tell("following")}</th>
-          <th>{tell("probability")}</th>
-          <th>{tell("loss")}</th>
-          <th>{tell("loss")}, ε = 0.1</th>
+          <th>{tell("walk_soFar")}</th>
+          <th>{tell("walk_following")}</th>
+          <th>{tell("walk_probability")}</th>
+          <th>{tell("walk_loss")}</th>
+          <th>{tell("walk_loss")}, ε = 0.1</th>
         </tr>
       </thead>
       <tbody>
@@ -199,7 +205,7 @@ export function Loss({ data, words, tell }: { data: WalkData; words: Words; tell
         ))}
         <tr class="total">
           <th scope="row" colSpan={3}>
-            {tell("mean")}
+            {tell("walk_mean")}
           </th>
           <td class="number" data-loss="plain">
             {mean(rows, (row) => row.plain).toFixed(4)}

@@ -2,29 +2,36 @@
 
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../app/context";
-import { savedBy } from "../app/picture";
-import { brief } from "../scales";
-import type { Store } from "../state";
-import { mark } from "../views/heads";
+import { type Say, useSay, useStore } from "../frame/context";
+import { mark, stage } from "../frame/drawn";
+import { Notice } from "../frame/notice";
+import type { Pen } from "../marks/pen";
+import { brief } from "../marks/scales";
+import type { Store } from "../state/store";
 import type { WalkData } from "./data";
 import { coloured } from "./drawing";
 import { type Chosen, EquationView } from "./grid";
-import { label } from "./labels";
 import { attention, differs, MODEL, type WhatIf } from "./layer";
+import { attending, partOf, type StepId, stepsOf, wordsOf } from "./order";
 import { drawScene, type Scene } from "./picture";
-import { attending, equations, partOf, stepsOf, type Words } from "./steps";
-import { Loss, listed, Predict, type Tell, Tokens } from "./tables";
-import { type StepId, wordsOf } from "./text";
+import { equations, named, type Words } from "./steps";
+import { Loss, listed, Predict, Tokens } from "./tables";
 
 const SWITCHES = ["scaling", "masking", "symmetric", "single", "permuted", "positions"] as const;
 
+const drawn = stage<Scene>();
+
+/** A page without its walk yet is waiting for it. */
 export function Walk() {
+  const { walk } = useStore().page;
+  const tell = useSay();
+  return walk ? <Steps data={walk} /> : <Notice text={tell("working")} />;
+}
+
+function Steps({ data }: { data: WalkData }) {
   const store = useStore();
-  const data = store.page.walk!;
   const steps = stepsOf(data);
-  const language = store.language.value;
-  const tell: Tell = (key, values) => label(language, key, values);
+  const tell = useSay();
   const what = useSignal<WhatIf>(MODEL);
   const position = useSignal(0);
   const read = useSignal("");
@@ -36,27 +43,22 @@ export function Walk() {
     read.value = "";
     mark("regard:drawn");
   }, [id]);
-  const made = equations(data, id, head, what.value, words.value);
-  const { title, formula, text, note } = wordsOf(language, id);
+  const made = named(equations(data, id, head, what.value, words.value), tell);
+  const { title, formula, text, note } = wordsOf(tell, id);
   const maps = made.some(({ items }) => items.some((item) => typeof item !== "string" && item.map));
   const pair = maps ? pairOf(store, data, id, head, what.value) : null;
   const table = listed(data, id, words.value, position.value, what.value.temperature, tell);
-  const changed = differs(what.value) ? tell("changed") : "";
+  const changed = differs(what.value) ? tell("walk_changed") : "";
   const scene = useRef<Scene | null>(null);
   scene.current = {
     ...{ title, formula, text, changed, table, equations: made },
     ...{ chosen: pair?.at ?? null, theme: store.theme.value },
   };
-  const root = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const paint = (shown: Parameters<typeof coloured>[1]) =>
-      coloured(root.current!.ownerDocument, shown, scene.current!.theme);
-    return savedBy(store, (pen, width) => drawScene(pen, scene.current!, width, paint));
-  }, [store]);
+  drawn.use(store, () => scene.current!);
   const go = (step: number) => store.set({ step });
   return (
-    <div class="walk" ref={root}>
-      <nav class="steps" aria-label={tell("step", { at: at + 1, all: steps.length })}>
+    <div class="walk">
+      <nav class="steps" aria-label={tell("walk_step", { at: at + 1, all: steps.length })}>
         <ol>
           {steps.map((step, i) => (
             <li key={step}>
@@ -66,7 +68,7 @@ export function Walk() {
                 aria-current={i === at ? "step" : undefined}
                 onClick={() => go(i)}
               >
-                {wordsOf(language, step).title}
+                {tell(`step_${step}_title`)}
               </button>
             </li>
           ))}
@@ -78,17 +80,17 @@ export function Walk() {
           <code class="formula">{formula}</code>
           <span class="fill" />
           <button type="button" data-go="back" disabled={at === 0} onClick={() => go(at - 1)}>
-            ‹ {tell("back")}
+            ‹ {tell("walk_back")}
           </button>
-          <span class="quiet">{tell("step", { at: at + 1, all: steps.length })}</span>
+          <span class="quiet">{tell("walk_step", { at: at + 1, all: steps.length })}</span>
           <button type="button" data-go="next" disabled={at === steps.length - 1} onClick={() => go(at + 1)}>
-            {tell("next")} ›
+            {tell("walk_next")} ›
           </button>
         </header>
         <p class="words">{text}</p>
         {note && (
           <p class="words note">
-            <b>{tell("otherwise")}:</b> {note}
+            <b>{tell("walk_otherwise")}:</b> {note}
           </p>
         )}
         <WhatIfs what={what} id={id} tell={tell} />
@@ -102,11 +104,16 @@ export function Walk() {
           <EquationView key={`${id}${i}`} equation={equation} read={read} chosen={pair} />
         ))}
         <p class="readout" data-readout>
-          {read.value || [tell("keys"), made.length ? tell("hint") : ""].join(" ")}
+          {read.value || [tell("walk_keys"), made.length ? tell("walk_hint") : ""].join(" ")}
         </p>
       </section>
     </div>
   );
+}
+
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const scene = drawn.of(store);
+  return scene && drawScene(pen, scene, width, (shown) => coloured(document, shown, scene.theme));
 }
 
 function wordsIn(sides: ReadonlyMap<string, { text: string[] }>): Words {
@@ -155,7 +162,7 @@ function pairOf(store: Store, data: WalkData, id: StepId, head: number, what: Wh
   };
 }
 
-function PairChoice({ pair, tell }: { pair: Pair; tell: Tell }) {
+function PairChoice({ pair, tell }: { pair: Pair; tell: Say }) {
   const { query, key, queries, keys } = pair;
   const options = (texts: readonly string[]) =>
     texts.map((text, i) => (
@@ -164,10 +171,10 @@ function PairChoice({ pair, tell }: { pair: Pair; tell: Tell }) {
       </option>
     ));
   return (
-    <p class="pair-choice" title={tell("pairHint")}>
-      <span class="quiet">{tell("pair")}</span>
+    <p class="pair-choice" title={tell("walk_pairHint")}>
+      <span class="quiet">{tell("walk_pair")}</span>
       <select
-        aria-label={tell("query")}
+        aria-label={tell("walk_query")}
         data-pair="query"
         value={query}
         onChange={(event) => pair.choosePositions(Number(event.currentTarget.value), key)}
@@ -176,7 +183,7 @@ function PairChoice({ pair, tell }: { pair: Pair; tell: Tell }) {
       </select>
       →
       <select
-        aria-label={tell("key")}
+        aria-label={tell("walk_key")}
         data-pair="key"
         value={key}
         onChange={(event) => pair.choosePositions(query, Number(event.currentTarget.value))}
@@ -184,17 +191,17 @@ function PairChoice({ pair, tell }: { pair: Pair; tell: Tell }) {
         {options(keys)}
       </select>
       <span data-pair="numbers">
-        {tell("scoreWeight", { score: brief(pair.score), weight: brief(pair.weight) })}
+        {tell("walk_scoreWeight", { score: brief(pair.score), weight: brief(pair.weight) })}
       </span>
       <button type="button" class="plain" data-go="neurons" onClick={pair.open}>
-        {tell("neurons")} →
+        {tell("walk_neurons")} →
       </button>
     </p>
   );
 }
 
 /** Switches that change one thing; only those that matter at a step. */
-function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: Tell }) {
+function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: Say }) {
   const part = partOf(id);
   const attends = attending(id);
   if (!attends && id !== "predict") return null;
@@ -209,7 +216,7 @@ function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: T
   };
   return (
     <fieldset class="what-if">
-      <legend>{tell("whatIf")}</legend>
+      <legend>{tell("walk_whatIf")}</legend>
       {offered.map((name) => (
         <label key={name} class="check">
           <input
@@ -218,11 +225,11 @@ function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: T
             checked={what.value[name]}
             onChange={(event) => set({ [name]: event.currentTarget.checked })}
           />{" "}
-          {tell(name)}
+          {tell(`walk_${name}`)}
         </label>
       ))}
       <label class="check">
-        {tell("temperature")}{" "}
+        {tell("walk_temperature")}{" "}
         <input
           type="range"
           data-what="temperature"
@@ -236,14 +243,14 @@ function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: T
       </label>
       {differs(what.value) && (
         <span class="changed" data-changed>
-          {tell("changed")}{" "}
+          {tell("walk_changed")}{" "}
           <button type="button" class="plain" data-what="reset" onClick={() => set(MODEL)}>
-            {tell("reset")}
+            {tell("walk_reset")}
           </button>
         </span>
       )}
-      {what.value.symmetric && <p class="quiet">{tell("symmetricNote")}</p>}
-      {what.value.permuted && !what.value.positions && <p class="quiet">{tell("placelessNote")}</p>}
+      {what.value.symmetric && <p class="quiet">{tell("walk_symmetricNote")}</p>}
+      {what.value.permuted && !what.value.positions && <p class="quiet">{tell("walk_placelessNote")}</p>}
     </fieldset>
   );
 }

@@ -90,10 +90,10 @@ _TABLES: dict[str, Callable[[Any, Path], Any]] = {
 def _records(path: Path) -> list[dict[str, Any]] | dict[str, Any]:
     if path.suffix == ".json":
         try:
-            made = json.loads(path.read_text("utf-8"))
+            made: Any = json.loads(path.read_text("utf-8"))
         except ValueError as error:
             raise UserError(f"{path} is not JSON: {error}") from None
-        rows = made if isinstance(made, list) else [made]
+        rows: list[dict[str, Any]] = made if isinstance(made, list) else [made]
         if not all(isinstance(row, dict) for row in rows):
             raise UserError(f"{path} must hold an object of heads and scores, or a list of records")
         return rows if rows is made else rows[0]

@@ -47,7 +47,11 @@ def check_run(model: Model, tokens: int) -> None:
     if free is not None and need > _SHARE * free:
         raise large(
             f"{tokens:,} tokens would need about {need / 1e9:.1f} GB in {model.name}, and {free / 1e9:.1f} GB are "
-            "free; take a shorter text or a smaller model"
+            "free; take a shorter text or a smaller model",
+            "long_memory",
+            tokens=tokens,
+            need=f"{need / 1e9:.1f}",
+            free=f"{free / 1e9:.1f}",
         )
 
 

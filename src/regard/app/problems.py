@@ -1,6 +1,7 @@
 """What can go wrong with a request, in one shape.
 
-Enters: a status, a word and a sentence. Leaves: {"error": word, "message": sentence}.
+Enters: a status, a word and a sentence, and where a page decides by it, a code and values. Leaves: {"error": word,
+"message": sentence}, with "code" and "values" where there are any.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from regard.app.log import log
-from regard.errors import UserError
+from regard.errors import TooLongError, UserError
 
 _HEADERS = {
     503: {"Retry-After": "1"},  # seconds
@@ -23,15 +24,17 @@ _HEADERS = {
 class Problem(Exception):  # noqa: N818 (most are the asker's, not errors)
     """A request that cannot be answered; the sentence is for the person who asked."""
 
-    def __init__(self, status: int, word: str, message: str) -> None:
+    def __init__(self, status: int, word: str, message: str, code: str = "", **values: int | str) -> None:
         super().__init__(message)
         self.status, self.word, self.message = status, word, message
+        self.code, self.values = code, values
 
     @property
     def response(self) -> JSONResponse:
-        return JSONResponse(
-            {"error": self.word, "message": self.message}, self.status, headers=_HEADERS.get(self.status)
-        )
+        record: dict[str, object] = {"error": self.word, "message": self.message}
+        if self.code:
+            record |= {"code": self.code, "values": self.values}
+        return JSONResponse(record, self.status, headers=_HEADERS.get(self.status))
 
 
 def bad(message: str) -> Problem:
@@ -39,9 +42,9 @@ def bad(message: str) -> Problem:
     return Problem(400, "bad", message)
 
 
-def large(message: str) -> Problem:
+def large(message: str, code: str = "", **values: int | str) -> Problem:
     """A request over a limit."""
-    return Problem(413, "large", message)
+    return Problem(413, "large", message, code, **values)
 
 
 def missing(message: str) -> Problem:
@@ -69,7 +72,9 @@ def of_failure(error: BaseException, **facts: Any) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "memory" in str(error)):
-        return large("there was not enough memory for this; take a shorter text or a smaller model")
+        return large("there was not enough memory for this; take a shorter text or a smaller model", "memory")
+    if isinstance(error, TooLongError):
+        return Problem(422, "input", str(error), "long", tokens=error.tokens, limit=error.limit)
     if isinstance(error, UserError):
         return Problem(422, "input", str(error))
     number = token_hex(4)

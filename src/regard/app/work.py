@@ -22,6 +22,7 @@ from regard.app.shelf import KeptTrace
 from regard.app.worker import Job
 from regard.errors import UserError
 from regard.trace.heads import MODES
+from regard.trace.sentences import caution
 from regard.trace.trace import Trace
 from regard.views.html import save_html
 from regard.views.report import report_of
@@ -111,10 +112,7 @@ def report(kept: KeptTrace) -> bytes:
     """What each head of a trace does; measured once."""
     kept.report = kept.report or report_of(kept.trace)
     if kept.report is None:
-        raise large(
-            "this text is too long for its heads to be measured in passing; regard patterns measures them, or take a "
-            "shorter text"
-        )
+        raise large(caution("unmeasured"), "unmeasured")
     return encode(kept.trace, report=kept.report, weights=())
 
 
@@ -164,7 +162,12 @@ def _check_length(model: Model, asked: Question, limits: Limits) -> None:
     if asked.target is not None:
         tokens = max(tokens, len(model._engine.encode(asked.target).ids))
     if tokens > limits.tokens:
-        raise large(f"the text has {tokens:,} tokens; this server takes at most {limits.tokens:,}")
+        raise large(
+            f"the text has {tokens:,} tokens; this server takes at most {limits.tokens:,}",
+            "long_here",
+            tokens=tokens,
+            limit=limits.tokens,
+        )
     check_run(model, tokens)
 
 

@@ -22,7 +22,6 @@ Array = np.ndarray[Any, Any]
 
 TYPES = ("vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous")
 FEWEST = 6  # tokens: smaller maps have no shape to speak of
-NO_ROOM = "the text or window is too short: beside its strongest columns a head sees nothing but neighbours"
 _PLAIN = ("tallest", "three", "gini", "own", "evenness", "squares", "close", "steady", "drawn")
 _LOGGED = ("tallest", "own", "squares")  # these range over decades
 _FLOOR = 0.02  # added before the logarithm: what the eye no longer tells from nothing

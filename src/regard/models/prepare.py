@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from regard.capture.record import Book
-from regard.errors import MissingFileError, UserError, WrongTypeError
+from regard.errors import MissingFileError, TooLongError, UserError, WrongTypeError
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token, part_of_characters, word_indices
 
@@ -61,9 +61,11 @@ def encode(
         if target:
             raise UserError(f"the target has {length} tokens but the decoder takes at most {limit}; shorten it")
         if not truncate:
-            raise UserError(
+            raise TooLongError(
                 f"the text has {length} tokens but the model takes at most {limit}; shorten it, or pass "
-                "truncate=True (--truncate) to keep the beginning"
+                "truncate=True (--truncate) to keep the beginning",
+                length,
+                limit,
             )
         batch = _tokenize(tokenizer, text, pair, target, max_length=limit)
     ids: list[int] = list(batch["input_ids"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from regard.trace.sentences import Sentence, caution
+
 _RESTING = {"delimiter", "punctuation", "first token (sink)"}
 _NEIGHBOURS = {"previous token", "next token"}
 _RELATED = {"related word", "related word in the other sentence"}
@@ -21,7 +23,7 @@ class NamedPattern(Protocol):
 
 def warnings_for(
     findings: Iterable[NamedPattern], *, facts: Mapping[str, Any] | None = None, heads: int = 0, inputs: int = 1
-) -> list[str]:
+) -> list[Sentence]:
     """Sentences that apply to these findings.
 
     Parameters
@@ -36,38 +38,16 @@ def warnings_for(
     shown = list(findings)
     names = {finding.pattern for finding in shown}
     facts = facts or {}
+    cut = facts.get("truncated")
     rules = [
-        (True, "Attention shows where a head looks, not why the model answers: a plausible map need not be faithful."),
-        (
-            bool(names & _RESTING),
-            "Attention that rests on special tokens, punctuation or the first token may carry almost nothing: "
-            "compare the weights with the contributions.",
-        ),
-        (
-            bool(shown) and inputs == 1 and heads > 1,
-            f"The best of {heads} heads on one input: check on other inputs before calling it a habit.",
-        ),
-        (
-            any(finding.layer > 1 for finding in shown),
-            "Above layer 1 a position holds a mixture of tokens, not the word it is drawn at.",
-        ),
-        (
-            bool(names & _NEIGHBOURS),
-            "A head that looks at neighbours also scores well on syntax: English puts related words side by side.",
-        ),
-        (
-            bool(names & _RELATED),
-            "Related words are those the model's own input embedding puts close: 1 % of random pairs, but far more in "
-            "running text, where short words (the, of, in) are mostly related to each other.",
-        ),
-        (
-            bool(facts.get("truncated")),
-            f"The text was cut: {facts.get('truncated')} tokens were left out.",
-        ),
-        (
-            facts.get("segment_ids") == "all 0" and "pair" in facts,
-            "Both sentences had segment id 0, unlike in the model's training.",
-        ),
-        (facts.get("level") == "word", "Pieces were merged into words: figures differ from those of tokens."),
+        (True, caution("faithful")),
+        (bool(names & _RESTING), caution("resting")),
+        (bool(shown) and inputs == 1 and heads > 1, caution("best_of", heads=heads)),
+        (any(finding.layer > 1 for finding in shown), caution("mixture")),
+        (bool(names & _NEIGHBOURS), caution("neighbours")),
+        (bool(names & _RELATED), caution("related")),
+        (bool(cut), caution("truncated", tokens=str(cut))),
+        (facts.get("segment_ids") == "all 0" and "pair" in facts, caution("segments")),
+        (facts.get("level") == "word", caution("words")),
     ]
     return [sentence for applies, sentence in rules if applies]

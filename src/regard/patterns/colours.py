@@ -1,7 +1,7 @@
 """One colour for one thing: patterns and types of maps, in the terminal and in figures as on the page.
 
 The first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers; greys for where
-attention merely rests. The page has the same (frontend/src/report.ts).
+attention merely rests. The page has the same (frontend/src/data/report.ts).
 """
 
 PATTERN_COLOURS = {

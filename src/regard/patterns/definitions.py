@@ -43,8 +43,8 @@ class Pattern:
     name: str
     phrase: str
     targets: Callable[[Part], Targets]
-    missing: Callable[[MapContext], str]
-    none: str  # why no row counted, where none did
+    missing: Callable[[MapContext], str]  # the code of a reason (trace/sentences.json), or nothing
+    none: str  # the same for why no row counted, where none did
     threshold: float | None = USUAL  # lift from which a head is named for it; None for numbers beside a pattern
 
 
@@ -119,7 +119,7 @@ def _any_delimiter(places: Places) -> Array:
 
 
 def _needs(*conditions: Callable[[MapContext], str]) -> Callable[[MapContext], str]:
-    """The first reason that applies."""
+    """The code of the first reason that applies."""
 
     def missing(context: MapContext) -> str:
         return next((reason for condition in conditions if (reason := condition(context))), "")
@@ -132,56 +132,56 @@ def _text(context: MapContext) -> str:
 
 
 def _ordinary(context: MapContext) -> str:
-    return "" if context.queries.content.any() else "there are special tokens only"
+    return "" if context.queries.content.any() else "specials_only"
 
 
 def _one_text(context: MapContext) -> str:
-    return "" if context.same else "queries and keys are positions of different texts"
+    return "" if context.same else "two_texts"
 
 
 def _both_ways(context: MapContext) -> str:
-    return "a causal model does not see the next token" if context.causal else ""
+    return "unseen_next" if context.causal else ""
 
 
 def _causal(context: MapContext) -> str:
-    return "" if context.causal else "asked of causal models only"
+    return "" if context.causal else "causal_only"
 
 
 def _not_causal(context: MapContext) -> str:
-    return "in a causal model this is the pattern 'repeated token'" if context.causal else ""
+    return "repeated_instead" if context.causal else ""
 
 
 def _two_sentences(context: MapContext) -> str:
-    return "" if context.sentences >= 2 else "there is one sentence only; pass a second one"
+    return "" if context.sentences >= 2 else "one_sentence"
 
 
 def _embedded(context: MapContext) -> str:
     known = context.related is not None
-    return "" if known else "which words are related is not known; trace the text by a model with a word embedding"
+    return "" if known else "unrelated"
 
 
 def _free(context: MapContext) -> str:
     if context.causal:
-        return "a causal model sees only what came before, never its whole sentence"
+        return "unseen_sentence"
     return ""
 
 
 def _delimiters(context: MapContext) -> str:
     if context.causal:
-        return "" if context.keys.later.any() else "there is no special token after the first position"
-    return "" if _any_delimiter(context.keys).any() else "the input has no special tokens"
+        return "" if context.keys.later.any() else "no_later_special"
+    return "" if _any_delimiter(context.keys).any() else "no_specials"
 
 
 def _opening(context: MapContext) -> str:
-    return "" if context.keys.first.any() else "the input has no opening special token"
+    return "" if context.keys.first.any() else "no_opening"
 
 
 def _closing(context: MapContext) -> str:
-    return "" if context.keys.later.any() else "the input has no closing special token"
+    return "" if context.keys.later.any() else "no_closing"
 
 
 def _punctuated(context: MapContext) -> str:
-    return "" if context.keys.punctuation.any() else "the text has no punctuation"
+    return "" if context.keys.punctuation.any() else "no_punctuation"
 
 
 def _delimiter(part: Part) -> Targets:
@@ -189,7 +189,8 @@ def _delimiter(part: Part) -> Targets:
     return place_targets(part.visible, chosen), part.queries.content
 
 
-_SHORT = "the text is too short: every row sees so few keys that chance alone would reach half"
+_SHORT = "short"
+OBVIOUS = frozenset({"causal_only", "repeated_instead"})  # only say which question a model of the other type is asked
 
 PATTERNS = (
     Pattern(
@@ -197,14 +198,14 @@ PATTERNS = (
         "attends to the previous token",
         _neighbour(-1),
         _needs(_text, _one_text),
-        "no token has an earlier neighbour among enough keys",
+        "no_earlier",
     ),
     Pattern(
         "next token",
         "attends to the next token",
         _neighbour(1),
         _needs(_text, _one_text, _both_ways),
-        "no token has a later neighbour in its sentence",
+        "no_later",
     ),
     Pattern("itself", "attends to the token itself", _itself, _needs(_ordinary, _one_text), _SHORT),
     Pattern(
@@ -212,14 +213,14 @@ PATTERNS = (
         "attends to the same word, here and elsewhere,",
         _same_word,
         _needs(_text, _not_causal),
-        "no word occurs twice, or all words are the same",
+        "no_repeat",
     ),
     Pattern(
         "same word, elsewhere",
         "attends to the same word elsewhere",
         _same_word_elsewhere,
         _needs(_text, _not_causal),
-        "no word occurs twice, or all words are the same",
+        "no_repeat",
         threshold=None,
     ),
     Pattern(
@@ -227,28 +228,28 @@ PATTERNS = (
         "attends to the same word in the other sentence",
         _same_word_across,
         _needs(_text, _one_text, _two_sentences),
-        "the two sentences share no word, or nothing but one word",
+        "no_shared",
     ),
     Pattern(
         "related word",
         "attends to other words, related by embedding,",
         _related_word,
         _needs(_text, _one_text, _embedded),
-        "no two words are related by embedding, or half of all are",
+        "no_related",
     ),
     Pattern(
         "related word in the other sentence",
         "attends to words related by embedding in the other sentence",
         _related_word_across,
         _needs(_text, _one_text, _two_sentences, _embedded),
-        "no word is related by embedding to one of the other sentence, or to half of all words",
+        "no_related_across",
     ),
     Pattern(
         "other pieces of the word",
         "attends to the other pieces of the same word",
         _pieces,
         _needs(_text, _one_text),
-        "no word has several pieces",
+        "no_pieces",
     ),
     Pattern("delimiter", "attends to special tokens", _delimiter, _needs(_ordinary, _delimiters), _SHORT, RESTING),
     Pattern(
@@ -272,7 +273,7 @@ PATTERNS = (
         "attends to punctuation",
         _places(lambda p: p.punctuation),
         _needs(_text, _punctuated),
-        "half or more of the text is punctuation",
+        "all_punctuation",
         RESTING,
     ),
     Pattern(
@@ -288,14 +289,14 @@ PATTERNS = (
         "attends to earlier places of the same token",
         _repeated_token,
         _needs(_text, _one_text, _causal),
-        "no token comes twice, or nothing but one token",
+        "no_second",
     ),
     Pattern(
         "induction",
         "attends to what followed the same token before",
         _induction,
         _needs(_text, _one_text, _causal),
-        "no token comes twice with something in between",
+        "no_between",
     ),
 )
 BAG = "bag of words"

@@ -16,10 +16,11 @@ from regard.measures.distance import distance_rows
 from regard.measures.entropy import Level, entropy_of, mean_level, mixed_logs, renormalised, sink_rows
 from regard.measures.reading import Reading, RowReadings, mean_where, read_rows, seen_keys, summarise
 from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
-from regard.measures.types import FEWEST, NO_ROOM, type_probabilities
+from regard.measures.types import FEWEST, type_probabilities
 from regard.patterns.definitions import BAG, PATTERNS, Part, Pattern, bag_missing
 from regard.patterns.table import SiteMeasures
 from regard.trace.places import Array, MapContext, context_of
+from regard.trace.sentences import reason
 
 if TYPE_CHECKING:
     from regard.trace.site import Site
@@ -169,22 +170,22 @@ class _Gathered:
 
     def _measured(self, rows: RowReadings | None, bag: BagRows | None, queries: int) -> SiteMeasures:
         """The measures of all heads together, and why some are n/a."""
-        missing = {p.name: reason for p in PATTERNS if (reason := p.missing(self.context))}
+        missing = {p.name: reason(code) for p in PATTERNS if (code := p.missing(self.context))}
         readings: dict[str, Reading] = {}
         if rows is not None:
             summary = summarise(rows)
             readings = {p.name: Reading(*(field[n] for field in summary)) for n, p in enumerate(self.asked)}
-            missing |= {p.name: p.none for p in self.asked if not readings[p.name].rows.any()}
+            missing |= {p.name: reason(p.none) for p in self.asked if not readings[p.name].rows.any()}
         spread = mean_level(*_joined(self.spread))
         evenness = np.full(spread.value.shape, np.nan)
         if bag is None:
-            missing[BAG] = bag_missing(self.context)
+            missing[BAG] = reason(bag_missing(self.context))
         else:
             readings[BAG], evenness = summarise_bag(bag)
             if not readings[BAG].rows.any():
-                missing[BAG] = "each sentence must have three words or more"
+                missing[BAG] = reason("few_words")
         if not self.context.same or queries < FEWEST:
-            missing["type"] = f"types need maps of a text with itself, of {FEWEST} tokens or more"
+            missing["type"] = reason("few_tokens", fewest=FEWEST)
         types = None if "type" in missing else self._types(spread)
         sink = np.zeros_like(spread.value)
         if self.sinks:
@@ -237,6 +238,6 @@ def _measured_of(whole: SiteMeasures, heads: slice, site: Site) -> SiteMeasures:
         entropy=Level(*(field[heads] for field in whole.entropy)),
         distance=Level(*(field[heads] for field in whole.distance)),
         types=None if roomless else types,
-        missing={**whole.missing, "type": NO_ROOM} if roomless else whole.missing,
+        missing={**whole.missing, "type": reason("no_room")} if roomless else whole.missing,
         sink=whole.sink[heads],
     )

@@ -9,8 +9,9 @@ from typing import Any
 from regard.errors import MissingPackageError, UserError
 from regard.measures.entropy import Level
 from regard.measures.reading import Reading
-from regard.patterns.definitions import NAMES
+from regard.patterns.definitions import NAMES, OBVIOUS
 from regard.trace.places import Array
+from regard.trace.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,13 @@ class SiteMeasures:
     entropy: Level
     distance: Level
     types: Array | None  # (H, 5) probabilities, in the order of `types.TYPES`; NaN for a head without one
-    missing: dict[str, str]
+    missing: dict[str, Sentence]
     sink: Array  # mean share of a row that goes to a sink outside the text; the entropy is that of the rest
+
+    @property
+    def worth_saying(self) -> dict[str, Sentence]:
+        """What is missing, without what a model of this type is never asked."""
+        return {name: reason for name, reason in self.missing.items() if reason.code not in OBVIOUS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +82,7 @@ class Patterns(Sequence[Finding]):
         return sum(len(site.heads) for site in self.measured)
 
     @property
-    def missing(self) -> dict[str, str]:
+    def missing(self) -> dict[str, Sentence]:
         """Patterns that could not be asked of any head, and why."""
         names = dict.fromkeys(name for site in self.measured for name in site.missing)
         return {
@@ -84,6 +90,11 @@ class Patterns(Sequence[Finding]):
             for name in names
             if all(name in site.missing for site in self.measured)
         }
+
+    @property
+    def worth_saying(self) -> dict[str, Sentence]:
+        """What is missing, without what a model of this type is never asked."""
+        return {name: reason for name, reason in self.missing.items() if reason.code not in OBVIOUS}
 
     def of(self, layer: int, head: int, *, kind: str | None = None) -> tuple[Finding, ...]:
         """What one head does, strongest first; empty where it does nothing that has a name."""

@@ -143,11 +143,11 @@ def _types(found: Patterns) -> str:
 def _missing(found: Patterns) -> Iterator[str]:
     """What could not be asked of any head, one line a reason."""
     by_reason: dict[str, list[str]] = {}
-    for name, reason in found.missing.items():
-        if name in NAMES and not reason.startswith(("asked of causal", "in a causal model this is")):
+    for name, reason in found.worth_saying.items():
+        if name in NAMES:
             by_reason.setdefault(reason, []).append(name)
-    for reason, names in by_reason.items():
-        yield f"n/a: {', '.join(names)} ({reason})"
+    for why, names in by_reason.items():
+        yield f"n/a: {', '.join(names)} ({why})"
 
 
 def _cautions(found: Patterns) -> Table:

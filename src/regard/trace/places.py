@@ -50,7 +50,7 @@ class MapContext:
     keys: Places
     same: bool  # queries and keys are the same positions
     causal: bool
-    no_text: str = ""
+    no_text: str = ""  # the code of a reason
     related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None where it is not known
     names: tuple[str, ...] = ()  # the words by their numbers
 
@@ -143,10 +143,10 @@ def _is_border(token: Token) -> bool:
 
 
 def _no_text(*sides: Side) -> str:
-    """Why the positions are not text, if they are not."""
+    """The code of why the positions are not text, if they are not (sentences.json)."""
     tokens = [token for side in sides for token in side.tokens]
     if any(token.row is not None for token in tokens):
-        return "the tokens are image patches, not text"
+        return "patches"
     if all(token.word is None and token.id is None for token in tokens):
-        return "the positions have no text"
+        return "textless"
     return ""

@@ -311,7 +311,7 @@ def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
 
 
 def head_colour(head: int) -> str:
-    """The colour a head has in every view (frontend/src/scales.ts holds the same list; a test compares them)."""
+    """The colour a head has in every view (frontend/src/marks/scales.ts holds the same list; a test compares them)."""
     return _colours()[head % len(_colours())]
 
 

@@ -14,12 +14,11 @@ import numpy as np
 from regard.measures.types import TYPES
 from regard.patterns import Patterns, head_report, patterns, warnings_for
 from regard.patterns.telling import telling
+from regard.trace.sentences import Sentence
 from regard.trace.site import Array, Site
 from regard.trace.trace import Trace
 
 MODERATE = 50_000_000  # weights whose heads are measured without being asked: 12 x 12 heads of 512 tokens
-# Reasons that only say which question a model of the other type is asked.
-_OBVIOUS = ("asked of causal", "in a causal model this is")
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class HeadFinding:
 
     @property
     def fragment(self) -> str:
-        """What to put after a page's address to open it on this head (frontend/src/state.ts reads it)."""
+        """What to put after a page's address to open it on this head (frontend/src/state/address.ts reads it)."""
         part = f"&part={self.part}" if self.part else ""
         return f"#view=heads&kind={self.kind}&layer={self.layer}&heads={self.head}{part}"
 
@@ -46,8 +45,8 @@ class Report:
     """What is known of the heads of a trace, and what to keep in mind about it."""
 
     heads: dict[tuple[str, int, int, int], Mapping[str, Any]]
-    missing: dict[tuple[str, int, int], dict[str, str]] = field(default_factory=dict)
-    cautions: list[str] = field(default_factory=list)
+    missing: dict[tuple[str, int, int], dict[str, Sentence]] = field(default_factory=dict)
+    cautions: list[Sentence] = field(default_factory=list)
 
     def named(self, kind: str | None = None) -> list[HeadFinding]:
         """Every head with everything it does."""
@@ -82,7 +81,7 @@ def report_of(trace: Trace, given: Given = None) -> Report | None:
     if given is True:
         given = patterns(trace)
     if isinstance(given, Patterns):
-        missing = {(m.kind, m.layer, m.part): _worth_saying(m.missing) for m in given.measured}
+        missing = {(m.kind, m.layer, m.part): m.worth_saying for m in given.measured}
         cautions = warnings_for(given, facts=given.facts, heads=given.heads)
         return Report(_by_head(head_report(trace, given)), missing, cautions)
     report = Report(_by_head(given))
@@ -106,10 +105,6 @@ def measure_arrays(records: Sequence[Mapping[str, Any]]) -> dict[str, Array]:
 
 def _by_head(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int, int, int], Mapping[str, Any]]:
     return {(r["kind"], r["layer"], r.get("part", 0), r["head"]): r for r in records}
-
-
-def _worth_saying(missing: Mapping[str, str]) -> dict[str, str]:
-    return {name: reason for name, reason in missing.items() if not reason.startswith(_OBVIOUS)}
 
 
 def _number(value: float | None) -> float:

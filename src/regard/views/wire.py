@@ -1,7 +1,7 @@
 """The wire format: a trace as the bytes that every view reads, whatever carries them there.
 
 Enters: a Trace and what to show first. Leaves: header length, JSON header, one little-endian buffer
-(docs/reference/wire.md). `frontend/src/wire.ts` is the other reader.
+(docs/reference/wire.md). `frontend/src/data/wire.ts` is the other reader.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from regard.transformer.walk import Walk
 
 VERSION = 1
-VIEWS = ("heads", "atlas", "matrix", "neurons", "walk")
+VIEWS: tuple[str, ...] = tuple(json.loads((files("regard") / "static" / "views.json").read_text("utf-8")))
 _EXACT = 2_000_000  # bytes of q, k or maps that travel as float32; more are packed
 _LONG = 1024  # keys from which rows carry their log-sum-exp, so that a tile needs no whole row
 _LAYOUT = ("row", "column", "word")
@@ -93,6 +94,7 @@ def encode(
         "facts": dict(trace.facts),
         "types": list(TYPES),
         "cautions": known.cautions if known else [],
+        "coded": [sentence.record for sentence in known.cautions] if known else [],
         "sides": [_side_record(side, buffer) for side in trace.sides.values()],
         "sites": sites,
         "selection": selection,
@@ -225,7 +227,9 @@ def _known(site: Site, report: Report | None, measures: Mapping[str, Array], buf
     if report is not None:
         record["patterns"] = [list(one["patterns"]) for one in records]
         record["types"] = buffer.put(type_table(records))
-        record["missing"] = report.missing.get((site.kind, site.layer, site.part), {})
+        missing = report.missing.get((site.kind, site.layer, site.part), {})
+        record["missing"] = missing
+        record["coded"] = {name: reason.record for name, reason in missing.items()}
     return record
 
 

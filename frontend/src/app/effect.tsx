@@ -1,0 +1,118 @@
+// What switching heads off changes: predictions, or hidden states, before and after.
+
+import type { Say } from "../frame/context";
+import "./effect.css";
+import { visible } from "../compute/axis";
+import { figure } from "../marks/scales";
+import { isKey } from "../words";
+import type { Effect as Record } from "./api";
+import { sentenceOf, useSession, useTell } from "./context";
+
+const LISTED = 9;
+const EVERYTHING = "(mean of all tokens)";
+
+export function Effect() {
+  const session = useSession();
+  const tell = useTell();
+  if (!session.ask.value.off.length) return null;
+  const trouble = session.trouble.value ? null : session.worth.trouble.value; // one sentence is enough
+  const found = session.worth.found.value;
+  return (
+    <section class="app-effect" data-effect={found?.about} aria-busy={session.worth.working.value}>
+      <h3>{tell("effect")}</h3>
+      {trouble && (
+        <p class="app-trouble" role="alert">
+          {sentenceOf(trouble, tell)}
+        </p>
+      )}
+      {!found && !trouble && <p class="app-note">{tell("measuring")}</p>}
+      {found && <Table found={found} />}
+    </section>
+  );
+}
+
+function Table({ found }: { found: Record }) {
+  const session = useSession();
+  const tell = useTell();
+  const { mode } = session.ask.value;
+  const key = `about_${found.about}`;
+  const token = visible(found.tokens[found.position ?? -1] ?? "");
+  const values = Object.entries(found.kl).map(([name, kl]) => `${modeName(name, tell)} ${figure(kl, 2)}`);
+  const compared = found.rows.some(({ before }) => before !== null);
+  return (
+    <>
+      <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
+      <table class="app-table">
+        <thead>
+          <tr>
+            <th scope="col">{tell(compared ? "prediction" : "token")}</th>
+            {compared && (
+              <th scope="col" class="number">
+                {tell("before")}
+              </th>
+            )}
+            {found.modes.map((name) => (
+              <th key={name} scope="col" class={name === mode ? "number chosen" : "number"}>
+                {modeName(name, tell)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {listed(found, mode).map(({ name, before, after }, i) => (
+            <tr key={i} class={name === EVERYTHING ? "total" : ""}>
+              <th scope="row" class="name" dir="auto" title={name}>
+                {name === EVERYTHING ? tell("everything") : visible(name)}
+              </th>
+              {compared && (
+                <td class="number" title={String(before)} data-before={before}>
+                  {before === null ? "–" : number(before)}
+                </td>
+              )}
+              {found.modes.map((one) => (
+                <td
+                  key={one}
+                  class={one === mode ? "number chosen" : "number"}
+                  title={String(after[one])}
+                  data-after={after[one]}
+                >
+                  {after[one] === undefined ? "–" : number(after[one])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {found.about === "hidden states" && found.rows.length > LISTED + 1 && (
+        <p class="app-note">{tell("movedMost", { count: LISTED })}</p>
+      )}
+      {values.length > 0 && <p class="app-note">{tell("kl", { values: values.join(" · ") })}</p>}
+      {found.actual !== null && <p class="app-note">{tell("actually", { token: visible(found.actual) })}</p>}
+      {found.modes.includes("mean") && (
+        <p class="app-note">{tell("meanOver", { count: session.server.state.value?.sentences ?? 0 })}</p>
+      )}
+      {found.notes.map((note) => (
+        <p key={note} class="app-note" lang="en">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Predictions as they come; of hidden states the mean first, and then the tokens that moved most. */
+function listed({ about, rows }: Record, mode: string): Record["rows"] {
+  if (about !== "hidden states") return rows.slice(0, 2 * LISTED);
+  const mean = rows.filter(({ name }) => name === EVERYTHING);
+  const tokens = rows.filter(({ name }) => name !== EVERYTHING);
+  const moved = tokens.sort((a, b) => (a.after[mode] ?? 1) - (b.after[mode] ?? 1));
+  return [...mean, ...moved.slice(0, LISTED)];
+}
+
+/** Three decimals, so that a column of probabilities can be read down. */
+const number = (value: number): string => value.toFixed(3).replace("-", "−");
+
+function modeName(mode: string, tell: Say): string {
+  const key = `mode_${mode}`;
+  return isKey(key) ? tell(key) : mode;
+}

@@ -1,0 +1,210 @@
+// The top of the app: which model, which sentences, and what is going on with them.
+
+import { useRef } from "preact/hooks";
+import type { Say } from "../frame/context";
+import { sentenceOf, useSession, useTell } from "./context";
+import { Examples } from "./examples";
+import { Models } from "./models";
+import { Off } from "./off";
+import type { Session } from "./session";
+
+export function Header() {
+  const session = useSession();
+  return (
+    <header class="app-head">
+      <div class="app-row">
+        <strong class="app-name">regard</strong>
+        <Models />
+        <Working />
+        <span class="fill" />
+        <Examples />
+      </div>
+      <Inputs />
+      <Troubles />
+      <Look />
+      {session.ask.value.off.length > 0 && <Off />}
+    </header>
+  );
+}
+
+/** A quiet word while something takes longer than a moment. */
+function Working() {
+  const session = useSession();
+  const tell = useTell();
+  const { seconds = 0, bytes, name } = session.server.loading.value ?? { name: "" };
+  const values = { name, seconds: Math.round(seconds), megabytes: Math.round((bytes ?? 0) / 1e6) };
+  const text = session.server.loading.value
+    ? tell(bytes ? "loadingBytes" : "loading", values)
+    : session.working.value
+      ? tell("working")
+      : "";
+  return (
+    <span class="app-working" role="status" data-working={text ? "" : undefined}>
+      {text && <i aria-hidden="true" />}
+      {text}
+    </span>
+  );
+}
+
+const COUNTS = [0, 10, 20, 40];
+
+function Inputs() {
+  const session = useSession();
+  const tell = useTell();
+  const { text, pair, target, generate } = session.ask.value;
+  const about = session.model.value?.about;
+  const said = session.shown.value?.page.facts.said;
+  return (
+    <div class="app-inputs">
+      <Field
+        name="text"
+        label={tell("textLabel")}
+        hint={tell("textHint")}
+        value={text}
+        set={(value) => session.change({ text: value, truncate: false })}
+      />
+      {about?.target ? (
+        <Field
+          name="target"
+          label={tell("targetLabel")}
+          hint={said ? tell("saidHint", { text: String(said) }) : tell("targetHint")}
+          value={target}
+          set={(value) => session.change({ target: value })}
+        />
+      ) : (
+        about?.pair !== false && (
+          <Field
+            name="pair"
+            label={tell("pairLabel")}
+            hint={tell("pairHint")}
+            value={pair}
+            set={(value) => session.change({ pair: value })}
+          />
+        )
+      )}
+      {about?.generate && !about.target && (
+        <label class="app-generate">
+          {tell("generate")}{" "}
+          <select
+            value={generate}
+            data-control="generate"
+            onChange={(event) => session.change({ generate: Number(event.currentTarget.value) })}
+          >
+            {[...new Set([...COUNTS, generate])].map((count) => (
+              <option key={count} value={count}>
+                {count ? tell("generateTokens", { count }) : tell("generateNone")}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </div>
+  );
+}
+
+interface FieldProps {
+  name: string;
+  label: string;
+  hint: string;
+  value: string;
+  set: (value: string) => void;
+}
+
+/** One line that grows with its text, up to a few. */
+export function Field({ name, label, hint, value, set }: FieldProps) {
+  const box = useRef<HTMLTextAreaElement>(null);
+  return (
+    <textarea
+      ref={box}
+      rows={1}
+      class="app-field"
+      data-field={name}
+      aria-label={label}
+      title={label}
+      placeholder={hint}
+      value={value}
+      spellcheck={false}
+      dir="auto"
+      onInput={(event) => set(event.currentTarget.value)}
+    />
+  );
+}
+
+const CUT = ["long", "long_here", "long_memory"]; // troubles that a shorter text ends
+
+/** What went wrong, where it happened, with the way out. */
+function Troubles() {
+  const session = useSession();
+  const tell = useTell();
+  const trouble = session.trouble.value;
+  if (!trouble && session.server.state.value && !session.ask.value.text.trim())
+    return (
+      <p class="app-hint" role="status">
+        {tell("nothing")}
+      </p>
+    );
+  const hints = trouble ? [] : walkHints(session, tell);
+  if (hints.length)
+    return (
+      <p class="app-hint" role="status">
+        {hints.join(" ")}
+      </p>
+    );
+  if (!trouble) return null;
+  const { about } = session.model.value ?? {};
+  const cut = CUT.includes(trouble.code) && about?.limit != null && !session.ask.value.truncate;
+  return (
+    <p class="app-trouble" role="alert" data-trouble={trouble.code}>
+      <span>{sentenceOf(trouble, tell)}</span>
+      {cut && (
+        <button type="button" data-do="truncate" onClick={() => session.change({ truncate: true })}>
+          {tell("truncate")}
+        </button>
+      )}
+      <button type="button" data-do="again" onClick={() => session.again()}>
+        {tell("again")}
+      </button>
+      <button
+        type="button"
+        class="plain"
+        aria-label={tell("dismiss")}
+        onClick={() => (session.trouble.value = null)}
+      >
+        ✕
+      </button>
+    </p>
+  );
+}
+
+/** What to know about the walk that is shown. */
+function walkHints(session: Session, tell: Say): string[] {
+  const page = session.store.value?.page;
+  if (!page?.walk || session.store.value!.selection.value.view !== "walk") return [];
+  const unknown = (page.facts.unknown as string[] | undefined) ?? [];
+  return [
+    ...(session.ask.value.pair.trim() && session.model.value?.about?.pair ? [tell("walkFirst")] : []),
+    ...(unknown.length ? [tell("unknown", { words: unknown.join(", ") })] : []),
+  ];
+}
+
+/** What to look for in the example that is shown. */
+function Look() {
+  const session = useSession();
+  const tell = useTell();
+  const example = session.server.state.value?.examples.find((one) => one.id === session.example.value);
+  const { text, pair } = session.ask.value;
+  if (!example || example.text !== text || (example.pair ?? "") !== pair) return null;
+  return (
+    <p class="app-look" data-look={example.id}>
+      <b>{tell("look")}:</b> {example.look[session.language.value]}
+      <button
+        type="button"
+        class="plain"
+        aria-label={tell("dismiss")}
+        onClick={() => (session.example.value = null)}
+      >
+        ✕
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,126 @@
+// The app: the same views as in a saved page, with a server behind them.
+
+import { effect, signal } from "@preact/signals";
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { StoreContext } from "../frame/context";
+import { Notice } from "../frame/notice";
+import { Shell } from "../frame/shell";
+import type { Theme } from "../marks/scales";
+import { add, type Language, preferred } from "../words";
+import { APP } from "../words/app";
+import "./app.css";
+import { SessionContext, sentenceOf, useSession, useTell } from "./context";
+import { Effect } from "./effect";
+import { Export } from "./export";
+import { Header } from "./header";
+import { Session } from "./session";
+import { APP_VIEWS } from "./views";
+
+add(APP);
+
+const Nothing = () => null;
+
+function App() {
+  const session = useSession();
+  const tell = useTell();
+  const store = session.store.value;
+  useEffect(() => {
+    const abort = new AbortController();
+    document.addEventListener("keydown", toInput, { signal: abort.signal });
+    return () => abort.abort();
+  }, []);
+  const slots = {
+    header: Nothing, // the app's own stands above, and is there before there is anything to show
+    tools: Export,
+    aside: Effect,
+    keys: [tell("help_input"), tell("help_off")],
+  };
+  return (
+    <div class="regard app-root" data-theme={session.theme.value} lang={session.language.value}>
+      <Header />
+      {store ? (
+        <StoreContext.Provider value={store}>
+          <Shell frame slots={slots} />
+        </StoreContext.Provider>
+      ) : (
+        <Notice text={waiting(session, tell)} />
+      )}
+    </div>
+  );
+}
+
+function waiting(session: Session, tell: ReturnType<typeof useTell>): string {
+  const { loading, state } = session.server;
+  if (session.trouble.value) return sentenceOf(session.trouble.value, tell);
+  const { name, seconds = 0 } = loading.value ?? { name: "" };
+  if (loading.value) return tell("loading", { name, seconds: Math.round(seconds) });
+  if (!state.value) return tell("starting");
+  return session.ask.value.text.trim() ? tell("working") : "";
+}
+
+/** "/" goes to the sentence, as in many places. */
+function toInput(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
+    return;
+  event.preventDefault();
+  const field = document.querySelector<HTMLTextAreaElement>("[data-field=text]");
+  field?.focus();
+  field?.select();
+}
+
+/** What the reader chose here before; nothing where the browser keeps nothing. */
+function remembered(name: string): string | null {
+  try {
+    return localStorage.getItem(`regard-${name}`);
+  } catch {
+    return null;
+  }
+}
+
+function remember(name: string, value: string): void {
+  try {
+    localStorage.setItem(`regard-${name}`, value);
+  } catch {
+    // a browser that keeps nothing
+  }
+}
+
+function start(): void {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const theme = remembered("theme") ?? (dark ? "dark" : "light");
+  const language = remembered("language") ?? preferred(navigator.languages);
+  const session = new Session(
+    signal<Theme>(theme === "dark" ? "dark" : "light"),
+    signal<Language>(language === "zh" ? "zh" : "en"),
+    APP_VIEWS,
+  );
+  let first = true;
+  effect(() => {
+    const [shown, spoken] = [session.theme.value, session.language.value];
+    document.documentElement.lang = spoken;
+    if (!first) {
+      remember("theme", shown);
+      remember("language", spoken);
+    }
+    first = false;
+  });
+  effect(() => {
+    document.title = [session.shown.value?.model, "regard"].filter(Boolean).join(" · ");
+  });
+  const root = document.getElementById("regard")!;
+  root.textContent = "";
+  effect(() => {
+    root.toggleAttribute("data-busy", session.working.value);
+  });
+  render(
+    <SessionContext.Provider value={session}>
+      <App />
+    </SessionContext.Provider>,
+    root,
+  );
+  session.start();
+}
+
+start();

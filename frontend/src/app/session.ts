@@ -1,0 +1,300 @@
+// One reader at work: what was asked, what came, and what went wrong. Everything the app shows hangs on this.
+
+import { computed, effect, type Signal, signal } from "@preact/signals";
+import { decode, type Page, type Site } from "../data/wire";
+import type { Theme } from "../marks/scales";
+import { fromHash, toHash } from "../state/address";
+import { type Place, type Selection, Store, samePlace } from "../state/store";
+import type { View } from "../state/view";
+import type { Language } from "../words";
+import { type Ask, fromAddress, NOTHING_ASKED, type Other, toAddress } from "./address";
+import * as api from "./api";
+import { ApiError, type ModelRecord } from "./api";
+import { Comparison } from "./compare/comparison";
+import { Latest, pause } from "./latest";
+import { Layers, merged, type Shown } from "./layers";
+import { patiently, Server, type Trouble, troubleOf } from "./server";
+import { Worth } from "./worth";
+
+const TYPING = 120; // milliseconds without a key before the model is asked
+const TYPING_LONG = 700; // the same for texts that take seconds
+const LONG = 4000; // letters
+const REPORT = 220; // milliseconds a picture waits for what its heads do, so that both come at once
+const WRITING = 60; // milliseconds after which the address follows
+
+export class Session {
+  readonly server = new Server();
+  readonly worth = new Worth(this.server);
+  readonly comparison = new Comparison(this.server);
+  readonly ask: Signal<Ask>;
+  readonly store: Signal<Store | null> = signal(null);
+  readonly shown: Signal<Shown | null> = signal(null);
+  readonly trouble: Signal<Trouble | null> = signal(null);
+  readonly example: Signal<string | null> = signal(null); // the one whose hint is shown
+  private readonly main = new Latest();
+  private readonly layers = new Layers();
+  private begun: Partial<Selection>; // what is to be chosen when the next page comes
+  private telling: boolean; // whether the report may choose the head
+  private last = ""; // what was asked last
+  private writing = 0;
+
+  constructor(
+    readonly theme: Signal<Theme>,
+    readonly language: Signal<Language>,
+    private readonly views: readonly View[],
+  ) {
+    this.begun = fromHash(location.hash);
+    this.telling = this.begun.layer === undefined;
+    this.ask = signal(fromAddress(location.hash) ?? NOTHING_ASKED);
+  }
+
+  async start(): Promise<void> {
+    const { examples, default: standard } = await this.server.connect((trouble) => {
+      this.trouble.value = trouble;
+    });
+    const asked = this.ask.peek().text !== "";
+    const first = examples.find((one) => one.model === (standard ?? examples[0].model));
+    if (first && !asked) this.show(first.id);
+    effect(() => this.follow());
+    effect(() => this.worth.follow(this.ask.value));
+    effect(() => {
+      if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
+    });
+    effect(() => this.write());
+    window.addEventListener("hashchange", () => this.read());
+    if (!first && !asked) await this.openSuited(standard!);
+  }
+
+  /** A sentence for a model that has no example of its own, once it is known what kind of model it is. */
+  private async openSuited(name: string): Promise<void> {
+    const tell = (trouble: Trouble | null) => {
+      this.trouble.value = trouble;
+    };
+    try {
+      await this.server.ready(name, new AbortController().signal, tell);
+    } catch (error) {
+      tell(troubleOf(error));
+      return;
+    }
+    const family = this.server.record(name)?.about?.family;
+    const suited = this.server.state.peek()?.examples.find((one) => family && one.family === family);
+    if (suited && !this.ask.peek().text) this.show(suited.id);
+  }
+
+  /** The record of the model in use; null until the server has told. */
+  readonly model = computed<ModelRecord | null>(() => this.server.record(this.server.nameOf(this.ask.value)));
+
+  get working(): Signal<boolean> {
+    return this.main.working;
+  }
+
+  change(change: Partial<Ask>): void {
+    this.ask.value = { ...this.ask.peek(), ...change };
+  }
+
+  changeOther(change: Partial<Other>): void {
+    this.change({ other: { ...this.ask.peek().other, ...change } });
+  }
+
+  /** Another model; what was switched off and how, and which head was compared, belonged to the last one. */
+  choose(model: string): void {
+    const { other } = this.ask.peek();
+    this.telling = true;
+    this.change({
+      model,
+      off: [],
+      mode: NOTHING_ASKED.mode,
+      truncate: false,
+      other: { ...other, layer: null, head: null },
+    });
+  }
+
+  /** Load a model by name or folder, and use it. */
+  async load(name: string): Promise<void> {
+    const busy: (trouble: Trouble | null) => void = (trouble) => {
+      this.trouble.value = trouble;
+    };
+    this.choose(await this.server.ready(name, new AbortController().signal, busy));
+  }
+
+  /** An example: its sentences, its model, and the head it is about. */
+  show(id: string): void {
+    const one = this.server.state.peek()?.examples.find((example) => example.id === id);
+    if (!one) return;
+    const { text, pair, target, open } = one;
+    const { other, model: current } = this.ask.peek();
+    const model = one.model ?? current;
+    this.example.value = id;
+    this.telling = open.layer == null;
+    this.begun = selectionOf(open);
+    if (this.shown.peek()?.model === this.server.nameOf({ model })) this.store.peek()?.set(this.begun);
+    this.ask.value = {
+      ...NOTHING_ASKED,
+      model,
+      text,
+      pair: pair ?? "",
+      target: target ?? "",
+      other: { ...other, layer: null, head: null },
+    };
+  }
+
+  /** Switch a head off, or on again. */
+  switching = (place: Place): void => {
+    const { off } = this.ask.peek();
+    const rest = off.filter((one) => !samePlace(one, place));
+    this.change({ off: rest.length < off.length ? rest : [...off, place] });
+  };
+
+  /** Ask once more, as it is. */
+  again(): void {
+    this.last = "";
+    this.follow();
+  }
+
+  /** The view, before and after there is something to see. */
+  private get view(): string {
+    return this.store.value?.selection.value.view ?? this.begun.view ?? "atlas";
+  }
+
+  /** Whenever what is asked changes, ask the model. */
+  private follow(): void {
+    const ask = this.ask.value;
+    const { model, text, pair, target, generate, truncate, off, mode } = ask;
+    const walking = this.view === "walk" && (this.model.value?.about?.walk ?? true);
+    const layer = walking ? (this.store.value?.selection.value.layer ?? this.begun.layer ?? 0) : null;
+    const texts = JSON.stringify([text, pair, target]);
+    const key = JSON.stringify([texts, model, generate, truncate, off, mode, layer]);
+    if (key === this.last) return;
+    const typed = this.last !== "" && JSON.parse(this.last)[0] !== texts;
+    this.last = key;
+    if (text.trim()) this.run(ask, layer, typed ? (texts.length > LONG ? TYPING_LONG : TYPING) : 0);
+    else {
+      this.main.stop();
+      this.trouble.value = null;
+    }
+  }
+
+  private async run(ask: Ask, walked: number | null, delay: number): Promise<void> {
+    const tell = (trouble: Trouble | null) => {
+      this.trouble.value = trouble;
+    };
+    try {
+      await this.main.ask(async (signal) => {
+        const model = await this.server.ready(this.server.nameOf(ask), signal, tell);
+        const question = this.server.question(ask);
+        const ablate = ask.off.length ? { heads: ask.off, mode: ask.mode } : null;
+        const more = { generate: ask.generate || null, ablate, open: this.open(ask) };
+        const job = () =>
+          walked === null
+            ? api.trace({ ...question, ...more }, "a", signal)
+            : api.walk(question, walked, signal);
+        const answer = await patiently(job, signal, tell);
+        signal.throwIfAborted();
+        tell(null);
+        await this.put(answer, model, signal);
+      }, delay);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === "superseded")) tell(troubleOf(error));
+    }
+  }
+
+  /** The layer that is looked at, where the next page has it too. */
+  private open(ask: Ask): api.Open {
+    const { kind, layer } = this.store.peek()?.selection.peek() ?? this.begun;
+    const shown = this.shown.peek();
+    const known = !shown || shown.model === this.server.nameOf(ask);
+    return known && kind !== undefined ? { kind, layer } : {};
+  }
+
+  /** Show an answer, with what its heads do if that comes soon. */
+  private async put(answer: api.Answer, model: string, signal: AbortSignal): Promise<void> {
+    const page = decode(answer.bytes);
+    const report = api.report(answer.id, signal).then(decode, (error) => {
+      if (error instanceof ApiError && ["unmeasured", "memory"].includes(error.code))
+        page.cautions.push({ text: error.message, code: error.code });
+      return null;
+    });
+    const enough = () => null;
+    const soon = await Promise.race([report, pause(REPORT, signal).then(enough, enough)]);
+    if (soon) Object.assign(page, merged(page, soon));
+    // Shown even where the next text is on its way: who types without a pause sees how the picture changes.
+    this.place({ id: answer.id, model, page });
+    signal.throwIfAborted();
+    const told = soon ?? (await report);
+    signal.throwIfAborted();
+    const store = this.store.peek()!;
+    if (!soon) store.enrich(told ? merged(page, told) : { cautions: page.cautions.slice() });
+    if (told && this.telling && !page.walk) {
+      const { kind, layer, part, heads } = told.selection;
+      store.set({ kind, layer, part, heads });
+    }
+    this.telling = false;
+  }
+
+  private place(next: Shown): void {
+    const store = this.store.peek();
+    const { begun } = this;
+    this.begun = {};
+    this.layers.clear();
+    this.shown.value = next;
+    if (!store) this.store.value = this.opened(next.page, begun);
+    else {
+      store.replace(next.page);
+      if (Object.keys(begun).length) store.set(begun);
+    }
+  }
+
+  private opened(page: Page, begun: Partial<Selection>): Store {
+    const store = new Store(page, this.theme.peek(), this.language.peek(), this.views, {
+      walks: () => this.model.value?.about?.walk ?? false,
+      switching: this.switching,
+      fetch: (site, keep, signal) => this.weights(this.shown.peek()!, site, keep, signal),
+    });
+    store.set({ view: "atlas", ...begun });
+    effect(() => {
+      store.off.value = this.ask.value.off;
+    });
+    effect(() => {
+      this.theme.value = store.theme.value;
+      this.language.value = store.language.value;
+    });
+    return store;
+  }
+
+  /** The weights of a layer of a long trace. */
+  async weights(shown: Shown, site: Site, keep: boolean, signal?: AbortSignal): Promise<Site> {
+    try {
+      const chosen = this.store.peek()?.site.peek() ?? null;
+      return await this.layers.weights(shown, site, keep ? { chosen } : null, signal);
+    } catch (error) {
+      if (!signal?.aborted) this.trouble.value = troubleOf(error);
+      if (error instanceof ApiError && error.code === "missing") this.again(); // the server let go of it
+      throw error;
+    }
+  }
+
+  /** Keep what was asked and what is chosen in the address; not at every key. */
+  private write(): void {
+    const store = this.store.value;
+    const parts = [toAddress(this.ask.value), store ? toHash(store.selection.value) : ""];
+    const hash = `#${parts.filter(Boolean).join("&")}`;
+    clearTimeout(this.writing);
+    this.writing = window.setTimeout(() => {
+      if (store && hash !== location.hash) history.replaceState(null, "", hash);
+    }, WRITING);
+  }
+
+  /** Somebody wrote another address, or went back to one. */
+  private read(): void {
+    const chosen = fromHash(location.hash);
+    const ask = fromAddress(location.hash) ?? this.ask.peek();
+    if (ask.model === this.ask.peek().model) this.store.peek()?.set(chosen);
+    else this.begun = chosen;
+    this.ask.value = ask;
+  }
+}
+
+const selectionOf = ({ view, kind, layer, heads }: api.Open): Partial<Selection> => {
+  const all = { view, kind, layer, heads, queries: [], keys: [], pairs: [] };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value != null)) as Partial<Selection>;
+};

@@ -1,0 +1,13 @@
+// The saved studies, as the frame knows them.
+
+import type { View } from "../../state/view";
+import "./studies.css";
+import { StudiesView } from "./studies";
+
+export const studies: View = {
+  id: "studies",
+  title: "studies",
+  heads: "one",
+  Component: StudiesView,
+  wide: true,
+};

@@ -1,0 +1,133 @@
+// The saved studies of the server's folder: a list, and the report of one.
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import * as api from "../api";
+import { sentenceOf, useSession, useTell } from "../context";
+import { type Trouble, troubleOf } from "../server";
+
+export function StudiesView() {
+  const tell = useTell();
+  const found = useSignal<api.Studies | null>(null);
+  const trouble = useSignal<Trouble | null>(null);
+  const open = useSignal<api.StudyRecord | null>(null);
+  const read = async () => {
+    try {
+      found.value = await api.studies();
+      trouble.value = null;
+    } catch (error) {
+      trouble.value = troubleOf(error);
+    }
+  };
+  useEffect(() => {
+    read();
+  }, []);
+  if (open.value) return <Report study={open.value} back={() => (open.value = null)} />;
+  const { folder, studies } = found.value ?? { folder: null, studies: [] };
+  return (
+    <section class="app-studies">
+      {trouble.value && (
+        <p class="app-trouble" role="alert">
+          {sentenceOf(trouble.value, tell)}
+        </p>
+      )}
+      {found.value && (folder === null || !studies.length) && (
+        <p class="app-hint" data-no-studies>
+          {folder === null ? tell("noStudies") : tell("emptyStudies", { folder })}
+        </p>
+      )}
+      {studies.length > 0 && (
+        <>
+          <header>
+            <h2>{tell("studiesOf", { folder: folder! })}</h2>
+            <button type="button" class="plain" data-do="reload" onClick={read}>
+              {tell("reload")}
+            </button>
+          </header>
+          <List studies={studies} open={(study) => (open.value = study)} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function List({ studies, open }: { studies: api.StudyRecord[]; open: (study: api.StudyRecord) => void }) {
+  const tell = useTell();
+  const { language } = useSession();
+  const date = (seconds: number) =>
+    new Date(1000 * seconds).toLocaleString(language.value, { dateStyle: "medium", timeStyle: "short" });
+  return (
+    <table class="app-table">
+      <thead>
+        <tr>
+          <th scope="col">{tell("study")}</th>
+          <th scope="col">{tell("model")}</th>
+          <th scope="col">{tell("corpus")}</th>
+          <th scope="col" class="number">
+            {tell("inputs")}
+          </th>
+          <th scope="col">{tell("changed")}</th>
+          <th scope="col">{tell("files")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {studies.map((one) => (
+          <tr key={one.name} data-study={one.name}>
+            <th scope="row">
+              {one.report ? (
+                <button type="button" class="app-link" data-report={one.name} onClick={() => open(one)}>
+                  {one.title || one.name}
+                </button>
+              ) : (
+                one.title || one.name
+              )}
+              <span class="app-note">
+                {[one.study, one.title === one.name ? "" : one.name].filter(Boolean).join(" · ")}
+              </span>
+            </th>
+            <td>{one.model}</td>
+            <td>{one.corpus}</td>
+            <td class="number">{one.inputs ?? "–"}</td>
+            <td>{date(one.changed)}</td>
+            <td class="app-files">
+              <details>
+                <summary>{tell("fileCount", { count: one.files.length })}</summary>
+                {one.files.map((file) => (
+                  <a key={file} href={folderOf(one) + encodeURIComponent(file)} download={file}>
+                    {file}
+                  </a>
+                ))}
+              </details>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Where the files of a study are. */
+const folderOf = ({ name, report }: api.StudyRecord): string =>
+  report?.replace(/[^/]*$/, "") ?? `/studies/${encodeURIComponent(name)}/`;
+
+function Report({ study, back }: { study: api.StudyRecord; back: () => void }) {
+  const tell = useTell();
+  return (
+    <section class="app-report">
+      <header>
+        <button type="button" class="plain" data-do="back" onClick={back}>
+          ‹ {tell("back")}
+        </button>
+        <h2>{study.title || study.name}</h2>
+        <a href={study.report!} target="_blank" rel="noreferrer">
+          {tell("newTab")}
+        </a>
+      </header>
+      <iframe
+        src={study.report!}
+        title={tell("report", { name: study.title || study.name })}
+        sandbox="allow-scripts"
+      />
+    </section>
+  );
+}

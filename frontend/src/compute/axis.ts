@@ -1,0 +1,79 @@
+// What the positions of a picture stand for: tokens, or the words they form.
+
+import type { Side } from "../data/wire";
+
+export type Level = "tokens" | "words";
+
+/** Display positions of a side; position p covers tokens starts[p] .. starts[p + 1]. */
+export interface Axis {
+  side: Side;
+  level: Level;
+  count: number;
+  starts: Int32Array;
+  labels: string[]; // what is drawn
+  special: boolean[];
+  segment: number[];
+}
+
+const SYMBOLS: Record<string, string> = { "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽" };
+
+/** A token as it is drawn: spaces and line ends visible, control characters as symbols. */
+export function visible(text: string): string {
+  if (text === "") return "∅";
+  const bare = text
+    .replace(/^[Ġ▁]+/, (spaces) => "␣".repeat(spaces.length))
+    .replace(/^ +/, (spaces) => "␣".repeat(spaces.length));
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  return bare.replace(/Ċ/g, "⏎").replace(/[\u0000-\u001f\u007f\u00a0]/g, (c) => SYMBOLS[c] ?? "·");
+}
+
+/** Positions of a side at a level. A word is a run of tokens with one word number in one segment. */
+export function axisOf(side: Side, level: Level): Axis {
+  const n = side.text.length;
+  const starts: number[] = [];
+  for (let i = 0; i < n; i++) {
+    const word = side.word?.[i] ?? null;
+    const joined =
+      level === "words" &&
+      i > 0 &&
+      word !== null &&
+      word === side.word?.[i - 1] &&
+      side.segment[i] === side.segment[i - 1];
+    if (!joined) starts.push(i);
+  }
+  const firsts = starts.slice();
+  starts.push(n);
+  return {
+    side,
+    level,
+    count: firsts.length,
+    starts: Int32Array.from(starts),
+    labels: firsts.map((first, p) => visible(wordText(side, first, starts[p + 1]))),
+    special: firsts.map((first) => side.special[first] === 1),
+    segment: firsts.map((first) => side.segment[first]),
+  };
+}
+
+function wordText({ text, adds }: Side, first: number, end: number): string {
+  return text
+    .slice(first, end)
+    .map((piece, n) => (n ? (adds?.[first + n] ?? piece.replace(/^##/, "")) : piece))
+    .join("");
+}
+
+/** The display position that shows a token. */
+export function positionOf(axis: Axis, token: number): number {
+  let low = 0;
+  let high = axis.count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (axis.starts[middle] <= token) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Whether words differ from tokens on this side. */
+export function hasWords(side: Side): boolean {
+  return side.word !== null && axisOf(side, "words").count < side.text.length;
+}

@@ -1,0 +1,166 @@
+// A whole head in brief, from one pass over its rows: a small picture of its map, and a few plain numbers.
+
+import type { Site } from "../data/wire";
+import type { Lens } from "./lens";
+
+export const MEASURES = ["previous", "next", "self", "first", "special", "entropy", "distance"] as const;
+export type Measure = (typeof MEASURES)[number];
+
+export interface Digest {
+  size: [number, number]; // rows, columns of the picture
+  pool: number; // a pixel is the largest of pool x pool values
+  sampled: number; // one row in `sampled` has been computed
+  pixels: Float32Array;
+  top: number;
+  measures: Record<Measure, number>;
+  chance: Record<Measure, number>; // what uniform attention over the keys a row may see would give
+}
+
+const MOST = 72; // pixels of the longer side of a small picture
+const BAND = 32;
+const MOST_SKETCHED = 28;
+const PAIR = 2; // rows are computed two at a time
+
+/**
+ * How a digest is made: from every row; from some, for the numbers; and for the picture alone from every row, or from
+ * the fewest.
+ */
+type Care = "exact" | "sample" | "picture" | "sketch";
+
+/** The digest of a lens. A job: it yields between bands of rows. */
+export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Digest> {
+  const n = lens.rows.count;
+  const m = lens.columns.count;
+  const pool = poolOf(lens, care);
+  const size: [number, number] = [Math.ceil(n / pool), Math.ceil(m / pool)];
+  const pixels = new Float32Array(size[0] * size[1]);
+  const sums = new Sums(lens);
+  const sampled = (care === "sample" || care === "sketch") && pool > PAIR;
+  const counted = care === "exact" || care === "sample";
+  for (let p = 0; p < n; p += sampled ? pool : BAND) {
+    const end = Math.min(p + (sampled ? PAIR : BAND), n);
+    const band = lens.band(p, end);
+    for (let row = p; row < end; row++) {
+      const values = band.subarray((row - p) * m, (row - p + 1) * m);
+      pooled(values, pixels, size[1], Math.floor(row / pool), pool);
+      if (counted) sums.add(row, values);
+    }
+    yield;
+  }
+  let top = 0;
+  for (const value of pixels) if (value > top) top = value;
+  return { size, pool, sampled: sampled ? pool / PAIR : 1, pixels, top, ...sums.result() };
+}
+
+/** How many values a side of a pixel covers in the small picture of a lens. */
+export function poolOf(lens: Lens, care: Care = "exact"): number {
+  const most = care === "sketch" ? MOST_SKETCHED : MOST;
+  return Math.max(1, Math.ceil(Math.max(lens.rows.count, lens.columns.count) / most));
+}
+
+function pooled(values: Float32Array, pixels: Float32Array, width: number, row: number, pool: number): void {
+  const at = row * width;
+  for (let x = 0, j = 0; x < width; x++) {
+    let largest = pixels[at + x];
+    for (const end = Math.min(j + pool, values.length); j < end; j++)
+      if (values[j] > largest) largest = values[j];
+    pixels[at + x] = largest;
+  }
+}
+
+/** Running sums behind the measures. Each row counts as shares of its sum. */
+class Sums {
+  private readonly mass = zeros();
+  private readonly uniform = zeros();
+  private readonly rows = zeros();
+  private readonly specials: number[] = [];
+  private readonly own: boolean; // queries and keys are the same positions
+
+  constructor(private readonly lens: Lens) {
+    this.own = lens.site.query === lens.site.key;
+    for (let p = 0; p < lens.columns.count; p++) if (lens.columns.special[p]) this.specials.push(p);
+  }
+
+  add(row: number, values: Float32Array): void {
+    let sum = 0;
+    for (const value of values) sum += value;
+    if (sum <= 0) return;
+    const seen = keysSeen(this.lens.site, this.lens.index, row, values.length);
+    const at = (p: number) => (p >= 0 && p < values.length ? values[p] / sum : null);
+    if (this.own) {
+      this.count("previous", at(row - 1), 1 / seen);
+      this.count("next", at(row + 1), 1 / seen);
+      this.count("self", at(row), 1 / seen);
+    }
+    this.count("first", at(0), 1 / seen);
+    if (this.specials.length) {
+      const mass = this.specials.reduce((total, p) => total + values[p] / sum, 0);
+      this.count("special", mass, Math.min(1, this.specials.length / seen));
+    }
+    this.spread(row, values, sum, seen);
+  }
+
+  private spread(row: number, values: Float32Array, sum: number, seen: number): void {
+    let logs = 0; // sum of v log2 v
+    let distance = 0;
+    for (let j = 0; j < values.length; j++) {
+      const value = values[j];
+      if (value <= 0) continue;
+      logs += value * log2(value);
+      distance += value * Math.abs(j - row);
+    }
+    const entropy = Math.max(0, Math.log(sum) - (logs / sum) * Math.LN2);
+    this.count("entropy", entropy, Math.log(seen));
+    if (this.own) this.count("distance", distance / sum, 0);
+  }
+
+  private count(name: Measure, mass: number | null, uniform: number): void {
+    if (mass === null) return;
+    this.mass[name] += mass;
+    this.uniform[name] += uniform;
+    this.rows[name]++;
+  }
+
+  result(): Pick<Digest, "measures" | "chance"> {
+    const over = (sums: Record<Measure, number>) =>
+      Object.fromEntries(MEASURES.map((name) => [name, sums[name] / this.rows[name]])) as Record<
+        Measure,
+        number
+      >;
+    return { measures: over(this.mass), chance: over(this.uniform) };
+  }
+}
+
+const zeros = () => Object.fromEntries(MEASURES.map((name) => [name, 0])) as Record<Measure, number>;
+
+/** How many keys a query may see. */
+function keysSeen(site: Site, index: number, query: number, keys: number): number {
+  const { left, right, table } = site.mask;
+  if (table) {
+    const [queries, width] = table.shape.slice(-2);
+    const start = ((table.shape.length === 3 ? index * queries : 0) + query) * width;
+    return Math.max(
+      1,
+      table
+        .raw()
+        .subarray(start, start + width)
+        .reduce((sum, seen) => sum + seen, 0),
+    );
+  }
+  const first = left === null ? 0 : Math.max(0, query - left);
+  const last = right === null ? keys - 1 : Math.min(keys - 1, query + right);
+  return Math.max(1, last - first + 1);
+}
+
+const FRACTION = 12; // bits of a float's fraction that the logarithm looks up: right to 0.0002
+const LOGS = Float64Array.from({ length: 1 << FRACTION }, (_, i) =>
+  Math.log2(1 + (i + 0.5) / (1 << FRACTION)),
+);
+const float = new Float32Array(1);
+const bits = new Int32Array(float.buffer);
+
+/** Logarithm by table: a digest of 144 heads of 512 tokens takes 38 million of them. */
+function log2(value: number): number {
+  float[0] = value;
+  return (bits[0] >> 23) - 127 + LOGS[(bits[0] >> (23 - FRACTION)) & ((1 << FRACTION) - 1)];
+}

@@ -1,0 +1,224 @@
+// One head as the reader has chosen to see it: weights or contributions, tokens or words. Rows, columns and tiles
+// of that picture, computed when asked for.
+
+import type { Page, Site } from "../data/wire";
+import { attention, block, type Head, headOf } from "./attention";
+import { type Axis, axisOf, type Level } from "./axis";
+
+export type Carry = "weights" | "contributions";
+
+export interface Look {
+  level: Level;
+  carry: Carry;
+  relative: boolean; // contributions as shares of their row
+}
+
+const BAND = 64; // rows computed in one step of a pass over a head
+
+export class Lens {
+  readonly head: Head;
+  private readonly norms: Float32Array | null;
+  private readonly dots: Float32Array | null;
+  private sums: Float32Array | null = null;
+
+  constructor(
+    readonly site: Site,
+    readonly index: number,
+    readonly rows: Axis,
+    readonly columns: Axis,
+    readonly look: Look,
+  ) {
+    this.head = headOf(site, index);
+    const carried = look.carry === "contributions";
+    this.norms = carried && site.norms ? block(site.norms, index) : null;
+    this.dots = carried && site.dots ? block(site.dots, index) : null;
+  }
+
+  /** Rows p0..p1 of the picture, all columns. */
+  band(p0: number, p1: number): Float32Array {
+    const out = this.absolute(p0, p1);
+    if (this.divided) {
+      this.sums ??= new Float32Array(this.rows.count).fill(Number.NaN);
+      const m = this.columns.count;
+      for (let p = p0; p < p1; p++) {
+        let sum = 0;
+        for (let j = 0; j < m; j++) sum += out[(p - p0) * m + j];
+        this.sums[p] = sum;
+        if (sum > 0) for (let j = 0; j < m; j++) out[(p - p0) * m + j] /= sum;
+      }
+    }
+    return out;
+  }
+
+  /** One row. */
+  row(p: number): Float32Array {
+    return this.band(p, p + 1);
+  }
+
+  /** One column. */
+  column(p: number): Float32Array {
+    const { starts } = this.columns;
+    const out = this.reduced([0, this.rows.count], [p, p + 1], [starts[p], starts[p + 1]]);
+    if (this.divided) {
+      const sums = this.rowSums();
+      for (let i = 0; i < out.length; i++) if (sums[i] > 0) out[i] /= sums[i];
+    }
+    return out;
+  }
+
+  /** Rows and columns of a tile, every `stride`-th of each; at word level and for shares, of whole rows. */
+  tile(rows: readonly [number, number], columns: readonly [number, number], stride: number): Float32Array {
+    if (this.look.level === "tokens" && !this.divided) {
+      const out = attention(this.head, { rows, columns, stride });
+      if (this.norms) {
+        const m = Math.ceil((columns[1] - columns[0]) / stride);
+        for (let i = 0; i < out.length; i++) out[i] *= this.norms[columns[0] + (i % m) * stride];
+      }
+      return out;
+    }
+    const picked: number[] = [];
+    for (let p = rows[0]; p < rows[1]; p += stride) {
+      const row = this.row(p);
+      for (let j = columns[0]; j < columns[1]; j += stride) picked.push(row[j]);
+    }
+    return Float32Array.from(picked);
+  }
+
+  private get divided(): boolean {
+    return this.look.relative && this.norms !== null;
+  }
+
+  private absolute(p0: number, p1: number): Float32Array {
+    return this.reduced([p0, p1], [0, this.columns.count], [0, this.head.keys]);
+  }
+
+  private rowSums(): Float32Array {
+    for (let p = 0; p < this.rows.count; p += BAND)
+      if (!this.sums || Number.isNaN(this.sums[p])) this.band(p, Math.min(p + BAND, this.rows.count));
+    return this.sums!;
+  }
+
+  /** Token rows averaged over the words of the rows, then token columns joined into the words of the columns. */
+  private reduced(
+    rows: readonly [number, number],
+    columns: readonly [number, number],
+    keys: readonly [number, number],
+  ): Float32Array {
+    const { starts } = this.rows;
+    const tokens = [starts[rows[0]], starts[rows[1]]] as const;
+    const alpha = attention(this.head, { rows: tokens, columns: keys });
+    if (this.look.level === "tokens") return this.scaled(alpha, keys);
+    const m = keys[1] - keys[0];
+    const mean = averaged(alpha, m, starts, rows);
+    return this.joined(mean, m, columns, keys[0]);
+  }
+
+  private scaled(alpha: Float32Array, keys: readonly [number, number]): Float32Array {
+    if (!this.norms) return alpha;
+    const m = keys[1] - keys[0];
+    for (let i = 0; i < alpha.length; i++) alpha[i] *= this.norms[keys[0] + (i % m)];
+    return alpha;
+  }
+
+  /** Sum of the weights of a word's tokens, or the norm of the sum of what they carry. */
+  private joined(
+    alpha: Float32Array,
+    m: number,
+    columns: readonly [number, number],
+    first: number,
+  ): Float32Array {
+    const { starts } = this.columns;
+    const n = alpha.length / m;
+    const width = columns[1] - columns[0];
+    const out = new Float32Array(n * width);
+    const pair = this.norms ? pairStarts(this.columns) : null;
+    for (let p = columns[0]; p < columns[1]; p++) {
+      const from = starts[p];
+      const size = starts[p + 1] - from;
+      for (let i = 0; i < n; i++) {
+        const at = i * m + from - first;
+        out[i * width + p - columns[0]] = pair
+          ? this.length(alpha, at, from, size, pair[p])
+          : sumOf(alpha, at, size);
+      }
+    }
+    return out;
+  }
+
+  /** ||sum_j alpha_j f(x_j)|| over one word, from the norms and the products of its tokens. */
+  private length(alpha: Float32Array, at: number, from: number, size: number, pair: number): number {
+    const norms = this.norms!;
+    let square = 0;
+    for (let a = 0; a < size; a++) {
+      square += (alpha[at + a] * norms[from + a]) ** 2;
+      for (let b = a + 1; b < size; b++) {
+        // Without the products, vectors of one word count as parallel: an upper bound.
+        const product = this.dots ? this.dots[pair++] : norms[from + a] * norms[from + b];
+        square += 2 * alpha[at + a] * alpha[at + b] * product;
+      }
+    }
+    return Math.sqrt(Math.max(0, square));
+  }
+}
+
+function averaged(
+  alpha: Float32Array,
+  m: number,
+  starts: Int32Array,
+  rows: readonly [number, number],
+): Float32Array {
+  const out = new Float32Array((rows[1] - rows[0]) * m);
+  const first = starts[rows[0]];
+  for (let p = rows[0]; p < rows[1]; p++) {
+    const size = starts[p + 1] - starts[p];
+    const at = (p - rows[0]) * m;
+    for (let r = starts[p] - first; r < starts[p + 1] - first; r++)
+      for (let j = 0; j < m; j++) out[at + j] += alpha[r * m + j] / size;
+  }
+  return out;
+}
+
+function sumOf(values: Float32Array, at: number, count: number): number {
+  let sum = 0;
+  for (let i = at; i < at + count; i++) sum += values[i];
+  return sum;
+}
+
+/** Where the token pairs of each word begin in `dots`: words in order, pairs (j, j') with j < j'. */
+function pairStarts(axis: Axis): Int32Array {
+  const first = new Int32Array(axis.count + 1);
+  for (let p = 0; p < axis.count; p++) {
+    const size = axis.starts[p + 1] - axis.starts[p];
+    first[p + 1] = first[p] + (size * (size - 1)) / 2;
+  }
+  return first;
+}
+
+/** Lenses of one page, made once for each look. */
+export class Lenses {
+  private readonly made = new Map<string, Lens>();
+  private readonly axes = new Map<string, Axis>();
+
+  constructor(private readonly page: Page) {}
+
+  axis(side: string, level: Level): Axis {
+    const key = `${level} ${side}`;
+    let axis = this.axes.get(key);
+    if (!axis) {
+      axis = axisOf(this.page.sides.get(side)!, level);
+      this.axes.set(key, axis);
+    }
+    return axis;
+  }
+
+  of(site: Site, index: number, look: Look): Lens {
+    const number = this.page.sites.indexOf(site);
+    const key = `${number} ${index} ${look.level} ${look.carry} ${look.relative}`;
+    let lens = this.made.get(key);
+    if (!lens) {
+      lens = new Lens(site, index, this.axis(site.query, look.level), this.axis(site.key, look.level), look);
+      this.made.set(key, lens);
+    }
+    return lens;
+  }
+}

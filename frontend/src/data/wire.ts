@@ -1,0 +1,175 @@
+// Bytes to typed arrays: the reader of docs/reference/wire.md. Enters: a payload. Leaves: a Page whose arrays are
+// views on those bytes, unpacked one head at a time when somebody looks at it.
+
+import { WalkData, type WalkHeader } from "../walk/data";
+import { Packed, PayloadError, type Ref } from "./packed";
+
+export { Packed, PayloadError } from "./packed";
+
+export const VERSION = 1;
+
+export interface Segment {
+  name: string;
+  start: number;
+  end: number;
+}
+
+export interface Side {
+  name: string;
+  text: string[];
+  special: number[];
+  segment: number[];
+  segments: Segment[];
+  word: (number | null)[] | null;
+  adds?: (string | null)[]; // what tokens add to the text of their word, where that is not their own text
+  row: (number | null)[] | null;
+  column: (number | null)[] | null;
+  image: Packed | null;
+}
+
+export interface Mask {
+  left: number | null;
+  right: number | null;
+  table: Packed | null;
+}
+
+export interface Site {
+  kind: string;
+  layer: number;
+  part: number;
+  heads: number[];
+  query: string;
+  key: string;
+  scale: number;
+  softcap: number | null;
+  mask: Mask;
+  why: string;
+  q: Packed | null;
+  k: Packed | null;
+  maps: Packed | null;
+  lse: Packed | null;
+  bias: Packed | null;
+  sink: Packed | null;
+  norms: Packed | null;
+  dots: Packed | null;
+  parts: string[];
+  qparts: Packed | null;
+  kparts: Packed | null;
+  measures: Record<string, Packed>;
+  patterns: Found[][] | null; // of each head, strongest first; null where nothing was looked for
+  types: Packed | null; // (heads, names of types) probabilities
+  missing: Record<string, Told>; // what could not be asked, and why
+}
+
+/** Whether the weights of a site are here: of long inputs a server sends them layer by layer. */
+export const isHere = (site: Site): boolean => site.q !== null || site.maps !== null;
+
+/** A sentence of Python: as it came, and the code and values by which it is said in another language. */
+export interface Told {
+  text: string;
+  code?: string;
+  values?: Record<string, string | number>;
+}
+
+/** Something a head does, and the numbers behind it. */
+export interface Found {
+  name: string;
+  score: number;
+  sentence: string;
+  mass?: number;
+  chance?: number;
+  hits?: number;
+  rows?: number;
+}
+
+export interface Start {
+  view: string;
+  kind: string;
+  layer: number;
+  part: number;
+  heads: number[];
+}
+
+export interface Page {
+  made: string;
+  facts: Record<string, unknown>;
+  types: string[]; // names of the types of maps
+  cautions: Told[];
+  sides: Map<string, Side>;
+  sites: Site[];
+  selection: Start;
+  walk: WalkData | null; // one layer opened, where the page has it
+}
+
+/** Read a payload. */
+export function decode(payload: Uint8Array): Page {
+  const header = headerOf(payload);
+  const start = 8 + Number(new DataView(payload.buffer, payload.byteOffset).getBigUint64(0, true));
+  // Typed arrays need 4-byte alignment; a transport may hand out bytes that begin anywhere.
+  const aligned = (payload.byteOffset + start) % 8 === 0;
+  const bytes = aligned ? payload.subarray(start) : payload.slice(start);
+  const at = (ref: unknown) => (ref ? new Packed(ref as Ref, bytes) : null);
+  try {
+    const sides = (header.sides as Side[]).map((side) => ({ ...side, image: at(side.image) }));
+    const page: Page = {
+      made: String(header.made),
+      facts: header.facts as Record<string, unknown>,
+      types: (header.types as string[] | undefined) ?? [],
+      cautions: ((header.cautions as string[] | undefined) ?? []).map((text, i) => ({
+        ...(header.coded as Coded[] | undefined)?.[i],
+        text,
+      })),
+      sides: new Map(sides.map((side) => [side.name, side])),
+      sites: (header.sites as Record<string, unknown>[]).map((record) => siteOf(record, at)),
+      selection: header.selection as Start,
+      walk: header.walk ? walkOf(header.walk as WalkRecord, at) : null,
+    };
+    if (!page.sites.length || page.sites.some((s) => !page.sides.has(s.query) || !page.sides.has(s.key)))
+      throw new PayloadError("damaged", "a site names a side that is not there");
+    return page;
+  } catch (error) {
+    if (error instanceof PayloadError) throw error;
+    throw new PayloadError("damaged", String(error));
+  }
+}
+
+type Coded = Omit<Told, "text">;
+type WalkRecord = WalkHeader & { arrays: Record<string, Ref> };
+
+function walkOf(record: WalkRecord, at: (ref: unknown) => Packed | null): WalkData {
+  const arrays = Object.entries(record.arrays).map(([name, ref]) => [name, at(ref)!] as const);
+  return new WalkData(record, Object.fromEntries(arrays));
+}
+
+function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | null): Site {
+  const mask = record.mask as { left: number | null; right: number | null; table: unknown };
+  const measures = Object.entries((record.measures ?? {}) as Record<string, Ref>);
+  const missing = Object.entries((record.missing ?? {}) as Record<string, string>);
+  const coded = (record.coded ?? {}) as Record<string, Coded>;
+  const arrays = ["q", "k", "maps", "lse", "bias", "sink", "norms", "dots", "qparts", "kparts", "types"];
+  return {
+    ...record,
+    ...Object.fromEntries(arrays.map((name) => [name, at(record[name])])),
+    mask: { ...mask, table: at(mask.table) },
+    parts: (record.parts as string[] | undefined) ?? [],
+    patterns: (record.patterns as Found[][] | undefined) ?? null,
+    missing: Object.fromEntries(missing.map(([name, text]) => [name, { ...coded[name], text }])),
+    measures: Object.fromEntries(measures.map(([name, ref]) => [name, at(ref)])),
+  } as unknown as Site;
+}
+
+function headerOf(payload: Uint8Array): Record<string, unknown> {
+  if (payload.byteLength < 8) throw new PayloadError("damaged", `only ${payload.byteLength} bytes`);
+  const length = Number(new DataView(payload.buffer, payload.byteOffset).getBigUint64(0, true));
+  if (length > payload.byteLength - 8)
+    throw new PayloadError("damaged", `a header of ${length} bytes in ${payload.byteLength}`);
+  let header: Record<string, unknown>;
+  try {
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(payload.subarray(8, 8 + length)));
+  } catch (error) {
+    throw new PayloadError("damaged", String(error));
+  }
+  if (header?.format !== "regard") throw new PayloadError("foreign", "no regard header");
+  if (header.version !== VERSION) throw new PayloadError("version", String(header.version));
+  return header;
+}

@@ -1,0 +1,33 @@
+// What every part of the interface can reach: the store, and sentences in the reader's language.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Store } from "../state/store";
+import { type Key, say } from "../words";
+
+export const StoreContext = createContext<Store | null>(null);
+
+export function useStore(): Store {
+  return useContext(StoreContext)!;
+}
+
+export type Say = (key: Key, values?: Record<string, string | number>) => string;
+
+export function useSay(): Say {
+  return sayIn(useStore());
+}
+
+/** Sentences in the language of a store. */
+export function sayIn(store: Store): Say {
+  const language = store.language.value;
+  return (key, values) => say(language, key, values);
+}
+
+/** What the numbers of the current picture are called. */
+export function useQuantity(): string {
+  const store = useStore();
+  const tell = useSay();
+  const { carry, relative } = store.look.value;
+  if (carry === "weights") return tell("weightsName");
+  return tell(relative ? "sharesName" : "contributionsName");
+}

@@ -1,0 +1,208 @@
+// The inspector speaks sentences about what is chosen: where a newcomer learns to read the picture.
+
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import type { FunctionComponent } from "preact";
+import { strongest } from "../compute/active";
+import { type Digest, digest } from "../compute/digest";
+import { run, superseded } from "../compute/jobs";
+import type { Lens } from "../compute/lens";
+import { isKnown } from "../data/report";
+import { isHere } from "../data/wire";
+import { brief, figure } from "../marks/scales";
+import { shownBy } from "../state/shown";
+import type { Key } from "../words";
+import { useSay, useStore } from "./context";
+import { Cautions, Findings } from "./report";
+import { Switch } from "./switch";
+
+const LISTED = 8;
+const LONG = 1024; // rows from which a head is described by a sample
+const digests = new WeakMap<Lens, Digest>();
+
+export function Inspector({ more: More }: { more?: FunctionComponent }) {
+  const store = useStore();
+  const tell = useSay();
+  const { layer, heads } = store.selection.value;
+  const { Report, heads: shown } = store.view;
+  const single = heads.length === 1 || shown !== "some";
+  const pointed = store.pointed.value;
+  const title = pointed
+    ? tell("layerHead", { layer: pointed.site.layer, head: pointed.head })
+    : single
+      ? tell("layerHead", { layer, head: store.lead })
+      : tell("layerHeads", { layer, count: heads.length });
+  return (
+    <aside class="inspector" aria-label={tell("inspector")}>
+      <h2>{title}</h2>
+      {single && (isKnown(store.page) ? <Findings /> : <About />)}
+      {single && <Switch place={store.place} />}
+      {More && <More />}
+      {Report ? <Report /> : <Chosen />}
+      <Pins />
+      <Cautions />
+      <Facts />
+    </aside>
+  );
+}
+
+/** What a head does, counted here: for pages whose heads nobody has measured. */
+function About() {
+  const store = useStore();
+  const tell = useSay();
+  const found = useSignal<Digest | null>(null);
+  const lens = useComputed(() => {
+    const pointed = store.pointed.value;
+    if (pointed && !isHere(pointed.site)) return null;
+    return pointed ? store.lens(pointed.head, pointed.site) : store.lens(store.lead);
+  });
+  useSignalEffect(() => {
+    const current = lens.value;
+    found.value = null;
+    if (!current) return undefined;
+    const known = digests.get(current);
+    found.value = known ?? null;
+    if (known) return undefined;
+    const abort = new AbortController();
+    // The picture comes first.
+    const timer = setTimeout(() => {
+      run(digest(current, current.rows.count > LONG ? "sample" : "exact"), abort.signal, 6).then(
+        (result) => {
+          digests.set(current, result);
+          found.value = result;
+        },
+        (error) => {
+          if (!superseded(error)) throw error;
+        },
+      );
+    }, 60);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  });
+  if (!found.value)
+    return (
+      <p class="about" aria-busy="true">
+        …
+      </p>
+    );
+  return <p class="about">{sentences(found.value, tell).join(" ")}</p>;
+}
+
+const PLACES: [keyof Digest["measures"], Key][] = [
+  ["previous", "previous"],
+  ["next", "next"],
+  ["self", "self"],
+  ["special", "specials"],
+  ["first", "first"],
+];
+
+/** What a digest says; the first sentence names the place that takes half of the attention, if one does. */
+export function sentences({ measures, chance, sampled }: Digest, tell: ReturnType<typeof useSay>): string[] {
+  const [name, key] = PLACES.reduce((best, place) =>
+    (measures[place[0]] || 0) > (measures[best[0]] || 0) ? place : best,
+  );
+  const first =
+    measures[name] >= 0.5 && measures[name] > 1.5 * chance[name]
+      ? tell("mostTo", { what: tell(key), share: figure(measures[name], 2), chance: figure(chance[name], 2) })
+      : tell("spread");
+  const percent = chance.entropy > 0 ? Math.round((100 * measures.entropy) / chance.entropy) : 0;
+  const basis = sampled > 1 ? [tell("sampledLine", { n: figure(sampled, 2) })] : [];
+  return [first, tell("entropyLine", { value: figure(measures.entropy, 2), percent }), ...basis];
+}
+
+/** Where the active tokens look, and from where they are looked at. */
+function Chosen() {
+  const store = useStore();
+  const tell = useSay();
+  const { queries, keys, toKeys, toQueries } = store.active.value;
+  const { heads } = store.selection.value;
+  const { hint } = store.view;
+  if (!queries.length && !keys.length) return hint ? <p class="hint">{tell(hint)}</p> : null;
+  const shown = shownBy(store.rows.value, store.columns.value, store.selection.value);
+  const title = (labels: string[], list: number[], one: Key, many: Key) =>
+    list.length === 1 ? tell(one, { text: labels[list[0]] }) : tell(many, { count: list.length });
+  return (
+    <>
+      {queries.length > 0 && toKeys.length > 0 && (
+        <Ranking
+          title={title(store.rows.value.labels, queries, "looksAt", "theseLookAt")}
+          labels={store.columns.value.labels}
+          entries={strongest(toKeys, shown.columns.mask, LISTED)}
+        />
+      )}
+      {keys.length > 0 && toQueries.length > 0 && (
+        <Ranking
+          title={title(store.columns.value.labels, keys, "lookedAtBy", "theseLookedAt")}
+          labels={store.rows.value.labels}
+          entries={strongest(toQueries, shown.rows.mask, LISTED)}
+        />
+      )}
+      {heads.length > 1 && <p class="hint">{tell("meanHeads", { count: heads.length })}</p>}
+    </>
+  );
+}
+
+function Ranking({
+  title,
+  labels,
+  entries,
+}: {
+  title: string;
+  labels: string[];
+  entries: [number, number][];
+}) {
+  const top = Math.max(1e-12, ...entries.map(([, value]) => value));
+  return (
+    <section class="ranking">
+      <h3 dir="auto">{title}</h3>
+      <ol>
+        {entries.map(([position, value]) => (
+          <li key={position}>
+            <span class="name" dir="auto" title={labels[position]}>
+              {labels[position]}
+            </span>
+            <span class="bar">
+              <i style={{ width: `${(100 * value) / top}%` }} />
+            </span>
+            <span class="value" title={String(value)}>
+              {brief(value)}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Pins() {
+  const store = useStore();
+  const tell = useSay();
+  const { queries, keys } = store.selection.value;
+  if (!queries.length && !keys.length) return null;
+  return (
+    <p class="pins">
+      {tell("pinned")}: {queries.length + keys.length}{" "}
+      <button
+        type="button"
+        class="plain"
+        data-pins="clear"
+        onClick={() => store.set({ queries: [], keys: [] })}
+      >
+        {tell("clear")}
+      </button>
+    </p>
+  );
+}
+
+function Facts() {
+  const store = useStore();
+  const tell = useSay();
+  const { model } = store.page.facts;
+  return (
+    <p class="facts">
+      {model !== undefined && `${String(model)} · `}
+      {tell("madeBy", { version: store.page.made })}
+    </p>
+  );
+}

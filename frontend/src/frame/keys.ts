@@ -1,0 +1,53 @@
+// The keyboard: arrows move layer and head, Esc clears, digits choose views.
+
+import type { Signal } from "@preact/signals";
+import { NOTHING, type Store } from "../state/store";
+
+/** Handle a key, unless somebody is typing or a control needs it. */
+export function onKey(event: KeyboardEvent, store: Store, help: Signal<boolean>): void {
+  const target = event.target as HTMLElement;
+  if (event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key !== "?")) return;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && event.key !== "Escape") return;
+  const action = actions(store, help)[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+function actions(store: Store, help: Signal<boolean>): Record<string, () => void> {
+  const views = store.views.map(({ id }, i) => [String(i + 1), () => store.set({ view: id })] as const);
+  return {
+    ...Object.fromEntries(views),
+    ...(store.view.keys?.(store) ?? looking(store)),
+    Escape: () => {
+      help.value = false;
+      store.enlarged.value = false;
+      store.hover.value = NOTHING;
+      store.set({ queries: [], keys: [] });
+    },
+    x: () => store.powers.switching?.(store.place),
+    "?": () => {
+      help.value = !help.value;
+    },
+    c: () => {
+      if (store.site.peek().norms)
+        store.set({ carry: store.selection.peek().carry === "weights" ? "contributions" : "weights" });
+    },
+    w: () => store.set({ level: store.selection.peek().level === "tokens" ? "words" : "tokens" }),
+  };
+}
+
+const looking = (store: Store) => ({
+  ArrowUp: () => step(store, "layer", -1),
+  ArrowDown: () => step(store, "layer", 1),
+  ArrowLeft: () => step(store, "head", -1),
+  ArrowRight: () => step(store, "head", 1),
+});
+
+/** Go to the next layer or head, or the one before. */
+export function step(store: Store, what: "layer" | "head", by: number): void {
+  const { layer } = store.selection.peek();
+  const all = what === "layer" ? store.layers() : store.site.peek().heads;
+  const next = all[all.indexOf(what === "layer" ? layer : store.lead) + by];
+  if (next !== undefined) store.set(what === "layer" ? { layer: next } : { heads: [next] });
+}

@@ -1,0 +1,193 @@
+// The frame around the views: name, switches, tabs, controls, inspector, keys.
+
+import "./style.css";
+import "./controls.css";
+import "./inspector.css";
+import { useSignal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useSay, useStore } from "./context";
+import { Choice } from "./controls";
+import { Inspector } from "./inspector";
+import { onKey } from "./keys";
+import { savePicture } from "./picture";
+import { Tabs } from "./tabs";
+
+export interface ShellOptions {
+  frame: boolean; // the page's own header; a notebook cell goes without
+  slots?: Slots;
+}
+
+/** What a page with a model behind it adds to the frame. */
+export interface Slots {
+  header?: FunctionComponent; // in place of the page's own
+  tools?: FunctionComponent;
+  aside?: FunctionComponent; // in the inspector, below what is said of the head
+  keys?: readonly string[]; // sentences about more keys
+}
+
+export function Shell({ frame, slots = {} }: ShellOptions) {
+  const store = useStore();
+  const help = useSignal(false);
+  const root = useRef<HTMLDivElement>(null);
+  const { theme, language } = store;
+  useEffect(() => {
+    const abort = new AbortController();
+    const target: HTMLElement | Document = frame ? root.current!.ownerDocument : root.current!;
+    target.addEventListener("keydown", (event) => onKey(event as KeyboardEvent, store, help), {
+      signal: abort.signal,
+    });
+    return () => abort.abort();
+  }, [store, frame]);
+  const { Component, Controls, wide } = store.view;
+  const Top = slots.header ?? Header;
+  return (
+    <div class="regard" data-theme={theme.value} lang={language.value} ref={root} tabIndex={-1}>
+      {frame && <Top />}
+      <div class="bar">
+        <Tabs />
+        <span class="fill" />
+        {!wide && <Carry />}
+        <Tools help={() => (help.value = true)} more={slots.tools} />
+      </div>
+      {Controls && (
+        <div class="controls">
+          <Controls />
+        </div>
+      )}
+      <main class="body">
+        <Component />
+        {!wide && <Inspector more={slots.aside} />}
+      </main>
+      {help.value && <Help close={() => (help.value = false)} more={slots.keys ?? []} />}
+    </div>
+  );
+}
+
+function Header() {
+  const { facts } = useStore().page;
+  return (
+    <header class="head-bar">
+      <strong>regard</strong>
+      {facts.model !== undefined && <span class="model">{String(facts.model)}</span>}
+    </header>
+  );
+}
+
+/** Weights or contributions, absolute or as shares of their row. */
+function Carry() {
+  const store = useStore();
+  const tell = useSay();
+  const site = store.site.value;
+  const { carry, relative } = store.selection.value;
+  if (!site.norms) {
+    const why = tell("noNorms", { why: site.why || tell("noNormsWhy") });
+    return (
+      <span class="quiet" title={why} data-carry="none">
+        {tell("weights")}
+      </span>
+    );
+  }
+  const options = [["weights", tell("weights")] as const, ["contributions", tell("contributions")] as const];
+  return (
+    <span class="carry">
+      <Choice
+        label={tell("carryHint")}
+        title={tell("carryHint")}
+        value={carry}
+        options={options}
+        choose={(value) => store.set({ carry: value })}
+      />
+      {carry === "contributions" && (
+        <label class="check">
+          <input
+            type="checkbox"
+            data-control="relative"
+            checked={relative}
+            onChange={(event) => store.set({ relative: event.currentTarget.checked })}
+          />{" "}
+          {tell("shares")}
+        </label>
+      )}
+    </span>
+  );
+}
+
+function Tools({ help, more: More }: { help: () => void; more?: FunctionComponent }) {
+  const store = useStore();
+  const tell = useSay();
+  const { theme, language } = store;
+  return (
+    <span class="tools">
+      <button
+        type="button"
+        class="plain"
+        data-tool="language"
+        onClick={() => (language.value = language.value === "en" ? "zh" : "en")}
+      >
+        {tell("language")}
+      </button>
+      <button
+        type="button"
+        class="plain"
+        data-tool="theme"
+        aria-label={tell("theme")}
+        title={tell("theme")}
+        onClick={() => (theme.value = theme.value === "light" ? "dark" : "light")}
+      >
+        ◐
+      </button>
+      {More ? (
+        <More />
+      ) : (
+        <button
+          type="button"
+          class="plain"
+          data-tool="save"
+          aria-label={tell("save")}
+          title={tell("save")}
+          onClick={(event) => savePicture(store, event.currentTarget.ownerDocument)}
+        >
+          ⤓
+        </button>
+      )}
+      <button
+        type="button"
+        class="plain"
+        data-tool="help"
+        aria-label={tell("keys")}
+        title={tell("keys")}
+        onClick={help}
+      >
+        ?
+      </button>
+    </span>
+  );
+}
+
+const GESTURES = ["help_hover", "help_click", "help_double", "help_esc"] as const;
+const KEYS = ["help_layers", "help_heads", "help_views"] as const;
+const SWITCHES = ["help_carry", "help_words", "help_help"] as const;
+
+function Help({ close, more }: { close: () => void; more: readonly string[] }) {
+  const tell = useSay();
+  const box = useRef<HTMLDialogElement>(null);
+  const own = useStore().views.flatMap(({ help }) => help ?? []);
+  useEffect(() => box.current?.showModal(), []);
+  return (
+    <dialog class="help" aria-label={tell("keys")} ref={box} onClose={close}>
+      <h2>{tell("keys")}</h2>
+      <ul>
+        {[...GESTURES, ...KEYS, ...own, ...SWITCHES].map((key) => (
+          <li key={key}>{tell(key)}</li>
+        ))}
+        {more.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      <button type="button" onClick={close}>
+        {tell("close")}
+      </button>
+    </dialog>
+  );
+}

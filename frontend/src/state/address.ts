@@ -1,0 +1,71 @@
+// The selection in the page's address: a reload, or a friend, sees the same.
+
+import { effect } from "@preact/signals";
+import type { Selection, Store } from "./store";
+
+const numbers = (text: string | null): number[] =>
+  text ? text.split(",").map(Number).filter(Number.isInteger) : [];
+
+/** The selection as the part of an address after #. */
+export function toHash(s: Selection): string {
+  const parts = new URLSearchParams({
+    view: s.view,
+    kind: s.kind,
+    layer: String(s.layer),
+    heads: s.heads.join(","),
+  });
+  if (s.part) parts.set("part", String(s.part));
+  if (s.queries.length) parts.set("queries", s.queries.join(","));
+  if (s.keys.length) parts.set("keys", s.keys.join(","));
+  if (s.pairs.length) parts.set("pairs", s.pairs.flat().join(","));
+  if (s.carry !== "weights") parts.set("carry", s.relative ? "shares" : s.carry);
+  if (s.level !== "tokens") parts.set("level", s.level);
+  if (!s.special) parts.set("special", "0");
+  if (s.threshold) parts.set("threshold", String(s.threshold));
+  if (s.from !== null && s.to !== null) parts.set("segments", `${s.from},${s.to}`);
+  if (s.log) parts.set("log", "1");
+  if (s.step) parts.set("step", String(s.step));
+  return parts.toString().replace(/%2C/g, ",");
+}
+
+/** What an address says of the selection; anything unreadable is left out. */
+export function fromHash(hash: string): Partial<Selection> {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  if (!parts.has("view") && !parts.has("layer")) return {};
+  const segments = numbers(parts.get("segments"));
+  const pairs = numbers(parts.get("pairs"));
+  const carry = parts.get("carry");
+  const change: Partial<Selection> = {
+    part: Number(parts.get("part") ?? 0),
+    queries: numbers(parts.get("queries")),
+    keys: numbers(parts.get("keys")),
+    pairs: pairs.flatMap((q, i) => (i % 2 ? [] : [[q, pairs[i + 1] ?? -1] as [number, number]])),
+    carry: carry ? "contributions" : "weights",
+    relative: carry === "shares",
+    level: parts.get("level") === "words" ? "words" : "tokens",
+    special: parts.get("special") !== "0",
+    threshold: Math.max(0, Number(parts.get("threshold") ?? 0)) || 0,
+    from: segments.length === 2 ? segments[0] : null,
+    to: segments.length === 2 ? segments[1] : null,
+    log: parts.get("log") === "1",
+    step: Math.max(0, Math.trunc(Number(parts.get("step") ?? 0))) || 0,
+  };
+  if (parts.get("view")) change.view = parts.get("view")!;
+  if (parts.get("kind")) change.kind = parts.get("kind")!;
+  if (parts.has("layer") && Number.isInteger(Number(parts.get("layer"))))
+    change.layer = Number(parts.get("layer"));
+  if (parts.has("heads")) change.heads = numbers(parts.get("heads"));
+  return change;
+}
+
+/** Keep the address and the selection the same. */
+export function syncAddress(store: Store, signal: AbortSignal): void {
+  if (location.protocol === "about:") return; // a page inside another one (a study's report) has no address of its own
+  store.set(fromHash(location.hash));
+  const stop = effect(() => {
+    const hash = `#${toHash(store.selection.value)}`;
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  });
+  signal.addEventListener("abort", stop);
+  window.addEventListener("hashchange", () => store.set(fromHash(location.hash)), { signal });
+}

@@ -1,0 +1,258 @@
+// The one selection that all views share, and what is derived from it.
+
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type Active, activity, merged } from "../compute/active";
+import { release } from "../compute/attention";
+import type { Axis, Level } from "../compute/axis";
+import { type Carry, type Lens, Lenses, type Look } from "../compute/lens";
+import type { Tint } from "../data/report";
+import { isHere, type Page, type Site } from "../data/wire";
+import type { Theme } from "../marks/scales";
+import type { Language } from "../words";
+import type { View } from "./view";
+
+const USUAL = "heads"; // the view that is open where none is named
+
+export interface Selection {
+  view: string; // its id
+  kind: string;
+  layer: number;
+  part: number;
+  heads: number[]; // numbers, as in the model
+  queries: number[]; // pinned token positions
+  keys: number[];
+  pairs: [number, number][]; // pinned query-key pairs
+  carry: Carry;
+  relative: boolean;
+  level: Level;
+  special: boolean; // whether special tokens are shown
+  threshold: number;
+  from: number | null; // segment of the queries shown
+  to: number | null; // segment of the keys shown
+  log: boolean;
+  step: number; // of the walk
+}
+
+export interface Hover {
+  query: number | null; // display positions
+  key: number | null;
+}
+
+export const NOTHING: Hover = { query: null, key: null };
+
+/** A head by its place in the model. */
+export interface Place {
+  kind: string;
+  layer: number;
+  head: number;
+}
+
+export const samePlace = (a: Place, b: Place): boolean =>
+  a.kind === b.kind && a.layer === b.layer && a.head === b.head;
+
+/** What only a page with a model behind it can do. */
+export interface Powers {
+  walks?: () => boolean; // whether a walk can be asked for
+  switching?: (place: Place) => void;
+  /** The site with its weights; `keep` puts them into the page. */
+  fetch?: (site: Site, keep: boolean, signal?: AbortSignal) => Promise<Site>;
+}
+
+export class Store {
+  readonly selection: Signal<Selection>;
+  readonly hover = signal<Hover>(NOTHING);
+  readonly pointed = signal<{ site: Site; head: number } | null>(null); // the head under the pointer, in the atlas
+  readonly neuron = signal<number | null>(null); // the neuron under the pointer
+  readonly ordered = signal(false); // whether neurons are ordered by contribution
+  readonly order = signal("grid"); // what the atlas is sorted by
+  readonly tint = signal<Tint>("pattern"); // what the atlas is coloured by
+  readonly wanted = signal<string[]>([]); // names chosen in the atlas's legend; none means all
+  readonly enlarged = signal(false); // whether the atlas shows one head large
+  readonly off = signal<Place[]>([]); // heads that are switched off in the model
+  readonly theme: Signal<Theme>;
+  readonly language: Signal<Language>;
+  private asked = 0; // changes asked for: a fetch that comes too late changes nothing
+  private readonly shown: Signal<{ page: Page; edition: number; lenses: Lenses }>;
+  readonly site: ReadonlySignal<Site>;
+  readonly heads: ReadonlySignal<number[]>;
+  readonly look: ReadonlySignal<Look>;
+  readonly rows: ReadonlySignal<Axis>;
+  readonly columns: ReadonlySignal<Axis>;
+  readonly active: ReadonlySignal<Active>;
+
+  constructor(
+    page: Page,
+    theme: Theme,
+    language: Language,
+    private readonly registry: readonly View[],
+    readonly powers: Powers = {},
+  ) {
+    this.shown = signal({ page, edition: 0, lenses: new Lenses(page) });
+    this.theme = signal(theme);
+    this.language = signal(language);
+    this.selection = signal(this.repaired({ ...initial(page) }));
+    this.site = computed(() => this.find(this.selection.value)!);
+    this.heads = computed(() => this.selection.value.heads);
+    this.look = computed(() => {
+      const { level, carry, relative } = this.selection.value;
+      return { level, carry: this.site.value.norms ? carry : "weights", relative };
+    });
+    this.rows = computed(() => this.lenses.axis(this.site.value.query, this.look.value.level));
+    this.columns = computed(() => this.lenses.axis(this.site.value.key, this.look.value.level));
+    this.active = computed(() => {
+      const { heads, queries, keys } = this.selection.value;
+      const { query, key } = this.hover.value;
+      const lenses = heads.map((head) => this.lens(head));
+      return activity(lenses, merged(this.rows.value, queries, query), merged(this.columns.value, keys, key));
+    });
+  }
+
+  get page(): Page {
+    return this.shown.value.page;
+  }
+
+  /** Counts up when another page takes the place of this one. */
+  get edition(): number {
+    return this.shown.value.edition;
+  }
+
+  get lenses(): Lenses {
+    return this.shown.value.lenses;
+  }
+
+  get kinds(): string[] {
+    return [...new Set(this.page.sites.map((site) => site.kind))];
+  }
+
+  /** The views there are. */
+  get views(): View[] {
+    return this.registry.filter((view) => view.here?.(this) ?? true);
+  }
+
+  /** The view that is open. */
+  get view(): View {
+    const { view } = this.selection.value;
+    return this.registry.find(({ id }) => id === view)!;
+  }
+
+  /** Show another page. What is chosen stays where it can: other words in the same model move no layer and no head. */
+  replace(page: Page): void {
+    const { page: old, edition } = this.shown.peek();
+    const before = this.selection.peek();
+    const { kind, layer, part, heads } = page.selection;
+    const opened = { kind, layer, part, heads: heads.slice() };
+    const same = old.facts.model === page.facts.model;
+    const other = { ...opened, queries: [], keys: [], pairs: [], from: null, to: null };
+    this.asked++;
+    let next = before;
+    batch(() => {
+      this.shown.value = { page, edition: edition + 1, lenses: new Lenses(page) };
+      this.pointed.value = null;
+      this.hover.value = NOTHING;
+      next = this.repaired({ ...before, ...(same ? {} : other) });
+      this.selection.value = isHere(this.find(next)!) ? next : this.repaired({ ...next, ...opened });
+    });
+    if (this.selection.peek() !== next) this.set(next); // it comes when its layer is here
+    release(old.sites);
+  }
+
+  /** More is known of the page that is shown: what its heads do. */
+  enrich(more: Partial<Page>): void {
+    const { page, edition, lenses } = this.shown.peek();
+    this.shown.value = { page: Object.assign(page, more), edition, lenses };
+  }
+
+  /** Change some of the selection; what does not exist is put right, what is not here yet is fetched first. */
+  set(change: Partial<Selection>): void {
+    const before = this.selection.peek();
+    const next = this.repaired({ ...before, ...change }, before.view);
+    const site = this.find(next)!;
+    const number = ++this.asked;
+    if (!isHere(site) && this.powers.fetch) {
+      const again = () => {
+        if (number === this.asked) this.set(change);
+      };
+      this.powers.fetch(site, true).then(again, () => {}); // whoever fetches tells what went wrong
+      return;
+    }
+    if (change.kind !== undefined || change.level !== undefined) this.hover.value = NOTHING;
+    this.selection.value = next;
+  }
+
+  layers(kind = this.selection.value.kind): number[] {
+    return [...new Set(this.page.sites.filter((site) => site.kind === kind).map((site) => site.layer))];
+  }
+
+  parts(): number[] {
+    const { kind, layer } = this.selection.value;
+    return this.page.sites
+      .filter((site) => site.kind === kind && site.layer === layer)
+      .map((site) => site.part);
+  }
+
+  lens(head: number, site = this.site.value): Lens {
+    return this.lenses.of(site, site.heads.indexOf(head), this.look.value);
+  }
+
+  /** The head under the pointer, or else the one that views of one head show. */
+  get place(): Place {
+    const pointed = this.pointed.value;
+    const { kind, layer } = pointed?.site ?? this.site.value;
+    return { kind, layer, head: pointed?.head ?? this.lead };
+  }
+
+  /** The head that views of one head show. */
+  get lead(): number {
+    return this.selection.value.heads[0] ?? this.site.value.heads[0];
+  }
+
+  private find({ kind, layer, part }: { kind: string; layer: number; part: number }): Site | undefined {
+    return this.page.sites.find((site) => site.kind === kind && site.layer === layer && site.part === part);
+  }
+
+  /** A selection that names only what is there. */
+  private repaired(next: Selection, current = USUAL): Selection {
+    const views = this.views.map(({ id }) => id);
+    if (!views.includes(next.view)) next.view = views.includes(current) ? current : USUAL;
+    if (!this.kinds.includes(next.kind)) next.kind = this.kinds[0];
+    const layers = this.layers(next.kind);
+    if (!layers.includes(next.layer)) next.layer = nearest(layers, next.layer);
+    if (!this.find(next))
+      next.part = this.page.sites.find((s) => s.kind === next.kind && s.layer === next.layer)!.part;
+    const site = this.find(next)!;
+    const known = next.heads.filter((head) => site.heads.includes(head));
+    next.heads = next.heads.length && !known.length ? [site.heads[0]] : known;
+    const within = (side: string) => (p: number) => p >= 0 && p < this.page.sides.get(side)!.text.length;
+    next.queries = next.queries.filter(within(site.query));
+    next.keys = next.keys.filter(within(site.key));
+    next.pairs = next.pairs.filter(([q, k]) => within(site.query)(q) && within(site.key)(k));
+    return next;
+  }
+}
+
+function nearest(numbers: number[], wanted: number): number {
+  return numbers.reduce((best, n) => (Math.abs(n - wanted) < Math.abs(best - wanted) ? n : best));
+}
+
+function initial(page: Page): Selection {
+  const { view, kind, layer, part, heads } = page.selection;
+  return {
+    view,
+    kind,
+    layer,
+    part,
+    heads: heads.slice(),
+    queries: [],
+    keys: [],
+    pairs: [],
+    carry: "weights",
+    relative: false,
+    level: "tokens",
+    special: true,
+    threshold: 0,
+    from: null,
+    to: null,
+    log: false,
+    step: 0,
+  };
+}

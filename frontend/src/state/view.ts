@@ -1,0 +1,21 @@
+// A view: everything the frame, the keyboard, the inspector and saved pictures need to know about it.
+
+import type { FunctionComponent } from "preact";
+import type { Pen } from "../marks/pen";
+import type { Key } from "../words";
+import type { Store } from "./store";
+
+export interface View {
+  id: string; // in addresses, and in Python
+  title: Key; // on its tab
+  heads: "all" | "some" | "one"; // which heads it shows: of the whole model, or of the chosen layer
+  Component: FunctionComponent;
+  Controls?: FunctionComponent; // the row above it
+  Report?: FunctionComponent; // what the inspector says of what is chosen; without it, where tokens look
+  hint?: Key; // what the inspector says where nothing is chosen
+  help?: Key; // about its keys
+  wide?: boolean; // takes the whole width, without the inspector
+  here?: (store: Store) => boolean; // whether it can be shown; without it, always
+  keys?: (store: Store) => Record<string, () => void>; // its arrow keys; without them, layer and head
+  picture?: (pen: Pen, store: Store, width: number) => number | null; // draws it, and tells how high it became
+}

@@ -1,0 +1,16 @@
+// The atlas, as the frame knows it.
+
+import type { View } from "../../state/view";
+import "./atlas.css";
+import { Atlas, picture } from "./atlas";
+import { Controls } from "./controls";
+
+export const atlas: View = {
+  id: "atlas",
+  title: "atlas",
+  heads: "all",
+  Component: Atlas,
+  Controls,
+  hint: "atlasHint",
+  picture,
+};

@@ -1,0 +1,16 @@
+// The head view, as the frame knows it.
+
+import type { View } from "../../state/view";
+import "./heads.css";
+import { Controls } from "./controls";
+import { Heads, picture } from "./heads";
+
+export const heads: View = {
+  id: "heads",
+  title: "heads",
+  heads: "some",
+  Component: Heads,
+  Controls,
+  hint: "hoverHint",
+  picture,
+};

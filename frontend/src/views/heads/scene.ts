@@ -1,0 +1,58 @@
+// What the head view draws, gathered when the selection changes: always one consistent picture.
+
+import type { Axis } from "../../compute/axis";
+import { gather, type Links } from "../../compute/links";
+import { measure } from "../../marks/pen";
+import { headColour } from "../../marks/scales";
+import { maskOf, type Positions, shownBy } from "../../state/shown";
+import type { Store } from "../../state/store";
+
+export interface Scene {
+  edition: number; // of the page it shows
+  rowAxis: Axis;
+  columnAxis: Axis;
+  rows: Positions;
+  columns: Positions;
+  heads: number[];
+  colours: string[];
+  links: Links;
+  widest: number; // width of the longest label
+}
+
+/** What a scene depends on; a new one is gathered only when this changes. */
+export function sceneKey(store: Store): string {
+  const { heads, special, from, to, threshold } = store.selection.value;
+  const { level, carry, relative } = store.look.value;
+  const site = store.page.sites.indexOf(store.site.value);
+  return JSON.stringify([store.edition, site, heads, special, from, to, threshold, level, carry, relative]);
+}
+
+export function* sceneOf(store: Store): Generator<void, Scene> {
+  const selection = store.selection.peek();
+  const rowAxis = store.rows.peek();
+  const columnAxis = store.columns.peek();
+  const { rows, columns } = shownBy(rowAxis, columnAxis, selection);
+  const site = store.site.peek();
+  const look = store.look.peek();
+  const lenses = selection.heads.map((head) => store.lenses.of(site, site.heads.indexOf(head), look));
+  const links = yield* gather(lenses, maskOf(rows, columns), selection.threshold);
+  return {
+    edition: store.edition,
+    rowAxis,
+    columnAxis,
+    rows,
+    columns,
+    heads: selection.heads,
+    colours: selection.heads.map(headColour),
+    links,
+    widest: Math.max(widest(rowAxis), widest(columnAxis)),
+  };
+}
+
+const LONGEST = 24; // letters after which a label is surely elided
+
+function widest(axis: Axis): number {
+  let longest = "";
+  for (const label of axis.labels) if (label.length > longest.length) longest = label;
+  return measure(longest.slice(0, LONGEST)) + 4;
+}

@@ -1,0 +1,17 @@
+// The matrix view, as the frame knows it.
+
+import type { View } from "../../state/view";
+import "./matrix.css";
+import { Controls } from "./controls";
+import { Matrix } from "./matrix";
+import { picture } from "./plot";
+
+export const matrix: View = {
+  id: "matrix",
+  title: "matrix",
+  heads: "one",
+  Component: Matrix,
+  Controls,
+  hint: "matrixHint",
+  picture,
+};

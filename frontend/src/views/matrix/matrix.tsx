@@ -1,0 +1,59 @@
+// The matrix view: one head as a map.
+
+import { useSignal } from "@preact/signals";
+import { useQuantity, useSay, useStore } from "../../frame/context";
+import { Choice } from "../../frame/controls";
+import { figure } from "../../marks/scales";
+import { Plot, type PlotState } from "./plot";
+
+export function Matrix() {
+  const store = useStore();
+  const tell = useSay();
+  const quantity = useQuantity();
+  const state = useSignal<PlotState | null>(null);
+  const { log } = store.selection.value;
+  const scales = [["linear", tell("linear")] as const, ["log", tell("log")] as const];
+  const shown = state.value;
+  return (
+    <div class="stage">
+      <div class="legend with-tools">
+        <p>
+          {shown && tell("legendMatrix", { what: quantity, top: figure(shown.top) })}
+          {shown && shown.pool > 1 && ` ${tell("legendPooled", { n: shown.pool })}`}
+        </p>
+        <span class="tools">
+          <Choice
+            label={tell("scale")}
+            value={log ? "log" : "linear"}
+            options={scales}
+            choose={(value) => store.set({ log: value === "log" })}
+          />
+          <button
+            type="button"
+            class="plain"
+            data-zoom="out"
+            aria-label={tell("zoomOut")}
+            title={tell("zoomOut")}
+            onClick={() => shown?.by(1 / 1.6)}
+          >
+            −
+          </button>
+          <button
+            type="button"
+            class="plain"
+            data-zoom="in"
+            aria-label={tell("zoomIn")}
+            title={tell("zoomIn")}
+            onClick={() => shown?.by(1.6)}
+          >
+            +
+          </button>
+          <button type="button" class="plain" data-zoom="fit" onClick={() => shown?.reset()}>
+            {tell("fit")}
+          </button>
+        </span>
+      </div>
+      <Plot state={state} />
+    </div>
+  );
+}

@@ -1,0 +1,314 @@
+// One head as a map that zooms and pans: the matrix view, and a head enlarged in the atlas.
+
+import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { run, superseded } from "../../compute/jobs";
+import { TILE, type Tile, Tiles } from "../../compute/tiles";
+import { useSay, useStore } from "../../frame/context";
+import { mark, stage } from "../../frame/drawn";
+import { axes, type Frame, type Zoom } from "../../marks/axes";
+import { heat } from "../../marks/heat";
+import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
+import { figure, palette } from "../../marks/scales";
+import { shownBy } from "../../state/shown";
+import { NOTHING, type Selection, type Store } from "../../state/store";
+import { type Gestures, listen } from "./gestures";
+
+/** What a plot shows, for the sentences around it. */
+export interface PlotState {
+  zoom: Signal<Zoom>;
+  reset: () => void;
+  by: (factor: number) => void;
+  top: number;
+  pool: number;
+}
+
+const drawn = stage<Tiles>();
+const painted = new WeakMap<Tile, { canvas: HTMLCanvasElement; key: string }>();
+
+export function Plot({ state }: { state: Signal<PlotState | null> }) {
+  const store = useStore();
+  const tell = useSay();
+  const holder = useRef<HTMLDivElement>(null);
+  const map = useRef<HTMLCanvasElement>(null);
+  const over = useRef<HTMLCanvasElement>(null);
+  const box = useSignal({ width: 0, height: 0 });
+  const zoom = useSignal<Zoom>({ x: 0, y: 0, scale: 0 });
+  const tick = useSignal(0); // counts up when tiles got better
+  const current = useMemo(() => tilesOf(store), [tilesKey(store)]);
+  const source = useSignal(current);
+  source.value = current;
+
+  const frame = useComputed<Frame>(() => frameOf(store, box.value.width, box.value.height));
+  const reset = () => {
+    const { width, height } = frame.peek();
+    const { rows, columns } = source.peek().lens;
+    zoom.value = { x: 0, y: 0, scale: Math.min(32, width / columns.count, height / rows.count) };
+  };
+  const gestures: Gestures = {
+    zoom,
+    frame,
+    reset,
+    bounds: () => [source.peek().lens.rows.count, source.peek().lens.columns.count],
+    point: (query, key) => {
+      store.hover.value = query === null ? NOTHING : { query, key };
+    },
+    pick: (query, key) => {
+      const { rows, columns } = source.peek().lens;
+      store.set({ queries: [rows.starts[query]], keys: [columns.starts[key]] });
+    },
+  };
+
+  useLayoutEffect(() => {
+    const element = holder.current!;
+    const look = () => {
+      const [width, height] = [element.clientWidth, element.clientHeight];
+      if (width === box.peek().width && height === box.peek().height) return;
+      const first = box.peek().width === 0;
+      box.value = { width, height };
+      if (first || zoom.peek().scale < minimum(frame.peek(), source.peek())) reset();
+    };
+    look();
+    const watcher = new ResizeObserver(look);
+    watcher.observe(element);
+    const abort = new AbortController();
+    listen(over.current!, gestures, abort.signal);
+    return () => {
+      watcher.disconnect();
+      abort.abort();
+    };
+  }, []);
+  useEffect(() => {
+    if (box.peek().width) reset();
+  }, [current.lens.rows.count, current.lens.columns.count]);
+
+  useSignalEffect(() => {
+    tick.value;
+    const { width, height } = box.value;
+    if (!width || !zoom.value.scale) return undefined;
+    const pen = canvasPen(prepare(map.current!, width, height));
+    const { rough, missing } = drawTiles(pen, source.value, frame.value, zoom.value, store);
+    state.value = {
+      zoom,
+      reset,
+      by: (factor) => gestures.by?.(factor),
+      top: source.value.top,
+      pool: 2 ** levelOf(zoom.value),
+    };
+    mark("regard:drawn");
+    if (missing) {
+      const frame = requestAnimationFrame(() => tick.value++);
+      return () => cancelAnimationFrame(frame);
+    }
+    if (!rough.length) {
+      mark("regard:exact");
+      return undefined;
+    }
+    const abort = new AbortController();
+    run(refineAll(source.value, rough), abort.signal).then(
+      () => {
+        tick.value++;
+      },
+      (error) => {
+        if (!superseded(error)) throw error;
+      },
+    );
+    return () => abort.abort();
+  });
+  useSignalEffect(() => {
+    const { width, height } = box.value;
+    if (!width || !zoom.value.scale) return;
+    drawOver(canvasPen(prepare(over.current!, width, height)), source.value, frame.value, zoom.value, store);
+    mark("regard:hover");
+  });
+  drawn.use(store, () => source.peek());
+
+  return (
+    <div class="plot" ref={holder}>
+      <canvas ref={map} aria-hidden="true" />
+      <canvas
+        ref={over}
+        class="over"
+        tabIndex={0}
+        role="img"
+        aria-label={`${tell("layerHead", { layer: store.selection.value.layer, head: store.lead })}. ${tell("matrixHint")}`}
+      />
+    </div>
+  );
+}
+
+function tilesOf(store: Store): Tiles {
+  const { rows, columns } = shownBy(store.rows.value, store.columns.value, shown(store));
+  return new Tiles(store.lens(store.lead), { rows: rows.mask, columns: columns.mask });
+}
+
+/** Segments are chosen for one head; a map enlarged among all is whole. */
+function shown(store: Store): Selection {
+  const selection = store.selection.value;
+  return store.view.heads !== "all" ? selection : { ...selection, from: null, to: null };
+}
+
+function tilesKey(store: Store): string {
+  const { special, from, to } = shown(store);
+  const { level, carry, relative } = store.look.value;
+  return JSON.stringify([
+    store.edition,
+    store.page.sites.indexOf(store.site.value),
+    store.lead,
+    special,
+    from,
+    to,
+    level,
+    carry,
+    relative,
+  ]);
+}
+
+function* refineAll(tiles: Tiles, rough: Tile[]): Generator<void, void> {
+  for (const tile of rough) yield* tiles.refine(tile);
+}
+
+const LABEL = 130;
+const COARSEST = 3; // the level that shows through while finer tiles are made
+
+function frameOf(store: Store, width: number, height: number): Frame {
+  const room = (labels: readonly string[]) =>
+    Math.min(
+      LABEL,
+      18 + labels.reduce((widest, text) => Math.max(widest, measure(text.slice(0, 18), 12)), 0),
+    );
+  const left = room(store.rows.value.labels);
+  const top = room(store.columns.value.labels);
+  return { left, top, width: Math.max(40, width - left), height: Math.max(40, height - top) };
+}
+
+const minimum = (frame: Frame, { lens }: Tiles): number =>
+  Math.min(32, frame.width / lens.columns.count, frame.height / lens.rows.count);
+
+/** The level whose pixels are at least as large as those of the screen. */
+function levelOf({ scale }: Zoom): number {
+  return Math.max(0, Math.floor(-Math.log2(scale) + 0.01));
+}
+
+interface Drawn {
+  rough: Tile[]; // tiles that are only samples yet
+  missing: boolean; // whether some were left for the next frame
+}
+
+const PATIENCE = 12; // milliseconds a frame may spend on new tiles
+
+/** Draw the tiles in sight; where one is not made in time, a coarser one shows through. */
+function drawTiles(
+  pen: Pen,
+  tiles: Tiles,
+  frame: Frame,
+  zoom: Zoom,
+  store: Store,
+  patience = PATIENCE,
+): Drawn {
+  const level = levelOf(zoom);
+  const until = performance.now() + patience;
+  const rough: Tile[] = [];
+  let missing = false;
+  const draw = (tile: Tile) => drawTile(pen, tile, tiles, frame, zoom, store);
+  for (const [y, x] of inSight(tiles, COARSEST, frame, zoom)) {
+    const tile = tiles.known(COARSEST, y, x);
+    if (tile) draw(tile);
+  }
+  for (const [y, x] of inSight(tiles, level, frame, zoom)) {
+    const tile = tiles.known(level, y, x) ?? (performance.now() < until ? tiles.sample(level, y, x) : null);
+    if (!tile) missing = true;
+    else {
+      draw(tile);
+      if (!tile.exact) rough.push(tile);
+    }
+  }
+  const { ground } = palette(store.theme.value);
+  pen.rect(0, 0, frame.left, frame.top + frame.height, { colour: ground });
+  pen.rect(0, 0, frame.left + frame.width, frame.top, { colour: ground });
+  return { rough, missing };
+}
+
+/** Rows and columns of the tiles of a level that can be seen. */
+function inSight({ lens }: Tiles, level: number, frame: Frame, zoom: Zoom): [number, number][] {
+  const span = TILE * 2 ** level;
+  const bottom = Math.min(lens.rows.count, zoom.y + frame.height / zoom.scale);
+  const right = Math.min(lens.columns.count, zoom.x + frame.width / zoom.scale);
+  const seen: [number, number][] = [];
+  for (let y = Math.max(0, Math.floor(zoom.y / span)); y * span < bottom; y++)
+    for (let x = Math.max(0, Math.floor(zoom.x / span)); x * span < right; x++) seen.push([y, x]);
+  return seen;
+}
+
+function drawTile(pen: Pen, tile: Tile, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store): void {
+  const key = `${store.theme.value} ${store.selection.value.log} ${tiles.top} ${tile.changed}`;
+  const side = 2 ** tile.level * zoom.scale;
+  const x = frame.left + (tile.columns[0] - zoom.x) * zoom.scale;
+  const y = frame.top + (tile.rows[0] - zoom.y) * zoom.scale;
+  pen.image(imageOf(tile, key, tiles.top, store), x, y, tile.size[1] * side, tile.size[0] * side);
+}
+
+function imageOf(tile: Tile, key: string, top: number, store: Store): HTMLCanvasElement {
+  const known = painted.get(tile);
+  if (known?.key === key) return known.canvas;
+  const canvas = known?.canvas ?? document.createElement("canvas");
+  heat(canvas, tile.values, tile.size[0], tile.size[1], top, store.selection.value.log, store.theme.value);
+  painted.set(tile, { canvas, key });
+  return canvas;
+}
+
+/** Axes, the cell under the pointer and its value. */
+function drawOver(pen: Pen, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store): void {
+  const colours = palette(store.theme.value);
+  const { queries, keys } = store.active.value;
+  const { lens } = tiles;
+  segmentRules(pen, tiles, frame, zoom, colours.quiet);
+  axes(pen, lens.rows, lens.columns, frame, zoom, { rows: queries, columns: keys }, colours);
+  const { query, key } = store.hover.value;
+  if (query === null || key === null || query >= lens.rows.count || key >= lens.columns.count) return;
+  const x = frame.left + (key - zoom.x) * zoom.scale;
+  const y = frame.top + (query - zoom.y) * zoom.scale;
+  const s = Math.max(3, zoom.scale);
+  pen.lines([x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y], 4, 1.5, {
+    colour: colours.accent,
+  });
+  const value = figure(lens.tile([query, query + 1], [key, key + 1], 1)[0]);
+  const wide = measure(value, 12) + 14;
+  const tx = x + s + wide + 8 > frame.left + frame.width ? x - wide - 6 : x + s + 6;
+  const ty = Math.max(frame.top + 2, y + s / 2 - 10);
+  pen.rect(tx, ty, wide, 20, { colour: colours.ink });
+  pen.text(tx + wide / 2, ty + 10, value, { colour: colours.ground, size: 12, align: "middle" });
+}
+
+function segmentRules(pen: Pen, { lens }: Tiles, frame: Frame, zoom: Zoom, colour: string): void {
+  const ends = (axis: typeof lens.rows) =>
+    Array.from({ length: axis.count }, (_, p) => p).filter(
+      (p) => p > 0 && axis.segment[p] !== axis.segment[p - 1],
+    );
+  const right = Math.min(frame.left + frame.width, frame.left + (lens.columns.count - zoom.x) * zoom.scale);
+  const bottom = Math.min(frame.top + frame.height, frame.top + (lens.rows.count - zoom.y) * zoom.scale);
+  for (const p of ends(lens.rows)) {
+    const y = frame.top + (p - zoom.y) * zoom.scale;
+    if (y > frame.top && y < bottom) pen.lines([frame.left, y, right, y], 1, 0.75, { colour, alpha: 0.5 });
+  }
+  for (const p of ends(lens.columns)) {
+    const x = frame.left + (p - zoom.x) * zoom.scale;
+    if (x > frame.left && x < right) pen.lines([x, frame.top, x, bottom], 1, 0.75, { colour, alpha: 0.5 });
+  }
+}
+
+/** The whole map, whatever part of it is in sight. */
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const tiles = drawn.of(store);
+  if (!tiles) return null;
+  const { rows, columns } = tiles.lens;
+  const frame = frameOf(store, width, width);
+  const scale = Math.min(24, frame.width / Math.max(columns.count, rows.count));
+  const zoom = { x: 0, y: 0, scale };
+  const whole = { ...frame, width: columns.count * scale, height: rows.count * scale };
+  const nowhere: Pen = { lines() {}, rect() {}, text() {}, image() {} };
+  for (const _ of refineAll(tiles, drawTiles(nowhere, tiles, whole, zoom, store, Infinity).rough));
+  drawTiles(pen, tiles, whole, zoom, store, Infinity);
+  axes(pen, rows, columns, whole, zoom, { rows: [], columns: [] }, palette(store.theme.value));
+  return whole.top + whole.height;
+}

@@ -1,0 +1,17 @@
+// The neuron view, as the frame knows it.
+
+import { OneHead } from "../../frame/controls";
+import type { View } from "../../state/view";
+import "./neurons.css";
+import { Neurons, picture } from "./neurons";
+import { PairAbout } from "./pair";
+
+export const neurons: View = {
+  id: "neurons",
+  title: "neurons",
+  heads: "one",
+  Component: Neurons,
+  Controls: OneHead,
+  Report: PairAbout,
+  picture,
+};

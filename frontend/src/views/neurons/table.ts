@@ -1,0 +1,179 @@
+// The neuron table: where its columns stand, and how its rows are drawn.
+
+import { keyVectors, queryVectors, width } from "../../compute/attention";
+import type { Lens } from "../../compute/lens";
+import { byContribution, productOf, type Row, rowOf } from "../../compute/pairs";
+import { elided, type Pen } from "../../marks/pen";
+import { brief, type Palette } from "../../marks/scales";
+import { sizeOf, strip } from "../../marks/vectors";
+
+export const LINE = 20; // height of a row
+const LABEL = 110;
+const NUMBER = 62;
+const BAR = 120;
+const GAP = 14;
+
+export interface Layout {
+  cell: number;
+  k: number; // where the strips and numbers begin
+  product: number;
+  dot: number;
+  score: number;
+  bar: number;
+  width: number;
+}
+
+/** Columns of the table in a given width, for vectors of dimension d. */
+export function layout(available: number, d: number): Layout {
+  const room = (available - LABEL - 2 * NUMBER - BAR - 5 * GAP) / (2 * d);
+  const cell = Math.max(1.25, Math.min(6, Math.floor(room * 4) / 4));
+  const k = LABEL + GAP;
+  const product = k + d * cell + GAP;
+  const dotted = product + d * cell + GAP;
+  const score = dotted + NUMBER;
+  const bar = score + NUMBER + GAP;
+  return { cell, k, product, dot: dotted, score, bar, width: bar + BAR };
+}
+
+/** A query expanded: everything its rows need. */
+export interface Expanded {
+  lens: Lens;
+  query: number; // token
+  order: number[];
+  rows: Row[];
+  weights: Float32Array;
+  top: number;
+  sizes: { q: number; k: number; product: number };
+}
+
+export function expand(lens: Lens, query: number, ordered: boolean): Expanded {
+  const { head } = lens;
+  const d = width(head.site);
+  const weights = lens.row(query);
+  const [q, k] = [queryVectors(head), keyVectors(head)];
+  const sizes = { q: 1.4 * sizeOf(q), k: 1.4 * sizeOf(k), product: 1.4 * sizeOf(q) * sizeOf(k) };
+  return {
+    lens,
+    query,
+    order: ordered ? byContribution(head, query) : Array.from({ length: d }, (_, c) => c),
+    rows: rowOf(head, query),
+    weights,
+    top: weights.reduce((top, x) => Math.max(top, x), 1e-12),
+    sizes,
+  };
+}
+
+/** The strip of the query's own vector. */
+export function queryStrip(pen: Pen, shown: Expanded, at: Layout, y: number): void {
+  const d = shown.order.length;
+  const q = queryVectors(shown.lens.head).subarray(shown.query * d, (shown.query + 1) * d);
+  strip(pen, q, shown.order, at.k, y + 3, at.cell, LINE - 6, shown.sizes.q);
+}
+
+/** Rows of keys from `top` down. */
+export function keyRows(
+  pen: Pen,
+  shown: Expanded,
+  keys: readonly number[],
+  at: Layout,
+  top: number,
+  height: number,
+  lit: { hovered: number | null; pinned: readonly number[] },
+  colours: Palette,
+): void {
+  const first = Math.max(0, Math.floor(top / LINE));
+  const last = Math.min(keys.length, Math.ceil((top + height) / LINE));
+  for (let i = first; i < last; i++) {
+    const y = i * LINE - top;
+    if (keys[i] === lit.hovered) pen.rect(0, y, at.width, LINE, { colour: colours.band });
+    if (lit.pinned.includes(keys[i])) pen.rect(0, y + 2, 2, LINE - 4, { colour: colours.accent });
+    keyRow(pen, shown, keys[i], at, y, colours);
+  }
+}
+
+function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
+  const { lens, order, rows, weights } = shown;
+  const d = order.length;
+  const middle = y + LINE / 2;
+  const { columns, head } = lens;
+  pen.text(LABEL, middle, elided(columns.labels[key], LABEL - 8), {
+    colour: columns.special[key] ? colours.quiet : colours.ink,
+    align: "end",
+  });
+  const k = keyVectors(head).subarray(key * d, (key + 1) * d);
+  strip(pen, k, order, at.k, y + 3, at.cell, LINE - 6, shown.sizes.k);
+  strip(
+    pen,
+    productOf(head, shown.query, key),
+    order,
+    at.product,
+    y + 3,
+    at.cell,
+    LINE - 6,
+    shown.sizes.product,
+  );
+  const number = (x: number, value: number) =>
+    pen.text(x + NUMBER - 6, middle, fixed(value), { colour: colours.ink, size: 12, align: "end" });
+  number(at.dot, rows[key].product);
+  number(at.score, rows[key].score);
+  pen.rect(at.bar, y + 4, ((BAR - 56) * weights[key]) / shown.top, LINE - 8, {
+    colour: colours.accent,
+    alpha: 0.75,
+  });
+  pen.text(at.bar + BAR, middle, brief(weights[key]), { colour: colours.ink, size: 12, align: "end" });
+}
+
+const fixed = (value: number): string => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "−∞");
+
+/** Which neuron lies under x, and in which strip. */
+export function neuronAt(shown: Expanded, at: Layout, x: number): number | null {
+  for (const start of [at.k, at.product]) {
+    const place = Math.floor((x - start) / at.cell);
+    if (x >= start && place < shown.order.length) return shown.order[place];
+  }
+  return null;
+}
+
+/** q and k of every token, where no query is expanded. */
+export function overview(
+  pen: Pen,
+  lens: Lens,
+  at: Layout,
+  top: number,
+  height: number,
+  colours: Palette,
+): void {
+  const { head, rows } = lens;
+  const d = width(head.site);
+  const order = Array.from({ length: d }, (_, c) => c);
+  const own = head.site.query === head.site.key;
+  const sizes = [1.4 * sizeOf(queryVectors(head)), 1.4 * sizeOf(keyVectors(head))];
+  for (let i = Math.floor(top / LINE); i < Math.min(rows.count, Math.ceil((top + height) / LINE)); i++) {
+    const y = i * LINE - top;
+    pen.text(LABEL, y + LINE / 2, elided(rows.labels[i], LABEL - 8), {
+      colour: rows.special[i] ? colours.quiet : colours.ink,
+      align: "end",
+    });
+    strip(
+      pen,
+      queryVectors(head).subarray(i * d, (i + 1) * d),
+      order,
+      at.k,
+      y + 3,
+      at.cell,
+      LINE - 6,
+      sizes[0],
+    );
+    if (own)
+      strip(
+        pen,
+        keyVectors(head).subarray(i * d, (i + 1) * d),
+        order,
+        at.product,
+        y + 3,
+        at.cell,
+        LINE - 6,
+        sizes[1],
+      );
+  }
+}

@@ -1,0 +1,47 @@
+// The registry: every view brings what the frame loops over, and nothing else in the frame names a view.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { APP_VIEWS } from "../src/app/views";
+import { Store } from "../src/state/store";
+import type { View } from "../src/state/view";
+import { VIEWS } from "../src/views";
+import { golden } from "./golden";
+
+test("ids are single words, each once", () => {
+  const ids = APP_VIEWS.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[a-z]+$/);
+});
+
+test("a view of a page can be drawn, and says what to do where it has an inspector", () => {
+  for (const { id, picture, hint, Report, wide } of VIEWS) {
+    expect(picture, id).toBeDefined();
+    expect(wide || hint || Report, id).toBeTruthy();
+  }
+});
+
+test("Python's list of views is the registry's", () => {
+  const listed = readFileSync(new URL("../../src/regard/static/views.json", import.meta.url), "utf8");
+  expect(JSON.parse(listed)).toEqual(VIEWS.map(({ id }) => id));
+});
+
+test("a view that is added is chosen, addressed and left like any other", () => {
+  const more: View = { id: "extra", title: "atlas", heads: "one", Component: () => null };
+  const store = new Store(golden(), "light", "en", [...VIEWS, more]);
+  store.set({ view: "extra" });
+  expect(store.view).toBe(more);
+  store.set({ view: "nonsense" });
+  expect(store.view).toBe(more);
+  const without = new Store(golden(), "light", "en", [...VIEWS, { ...more, here: () => false }]);
+  without.set({ view: "extra" });
+  expect(without.view.id).toBe("matrix"); // as the golden file opens
+});
+
+test("no module of the frame names a view", () => {
+  const folder = new URL("../src/frame/", import.meta.url);
+  for (const name of readdirSync(folder).filter((one) => /\.tsx?$/.test(one))) {
+    const text = readFileSync(new URL(name, folder), "utf8");
+    for (const { id } of APP_VIEWS) expect(text, `${name}: ${id}`).not.toMatch(new RegExp(`view\\W+"${id}"`));
+  }
+});

@@ -1,0 +1,166 @@
+// One table of words: both languages everywhere, and nothing that people read is written outside it.
+
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Node, SyntaxKind } from "typescript/unstable/ast";
+import { API } from "typescript/unstable/sync";
+import { afterAll, describe, expect, test } from "vitest";
+import { sentenceOf } from "../src/app/context";
+import type { Say } from "../src/frame/context";
+import { told } from "../src/frame/report";
+import { add, preferred, say } from "../src/words";
+import { APP } from "../src/words/app";
+import { PAGE } from "../src/words/page";
+import { SENTENCES } from "../src/words/sentences";
+import { STEPS } from "../src/words/steps";
+import { WALK } from "../src/words/walk";
+import { golden } from "./golden";
+
+const PARTS: Record<string, readonly [string, string]>[] = [PAGE, APP, WALK, STEPS, SENTENCES];
+const HAN = /\p{Script=Han}/u;
+const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
+
+describe("the table", () => {
+  test("no key is in two parts of it", () => {
+    const keys = PARTS.flatMap((part) => Object.keys(part));
+    expect(keys.filter((key, i) => keys.indexOf(key) !== i)).toEqual([]);
+  });
+
+  test("every key has both languages, with the same names to fill in", () => {
+    for (const [key, pair] of PARTS.flatMap((part) => Object.entries(part))) {
+      const [english, chinese] = pair;
+      expect(pair.length, key).toBe(2);
+      if (key !== "language") expect(english, key).not.toMatch(HAN); // the switch to Chinese is written in it
+      expect(chinese.trim(), key).not.toBe("");
+      expect(names(chinese), key).toEqual(names(english));
+      // Formulas, names and signs are the same in both.
+      const words = chinese.replace(/\{\w+\}|KL|nat|EN|[AB]\b|[^\p{L}]/gu, "");
+      if (english !== chinese && words) expect(chinese, key).toMatch(HAN);
+    }
+  });
+
+  test("sentences are filled in", () => {
+    expect(say("en", "layerHead", { layer: 1, head: 2 })).toBe("Layer 1 · Head 2");
+    expect(say("zh", "layerHead", { layer: 1, head: 2 })).toBe("第 1 层 · 头 2");
+    expect(preferred(["zh-CN"])).toBe("zh");
+  });
+});
+
+describe("sentences of Python", () => {
+  const tell: Say = (key, values) => say("zh", key, values);
+
+  test("are said by their codes, with their values", () => {
+    const one = { text: "The text was cut", code: "truncated", values: { tokens: "3" } };
+    expect(told(tell, "caution", one)).toBe("文本被截断：略去了 3 个词元。");
+  });
+
+  test("stay as they came where the code is unknown, or there is none", () => {
+    expect(told(tell, "reason", { text: "nobody knows", code: "toString" })).toBe("nobody knows");
+    expect(told(tell, "reason", { text: "nobody knows" })).toBe("nobody knows");
+  });
+
+  test("come to the page with their codes", () => {
+    expect(golden().cautions[0]).toMatchObject({ code: "faithful", values: {} });
+  });
+
+  test("a refusal is said by its code, or else by the server", () => {
+    add(APP);
+    const long = { code: "long", message: "the text has ...", values: { tokens: 600, limit: 512 } };
+    expect(sentenceOf(long, tell)).toBe("文本有 600 个词元，但模型最多接受 512 个。");
+    expect(sentenceOf({ code: "input", message: "the text is empty" }, tell)).toBe("The text is empty");
+  });
+});
+
+const READ = new Set(["title", "aria-label", "placeholder", "alt", "label", "aria-description"]);
+const PLAIN = new Set(["regard"]); // the name of the program
+const spoken = (text: string): boolean =>
+  !PLAIN.has(text.trim()) && /[A-Za-z]{2,}|\p{Script=Han}/u.test(text);
+const isText = ({ kind }: Node): boolean =>
+  kind === SyntaxKind.StringLiteral ||
+  kind === SyntaxKind.NoSubstitutionTemplateLiteral ||
+  kind === SyntaxKind.TemplateHead ||
+  kind === SyntaxKind.TemplateMiddle ||
+  kind === SyntaxKind.TemplateTail ||
+  kind === SyntaxKind.JsxText;
+
+/** Literals below a node that reach the page as they are: not keys of the table, nor what is compared or called with. */
+function literals(node: Node): string[] {
+  if (isText(node)) return [(node as unknown as { text: string }).text];
+  if (node.kind === SyntaxKind.CallExpression || node.kind === SyntaxKind.JsxAttribute) return [];
+  if (node.kind === SyntaxKind.ConditionalExpression) {
+    const { whenTrue, whenFalse } = node as unknown as { whenTrue: Node; whenFalse: Node };
+    return [...literals(whenTrue), ...literals(whenFalse)];
+  }
+  if (node.kind === SyntaxKind.BinaryExpression) {
+    const { right, operatorToken } = node as unknown as { right: Node; operatorToken: Node };
+    const left = (node as unknown as { left: Node }).left;
+    return operatorToken.kind === SyntaxKind.PlusToken
+      ? [...literals(left), ...literals(right)]
+      : literals(right);
+  }
+  const found: string[] = [];
+  node.forEachChild((child) => {
+    found.push(...literals(child));
+  });
+  return found;
+}
+
+/** What a source file puts before a reader without the table. */
+function outside(file: Node): string[] {
+  const found: string[] = [];
+  const visit = (node: Node): void => {
+    if (node.kind === SyntaxKind.JsxText) found.push((node as unknown as { text: string }).text);
+    else if (node.kind === SyntaxKind.JsxAttribute) {
+      const { name, initializer } = node as unknown as { name: { text: string }; initializer?: Node };
+      if (READ.has(name.text) && initializer) found.push(...literals(initializer));
+    } else if (node.kind === SyntaxKind.JsxExpression && isChild(node)) found.push(...literals(node));
+    else if (node.kind === SyntaxKind.CallExpression) found.push(...penned(node));
+    else if (isText(node))
+      found.push(...[(node as unknown as { text: string }).text].filter((t) => HAN.test(t)));
+    node.forEachChild((child) => {
+      visit(child);
+    });
+  };
+  visit(file);
+  return [...new Set(found.filter(spoken).map((text) => text.trim()))];
+}
+
+const isChild = ({ parent }: Node): boolean =>
+  parent.kind === SyntaxKind.JsxElement || parent.kind === SyntaxKind.JsxFragment;
+
+/** What a pen is told to write. */
+function penned(node: Node): string[] {
+  const { expression, arguments: given } = node as unknown as { expression: Node; arguments: Node[] };
+  const { name, expression: of } = expression as unknown as {
+    name?: { text: string };
+    expression?: { text: string };
+  };
+  return name?.text === "text" && of?.text === "pen" && given[2] ? literals(given[2]) : [];
+}
+
+describe("nothing that people read is written outside the table", () => {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const api = new API({ cwd: root });
+  afterAll(() => api.close());
+  const { program } = api.updateSnapshot({ openProject: `${root}tsconfig.json` }).getProjects()[0];
+  const files = program.getSourceFileNames().filter((name) => name.startsWith(`${root}src/`));
+  const sources = files.filter((name) => !name.includes("/words/") && /\.tsx?$/.test(name));
+
+  test("all sources are looked at", () => expect(sources.length).toBeGreaterThan(80));
+
+  test("no source has any of it", () => {
+    for (const name of sources)
+      expect(outside(program.getSourceFile(name)!), relative(root, name)).toEqual([]);
+  });
+
+  test("a planted sentence is found", () => {
+    const planted = `${root}test/planted.tsx`;
+    expect(outside(program.getSourceFile(planted)!)).toEqual([
+      "drawn",
+      "Not in the table",
+      "Only here",
+      "Neither",
+      "另一句",
+    ]);
+  });
+});

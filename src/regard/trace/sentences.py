@@ -1,0 +1,42 @@
+"""Sentences that people read and code tells apart: cautions, and reasons why something is n/a.
+
+Enters: a code and what to fill in. Leaves: the English sentence, which remembers both; the page says the same in the
+reader's language (sentences.json holds both, and the front end bundles it).
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+_TABLE: dict[str, dict[str, list[str]]] = json.loads(
+    (files("regard.trace") / "sentences.json").read_text("utf-8"),
+)
+
+
+class Sentence(str):
+    """A sentence with its code, and the values that were filled in."""
+
+    def __new__(cls, text: str, code: str = "", values: dict[str, int | str] | None = None) -> Sentence:
+        made = super().__new__(cls, text)
+        made.code, made.values = code, values or {}
+        return made
+
+    code: str
+    values: dict[str, int | str]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Code and values, for the wire."""
+        return {"code": self.code, "values": self.values}
+
+
+def reason(code: str, **values: int | str) -> Sentence:
+    """Why something could not be asked."""
+    return Sentence(_TABLE["reason"][code][0].format(**values), code, values)
+
+
+def caution(code: str, **values: int | str) -> Sentence:
+    """What to keep in mind."""
+    return Sentence(_TABLE["caution"][code][0].format(**values), code, values)
