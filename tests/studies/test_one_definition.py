@@ -56,13 +56,13 @@ def text_for(kind, causal):
 
 def item(model, text, pair):
     example = Example(0, text, pair)
-    return Item(0, model.encode(text, pair), example)
+    return Item(0, model._engine.encode(text, pair), example)
 
 
 def real_maps(model, text, pair):
     """(L, H, n, n) maps of a model, as a study sees them; what a trace keeps gives the same but for rounding."""
     found, batch = [], Batch(model, [item(model, text, pair)])
-    model.stream(batch.inputs, batch.book, lambda layer: found.append(layer.attention()[0].clone()))
+    model._engine.stream(batch.inputs, batch.book, lambda layer: found.append(layer.attention()[0].clone()))
     return torch.stack(found).numpy()
 
 
@@ -159,7 +159,7 @@ def models(wordpiece, bytelevel):
 @given(data=st.data())
 def test_the_atlas_of_any_maps_is_what_their_trace_says(models, causal, kind, data):
     model, (text, pair) = models[causal], text_for(kind, causal)
-    n = len(model.encode(text, pair).ids)
+    n = len(model._engine.encode(text, pair).ids)
     maps = np.stack([data.draw(one_map(n, causal)) for _ in range(3)])[None].astype(np.float32)
     check_both(model, text, pair, maps, causal)
 

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from regard.capture.families import FUSED_PROJECTION
+from regard.capture.finite import require_finite_output
 from regard.errors import UserError
 from regard.models.model import Model
 from regard.models.pruned import MARK, narrow, projection_names
@@ -54,6 +55,7 @@ def distance(model: Model, pruned: Model, heads: Heads, text: str = "a b c d e f
     inputs, _ = model._engine.collate([model._engine.encode(text)])
     with model.ablate(heads):
         expected = model._engine.run(inputs)[0]
+    require_finite_output(expected)
     return float((pruned._engine.run(inputs)[0] - expected).abs().max())
 
 
