@@ -10,7 +10,7 @@ import numpy as np
 from regard import Trace
 from regard.patterns import warnings_for
 from regard.patterns.definitions import OBVIOUS, PATTERNS
-from regard.trace.sentences import Sentence, caution, reason
+from regard.trace.sentences import Message, caution, reason
 from regard.views.wire import encode, header_of
 
 TABLE = json.loads((files("regard.trace") / "sentences.json").read_text("utf-8"))
@@ -21,7 +21,7 @@ def test_a_sentence_is_a_string_that_remembers_its_code():
     assert said == "types need maps of a text with itself, of 6 tokens or more"
     assert said.record == {"code": "few_tokens", "values": {"fewest": 6}}
     for other in (pickle.loads(pickle.dumps(said)), copy.deepcopy(said)):
-        assert isinstance(other, Sentence) and (other, other.code, other.values) == (said, said.code, said.values)
+        assert isinstance(other, Message) and (other, other.code, other.values) == (said, said.code, said.values)
     assert json.dumps([said]) == f'["{said}"]'
 
 

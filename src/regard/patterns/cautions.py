@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from regard.trace.sentences import Sentence, caution
+from regard.trace.sentences import Message, caution
 
 _RESTING = {"delimiter", "punctuation", "first token (sink)"}
 _NEIGHBOURS = {"previous token", "next token"}
@@ -23,7 +23,7 @@ class NamedPattern(Protocol):
 
 def warnings_for(
     findings: Iterable[NamedPattern], *, facts: Mapping[str, Any] | None = None, heads: int = 0, inputs: int = 1
-) -> list[Sentence]:
+) -> list[Message]:
     """Sentences that apply to these findings.
 
     Parameters

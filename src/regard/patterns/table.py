@@ -11,7 +11,7 @@ from regard.measures.entropy import Level
 from regard.measures.reading import Reading
 from regard.patterns.definitions import NAMES, OBVIOUS
 from regard.trace.places import Array
-from regard.trace.sentences import Sentence
+from regard.trace.sentences import Message
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class SiteMeasures:
     entropy: Level
     distance: Level
     types: Array | None  # (H, 5) probabilities, in the order of `types.TYPES`; NaN for a head without one
-    missing: dict[str, Sentence]
+    missing: dict[str, Message]
     sink: Array  # mean share of a row that goes to a sink outside the text; the entropy is that of the rest
 
     @property
-    def worth_saying(self) -> dict[str, Sentence]:
+    def worth_saying(self) -> dict[str, Message]:
         """What is missing, without what a model of this type is never asked."""
         return {name: reason for name, reason in self.missing.items() if reason.code not in OBVIOUS}
 
@@ -82,7 +82,7 @@ class Patterns(Sequence[Finding]):
         return sum(len(site.heads) for site in self.measured)
 
     @property
-    def missing(self) -> dict[str, Sentence]:
+    def missing(self) -> dict[str, Message]:
         """Patterns that could not be asked of any head, and why."""
         names = dict.fromkeys(name for site in self.measured for name in site.missing)
         return {
@@ -92,7 +92,7 @@ class Patterns(Sequence[Finding]):
         }
 
     @property
-    def worth_saying(self) -> dict[str, Sentence]:
+    def worth_saying(self) -> dict[str, Message]:
         """What is missing, without what a model of this type is never asked."""
         return {name: reason for name, reason in self.missing.items() if reason.code not in OBVIOUS}
 

@@ -15,10 +15,10 @@ _TABLE: dict[str, dict[str, list[str]]] = json.loads(
 )
 
 
-class Sentence(str):
+class Message(str):
     """A sentence with its code, and the values that were filled in."""
 
-    def __new__(cls, text: str, code: str = "", values: dict[str, int | str] | None = None) -> Sentence:
+    def __new__(cls, text: str, code: str = "", values: dict[str, int | str] | None = None) -> Message:
         made = super().__new__(cls, text)
         made.code, made.values = code, values or {}
         return made
@@ -32,11 +32,11 @@ class Sentence(str):
         return {"code": self.code, "values": self.values}
 
 
-def reason(code: str, **values: int | str) -> Sentence:
+def reason(code: str, **values: int | str) -> Message:
     """Why something could not be asked."""
-    return Sentence(_TABLE["reason"][code][0].format(**values), code, values)
+    return Message(_TABLE["reason"][code][0].format(**values), code, values)
 
 
-def caution(code: str, **values: int | str) -> Sentence:
+def caution(code: str, **values: int | str) -> Message:
     """What to keep in mind."""
-    return Sentence(_TABLE["caution"][code][0].format(**values), code, values)
+    return Message(_TABLE["caution"][code][0].format(**values), code, values)

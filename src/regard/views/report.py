@@ -14,7 +14,7 @@ import numpy as np
 from regard.measures.types import TYPES
 from regard.patterns import Patterns, head_report, patterns, warnings_for
 from regard.patterns.telling import telling
-from regard.trace.sentences import Sentence
+from regard.trace.sentences import Message
 from regard.trace.site import Array, Site
 from regard.trace.trace import Trace
 
@@ -45,8 +45,8 @@ class Report:
     """What is known of the heads of a trace, and what to keep in mind about it."""
 
     heads: dict[tuple[str, int, int, int], Mapping[str, Any]]
-    missing: dict[tuple[str, int, int], dict[str, Sentence]] = field(default_factory=dict)
-    cautions: list[Sentence] = field(default_factory=list)
+    missing: dict[tuple[str, int, int], dict[str, Message]] = field(default_factory=dict)
+    cautions: list[Message] = field(default_factory=list)
 
     def named(self, kind: str | None = None) -> list[HeadFinding]:
         """Every head with everything it does."""

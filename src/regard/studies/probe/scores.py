@@ -16,7 +16,7 @@ from regard.measures.intervals import GROUPS, clusters_of, interval, resampled
 
 @dataclass(frozen=True)
 class Value:
-    """A number, its interval over documents (or sentences) and runs, the spread of runs, and of how many it is a share."""
+    """A number, its interval over documents (or sentences) and runs, the spread of runs, and of how many."""
 
     value: float
     low: float
