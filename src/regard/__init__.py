@@ -10,7 +10,7 @@ from regard.trace.trace import Site, Trace
 
 if TYPE_CHECKING:
     from regard.models.model import Model, load
-    from regard.studies import api as study
+    from regard.studies import registry as study
 
 __version__ = "0.1.0"
 __all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "load", "study"]
@@ -19,7 +19,7 @@ __all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "load", "study"
 def __getattr__(name: str) -> Any:
     """`load` and `Model` need torch, `study` more: imported when they are first used."""
     if name == "study":
-        return import_module("regard.studies.api")
+        return import_module("regard.studies.registry")
     if name in ("load", "Model"):
         return getattr(import_module("regard.models.model"), name)
     raise AttributeError(f"module 'regard' has no attribute {name!r}")

@@ -18,10 +18,10 @@ from regard.corpus.ray import run_ray
 from regard.corpus.readers.coreference import corpus_of
 from regard.corpus.readers.source import Source
 from regard.models.model import load
-from regard.studies.atlas.reduce import Atlas
-from regard.studies.change.reduce import Change
-from regard.studies.coref.reduce import Coref
-from regard.studies.syntax.reduce import Syntax
+from regard.studies.atlas.study import Atlas
+from regard.studies.change.study import Change
+from regard.studies.coref.study import Coref
+from regard.studies.syntax.study import Syntax
 from tests.tiny import saved
 
 

@@ -12,7 +12,7 @@ from regard.measures.reading import lift, read_rows
 from regard.measures.shape import shape_features
 from regard.measures.types import FEWEST, TYPES, type_probabilities
 from regard.patterns.definitions import PATTERNS, Part
-from regard.studies.atlas.reduce import Atlas
+from regard.studies.atlas.study import Atlas
 from regard.trace.places import context_of
 from regard.views.wire import encode, header_of
 from tests.studies.by_hand import maps, seen, traces

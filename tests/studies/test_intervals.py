@@ -23,8 +23,8 @@ from regard.measures.intervals import (
     resampled,
     student,
 )
-from regard.studies.similarity.reduce import Similarity
-from regard.studies.tokens.reduce import Tokens
+from regard.studies.similarity.study import Similarity
+from regard.studies.tokens.study import Tokens
 
 
 def limits(values, sizes):

@@ -15,8 +15,8 @@ from safetensors import safe_open
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.source import Source
 from regard.models.model import load
-from regard.studies.atlas.reduce import Atlas
-from regard.studies.change.reduce import Change
+from regard.studies.atlas.study import Atlas
+from regard.studies.change.study import Change
 from tests.conftest import need
 from tests.studies.planted import write_planted
 from tests.studies.ray_run import Mentions, Trees, of_mentions, of_treebank

@@ -12,11 +12,11 @@ from regard.corpus.batches import grouped, window_of
 from regard.corpus.engine import encoder_of, sum_window
 from regard.corpus.readers.source import Source, read
 from regard.corpus.sums import Sums
-from regard.studies.atlas.reduce import Atlas
-from regard.studies.change.reduce import Change
-from regard.studies.norms.reduce import Norms
-from regard.studies.similarity.reduce import Similarity
-from regard.studies.tokens.reduce import Tokens
+from regard.studies.atlas.study import Atlas
+from regard.studies.change.study import Change
+from regard.studies.norms.study import Norms
+from regard.studies.similarity.study import Similarity
+from regard.studies.tokens.study import Tokens
 
 STUDIES = {"atlas": Atlas, "tokens": Tokens, "norms": Norms, "similarity": Similarity}
 

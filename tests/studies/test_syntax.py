@@ -27,8 +27,9 @@ from regard.studies.probe.trees import tree_of as probe_tree
 from regard.studies.spanning import spanning_hits
 from regard.studies.syntax.arcs import Arc, arcs_svg
 from regard.studies.syntax.counts import ALL, Counted
-from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS, Parsed, Syntax
+from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS, Parsed
 from regard.studies.syntax.stanford import stanford
+from regard.studies.syntax.study import Syntax
 from tests.studies.planted import planted_model, write_planted
 
 # (form, head from 1, relation, part of speech), then whether a space follows; a range takes the words after it

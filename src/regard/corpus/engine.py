@@ -65,6 +65,8 @@ class Run:
     problems: Problems = field(default_factory=Problems)
 
 
+Engine = Callable[[Summing, "Model", Run], Progress]  # sums a study over a corpus
+
 # A window's number, what became of its examples, its sums, the fingerprint of all examples up to its last.
 Summed = tuple[int, Tally, Sums, str]
 

@@ -103,7 +103,8 @@ def load(
     made = Model(module, its_tokenizer, name=name, device=device)
     if tokenizer is None or isinstance(tokenizer, str):
         named = {"model": model, "tokenizer": tokenizer, "device": device}
-        made.source = {key: None if value is None else str(value) for key, value in named.items()} | how
+        plain: dict[str, Any] = {key: None if value is None else str(value) for key, value in named.items()}
+        made.origin = partial(load, **plain, **how)
     return made
 
 
@@ -115,7 +116,7 @@ class Model(Reader):
 
     def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
         super().__init__(module, tokenizer, name=name, device=device)
-        self.source: dict[str, Any] | None = None  # how `load` made it, for workers that load it again
+        self.origin: Callable[[], Model] | None = None  # makes it again in another process, if that can be done
         self._plan: Plan | None = None
         self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as the traces so far have found it
         self._means: dict[tuple[Any, ...], Means] = {}
