@@ -319,8 +319,8 @@ def test_broken_and_long_sentences_are_counted_and_left_out(tmp_path, bert):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"long": "split"}, "long must be 'skip'"),
-        ({"format": "jsonl"}, "not from the format 'jsonl'"),
+        ({"long": "split"}, "syntax takes no long; it takes least, rows, limit"),
+        ({"format": "jsonl"}, "syntax takes no format"),
         ({"rows": "last"}, "mean or first"),
     ],
 )
@@ -333,7 +333,7 @@ def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
     path = written(tmp_path / "two-windows.conllu", f"{STORE}\n" * 80)
     whole = summed(bert, path)
     worker = RayWorker(
-        Syntax, Syntax().arguments, load(str(bert_folder)).source, "skip", weights_digest(load(str(bert_folder)).module)
+        Syntax, Syntax().arguments, load(str(bert_folder)).origin, "skip", weights_digest(load(str(bert_folder)).module)
     )
     total = Sums()
     for index, examples in grouped(read(Source(str(path), format="treebank"))):
