@@ -26,8 +26,10 @@ import torch
 import regard
 from regard.corpus.batches import window_of
 from regard.corpus.engine import encoder_of
-from regard.corpus.readers.source import Source, read
-from regard.studies.ablation.reduce import AblationMap, _importance, portions
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
+from regard.studies.ablation.reduce import gradients, portions
+from regard.studies.ablation.study import AblationMap
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "data" / "sts_captions" / "sts-captions-dev.tsv"
 LIMIT = 0.6
@@ -71,7 +73,7 @@ def main() -> None:
         ready, start = made.prepared(model), time.perf_counter()
         for batch in window.batches:
             for part in portions(batch, ready.task):
-                _importance(model, ready, ready.task.ask(model, part), len(part))
+                gradients(model, ready, ready.task.ask(model, part), len(part))
         return time.perf_counter() - start
 
     shared, whole = study(True), study(False)

@@ -20,7 +20,7 @@ from rich.table import Table
 from regard.corpus.sums import Sums, ratio
 from regard.measures.intervals import clusters_of, correlation_interval, interval, resampled
 from regard.studies.held_out import choose, limits
-from regard.studies.norms.report import spearman
+from regard.studies.norms.study import spearman
 from regard.studies.similarity.reduce import GROUPS as FEW_GROUPS
 
 Array = np.ndarray

@@ -21,10 +21,11 @@ from rich.table import Table
 import regard
 from regard.corpus.batches import Window, grouped, window_of
 from regard.corpus.engine import encoder_of, sum_window
-from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
 from regard.studies.syntax.counts import Counted
-from regard.studies.syntax.reduce import Syntax
+from regard.studies.syntax.study import Syntax
 
 TREEBANK = Path(__file__).resolve().parents[2] / "shared" / "data" / "ud_english_ewt" / "en_ewt-ud-dev.conllu"
 MOST = 1.5

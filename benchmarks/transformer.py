@@ -25,7 +25,8 @@ from torch import Tensor, nn
 
 from regard.transformer.config import Config
 from regard.transformer.decoding import greedy
-from regard.transformer.model import Translator, causal_mask, cross_entropy, sinusoids
+from regard.transformer.masks import causal_mask
+from regard.transformer.model import Translator, cross_entropy, sinusoids
 
 VOCABULARY, STEPS, BATCH, LENGTH = 5000, 64, 16, 20
 

@@ -35,7 +35,8 @@ def _kept(data: Path, share: float) -> dict[str, Any]:
     from regard import load
     from regard.ablation.importance import _by_layer, least, lengths
     from regard.ablation.pruning import prune
-    from regard.corpus.readers.source import Source, read
+    from regard.corpus.readers.reading import read
+    from regard.corpus.readers.source import Source
 
     model = load()
     lines = list(read(Source(str(data / "wikitext2" / "wiki.valid.tokens"), unit="paragraph", limit=112)))
@@ -63,7 +64,8 @@ def _faster(data: Path) -> dict[str, Any]:
     from regard import load
     from regard.ablation.importance import _by_layer, least, lengths
     from regard.ablation.pruning import prune, speed
-    from regard.corpus.readers.source import Source, read
+    from regard.corpus.readers.reading import read
+    from regard.corpus.readers.source import Source
 
     model = load()
     lines = list(read(Source(str(data / "wikitext2" / "wiki.valid.tokens"), unit="paragraph", limit=64)))

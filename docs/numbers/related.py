@@ -37,7 +37,8 @@ def _best(result: Any) -> dict[str, Any]:
 
 def _share(model: Any, wiki: Path) -> dict[str, float]:
     """Of the different words of a sentence: the share of pairs that are related, and of words that have a related one."""
-    from regard.corpus.readers.source import Source, read
+    from regard.corpus.readers.reading import read
+    from regard.corpus.readers.source import Source
     from regard.trace.places import places_of
 
     pairs = related = words = befriended = 0

@@ -11,7 +11,7 @@ from regard.trace.trace import Site, Trace
 if TYPE_CHECKING:
     from regard.models.load import load
     from regard.models.model import Model
-    from regard.studies import api as study
+    from regard.studies import registry as study
 
 __version__ = "0.1.0"
 __all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "load", "study"]
@@ -20,7 +20,7 @@ __all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "load", "study"
 def __getattr__(name: str) -> Any:
     """`load` and `Model` need torch, `study` more: imported when they are first used."""
     if name == "study":
-        return import_module("regard.studies.api")
+        return import_module("regard.studies.registry")
     if name == "load":
         return import_module("regard.models.load").load
     if name == "Model":

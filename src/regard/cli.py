@@ -14,16 +14,12 @@ import typer
 from regard import __version__
 from regard.commands import (
     ablate,
-    ablation,
-    coref,
     doctor,
     models,
     neurons,
-    probe,
     prune,
     serve,
     study,
-    syntax,
     train,
     view,
     walk,
@@ -98,10 +94,6 @@ for _command in (
     app.command()(_command)
 app.command(cls=ManyHeads)(ablate.ablate)
 app.command(cls=ManyHeads)(prune.prune)
-study.app.command()(syntax.syntax)
-study.app.command()(coref.coref)
-study.app.command()(probe.probe)
-study.app.command()(ablation.ablation)
 app.add_typer(study.app, name="study")
 app.add_typer(train.app, name="train")
 

@@ -8,7 +8,7 @@ from transformers import BertConfig, BertModel
 import regard
 from regard.corpus.ray import RayWorker, _in_order
 from regard.models.fingerprint import weights_digest
-from regard.studies.atlas.reduce import Atlas
+from regard.studies.atlas.study import Atlas
 from regard.trace.mask import Mask
 from regard.trace.site import Site
 from tests.tiny import SIZES, enlarged, made, saved, tiny_bert, tiny_llama, tiny_mpnet

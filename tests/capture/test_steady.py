@@ -50,10 +50,10 @@ def test_half_precision_and_convolutions_keep_it(module, onednn):
 
 def test_a_study_runs_without_it(bert, onednn, tmp_path, monkeypatch):
     from regard import study
-    from regard.studies.base import Study
+    from regard.studies.base import MapStudy
 
-    seen, update = [], Study.update
-    monkeypatch.setattr(Study, "update", lambda *given: (seen.append(onednn.enabled), update(*given)))
+    seen, update = [], MapStudy.update
+    monkeypatch.setattr(MapStudy, "update", lambda *given: (seen.append(onednn.enabled), update(*given)))
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("the cat sat on the mat .\na dog went\n")
     study.tokens(bert, corpus, output=tmp_path / "out")

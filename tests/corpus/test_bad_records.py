@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from regard.corpus.readers.source import Problems, Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Problems, Source
 
 GOOD = [f"sentence number {n}" for n in range(3)]
 

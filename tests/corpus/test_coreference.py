@@ -9,7 +9,8 @@ import pytest
 
 from regard.corpus.readers.coreference import corpus_of, document_of, windows
 from regard.corpus.readers.mentions import Traits, head_word, traits_of
-from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Example, Problems, Source
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "coreference"
 GAP = (DATA / "gap-mine.tsv").read_text().splitlines()

@@ -8,7 +8,8 @@ from importlib import import_module
 import pytest
 
 from regard.corpus.batches import Tally, grouped, window_of
-from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Example, Problems, Source
 from regard.models.prepare import Encoded
 from regard.trace.tokens import Side, Token
 

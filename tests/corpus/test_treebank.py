@@ -6,8 +6,10 @@ from dataclasses import asdict
 
 import pytest
 
-from regard.corpus.readers.source import Example, Problems, Source, read
-from regard.corpus.readers.treebank import read_trees, tree_of
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Example, Problems, Source
+from regard.corpus.readers.treebank import tree_of
+from tests.corpus.trees import read_trees
 
 
 def row(number, form, head="_", relation="_", upos="X", misc="_"):

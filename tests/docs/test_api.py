@@ -33,7 +33,7 @@ def public(of):
 
 def test_every_public_name_is_on_the_page():
     names = [f"regard.{name}" for name in regard.__all__ if name != "study"]
-    names += [f"regard.study.{name}" for name in regard.study.NAMES]
+    names += [f"regard.study.{name}" for name in regard.study.STUDIES]
     assert [name for name in names if name not in shown()] == []
 
 

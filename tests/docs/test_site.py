@@ -43,7 +43,7 @@ def test_nothing_is_fetched_from_elsewhere(site):
 
 def test_the_reference_shows_every_public_name(site):
     text = (site / "reference" / "api.html").read_text(encoding="utf-8")
-    names = [f"regard.{name}" for name in regard.__all__] + [f"regard.study.{name}" for name in regard.study.NAMES]
+    names = [f"regard.{name}" for name in regard.__all__] + [f"regard.study.{name}" for name in regard.study.STUDIES]
     assert [name for name in names if f'id="{name}"' not in text] == []
 
 

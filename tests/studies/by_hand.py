@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
 
 
 def traces(model, path):

@@ -15,7 +15,7 @@ import torch
 import regard
 from regard.corpus import engine
 from regard.models.load import load
-from regard.studies.atlas.reduce import Atlas
+from regard.studies.atlas.study import Atlas
 
 
 def states(folder):

@@ -1,6 +1,6 @@
 """What test_ray starts: studies on a Ray cluster of its own, their sums written to files.
 
-python -m tests.studies.ray_run MODEL CORPUS TREEBANK GAP OUTPUT
+python -m tests.studies.ray_run MODEL CAUSAL CORPUS TREEBANK GAP OUTPUT
 """
 
 import json
@@ -9,19 +9,24 @@ import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from unittest.mock import patch
 
 import torch
 from safetensors.numpy import save_file
 
+from regard import study
 from regard.corpus.engine import Run
 from regard.corpus.ray import run_ray
 from regard.corpus.readers.coreference import corpus_of
 from regard.corpus.readers.source import Source
 from regard.models.load import load
-from regard.studies.atlas.reduce import Atlas
-from regard.studies.change.reduce import Change
-from regard.studies.coref.reduce import Coref
-from regard.studies.syntax.reduce import Syntax
+from regard.studies.ablation.curve import Curve
+from regard.studies.ablation.study import AblationMap
+from regard.studies.atlas.study import Atlas
+from regard.studies.base import MapStudy
+from regard.studies.change.study import Change
+from regard.studies.coref.study import Coref
+from regard.studies.syntax.study import Syntax
 from tests.tiny import saved
 
 
@@ -86,19 +91,37 @@ def start(tries=3):
             return
 
 
+def refuse(*given):
+    raise AssertionError("the driver ran a batch itself")
+
+
+def controlled(folder, corpus, **options):
+    """A study with its controls."""
+    return study.tokens(folder, corpus, control=True, control_seeds=2, **options)
+
+
+def curved(folder, corpus, **options):
+    """A study with a second pass, and an atlas for it."""
+    return study.ablation(folder, corpus, task="causal-lm", modes=["zero", "mean"], curve=True, limit=70, **options)
+
+
 if __name__ == "__main__":
-    folder, corpus, treebank, gap, output = sys.argv[1:]
+    folder, causal, corpus, treebank, gap, output = sys.argv[1:]
     start()
+    with patch.object(MapStudy, "update", refuse), patch.object(AblationMap, "update", refuse):
+        controlled(folder, corpus, engine="ray", workers=2, output=f"{output}/controlled")
+        with patch.object(Curve, "update", refuse):
+            curved(causal, corpus, engine="ray", workers=2, output=f"{output}/curved")
     model = load(folder)
     texts = Run(Source(corpus))
-    for study, run in (
+    for asked, run in (
         (Change(other=model), texts),  # carries a second model to its workers
         (Dying(flag=f"{output}/died"), texts),  # loses a worker
         (Trees(), of_treebank(treebank)),
         (Mentions(pieces=32), of_mentions(gap)),
     ):
-        found = run_ray(study, model, run, workers=2)
-        save_file(found.sums.arrays, f"{output}/{study.name}", {"tally": json.dumps(asdict(found.tally))})
+        found = run_ray(asked, model, run, workers=2)
+        save_file(found.sums.arrays, f"{output}/{asked.name}", {"tally": json.dumps(asdict(found.tally))})
     try:
         run_ray(Atlas(), broken(model, Path(output) / "model"), texts, workers=2)
     except ValueError as error:

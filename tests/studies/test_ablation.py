@@ -18,9 +18,11 @@ from regard import study
 from regard.cli import app
 from regard.corpus import engine
 from regard.corpus.ray import RayWorker
-from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
 from regard.models.fingerprint import weights_digest
-from regard.studies.ablation import reduce as ablation_sums
+from regard.studies.ablation.reduce import AblationPass
+from regard.studies.ablation.study import AblationMap
 from tests.tiny import enlarged, saved, tiny_bert
 
 LABELS = ("bad", "good", "odd")
@@ -182,10 +184,10 @@ def test_importance_is_the_mean_of_each_examples_own_gradient(classifier, table)
 
 
 def test_a_stopped_run_goes_on_to_the_same_numbers(classifier, table, tmp_path, monkeypatch):
-    monkeypatch.setattr(ablation_sums.AblationStudy, "window", 4)
+    monkeypatch.setattr(AblationPass, "window", 4)
     monkeypatch.setattr(engine, "_EVERY", 0.0)
     whole = study.ablation(classifier, table, text="text", limit=12, modes=["zero"], curve=True)
-    update, calls = ablation_sums.AblationMap.update, []
+    update, calls = AblationMap.update, []
 
     def stopping(self, model, items, sums):
         calls.append(1)
@@ -194,7 +196,7 @@ def test_a_stopped_run_goes_on_to_the_same_numbers(classifier, table, tmp_path, 
         update(self, model, items, sums)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ablation_sums.AblationMap, "update", stopping)
+        patch.setattr(AblationMap, "update", stopping)
         with pytest.raises(KeyboardInterrupt):
             study.ablation(classifier, table, text="text", limit=12, modes=["zero"], curve=True, output=tmp_path)
     assert (tmp_path / "checkpoint.safetensors").exists()
@@ -209,8 +211,8 @@ def test_a_stopped_run_goes_on_to_the_same_numbers(classifier, table, tmp_path, 
 def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tmp_path):
     model = regard.load(saved(classifier, tmp_path / "model"))
     source = Source(str(table), text="text", limit=8, keep=("label",))
-    study = ablation_sums.AblationMap(source=source)
-    worker = RayWorker(type(study), study.arguments, model._engine.source, "truncate", weights_digest(model.module))
+    study = AblationMap(source=source)
+    worker = RayWorker(type(study), study.arguments, model._engine.origin, "truncate", weights_digest(model.module))
     answer = worker({"index": [0], "examples": [json.dumps([asdict(example) for example in read(source)])]})
     local = engine.run_local(study, model, engine.Run(source)).sums.arrays
     sent = load_sums(answer["sums"][0])

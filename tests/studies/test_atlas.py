@@ -6,13 +6,14 @@ import pytest
 import regard
 from regard.corpus.batches import grouped, window_of
 from regard.corpus.engine import encoder_of, sum_window
-from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
 from regard.measures.entropy import entropy_rows
 from regard.measures.reading import lift, read_rows
 from regard.measures.shape import shape_features
 from regard.measures.types import FEWEST, TYPES, type_probabilities
 from regard.patterns.definitions import PATTERNS, Part
-from regard.studies.atlas.reduce import Atlas
+from regard.studies.atlas.study import Atlas
 from regard.trace.places import context_of
 from regard.views.wire import encode, header_of
 from tests.studies.by_hand import maps, seen, traces

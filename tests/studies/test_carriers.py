@@ -10,7 +10,7 @@ from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
 from regard.studies.atlas.carriers import BUCKETS, bucket_of, spelled
-from regard.studies.atlas.reduce import Atlas
+from regard.studies.atlas.study import Atlas
 
 LINES = [
     "the cat sat on the mat and the cat went home",

@@ -8,7 +8,7 @@ import torch
 
 import regard
 from regard.studies.atlas.report import atlas_table
-from regard.studies.change.report import changed_patterns
+from regard.studies.change.study import changed_patterns
 from tests.studies.by_hand import maps, traces
 from tests.studies.test_similarity import kl
 from tests.tiny import tiny_bert
@@ -48,7 +48,7 @@ def test_a_model_does_not_differ_from_itself(gpt2, corpus):
 
 def test_patterns_that_appear_also_vanish_the_other_way(bert, corpus):
     sums = regard.corpus.run_local(
-        regard.studies.atlas.reduce.Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))
+        regard.studies.atlas.study.Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))
     ).sums
     strong = regard.corpus.Sums({name: array.copy() for name, array in sums.arrays.items()})
     strong.arrays["encoder/1/mass"][:, 2, 0] = 0.9 * sums["encoder/1/rows"][:, 0]  # previous token

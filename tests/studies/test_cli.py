@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.cli import app
-from regard.commands.study import _folders, _progress, _total
+from regard.commands.progress import counting, total_of
+from regard.commands.study import _folders
 from regard.corpus.batches import Tally
 from regard.corpus.readers.source import Source
 
@@ -90,11 +91,11 @@ def test_the_bar_knows_the_total_and_counts_examples(corpus, monkeypatch):
     from regard.corpus.readers.source import Source
 
     source = Source(str(corpus), limit=10)
-    assert _total(source) == 10 and _total(Source("-")) is None
-    assert _total(Source(str(corpus), format="xml")) is None  # the run says why
+    assert total_of(source) == 10 and total_of(Source("-")) is None
+    assert total_of(Source(str(corpus), format="xml")) is None  # the run says why
     console = Console(force_terminal=True, width=100, record=True, file=io.StringIO())
-    monkeypatch.setattr("regard.commands.study.err", console)
-    with _progress(source) as report:
+    monkeypatch.setattr("regard.commands.progress.err", console)
+    with counting(source) as report:
         report(Tally(examples=4), 1.0)
         report(Tally(examples=8), 2.0)
     assert "small.txt" in console.export_text()
@@ -106,8 +107,8 @@ def test_a_log_gets_a_line_a_minute(corpus, monkeypatch):
     from regard.corpus.readers.source import Source
 
     console = Console(force_terminal=False, width=100, record=True, file=io.StringIO())
-    monkeypatch.setattr("regard.commands.study.err", console)
-    with _progress(Source(str(corpus), limit=10)) as report:
+    monkeypatch.setattr("regard.commands.progress.err", console)
+    with counting(Source(str(corpus), limit=10)) as report:
         report(Tally(examples=2), 5.0)  # of which one may come from a checkpoint: no rate yet
         report(Tally(examples=3), 64.0)
         report(Tally(examples=4), 65.0)

@@ -14,9 +14,10 @@ from regard.cli import app
 from regard.corpus.aligning import word_pieces
 from regard.corpus.engine import Run
 from regard.corpus.readers.coreference import corpus_of, document_of
-from regard.corpus.readers.source import read
+from regard.corpus.readers.reading import read
 from regard.studies.coref.questions import head_match, nearest, questions_of, sieve
-from regard.studies.coref.reduce import SETS, Coref, Finder
+from regard.studies.coref.reduce import SETS, Finder
+from regard.studies.coref.study import Coref
 from regard.studies.run import run_study
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "coreference"

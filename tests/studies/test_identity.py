@@ -21,9 +21,9 @@ from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.identity import model_identity
 from regard.corpus.readers.source import Source
 from regard.files import write_atomic
-from regard.studies.ablation.reduce import AblationMap
-from regard.studies.atlas.reduce import Atlas
-from regard.studies.change.reduce import Change
+from regard.studies.ablation.study import AblationMap
+from regard.studies.atlas.study import Atlas
+from regard.studies.change.study import Change
 from regard.studies.folder import CHECKPOINT, LOCK
 from tests.studies.conftest import write_corpus
 from tests.studies.test_resume import begun

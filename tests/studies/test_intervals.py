@@ -9,7 +9,8 @@ from scipy import stats
 import regard
 from regard.corpus.batches import grouped
 from regard.corpus.engine import Run, run_local
-from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums, ratio
 from regard.measures.intervals import (
     DRAWS,
@@ -23,8 +24,8 @@ from regard.measures.intervals import (
     resampled,
     student,
 )
-from regard.studies.similarity.reduce import Similarity
-from regard.studies.tokens.reduce import Tokens
+from regard.studies.similarity.study import Similarity
+from regard.studies.tokens.study import Tokens
 
 
 def limits(values, sizes):

@@ -23,8 +23,8 @@ from regard.corpus.sums import Sums
 from regard.measures.types import TYPES
 from regard.patterns import findings
 from regard.patterns.definitions import BAG, PATTERNS
-from regard.studies.atlas.reduce import Atlas
 from regard.studies.atlas.report import atlas_table, named_heads
+from regard.studies.atlas.study import Atlas
 from regard.studies.base import Batch
 from regard.trace.trace import Trace
 from tests.conftest import ARTICLE

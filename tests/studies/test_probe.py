@@ -10,14 +10,18 @@ from typer.testing import CliRunner
 
 import regard
 from regard.cli import app
-from regard.corpus.readers.source import Source, read
-from regard.corpus.readers.treebank import read_trees
+from regard.corpus.batches import window_of
+from regard.corpus.engine import encoder_of
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
+from regard.corpus.sums import Sums
 from regard.studies.folder import CHECKPOINT
-from regard.studies.probe.features import features_of
+from regard.studies.probe.features import READ, Collected
 from regard.studies.probe.pairs import PairProbe
 from regard.studies.probe.scores import ProbeScores
 from regard.studies.probe.selection import SelectionProbe
 from regard.studies.probe.trees import tree_of
+from tests.corpus.trees import read_trees
 from tests.studies.probes import conllu, features, noise, random_trees
 from tests.tiny import tiny_bert
 
@@ -60,7 +64,11 @@ def test_features_are_the_models_maps_and_states_over_words(bert, tmp_path):
     )
     path = tmp_path / "one.conllu"
     path.write_text(text, "utf-8")
-    found, read_ = features_of(bert, read(Source(str(path), format="treebank")))
+    collected, sums = Collected(), Sums()
+    window = window_of(0, list(read(Source(str(path), format="treebank"))), encoder_of(bert), long="skip")
+    collected.take(bert, window.batches[0], sums)
+    found = collected.features
+    assert sums[READ].tolist() == [4, 0, 0]
     trace = bert.trace("strawberries, i bought")
     assert trace.sides["text"].texts == ["[CLS]", "straw", "##berries", ",", "i", "bought", "[SEP]"]
     groups = [[1, 2], [3], [4], [5], [0], [6]]  # four words, then the special tokens
@@ -76,7 +84,7 @@ def test_features_are_the_models_maps_and_states_over_words(bert, tmp_path):
         states = bert.module(**inputs, output_hidden_states=True).hidden_states
     by_hand = np.stack([[state[0, group].mean(dim=0).numpy() for group in groups[:4]] for state in states])
     np.testing.assert_allclose(found.hidden.get(0), by_hand, atol=5e-3)
-    assert read_.trees[0].heads.tolist() == [3, 0, 3, -1]
+    assert collected.trees[0].heads.tolist() == [3, 0, 3, -1]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bart", "t5"])
@@ -250,7 +258,7 @@ def test_what_a_user_can_put_right_is_said(options, message, bert_folder, treeba
 
 
 def test_an_option_of_other_studies_is_refused(bert, treebank):
-    with pytest.raises(TypeError, match="probes take no engine"):
+    with pytest.raises(TypeError, match="probe takes no engine; it takes probes, ranks, "):
         regard.study.probe(bert, treebank, engine="ray")
     said = CliRunner().invoke(app, ["study", "probe", str(treebank), "--engine", "ray"])
     assert said.exit_code == 2 and "No such option: --engine" in said.stderr

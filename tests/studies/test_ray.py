@@ -1,6 +1,7 @@
 """The Ray engine gives the local engine's numbers, also when a worker dies."""
 
 import json
+import pickle
 import random
 import re
 import subprocess
@@ -9,17 +10,22 @@ from dataclasses import asdict
 from importlib.util import find_spec
 
 import numpy as np
+import pandas as pd
 import pytest
 from safetensors import safe_open
 
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.source import Source
+from regard.models.fingerprint import weights_digest
 from regard.models.load import load
-from regard.studies.atlas.reduce import Atlas
-from regard.studies.change.reduce import Change
+from regard.studies.atlas.study import Atlas
+from regard.studies.change.study import Change
+from regard.studies.controls import CONTROL, random_model, shuffled_model
+from regard.studies.result import _slug
 from tests.conftest import need
 from tests.studies.planted import write_planted
-from tests.studies.ray_run import Mentions, Trees, of_mentions, of_treebank
+from tests.studies.ray_run import Mentions, Trees, controlled, curved, of_mentions, of_treebank
+from tests.tiny import saved
 
 pytestmark = pytest.mark.ray
 
@@ -46,13 +52,18 @@ def gap(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def on_ray(bert_folder, long_corpus, treebank, gap, tmp_path_factory):
+def gpt2_folder(gpt2, tmp_path_factory):
+    return saved(gpt2, tmp_path_factory.mktemp("model") / "tiny-gpt2")
+
+
+@pytest.fixture(scope="module")
+def on_ray(bert_folder, gpt2_folder, long_corpus, treebank, gap, tmp_path_factory):
     """A folder of sums from a process of its own: a cluster leaves processes and warnings behind."""
     need(find_spec("ray") is not None, "Ray is not installed")
     output = tmp_path_factory.mktemp("ray")
-    given = map(str, (bert_folder, long_corpus, treebank, gap, output))
+    given = map(str, (bert_folder, gpt2_folder, long_corpus, treebank, gap, output))
     command = [sys.executable, "-m", "tests.studies.ray_run", *given]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return output
 
@@ -81,6 +92,35 @@ def test_two_workers_find_the_same_antecedents(on_ray, bert_folder, gap):
     local = run_local(Mentions(pieces=32), load(str(bert_folder)), of_mentions(gap))
     assert local.windows == 3 and local.tally.examples == 40
     same(local, on_ray / "coref")
+
+
+def same_tables(result, folder):
+    found = {path.stem: pd.read_parquet(path) for path in folder.glob("*.parquet")}
+    pd.testing.assert_frame_equal(found.pop("result"), result.table, rtol=1e-6, atol=1e-6)
+    for title, table in {**result.tables, **result.files}.items():
+        pd.testing.assert_frame_equal(found.pop(_slug(title)), table, rtol=1e-6, atol=1e-6, obj=title)
+    assert not found
+
+
+def test_controls_run_on_the_workers_and_give_the_local_numbers(on_ray, bert_folder, long_corpus):
+    local = controlled(str(bert_folder), long_corpus)
+    assert CONTROL in local.tables and local.meta["control_seeds"] == 2
+    same_tables(local, on_ray / "controlled")
+
+
+def test_a_second_pass_runs_on_the_workers_and_gives_the_local_numbers(on_ray, gpt2_folder, long_corpus):
+    local = curved(str(gpt2_folder), long_corpus)
+    assert {"importance", "ablation", "random"} <= set(local.tables["Heads removed together"]["order"])
+    same_tables(local, on_ray / "curved")
+
+
+@pytest.mark.parametrize("make", [random_model, shuffled_model])
+def test_a_control_goes_to_a_worker_as_its_seed(make, bert_folder, bert):
+    control = make(load(str(bert_folder)), 7)
+    sent = pickle.dumps(control.origin)
+    assert len(sent) < 10_000  # no weights
+    assert weights_digest(pickle.loads(sent)().module) == weights_digest(control.module)
+    assert make(bert, 7).origin is None  # nothing to load
 
 
 def test_a_killed_worker_loses_and_doubles_nothing(on_ray, bert_folder, long_corpus):

@@ -134,6 +134,6 @@ def test_a_failure_after_the_last_window_keeps_the_sums(bert, corpus, tmp_path, 
     monkeypatch.setattr("regard.studies.result.Result.save", lambda self, folder: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         regard.study.atlas(bert, corpus, output=tmp_path)
-    study = regard.studies.atlas.reduce.Atlas()
+    study = regard.studies.atlas.study.Atlas()
     run = engine.Run(Source(str(corpus)))
     assert load_checkpoint(tmp_path / CHECKPOINT, engine.identity(study, bert, run)).tally.examples == 24

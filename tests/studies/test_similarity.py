@@ -6,8 +6,7 @@ import pytest
 import regard
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.source import Source
-from regard.studies.similarity.reduce import Similarity
-from regard.studies.similarity.report import clustered, in_the_plane
+from regard.studies.similarity.study import Similarity, clustered, in_the_plane
 from tests.studies.by_hand import maps, seen, traces
 
 

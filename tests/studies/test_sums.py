@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 import regard
 from regard.corpus.batches import grouped, window_of
 from regard.corpus.engine import encoder_of, sum_window
-from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
-from regard.studies.atlas.reduce import Atlas
-from regard.studies.change.reduce import Change
-from regard.studies.norms.reduce import Norms
-from regard.studies.similarity.reduce import Similarity
-from regard.studies.tokens.reduce import Tokens
+from regard.studies.atlas.study import Atlas
+from regard.studies.change.study import Change
+from regard.studies.norms.study import Norms
+from regard.studies.similarity.study import Similarity
+from regard.studies.tokens.study import Tokens
 
 STUDIES = {"atlas": Atlas, "tokens": Tokens, "norms": Norms, "similarity": Similarity}
 

@@ -17,8 +17,9 @@ from regard.corpus.aligning import word_pieces
 from regard.corpus.batches import Item, grouped
 from regard.corpus.engine import Run, run_local
 from regard.corpus.ray import RayWorker
-from regard.corpus.readers.source import Example, Problems, Source, read
-from regard.corpus.readers.treebank import ROOT, read_trees, tree_field, trees
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Example, Problems, Source
+from regard.corpus.readers.treebank import ROOT, tree_field, trees
 from regard.corpus.sums import Sums
 from regard.models.fingerprint import weights_digest
 from regard.models.load import load
@@ -27,8 +28,10 @@ from regard.studies.probe.trees import tree_of as probe_tree
 from regard.studies.spanning import spanning_hits
 from regard.studies.syntax.arcs import Arc, arcs_svg
 from regard.studies.syntax.counts import ALL, Counted
-from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS, Parsed, Syntax
+from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS, Parsed
 from regard.studies.syntax.stanford import stanford
+from regard.studies.syntax.study import Syntax
+from tests.corpus.trees import read_trees
 from tests.studies.planted import planted_model, write_planted
 
 # (form, head from 1, relation, part of speech), then whether a space follows; a range takes the words after it
@@ -327,8 +330,8 @@ def test_broken_and_long_sentences_are_counted_and_left_out(tmp_path, bert):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"long": "split"}, "long must be 'skip'"),
-        ({"format": "jsonl"}, "not from the format 'jsonl'"),
+        ({"long": "split"}, "syntax takes no long; it takes least, rows, limit"),
+        ({"format": "jsonl"}, "syntax takes no format"),
         ({"rows": "last"}, "mean or first"),
     ],
 )
@@ -343,7 +346,7 @@ def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
     worker = RayWorker(
         Syntax,
         Syntax().arguments,
-        load(str(bert_folder))._engine.source,
+        load(str(bert_folder))._engine.origin,
         "skip",
         weights_digest(load(str(bert_folder)).module),
     )

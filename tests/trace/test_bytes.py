@@ -5,10 +5,10 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from regard.models.prepare import encode
-from regard.trace.file import load
 from regard.trace.pieces import answer_side
 from regard.trace.places import places_of
 from regard.trace.tokens import merge_words, word_groups
+from regard.trace.trace import Trace
 from regard.views.wire import decode
 from regard.views.wire import encode as packed
 from tests.tiny import tiny_llama
@@ -96,7 +96,7 @@ def test_a_lost_character_of_the_text_itself_is_one(bytelevel):
 
 def test_files_and_pages_keep_what_pieces_add_to_words(bytelevel, tmp_path):
     trace = tiny_llama(bytelevel).trace("世界 b")
-    for back in (load(trace.save(tmp_path / "trace.safetensors")), decode(packed(trace))):
+    for back in (Trace.load(trace.save(tmp_path / "trace.safetensors")), decode(packed(trace))):
         assert words(back.side()) == ["世", "界", "b"]
 
 

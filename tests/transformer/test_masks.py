@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regard.transformer.config import Config
-from regard.transformer.model import Bert, Translator, causal_mask, padding_mask, sinusoids
+from regard.transformer.masks import causal_mask, padding_mask
+from regard.transformer.model import Bert, Translator, sinusoids
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ids = st.integers(4, 39)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from regard.corpus.readers.source import Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Source
 from regard.patterns import neurons_of
 from tests.conftest import ARTICLE
 

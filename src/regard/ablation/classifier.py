@@ -19,7 +19,8 @@ import transformers
 from rich.console import Console
 
 from regard import __version__
-from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Example, Problems, Source
 from regard.errors import UserError
 from regard.files import write_atomic
 from regard.models.loading import load_classifier, quiet

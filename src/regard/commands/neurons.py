@@ -49,7 +49,8 @@ def neurons(
 
 
 def _texts(texts: list[str] | None, data: Path | None, limit: int) -> list[str]:
-    from regard.corpus.readers.source import Source, read
+    from regard.corpus.readers.reading import read
+    from regard.corpus.readers.source import Source
 
     if bool(texts) == (data is not None):
         raise UserError("pass texts in quotes, or a corpus with --data; one of the two")

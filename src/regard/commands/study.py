@@ -1,4 +1,4 @@
-"""The command line of studies: parse, run with a progress bar, say where the result is and how to go on.
+"""The command line of studies: a command for each, made of what the study takes; where the result is, how to go on.
 
 Enters: arguments. Leaves: a folder per corpus; findings on standard output.
 """
@@ -8,24 +8,23 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from inspect import Parameter, Signature
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-from rich.text import Text as RichText
 
+from regard.commands.progress import counting, telling
 from regard.commands.shared import Json, Loading, ModelName, err, expanded, out
+from regard.errors import UserError
+from regard.studies.registry import STUDIES
 
 if TYPE_CHECKING:
-    from rich.progress import Task
-
-    from regard.corpus.batches import Tally
     from regard.corpus.readers.source import Source
+    from regard.studies.entry import Offered, Registered
     from regard.studies.result import Result
 
 app = typer.Typer(
@@ -33,122 +32,111 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-_COUNTED = 64_000_000  # bytes up to which a corpus is read once beforehand, to know how long the run will take
-_MEMORY = 600.0  # seconds over which the rate is averaged
-_LINE = 60.0  # seconds between lines where there is no bar
-_HELP = {
-    "atlas": "What every head does: each pattern with chance level and interval, and the types of maps.",
-    "tokens": "Attention to special tokens, punctuation and neighbours, and its entropy, by layer and head.",
-    "norms": "Weights beside what they carry, ||αf(x)||, by layer and head; norms against word frequency.",
-    "similarity": "Distances between all heads, a map of them coloured by pattern, and clusters.",
-}
 
-Corpora = Annotated[list[str], typer.Argument(help="Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin.")]
-Rows = Annotated[str, typer.Option(help="Pieces of an attending word: mean over them, or first alone.", metavar="WAY")]
+# -- commands ------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class CorpusOptions:
-    """Options that say what of a corpus is read."""
+def command_of(study: Registered) -> Callable[..., None]:
+    """The command of a study: it has the options that the study takes, and no others."""
 
-    format: Annotated[
-        str | None, typer.Option(help="text, jsonl, tsv, csv, conllu or dataset, if the ending misleads.")
-    ] = None
-    unit: Annotated[str, typer.Option(help="An example of plain text: line, paragraph or sentence.")] = "line"
-    text: Annotated[str | None, typer.Option("--text", help="Column of the text.", metavar="COL")] = None
-    pair: Annotated[str | None, typer.Option("--pair", help="Column of the second sentence.", metavar="COL")] = None
-    split: Annotated[str, typer.Option(help="Split of a Hugging Face dataset.")] = "train"
-    limit: Annotated[int | None, typer.Option(help="Only the first N examples.", min=1, metavar="N")] = None
-    sample: Annotated[int | None, typer.Option(help="N examples at random.", min=1, metavar="N")] = None
-    seed: Annotated[int, typer.Option(help="Of the sample, and of whatever else is drawn at random.")] = 0
+    def command(as_json: bool, loading: Loading, **given: Any) -> None:
+        models = [loading.load(given.pop(name)) for name in study.models or ("model",)]
+        places = given.pop(study.corpora.name)
+        options = {name: _read(name, one, given[name]) for name, one in study.options.items()}
+        _run(study, models, places, {name: value for name, value in options.items() if value is not None}, as_json)
 
-    def sources(self, corpora: list[str]) -> list[Source]:
-        """The corpora as they are to be read."""
-        from regard.corpus.readers.source import Source
-
-        return [Source(corpus, **vars(self)) for corpus in corpora]
-
-
-@dataclass
-class RunOptions:
-    """Options that say how a study runs and where its result goes."""
-
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the result.", show_default="regard-STUDY")
-    ] = None
-    long: Annotated[str, typer.Option(help="Examples longer than the model takes: truncate, split or skip.")] = (
-        "truncate"
-    )
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at a line that cannot be read.")] = False
-    control: Annotated[
-        bool, typer.Option("--control", help="Repeat with random and shuffled weights of the same shape.")
-    ] = False
-    control_seeds: Annotated[
-        int, typer.Option(help="Draws of random weights; each is one more run, as are shuffled weights.", min=1)
-    ] = 3
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run ended.")] = False
-    restart: Annotated[
-        bool, typer.Option("--restart", help="Throw away what an interrupted run left, and start anew.")
-    ] = False
-    engine: Annotated[str, typer.Option(help="local or ray.")] = "local"
-    address: Annotated[str | None, typer.Option(help="Address of a Ray cluster.", show_default="this machine")] = None
-    workers: Annotated[int, typer.Option(help="Ray workers, one model each.", min=1)] = 2
-    gpus_per_worker: Annotated[float, typer.Option(help="GPUs of each Ray worker.", min=0)] = 0
-    as_json: Json = False
-
-    def options(self) -> dict[str, Any]:
-        """What `regard.study` takes of them; Ray's only where it is asked for."""
-        names = ["long", "strict", "control", "control_seeds", "resume", "restart", "engine"]
-        if self.engine == "ray":
-            names += ["address", "workers", "gpus_per_worker"]
-        return {name: getattr(self, name) for name in names}
+    arguments = [
+        _parameter(name, str, typer.Argument(metavar=flag.name, help=flag.help), ...)
+        for name, flag in study.models.items()
+    ]
+    several = str if study.corpora.several == "none" else list[str]
+    arguments.append(_parameter(study.corpora.name, several, typer.Argument(help=study.corpora.help), ...))
+    options = [] if study.models else [Parameter("model", Parameter.KEYWORD_ONLY, default=None, annotation=ModelName)]
+    options += [_option(name, one) for name, one in study.options.items()]
+    options.append(Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=Json))
+    loading = Parameter("loading", Parameter.KEYWORD_ONLY, annotation=Loading)
+    parameters = [*arguments, *options, loading]
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return expanded(command)
 
 
-def _add(name: str) -> None:
-    """A command for a study of one model."""
-
-    @expanded
-    def command(
-        corpora: Corpora, *, model: ModelName = None, reading: CorpusOptions, running: RunOptions, loading: Loading
-    ) -> None:
-        run(name, [loading.load(model)], reading.sources(corpora), running)
-
-    app.command(name, help=_HELP[name])(command)
+def _parameter(name: str, kind: Any, said: Any, default: Any) -> Parameter:
+    given = Parameter.empty if default is ... else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[kind, said])
 
 
-for _name in _HELP:
-    _add(_name)
+def _option(name: str, one: Offered) -> Parameter:
+    """An option as it is typed: several names one by one, several numbers with commas between them."""
+    flag, kind, default = one.flag, one.type, one.default
+    if _is_off(one):
+        default = False
+    elif _several(one) is int:
+        kind, default = str, ",".join(map(str, default))
+    elif _several(one):
+        kind, default = list[str] | None, None
+    elif Path in get_args(kind):
+        kind = Path | None
+    names = [flag.name or f"--{name.replace('_', '-')}", *([flag.short] if flag.short else [])]
+    how: dict[str, Any] = {"help": flag.help, "min": flag.least, "metavar": flag.metavar}
+    return _parameter(name, kind, typer.Option(*names, show_default=flag.shown or True, **how), default)
 
 
-@app.command("change")
-@expanded
-def change(
-    model_a: Annotated[str, typer.Argument(help="The model before: hub name or folder.")],
-    model_b: Annotated[str, typer.Argument(help="The model after, of the same shape.")],
-    corpora: Corpora,
-    *,
-    reading: CorpusOptions,
-    running: RunOptions,
-    loading: Loading,
-) -> None:
-    """What training changed between two models of one shape: distances of maps, patterns gained and lost."""
-    run("change", [loading.load(model_a), loading.load(model_b)], reading.sources(corpora), running)
+def _read(name: str, one: Offered, typed: Any) -> Any:
+    """What was typed as the study takes it; None where its own default holds."""
+    if _is_off(one):
+        return not typed
+    if _several(one) is not int:
+        return typed or None if _several(one) else typed
+    try:
+        return [int(part) for part in typed.split(",")]
+    except ValueError:
+        raise UserError(f"{name} are numbers such as 1,4,16,64, not {typed!r}") from None
+
+
+def _is_off(one: Offered) -> bool:
+    return one.flag.name.startswith("--no-")
+
+
+def _several(one: Offered) -> type | None:
+    """What an option takes several of."""
+    for kind in (one.type, *get_args(one.type)):
+        if getattr(kind, "__origin__", None) is Sequence:
+            found: type = get_args(kind)[0]
+            return found
+    return None
+
+
+for _study in STUDIES.values():
+    app.command(_study.name, help=_study.help)(command_of(_study))
 
 
 # -- steps ---------------------------------------------------------------------------------------------------
 
 
-def run(name: str, models: list[Any], sources: list[Source], running: RunOptions, **special: Any) -> None:
+def _run(study: Registered, models: list[Any], places: Any, options: Mapping[str, Any], as_json: bool) -> None:
     """Run a study over each corpus, each in a folder of its own where there are several, and say what it found."""
-    folder = running.output or Path(f"regard-{name}")
+    folder = Path(options.get("output", f"regard-{study.name}"))
+    corpora = places if study.corpora.several == "each" else [places]
+    sources = [study.corpora.read(corpus, options) for corpus in corpora]
     folders = _folders(folder, sources)
-    options = {**running.options(), **special, "keep": len(sources) > 1}
+    given = {**options, "keep": len(sources) > 1}
     with explained(folders):
-        results = [_one(name, models, source, place, options) for source, place in zip(sources, folders, strict=True)]
+        results = [
+            _one(study, models, corpus, source, {**given, "output": place})
+            for corpus, source, place in zip(corpora, sources, folders, strict=True)
+        ]
     if len(sources) > 1:
-        _compare(name, dict(zip((place.name for place in folders), results, strict=True)), folder)
+        if study.compare is not None:
+            study.compare(dict(zip((place.name for place in folders), results, strict=True)), folder)
         _forget(folders)
-    say(results, folders, running.as_json)
+    say(results, folders, as_json)
+
+
+def _one(study: Registered, models: list[Any], corpus: Any, source: Source, options: dict[str, Any]) -> Result:
+    """Run a study over one corpus with a sign of life: of what it tells, or of the examples it counts."""
+    with telling() if study.tells else counting(source) as report:
+        return study.run(*models, corpus, report=report, **options)
 
 
 def _folders(folder: Path, sources: list[Source]) -> list[Path]:
@@ -161,23 +149,6 @@ def _folders(folder: Path, sources: list[Source]) -> list[Path]:
         tried = chain([stem], (f"{stem}-{number}" for number in count(len(names) + 1)))
         names.append(next(name for name in tried if name not in names))
     return [folder / name for name in names]
-
-
-def _one(name: str, models: list[Any], source: Source, folder: Path, running: dict[str, Any]) -> Result:
-    """Run a study over one corpus with a progress bar."""
-    from regard.studies import api as study
-
-    with _progress(source) as report:
-        made: Result = getattr(study, name)(*models, source, output=folder, seed=source.seed, report=report, **running)
-    return made
-
-
-def _compare(name: str, results: dict[str, Result], folder: Path) -> None:
-    """The figure over several corpora, where a study has one."""
-    if name == "atlas":
-        from regard.studies.atlas.report import compared_types
-
-        compared_types(results, folder)
 
 
 def _forget(folders: list[Path]) -> None:
@@ -233,59 +204,3 @@ def _say(result: Result, folder: Path) -> None:
     for text in result.cautions:
         out.print(f"  note: {text}", markup=False, style="dim")
     out.print(f"\nreport: [bold]{(folder / 'report.html').resolve()}[/bold], open it in a browser", soft_wrap=True)
-
-
-# -- progress ------------------------------------------------------------------------------------------------
-
-
-class _Rate(ProgressColumn):
-    """Examples a second."""
-
-    def render(self, task: Task) -> RichText:
-        return RichText("" if task.speed is None else f"{task.speed:,.0f} examples/s")
-
-
-class _Lines:
-    """A line a minute, where standard error is a file: how far a study is, how fast it goes and what is left."""
-
-    def __init__(self, source: Source) -> None:
-        self.name, self.total = source.name, _total(source)
-        self.last: tuple[int, float] | None = None
-
-    def __call__(self, tally: Tally, seconds: float) -> None:
-        done, since = self.last or (tally.examples, seconds)
-        if self.last is None or tally.examples < done:  # the first window of a run, resumed or not, or of its control
-            self.last = tally.examples, seconds
-        if seconds - since < _LINE or tally.examples <= done:
-            return
-        rate = (tally.examples - done) / (seconds - since)
-        self.last = tally.examples, seconds
-        said = f"{self.name}: {tally.examples:,} examples, {rate:,.1f} a second"
-        if self.total is not None:
-            said += f", {(self.total - tally.examples) / rate / 60:,.0f} min left"
-        err.print(said, markup=False, soft_wrap=True)
-
-
-@contextmanager
-def _progress(source: Source) -> Iterator[Callable[[Tally, float], None]]:
-    """A bar with rate and time left; lines where standard error is not a terminal."""
-    if not err.is_terminal:
-        yield _Lines(source)
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
-    with Progress(*columns, console=err, speed_estimate_period=_MEMORY, transient=True) as bar:
-        task = bar.add_task(source.name, total=_total(source))
-        yield lambda tally, seconds: bar.update(task, completed=tally.examples)
-
-
-def _total(source: Source) -> int | None:
-    """How many examples there are, where counting them is quick; what cannot be read is said by the run."""
-    from regard.corpus.readers.source import read
-
-    place = Path(source.place)
-    if source.format == "dataset" or not place.is_file() or place.stat().st_size > _COUNTED:
-        return source.sample or source.limit
-    try:
-        return sum(1 for _ in read(source))
-    except (ValueError, OSError):
-        return None

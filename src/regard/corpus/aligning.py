@@ -25,6 +25,13 @@ NONE = -1
 ROWS = ("mean", "first")
 
 
+def check_rows(rows: str) -> str:
+    """How the pieces of an attending word are read, if it is one of the ways."""
+    if rows not in ROWS:
+        raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
+    return rows
+
+
 def word_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]], *, segment: int = 0) -> Array:
     """(tokens,) index of the word each token is a piece of, `NONE` for those of no word.
 
@@ -74,8 +81,7 @@ class WordMaps:
     ) -> None:
         import torch
 
-        if rows not in ROWS:
-            raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
+        check_rows(rows)
         belongs = np.zeros((len(pieces), length, max(words, default=0)), np.float32)  # (B, T, W)
         for number, mine in enumerate(pieces):
             places = np.flatnonzero(mine != NONE)

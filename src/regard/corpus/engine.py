@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from regard.corpus.batches import Item, Tally, Window, grouped, window_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
-from regard.corpus.readers.source import Example, Problems, Source, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.sums import Sums
 from regard.errors import UserError
 from regard.models.fingerprint import digest
@@ -64,6 +65,8 @@ class Run:
     report: Callable[[Tally, float], None] | None = None  # called with the tally so far and seconds since the start
     problems: Problems = field(default_factory=Problems)
 
+
+Engine = Callable[[Summing, "Model", Run], Progress]  # sums a study over a corpus
 
 # A window's number, what became of its examples, its sums, the fingerprint of all examples up to its last.
 Summed = tuple[int, Tally, Sums, str]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +42,9 @@ def run_ray(
 ) -> Progress:
     """Sum a study over a corpus with Ray Data."""
     ray = _ray(address)
-    if model._engine.source is None:
+    if model._engine.origin is None:
         raise UserError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
-    made = (type(study), study.arguments, model._engine.source, run.long, weights_digest(model.module))
+    made = (type(study), study.arguments, model._engine.origin, run.long, weights_digest(model.module))
 
     def windows(done: Progress) -> Iterator[Summed]:
         stream = windows_after(done, study, model, run)
@@ -107,11 +107,11 @@ def _in_order(dataset: Any, read: dict[int, str]) -> Iterator[Summed]:
 class RayWorker:
     """One model in one process; sums a window at a time."""
 
-    def __init__(self, study: Any, arguments: dict[str, Any], source: dict[str, Any], long: str, weights: str) -> None:
-        from regard.models.load import load
-
+    def __init__(
+        self, study: Any, arguments: dict[str, Any], origin: Callable[[], Model], long: str, weights: str
+    ) -> None:
         self.study = study(**arguments)
-        self.model = load(**source)
+        self.model = origin()
         if weights_digest(self.model.module) != weights:
             raise UserError(f"{self.model.name} has other weights on a worker's machine than on the one that asks")
         self.long = long

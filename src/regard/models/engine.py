@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -40,13 +40,16 @@ from regard.models.prepare import Encoded
 from regard.models.related import Relation, relation_of, with_related
 from regard.trace.trace import Trace
 
+if TYPE_CHECKING:
+    from regard.models.model import Model
+
 
 class Engine(Reader):
     """A module, how to feed it, and how its attention is captured."""
 
     def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
         super().__init__(module, tokenizer, name=name, device=device)
-        self.source: dict[str, Any] | None = None  # how `load` made it, for workers that load it again
+        self.origin: Callable[[], Model] | None = None  # makes the model again in another process, if that can be done
         self._plan: Plan | None = None
         self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as the traces so far have found it
         self._relation: Relation | None = None

@@ -5,6 +5,7 @@ Enters: what a user has. Leaves: a `Model`.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,5 +73,6 @@ def load(
     made = Model(module, its_tokenizer, name=name, device=device)
     if tokenizer is None or isinstance(tokenizer, str):
         named = {"model": model, "tokenizer": tokenizer, "device": device}
-        made._engine.source = {key: None if value is None else str(value) for key, value in named.items()} | how
+        plain: dict[str, Any] = {key: None if value is None else str(value) for key, value in named.items()}
+        made._engine.origin = partial(load, **plain, **how)
     return made

@@ -1,4 +1,4 @@
-"""The shape of a study: sums per batch that add up, and a result made of them.
+"""The shape of a study: sums per batch that add up, and a report made of them.
 
 Enters: batches of a corpus. Leaves: sums; at the end, a `Result`.
 """
@@ -25,9 +25,10 @@ from regard.measures.intervals import DRAWS, FEWEST, GROUPS
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.capture.record import Book
+    from regard.corpus.checkpoint import Progress
+    from regard.corpus.engine import Engine, Run
     from regard.models.model import Model
-    from regard.studies.controls import Controls
+    from regard.studies.controls import Controls, Weights
     from regard.studies.result import Result
     from regard.studies.taking import Taker
     from regard.trace.trace import Trace
@@ -68,11 +69,10 @@ class Batch:
             sums.add_groups(name, self.clusters, array)
 
 
-class Study(ABC):
-    """A question over a corpus. `settings` are what two runs must share to be added."""
+class Pass(ABC):
+    """One reading of a corpus: what it adds up. `settings` are what two runs must share to be added."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
     version: ClassVar[int] = 1  # raised when the same settings come to mean other sums
     window: ClassVar[int] = WINDOW  # examples that are summed together; an interrupted run goes on after them
 
@@ -90,15 +90,45 @@ class Study(ABC):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What makes this study again, in another process."""
+        """What makes this pass again, in another process."""
         return {"seed": self.seed}
 
     def parts(self, model: Model, examples: Iterable[Example]) -> Iterable[Example]:
         """The examples as the model is to read them; a study may cut long ones into parts."""
         return examples
 
+    @abstractmethod
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
-        """Add one batch to the sums; reductions run layer by layer inside the forward pass."""
+        """Add one batch to the sums."""
+
+
+class Study(Pass):
+    """A question over a corpus: sums, and the report made of them."""
+
+    reads_once: ClassVar[bool] = False  # keeps the examples, so that what comes through a pipe can have a control
+
+    def sums_of(self, model: Model, run: Run, engine: Engine, weights: Weights) -> Progress:
+        """The sums of a corpus on one set of weights: the model's own, or a control's."""
+        return engine(self, model, run)
+
+    def control_seed(self, draw: int) -> int:
+        """The seed of a draw of random weights; weights are shuffled with that of the first."""
+        return draw
+
+    def second(self, sums: Sums, model: Model, engine: Engine) -> Pass | None:
+        """Another pass over the same corpus that what was found calls for; its sums are in the context."""
+        return None
+
+    @abstractmethod
+    def report(self, sums: Sums, context: StudyContext) -> Result:
+        """Tables and figures of the summed corpus."""
+
+
+class MapStudy(Study):
+    """A study of maps: each layer is reduced to numbers inside the forward pass."""
+
+    def update(self, model: Model, items: list[Item], sums: Sums) -> None:
+        """Add one batch to the sums, layer by layer as the model runs."""
         batch = Batch(model, items)
         taker = self.taker(batch)
         with naming(items):
@@ -109,14 +139,6 @@ class Study(ABC):
     @abstractmethod
     def taker(self, batch: Batch) -> Taker[Any]:
         """Who reduces each layer of a batch to numbers per input."""
-
-    def second(self, sums: Sums, model: Model) -> Study | None:
-        """A study of the same corpus that what was found calls for; its sums are in the context of the result."""
-        return None
-
-    @abstractmethod
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        """Tables and figures of the summed corpus."""
 
 
 @dataclass(eq=False)
@@ -130,7 +152,7 @@ class StudyContext:
     problems: Problems
     example: Trace | None = None  # a first input, for the interactive atlas
     controls: Controls | None = None  # the same study on the same shape with weights that learned nothing
-    second: Sums | None = None  # of the study that the first one called for
+    second: Sums | None = None  # of the pass that the first one called for
 
     def meta(self) -> dict[str, Any]:
         """All facts METHODS asks to record with a figure."""
@@ -207,8 +229,3 @@ def layers_of(sums: Sums, name: str) -> dict[str, list[int]]:
         if what == name and number.isdigit():
             found.setdefault(kind, []).append(int(number))
     return {kind: sorted(numbers) for kind, numbers in found.items()}
-
-
-def real_positions(book: Book, side: str, like: torch.Tensor) -> torch.Tensor:
-    """(B, length) booleans: positions that are not padding."""
-    return torch.from_numpy(book.keep[side]).to(like.device)

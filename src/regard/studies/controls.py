@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -26,8 +27,25 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 SEEDS = 3  # draws of random weights
-RANDOM, SHUFFLED = "random weights", "shuffled weights"
+MODEL, RANDOM, SHUFFLED = "model", "random weights", "shuffled weights"
 CONTROL = "Control: the same shape with random and shuffled weights, by layer"
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Whose weights a pass runs on: the model's own, a draw of random ones, or shuffled ones."""
+
+    kind: str = MODEL
+    draw: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.draw}" if self.kind == RANDOM else self.kind
+
+    @property
+    def file(self) -> str:
+        """The beginning of the name of a checkpoint."""
+        names = {RANDOM: f"control-random-{self.draw}-", SHUFFLED: "control-shuffled-"}
+        return names.get(self.kind, "")
 
 
 @dataclass(eq=False)
@@ -80,20 +98,22 @@ class Ranged:
         return f"{RANDOM} {mean}{unit}{draws}, {SHUFFLED} {shuffled}{unit}"
 
 
-def control_models(model: Model, seeds: int) -> Iterator[tuple[str, Callable[[], Model]]]:
-    """Names of the controls and what makes them, so that one is in memory at a time; the shuffled one is the last."""
-    if seeds < 1:
+def control_models(model: Model, seeds: Sequence[int]) -> Iterator[tuple[Weights, Callable[[], Model]]]:
+    """The controls and what makes them, so that one is in memory at a time; the shuffled one is the last."""
+    if not seeds:
         raise UserError("a control needs random weights at least once: control seeds are a number from 1 on")
-    for seed in range(seeds):
-        yield f"random-{seed}", lambda seed=seed: random_model(model, seed)  # type: ignore[misc]
-    yield "shuffled", lambda: shuffled_model(model)
+    for draw, seed in enumerate(seeds):
+        yield Weights(RANDOM, draw), partial(random_model, model, seed)
+    yield Weights(SHUFFLED), partial(shuffled_model, model, seeds[0])
 
 
 def random_model(model: Model, seed: int = 0) -> Model:
     """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
     from regard.models.model import Model
 
-    return Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
+    made = Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
+    made._engine.origin = _origin(random_model, model, seed)
+    return made
 
 
 def shuffled_model(model: Model, seed: int = 0) -> Model:
@@ -107,7 +127,18 @@ def shuffled_model(model: Model, seed: int = 0) -> Model:
         for parameter in module.parameters():
             order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
-    return Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
+    made = Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
+    made._engine.origin = _origin(shuffled_model, model, seed)
+    return made
+
+
+def _origin(make: Callable[[Model, int], Model], model: Model, seed: int) -> Callable[[], Model] | None:
+    """What makes a control again elsewhere: how the model is loaded, and the seed, not the weights."""
+    return None if model._engine.origin is None else partial(_again, make, model._engine.origin, seed)
+
+
+def _again(make: Callable[[Model, int], Model], origin: Callable[[], Model], seed: int) -> Model:
+    return make(origin(), seed)
 
 
 def _drawn(model: Model, seed: int) -> torch.nn.Module:

@@ -6,15 +6,16 @@ Enters: a study, a model and a source. Leaves: a `Result`, saved where asked.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.corpus.checkpoint import Progress
-from regard.corpus.engine import Run, run_local
-from regard.corpus.readers.source import Problems, check, read
+from regard.corpus.engine import Engine, Run, run_local
+from regard.corpus.readers.reading import check, read
+from regard.corpus.readers.source import Problems
 from regard.errors import UserError
 from regard.studies.base import Study, StudyContext
-from regard.studies.controls import SEEDS, Controls, control_models
+from regard.studies.controls import SEEDS, Controls, Weights, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
 
 if TYPE_CHECKING:
@@ -47,14 +48,15 @@ def run_study(
     keep
         Leave the checkpoint of the finished run, for a caller who has more to do before all is done.
     engine, **engine_options
-        "local", or "ray" with `address`, `workers` and `gpus_per_worker`.
+        "local", or "ray" with `address`, `workers` and `gpus_per_worker`; controls and further passes run there, too.
     """
-    if control and run.source.once:
+    if control and run.source.once and not study.reads_once:
         raise UserError("standard input and pipes can be read only once; a control needs the corpus as a file")
     check(run.source)
     folder = None if output is None else Path(output)
+    chosen = _engine(engine, engine_options)
     with held(folder, resume=run.resume, restart=run.restart):
-        result = _result(study, model, run, folder, control_seeds if control else 0, engine, engine_options)
+        result = _result(study, model, run, folder, control_seeds if control else None, chosen)
         if folder is not None:
             result.save(folder)
             if not keep:
@@ -62,46 +64,44 @@ def run_study(
     return result
 
 
-def _result(
-    study: Study,
-    model: Model,
-    run: Run,
-    folder: Path | None,
-    control_seeds: int,
-    engine: str,
-    engine_options: dict[str, Any],
-) -> Result:
-    """What the study, its control and its second part find."""
+def _result(study: Study, model: Model, run: Run, folder: Path | None, draws: int | None, engine: Engine) -> Result:
+    """What the study, its control and its second pass find."""
     if folder is not None:
         run = replace(run, checkpoint=folder / CHECKPOINT)
-    progress = _summed(study, model, run, engine, engine_options)
+    progress = study.sums_of(model, run, engine, Weights())
     context = StudyContext(study, model, run.source, progress.tally, run.problems, _example(model, run))
-    if control_seeds:
-        context.controls = _controls(study, model, run, folder, control_seeds)
-    second = study.second(progress.sums, model)
+    if draws is not None:
+        context.controls = _controls(study, model, run, draws, engine)
+    second = study.second(progress.sums, model, engine)
     if second is not None:
-        place = None if folder is None else folder / f"second-{CHECKPOINT}"
-        context.second = run_local(second, model, replace(run, checkpoint=place, problems=Problems())).sums
-    return study.result(progress.sums, context)
+        context.second = engine(second, model, _beside(run, "second-")).sums
+    return study.report(progress.sums, context)
 
 
-def _controls(study: Study, model: Model, run: Run, folder: Path | None, seeds: int) -> Controls:
+def _controls(study: Study, model: Model, run: Run, draws: int, engine: Engine) -> Controls:
     """The sums of every control, each with a checkpoint of its own."""
-    found = []
-    for name, make in control_models(model, seeds):
-        place = None if folder is None else folder / f"control-{name}-{CHECKPOINT}"
-        found.append(run_local(study, make(), replace(run, checkpoint=place, problems=Problems())).sums)
+    seeds = [study.control_seed(draw) for draw in range(draws)]
+    found = [
+        study.sums_of(make(), _beside(run, weights.file), engine, weights).sums
+        for weights, make in control_models(model, seeds)
+    ]
     return Controls(found[:-1], found[-1])
 
 
-def _summed(study: Study, model: Model, run: Run, engine: str, options: dict[str, Any]) -> Progress:
-    if engine == "local":
-        return run_local(study, model, run)
-    if engine == "ray":
+def _beside(run: Run, name: str) -> Run:
+    """The same run for another pass: with a checkpoint of its own, and problems that are known already."""
+    place = None if run.checkpoint is None else run.checkpoint.with_name(f"{name}{CHECKPOINT}")
+    return replace(run, checkpoint=place, problems=Problems())
+
+
+def _engine(name: str, options: dict[str, Any]) -> Engine:
+    if name == "local":
+        return run_local
+    if name == "ray":
         from regard.corpus.ray import run_ray
 
-        return run_ray(study, model, run, **options)
-    raise UserError(f"there is no engine {engine!r}; choose local or ray")
+        return partial(run_ray, **options)
+    raise UserError(f"there is no engine {name!r}; choose local or ray")
 
 
 def _example(model: Model, run: Run) -> Any:

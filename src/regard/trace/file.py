@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,14 @@ from regard.files import write_atomic
 from regard.trace.mask import Mask
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token
-from regard.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from regard.trace.trace import Trace
 
 FORMAT = "regard-trace"
 VERSION = 1
 ARRAYS = ("q", "k", "v", "bias", "sink", "gram", "maps", "known_lse", "known_norms", "qparts", "kparts")
+Parts = tuple[dict[str, Side], tuple[Site, ...], dict[str, Any]]  # sides, sites and facts of a trace
 Put = Callable[[Array | None, str], str | None]
 _PLAIN = ("kind", "layer", "part", "path", "query_side", "key_side", "scale", "softcap", "no_norms")
 
@@ -56,8 +59,8 @@ def save(trace: Trace, path: str | Path) -> Path:
     return target
 
 
-def load(path: str | Path) -> Trace:
-    """Read a trace file, checking that it is one and is whole."""
+def load(path: str | Path) -> Parts:
+    """The parts of the trace in a file, after checking that it is one and is whole."""
     from safetensors import SafetensorError, safe_open
 
     source = Path(path)
@@ -74,12 +77,12 @@ def load(path: str | Path) -> Trace:
     if metadata.get("checksum", _checksum(text, arrays)) != _checksum(text, arrays):  # files of before have none
         raise UserError(f"{source} is a damaged trace file: its checksum does not fit; trace the text again")
     try:
-        return _trace(json.loads(text), arrays)
+        return _parts(json.loads(text), arrays)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise UserError(f"{source} is a damaged trace file: {error!r} while reading its header") from None
 
 
-def _trace(header: dict[str, Any], arrays: dict[str, Array]) -> Trace:
+def _parts(header: dict[str, Any], arrays: dict[str, Array]) -> Parts:
     sides = {record["name"]: _side(record, arrays) for record in header["sides"]}
     sites = tuple(_site(record, arrays) for record in header["sites"])
     for site in sites:
@@ -88,7 +91,7 @@ def _trace(header: dict[str, Any], arrays: dict[str, Array]) -> Trace:
         for side, length in ((site.query_side, site.queries), (site.key_side, site.keys)):
             if len(sides[side].tokens) != length:
                 raise UserError(f"layer {site.layer} has {length} positions, its {side} side another number")
-    return Trace(sides, sites, header["facts"])
+    return sides, sites, header["facts"]
 
 
 def _checksum(header: str, arrays: dict[str, Array]) -> str:

@@ -1,6 +1,6 @@
 """Traces of attention maps that were made elsewhere.
 
-Enters: tensors of any library, or nested lists, and token texts. Leaves: a Trace, checked at the door.
+Enters: tensors of any library, or nested lists, and token texts. Leaves: the parts of a Trace, checked at the door.
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ import numpy as np
 from regard.errors import UserError, WrongTypeError
 from regard.trace.mask import Mask
 from regard.trace.pieces import side_of_ids, side_of_texts
-from regard.trace.site import Array, Site
+from regard.trace.site import KINDS, Array, Site
 from regard.trace.tokens import Segment, Side
-from regard.trace.trace import KINDS, Trace
 
 _SIDES = {"encoder": ("encoder", "encoder"), "decoder": ("decoder", "decoder"), "cross": ("decoder", "encoder")}
 
 
-def trace_of_maps(
+def of_maps(
     maps: Any,
     tokens: Sequence[str] | Mapping[str, Sequence[str]],
     key_tokens: Sequence[str] | None,
     kind: str,
     segments: tuple[Segment, ...],
-    facts: dict[str, Any],
     tokenizer: Any = None,
     causal: bool | None = None,
-) -> Trace:
-    """See `Trace.from_maps`."""
+) -> tuple[dict[str, Side], tuple[Site, ...]]:
+    """Sides and sites of maps; see `Trace.from_maps`."""
     by_kind = dict(maps) if isinstance(maps, Mapping) else {kind: maps}
     unknown = set(by_kind) - set(KINDS)
     if unknown:
@@ -48,7 +46,7 @@ def trace_of_maps(
             "there are no attention maps; the model may have returned an empty tuple because its "
             "fast kernel gives no weights: trace it with regard.load(model).trace(text) instead"
         )
-    return Trace(sides, tuple(sites), facts)
+    return sides, tuple(sites)
 
 
 def _sides(

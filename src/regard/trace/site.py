@@ -18,6 +18,7 @@ from regard.errors import OutOfRangeError, UserError
 from regard.trace.mask import Mask
 
 Array = np.ndarray[Any, Any]
+KINDS = ("encoder", "decoder", "cross")  # of attention
 Positions = int | slice | Sequence[int] | Array | None
 
 # Rows of scores held at once while log-sum-exps are computed: bounds memory to 2**22 floats (16 MB) a head.

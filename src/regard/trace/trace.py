@@ -18,7 +18,7 @@ import numpy as np
 from regard.errors import MissingPackageError, OutOfRangeError, UnknownNameError, UserError
 from regard.trace.mask import Mask
 from regard.trace.merging import word_sites
-from regard.trace.site import Array, Positions, Site, positions, ranges
+from regard.trace.site import KINDS, Array, Positions, Site, positions, ranges
 from regard.trace.tokens import Segment, Side, Token, merge_words, word_groups
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from regard.trace.showing import FigureOptions, PageOptions, ViewOptions
     from regard.views.figures import Picture
     from regard.views.widget import View
-
-KINDS = ("encoder", "decoder", "cross")
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +268,7 @@ class Trace:
         """Read a trace that `save` wrote."""
         from regard.trace.file import load
 
-        return load(path)
+        return cls(*load(path))
 
     @classmethod
     def from_maps(
@@ -308,11 +306,10 @@ class Trace:
             Whether queries see no later key. Unless given, maps are taken for causal where none looks ahead and, for
             kind "encoder", all together look at every earlier key, as a softmax does.
         """
-        from regard.trace.maps import trace_of_maps
+        from regard.trace.maps import of_maps
 
-        return trace_of_maps(
-            maps, tokens, key_tokens, kind, tuple(segments), dict(facts or {}), tokenizer=tokenizer, causal=causal
-        )
+        sides, sites = of_maps(maps, tokens, key_tokens, kind, tuple(segments), tokenizer=tokenizer, causal=causal)
+        return cls(sides, sites, dict(facts or {}))
 
     def view(self, view: str = "heads", **first: Unpack[ViewOptions]) -> View:
         """Interactive views in a notebook; the widget's `selection` says what is chosen, `select` changes it.

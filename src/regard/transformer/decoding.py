@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from regard.errors import UserError
-from regard.transformer.model import Cache, causal_mask, padding_mask
+from regard.transformer.masks import Cache, causal_mask, padding_mask
 
 if TYPE_CHECKING:
     from regard.transformer.model import Translator

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from regard.errors import UserError
 from regard.transformer.config import Config
+from regard.transformer.masks import Cache, causal_mask, padding_mask
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -40,18 +41,6 @@ def sinusoids(length: int, width: int) -> Tensor:
     return table  # (T, D)
 
 
-def padding_mask(real: Tensor | None) -> Tensor | None:
-    """True where a key is a word and not padding; one row serves all queries."""
-    if real is None or bool(real.all()):
-        return None
-    return real.bool()[:, None, None, :]  # (B, S) -> (B, 1, 1, S)
-
-
-def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
-    """True on and below the diagonal: position i sees positions up to i, never a later one."""
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)  # (T, S)
-
-
 # -- attention ---------------------------------------------------------------------------------------------
 
 
@@ -61,18 +50,6 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Te
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     return scores.softmax(-1) @ v  # (B, H, T, S) @ (B, H, S, d) -> (B, H, T, d)
-
-
-class Cache:
-    """Keys and values of the positions already decoded, so that a step computes one position only."""
-
-    def __init__(self) -> None:
-        self.length = 0
-        self.held: dict[nn.Module, tuple[Tensor, Tensor]] = {}
-
-    def select(self, rows: Tensor) -> None:
-        """Keep these rows of the batch, in this order (beams that live on)."""
-        self.held = {owner: (k[rows], v[rows]) for owner, (k, v) in self.held.items()}
 
 
 class Attention(nn.Module):

@@ -20,7 +20,8 @@ from torch import Tensor, nn
 
 from regard.errors import UserError
 from regard.trace.site import Array
-from regard.transformer.model import Bert, Embedding, EncoderLayer, Translator, causal_mask
+from regard.transformer.masks import causal_mask
+from regard.transformer.model import Bert, Embedding, EncoderLayer, Translator
 
 _ATTENTION = (("Q", "query"), ("K", "key"), ("V", "value"), ("O", "output"))
 

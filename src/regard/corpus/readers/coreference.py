@@ -104,7 +104,7 @@ def format_of(place: str) -> str:
 
 def corpus_of(places: Sequence[str], **options: Any) -> Source:
     """One corpus of several files and of all files in folders; their format is told from the first name."""
-    from regard.corpus.readers.source import Source  # which reads these formats
+    from regard.corpus.readers.source import Source
 
     files = [file for place in places for file in _files(place)]
     if not files:

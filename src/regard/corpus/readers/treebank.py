@@ -10,11 +10,11 @@ into their lengths where these add up ("do" + "n't"), whole otherwise (French "d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from regard.corpus.readers.source import Example, Problems, Source
+    from regard.corpus.readers.source import Example, Problems
 
 ROOT = -1
 _COLUMNS = 10
@@ -55,13 +55,6 @@ class Sentence:
     @property
     def spans(self) -> list[tuple[int, int]]:
         return [word.span for word in self.words]
-
-
-def read_trees(source: Source, problems: Problems | None = None) -> Iterator[Sentence]:
-    """The trees of a CoNLL-U file (also .gz, "-"), with the source's limit and sample."""
-    from regard.corpus.readers.source import read  # which reads treebanks with this module
-
-    return map(tree_of, read(replace(source, format="treebank"), problems))
 
 
 def tree_of(example: Example) -> Sentence:

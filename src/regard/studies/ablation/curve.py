@@ -1,12 +1,13 @@
 """Heads removed together: by importance, by what each is worth alone, at random, and all heads of a pattern.
 
-Enters: the sums of single heads. Leaves: a study of sets of heads over examples that did not help to choose them, and
-its table. Orders come from even examples, scores from odd ones.
+Enters: the sums of single heads. Leaves: a pass with sets of heads off, over examples that did not help to
+choose them, and its table. Orders come from even examples, scores from odd ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,21 +18,21 @@ from regard.corpus.batches import Item
 from regard.corpus.sums import Array, Sums
 from regard.errors import UserError
 from regard.measures.intervals import between
-from regard.studies.ablation.reduce import AblationMap, AblationStudy, Prepared, portions, record, single_sets
+from regard.studies.ablation.importance import importance_of, normalised
+from regard.studies.ablation.reduce import AblationPass, Prepared, portions, record, single_sets
 from regard.studies.ablation.scores import AblationScores
-from regard.studies.base import StudyContext, naming
+from regard.studies.base import naming
 from regard.trace.heads import Head
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from regard.models.model import Model
-    from regard.studies.result import Result
+    from regard.studies.ablation.study import AblationMap
 
 SHARES = tuple(n / 10 for n in range(1, 10))
 DRAWS = 5  # random orders
 MODE = "zero"
-_ATLAS = 256  # examples over which heads are named by their pattern
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,10 @@ class Removal:
         return f"{self.order} {self.draw}: {' '.join(map(str, self.heads))}"
 
 
-class Curve(AblationStudy):
+class Curve(AblationPass):
     """Sets of heads removed together, over odd examples."""
 
     name: ClassVar[str] = "ablation curve"
-    title: ClassVar[str] = "Heads removed together"
 
     def __init__(self, *, removals: list[Removal], **options: Any) -> None:
         super().__init__(**options)
@@ -61,6 +61,10 @@ class Curve(AblationStudy):
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "removals": [removal.label for removal in self.removals]}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {**super().arguments, "removals": self.removals}
 
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
         """Run the odd examples of a batch without each set of heads."""
@@ -78,19 +82,9 @@ class Curve(AblationStudy):
             for row, item in enumerate(part):
                 sums.add(f"scores/{item.number}", record(asked, row, base, found))
 
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        raise NotImplementedError("the curve is part of the result of the study of single heads")
 
-
-def curve_of(study: AblationMap, sums: Sums, model: Model) -> Curve:
-    """The study of heads removed together that belongs to a map of single heads."""
-    return Curve(removals=removals_of(study, sums, model), **study.common)
-
-
-def removals_of(study: AblationMap, sums: Sums, model: Model) -> list[Removal]:
-    """Which heads are removed together, found over even examples."""
-    from regard.studies.ablation.report import importance_of, normalised
-
+def removals_of(study: AblationMap, sums: Sums, model: Model, patterns: Mapping[str, set[Head]]) -> list[Removal]:
+    """Which heads are removed together: orders found over even examples, and all heads of each pattern."""
     ready = study.prepared(model)
     scores = AblationScores.of(sums, ready, study.seed)
     even = scores.numbers % 2 == 0
@@ -106,7 +100,7 @@ def removals_of(study: AblationMap, sums: Sums, model: Model) -> list[Removal]:
     for draw in range(DRAWS):
         order = np.random.default_rng([study.seed, draw]).permutation(len(ready.heads))
         found += _ordered("random", draw, order, ready)
-    return found + _patterns(study, model, ready)
+    return found + [removal for name, heads in patterns.items() for removal in _patterned(name, heads, ready)]
 
 
 def _ordered(name: str, draw: int, order: Array, ready: Prepared) -> list[Removal]:
@@ -116,39 +110,29 @@ def _ordered(name: str, draw: int, order: Array, ready: Prepared) -> list[Remova
     return [Removal(name, draw, n / count, tuple(ready.heads[i] for i in sorted(order[:n].tolist()))) for n in sizes]
 
 
-def _patterns(study: AblationMap, model: Model, ready: Prepared) -> list[Removal]:
-    """All heads of each pattern, as the atlas of some examples names them."""
-    from regard.corpus.engine import Run, run_local
-    from regard.studies.atlas.reduce import Atlas
-    from regard.studies.atlas.report import atlas_table, named_heads
-
-    source = replace(study.source, limit=min(_ATLAS, study.source.limit or _ATLAS))
-    named = named_heads(atlas_table(run_local(Atlas(seed=study.seed), model, Run(source)).sums))
-    found = []
-    for pattern, group in named.groupby("measure", sort=True):
-        heads = {Head(row.kind, int(row.layer), int(row.head)) for row in group.itertuples()}
-        if 0 < len(heads) < len(ready.heads):
-            chosen = tuple(head for head in ready.heads if head in heads)
-            found.append(Removal(f"pattern: {pattern}", 0, len(chosen) / len(ready.heads), chosen))
-    return found
+def _patterned(name: str, heads: set[Head], ready: Prepared) -> Iterator[Removal]:
+    """All heads of a pattern, where it is some of the model's."""
+    if 0 < len(heads) < len(ready.heads):
+        chosen = tuple(head for head in ready.heads if head in heads)
+        yield Removal(f"pattern: {name}", 0, len(chosen) / len(ready.heads), chosen)
 
 
-def curve_table(scores: AblationScores, study: Curve) -> pd.DataFrame:
+def curve_table(scores: AblationScores, curve: Curve) -> pd.DataFrame:
     """A row per set of heads: its score, the change with its interval over odd examples."""
     import pandas as pd
 
     low, high = scores.interval(scores.changes)
     return pd.DataFrame(
         {
-            "order": [removal.order for removal in study.removals],
-            "draw": [removal.draw for removal in study.removals],
-            "share": [removal.share for removal in study.removals],
-            "removed": [len(removal.heads) for removal in study.removals],
+            "order": [removal.order for removal in curve.removals],
+            "draw": [removal.draw for removal in curve.removals],
+            "share": [removal.share for removal in curve.removals],
+            "removed": [len(removal.heads) for removal in curve.removals],
             "score": scores.scores,
             "change": scores.changes[0],
             "low": low,
             "high": high,
-            "heads": [" ".join(f"{head.layer}.{head.head}" for head in removal.heads) for removal in study.removals],
+            "heads": [" ".join(f"{head.layer}.{head.head}" for head in removal.heads) for removal in curve.removals],
         }
     )
 

@@ -1,4 +1,4 @@
-"""A task with each head, and each layer, switched off: one number per example and run; and Michel's importance.
+"""What passes over a task's corpus share: the task with its labels, heads, mean outputs, parts of a batch.
 
 Enters: a corpus for a task. Leaves: sums that hold each example's numbers under its own name, so that runs compare
 example by example; intervals and tests are made of them at the end.
@@ -6,30 +6,28 @@ example by example; intervals and tests are made of them at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from regard.ablation.tasks import Task, TaskBatch, task_for
-from regard.capture import Ablation, Means
+from regard.capture import Means
 from regard.capture.gates import gate_gradients
 from regard.capture.prefix import Shared
 from regard.corpus.batches import Item
 from regard.corpus.identity import source_identity
-from regard.corpus.readers.source import Problems, Source, read
-from regard.corpus.sums import Array, Sums
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Problems, Source
+from regard.corpus.sums import Array
 from regard.errors import UserError
-from regard.studies.base import Batch, Study, StudyContext, naming
-from regard.trace.heads import MODES, Head, all_heads
+from regard.studies.base import Pass
+from regard.trace.heads import Head, all_heads
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Example
     from regard.models.model import Model
-    from regard.studies.ablation.curve import Curve
-    from regard.studies.result import Result
-    from regard.studies.taking import Taker
 
 REFERENCE = 256  # examples over which mean outputs are taken
 _UNEVEN = 1.25  # how much longer than the first an input of a part may be
@@ -53,8 +51,8 @@ class Prepared:
         return tuple(dict.fromkeys((head.kind, head.layer) for head in self.heads))
 
 
-class AblationStudy(Study):
-    """What a study of switched-off heads needs: the task, read labels, mean outputs.
+class AblationPass(Pass):
+    """What a pass with heads switched off needs: the task, read labels, mean outputs.
 
     Parameters
     ----------
@@ -100,7 +98,7 @@ class AblationStudy(Study):
 
     @property
     def common(self) -> dict[str, Any]:
-        """What every study of this corpus and task is made with."""
+        """What every pass over this corpus and task is made with."""
         return {
             "seed": self.seed,
             "source": asdict(self.source),
@@ -141,78 +139,6 @@ class AblationStudy(Study):
             return model.head_means([text for text in (*texts, *pairs) if text])
         return model.head_means(texts, pairs)
 
-    def taker(self, batch: Batch) -> Taker[Any]:
-        """Unused: whole runs are counted, not layers."""
-        raise NotImplementedError
-
-
-class AblationMap(AblationStudy):
-    """Every head and every layer switched off alone, in each mode; and every head's importance."""
-
-    name: ClassVar[str] = "ablation"
-    title: ClassVar[str] = "What heads are worth"
-
-    def __init__(self, *, modes: Sequence[str] = MODES, curve: bool = False, **options: Any) -> None:
-        super().__init__(**options)
-        self.curve = curve
-        self.curved: Curve | None = None  # the study of heads removed together, once it is known
-        self.modes = tuple(dict.fromkeys(modes))
-        strange = [mode for mode in self.modes if mode not in MODES]
-        if strange or not self.modes:
-            raise UserError(f"there is no mode {', '.join(strange)!r}; choose from {', '.join(MODES)}")
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "modes": list(self.modes)}
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {**super().arguments, "modes": list(self.modes)}
-
-    @property
-    def means_needed(self) -> bool:
-        return "mean" in self.modes
-
-    def update(self, model: Model, items: list[Item], sums: Sums) -> None:
-        """Run a batch with every head off, one after the other, and note how each example went."""
-        ready = self.prepared(model)
-        for part in portions(items, ready.task):
-            asked = ready.task.ask(model, part)
-            with naming(part):
-                base, runs = self._runs(ready, asked, len(part))
-                importance = _importance(model, ready, asked, len(part))
-            for row, item in enumerate(part):
-                sums.add(f"{SCORES}/{item.number}", record(asked, row, base, runs))
-                sums.add(f"{IMPORTANCE}/{item.number}", importance[row])
-
-    def _runs(self, ready: Prepared, asked: TaskBatch, count: int) -> tuple[Array, Array]:
-        """(B,) numbers of the model as it is, and (B, modes * runs) of those with a head, then with a layer off."""
-        runs = ready.shared.batch(asked.inputs)
-        base = ready.task.values(runs.plain, asked).numpy()
-        sets = single_sets(ready)
-        found = np.empty((count, len(self.modes), len(sets)))
-        order = sorted(range(len(sets)), key=lambda n: sets[n][0].layer)  # runs of a layer share most
-        for n in order:
-            for m, mode in enumerate(self.modes):
-                off = Ablation([sets[n]], mode, ready.means)
-                output = runs.edited(off, off.layers)
-                found[:, m, n] = ready.task.values(output, asked).numpy()
-        return base, found.reshape(count, -1)
-
-    def second(self, sums: Sums, model: Model) -> Study | None:
-        """Heads removed together, in the orders that even examples tell."""
-        if not self.curve:
-            return None
-        from regard.studies.ablation.curve import curve_of
-
-        self.curved = curve_of(self, sums, model)
-        return self.curved
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.ablation.report import ablation_result
-
-        return ablation_result(sums, context, self)
-
 
 def single_sets(ready: Prepared) -> list[tuple[Head, ...]]:
     """What is switched off in each run: every head alone, then every layer."""
@@ -244,7 +170,7 @@ def portions(items: list[Item], task: Task) -> Iterator[list[Item]]:
     yield part
 
 
-def _importance(model: Model, ready: Prepared, asked: TaskBatch, count: int) -> Array:
+def gradients(model: Model, ready: Prepared, asked: TaskBatch, count: int) -> Array:
     """(B, heads) |dL/dxi| of each example's own loss by a factor at each head's output."""
     inputs = model._engine.ready(asked.inputs)
     found = gate_gradients(

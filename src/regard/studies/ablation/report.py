@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums, ratio
-from regard.measures.intervals import between, resampled
+from regard.corpus.sums import Array, Sums
+from regard.measures.intervals import between
 from regard.studies.ablation.curve import DRAWS, curve_findings, curve_table
 from regard.studies.ablation.figures import CLEAR, curve_picture, map_picture
-from regard.studies.ablation.reduce import IMPORTANCE, AblationMap, Prepared, single_sets
+from regard.studies.ablation.importance import importance_of, normalised
+from regard.studies.ablation.reduce import Prepared, single_sets
 from regard.studies.ablation.scores import AblationScores, Chance, chance, held_out, spearman
 from regard.studies.base import StudyContext
 from regard.studies.figures import heat_picture
@@ -22,6 +23,8 @@ from regard.studies.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from regard.studies.ablation.study import AblationMap
 
 CURVE = (
     "Score with more and more heads removed (mode zero) over odd examples; the orders were found over even ones. "
@@ -101,23 +104,6 @@ def _table(scores: AblationScores, ready: Prepared, mode: str, luck: Chance) -> 
 
 
 # -- importance --------------------------------------------------------------------------------------------------
-
-
-def importance_of(sums: Sums, scores: AblationScores, chosen: Array | None = None) -> Array:
-    """(1 + draws, heads) mean |dL/dxi| over examples, all or some of them."""
-    own = scores if chosen is None else scores.only(chosen)
-    each = np.stack([sums[f"{IMPORTANCE}/{number}"] for number in own.numbers])  # (n, heads)
-    return ratio(resampled(own.by_group(each)), resampled(own.by_group(np.ones((len(each), 1)))))
-
-
-def normalised(importance: Array, ready: Prepared) -> Array:
-    """Importance (..., heads) with each layer brought to length 1 (Michel et al. 2019)."""
-    made = np.empty_like(importance)
-    for place in ready.layers:
-        mine = [n for n, head in enumerate(ready.heads) if (head.kind, head.layer) == place]
-        length = np.sqrt((importance[..., mine] ** 2).sum(axis=-1, keepdims=True))
-        made[..., mine] = importance[..., mine] / np.where(length > 0, length, 1)
-    return made
 
 
 def _importance(weights: Array, scores: AblationScores, ready: Prepared) -> pd.DataFrame:

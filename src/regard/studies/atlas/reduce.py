@@ -5,46 +5,22 @@ Enters: a corpus. Leaves: a row per head and measure: mass, argmax rate, chance,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from regard.corpus.sums import Sums
 from regard.measures.bag import bag_evenness, bag_gain
 from regard.measures.entropy import entropy_of, mixed_logs, renormalised, sink_rows
 from regard.measures.reading import hit_rows, sum_rows, weigh_rows
-from regard.patterns.definitions import PATTERNS
 from regard.studies.atlas.carriers import BUCKETS, CARRIED
 from regard.studies.atlas.types import Typing
-from regard.studies.base import Batch, Study, StudyContext, key
+from regard.studies.base import Batch, key
 from regard.studies.tables import Tables, of_all, tables_of
 from regard.studies.taking import LayerView, Taker
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.studies.result import Result
-
-
-class Atlas(Study):
-    """Every measure and pattern of every head."""
-
-    name: ClassVar[str] = "atlas"
-    title: ClassVar[str] = "What each head does"
-    version: ClassVar[int] = 2
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "patterns": [pattern.name for pattern in PATTERNS]}
-
-    def taker(self, batch: Batch) -> AtlasTaker:
-        """Reduce each layer to numbers per input."""
-        return AtlasTaker(batch)
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.atlas.report import atlas_result
-
-        return atlas_result(sums, context)
 
 
 class AtlasTaker(Taker[Tables]):

@@ -1,6 +1,6 @@
 """What training changed: the maps of two models of one shape, input by input (Kovaleva et al. 2019, section 4.3).
 
-Enters: a corpus; the study holds the second model. Leaves: cosine and Jensen-Shannon distance per head and input, and
+Enters: batches that two models run. Leaves: cosine and Jensen-Shannon distance per head and input, and
 the sums of the atlas for both.
 
 The first model's layers are kept as the vectors they are computed from until the second has run, so a batch goes in
@@ -9,24 +9,20 @@ parts of few tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import torch
 
 from regard.corpus.batches import Item
-from regard.corpus.identity import model_identity
-from regard.corpus.sums import Sums
 from regard.errors import UserError
 from regard.measures.divergence import SMOOTH, js_rows
 from regard.measures.entropy import mix_uniform
 from regard.studies.atlas.reduce import AtlasTaker
-from regard.studies.base import Batch, Study, StudyContext, naming
+from regard.studies.base import Batch
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.models.model import Model
-    from regard.studies.result import Result
     from regard.studies.tables import Tables
 
 SIDES = ("before", "after")
@@ -34,68 +30,7 @@ MEASURES = ("cosine", "js")
 _TOKENS = 512  # padded tokens of which two models' layers are compared at once
 
 
-class Change(Study):
-    """Distances between the maps of two checkpoints."""
-
-    name: ClassVar[str] = "change"
-    title: ClassVar[str] = "What training changed"
-    version: ClassVar[int] = 2  # with the atlas
-
-    def __init__(self, *, other: Model | Mapping[str, Any], seed: int = 0) -> None:
-        super().__init__(seed=seed)
-        if isinstance(other, Mapping):
-            from regard.models.load import load
-
-            other = load(**other)
-        self.other: Model = other
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "other": self.other.name, "other parameters": self.other.parameters}
-
-    def holds(self) -> dict[str, Any]:
-        return {"other model": model_identity(self.other)}
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        if self.other._engine.source is None:
-            raise UserError("Ray workers load both models themselves: name them by hub name or folder, not as objects")
-        return {**super().arguments, "other": self.other._engine.source}
-
-    def update(self, model: Model, items: list[Item], sums: Sums) -> None:
-        """Run both models over a batch, the second on the very inputs of the first."""
-        for part in _parts(items):
-            before = Batch(model, part)
-            after = before.again()  # also what an encoder-decoder model said is the first's
-            first = _Keeper(before)
-            with naming(part):
-                model._engine.stream(before.inputs, before.book, first)
-            second = _Comparer(after, first.kept)
-            try:
-                with naming(part):
-                    self.other._engine.stream(before.inputs, before.book, second)
-            except IndexError as error:
-                raise UserError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
-            if first.kept:
-                raise UserError(f"{self.other.name} has fewer layers than {model.name}; compare models of one shape")
-            for name, batch, taker in zip(SIDES, (before, after), (first, second), strict=True):
-                taker.finish()
-                found = Sums()
-                batch.pour(found)
-                for place, array in found.arrays.items():
-                    sums.add(f"{name}:{place}", array)
-
-    def taker(self, batch: Batch) -> AtlasTaker:
-        """The atlas of one of the models."""
-        return AtlasTaker(batch)
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.change.report import change_result
-
-        return change_result(sums, context, self.other)
-
-
-def _parts(items: list[Item]) -> Iterator[list[Item]]:
+def portions(items: list[Item]) -> Iterator[list[Item]]:
     """A batch in parts of few padded tokens; items come sorted by length."""
     part: list[Item] = []
     for item in items:
@@ -106,7 +41,7 @@ def _parts(items: list[Item]) -> Iterator[list[Item]]:
     yield part
 
 
-class _Keeper(AtlasTaker):
+class LayerKeeper(AtlasTaker):
     """The atlas of the first model, and its layers for the second."""
 
     def __init__(self, batch: Batch) -> None:
@@ -118,7 +53,7 @@ class _Keeper(AtlasTaker):
         self.kept[layer.kind, layer.layer] = layer
 
 
-class _Comparer(AtlasTaker):
+class LayerComparer(AtlasTaker):
     """The atlas of the second model, and each layer's distance from the first's."""
 
     def __init__(self, batch: Batch, kept: dict[tuple[str, int], Layer]) -> None:

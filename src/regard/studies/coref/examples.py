@@ -13,15 +13,16 @@ import torch
 
 from regard.corpus.batches import Item
 from regard.corpus.readers.coreference import Document
-from regard.corpus.readers.source import read
+from regard.corpus.readers.reading import read
 from regard.studies.base import Batch, StudyContext
 from regard.studies.coref.questions import CorefQuestion
-from regard.studies.coref.reduce import NOWHERE, SETS, Coref, CorefBatch, Finder
+from regard.studies.coref.reduce import NOWHERE, SETS, CorefBatch, Finder
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from regard.capture import Layer
+    from regard.studies.coref.study import Coref
 
 _INPUTS, _OF_EACH = 8, 2  # windows looked at, and mentions shown of each
 _AROUND = 8  # words shown before and after
@@ -42,14 +43,13 @@ class _Watcher(Finder):
             self.asked, self.choices = made, made.choices(attention).cpu()
 
 
-def example_table(context: StudyContext, kind: str, layer: int, head: int) -> pd.DataFrame | None:
+def example_table(context: StudyContext, study: Coref, kind: str, layer: int, head: int) -> pd.DataFrame | None:
     """Some mentions of the first inputs; None where the corpus cannot be read again."""
     import pandas as pd
 
-    study, model = context.study, context.model
+    model = context.model
     if context.source.once:
         return None
-    assert isinstance(study, Coref)
     parts = study.parts(model, read(replace(context.source, limit=_INPUTS, sample=None)))
     items = [
         Item(example.number, model._engine.encode(example.text, truncate=True), example)

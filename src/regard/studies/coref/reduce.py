@@ -9,84 +9,28 @@ Two sets of words can be chosen from: all words but the mention's own head word,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from regard.corpus.aligning import ROWS, WordMaps, word_pieces
-from regard.corpus.readers.coreference import Document, document_of, windows
-from regard.corpus.readers.source import Example
-from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
-from regard.studies.base import Batch, Study, StudyContext
+from regard.corpus.aligning import WordMaps, word_pieces
+from regard.corpus.readers.coreference import Document, document_of
+from regard.corpus.sums import Array
+from regard.studies.base import Batch
 from regard.studies.coref.questions import BASELINES, GROUPS, CorefQuestion, baselines_of, questions_of
 from regard.studies.taking import LayerView, Taker
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.models.model import Model
-    from regard.studies.result import Result
 
-PIECES = 128  # of a window, as in the paper
 SETS = ("all words", "mention heads")
 # What becomes of a mention; the first are asked about.
 FATES = ("asked", "no antecedent in the window", "no wrong candidate", "head word without a piece")
 _ASKED, _ALONE, _SURE, _LOST = range(len(FATES))
 NOWHERE = -1  # no word that may be chosen gets attention
-
-
-class Coref(Study):
-    """Which heads find antecedents."""
-
-    name: ClassVar[str] = "coref"
-    title: ClassVar[str] = "Coreference"
-    version: ClassVar[int] = 2
-
-    def __init__(self, *, seed: int = 0, pieces: int = PIECES, rows: str = "mean") -> None:
-        super().__init__(seed=seed)
-        if rows not in ROWS:
-            raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
-        self.pieces, self.rows = pieces, rows
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "pieces": self.pieces, "rows": self.rows}
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {"seed": self.seed, "pieces": self.pieces, "rows": self.rows}
-
-    def parts(self, model: Model, examples: Iterable[Example]) -> Iterator[Example]:
-        """Documents in windows of whole sentences that fit.
-
-        Windows of a document share its number, and so do WinoBias sentences made from the same words: they are in one
-        half and drawn together. (By their own numbers, the first name would be meant in one half and the second in
-        the other.)
-        """
-        special = sum(token.special for token in model._engine.encode("a").side.tokens)
-        most = min(self.pieces, model.limit or self.pieces) - special
-
-        def pieces(text: str) -> int:
-            encoded = model._engine.encode(text, truncate=True)
-            return len(encoded.ids) + encoded.cut - special
-
-        for example in examples:
-            document = document_of(example)
-            number = example.number if document.kin is None else document.kin
-            for part, window in enumerate(windows(document, pieces, most)):
-                yield replace(example, number=number, text=window.text, fields={"document": window.record()}, part=part)
-
-    def taker(self, batch: Batch) -> Finder:
-        """Note how often each head finds a right word."""
-        return Finder(batch, self.rows)
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.coref.report import coref_result
-
-        return coref_result(sums, context)
 
 
 @dataclass(eq=False)

@@ -34,6 +34,8 @@ from regard.studies.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
+    from regard.studies.coref.study import Coref
+
 _DRAWN = ("all", "pronoun", "proper", "nominal")
 _BEST = "Best head, chosen on one half of the documents and scored on the other"
 _RULES = "Rules and chance on the same mentions"
@@ -47,7 +49,7 @@ _SELECTION = (
 )
 
 
-def coref_result(sums: Sums, context: StudyContext) -> Result:
+def coref_result(sums: Sums, context: StudyContext, study: Coref) -> Result:
     """Tables and figures of which heads find antecedents."""
     every = tallies_of(sums)
     fates = _fates(sums)
@@ -62,7 +64,7 @@ def coref_result(sums: Sums, context: StudyContext) -> Result:
     if not gaps.empty:
         tables[_GAP] = gaps.sort_values("gap", key=abs, ascending=False, kind="stable", ignore_index=True)
     tables["What became of the mentions"] = fates
-    tables |= _examples(context, table)
+    tables |= _examples(context, study, table)
     return Result(
         study="coref",
         title=f"Which heads of {context.model.name} know coreference",
@@ -88,11 +90,11 @@ def _fates(sums: Sums) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "mentions", "count"])
 
 
-def _examples(context: StudyContext, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _examples(context: StudyContext, study: Coref, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What the best head over all mentions chooses in the first inputs."""
     mine = table[(table["candidates"] == SETS[0]) & (table["mentions"] == "all")]
     best = mine.loc[mine["value"].idxmax()]
-    found = example_table(context, best["kind"], int(best["layer"]), int(best["head"]))
+    found = example_table(context, study, best["kind"], int(best["layer"]), int(best["head"]))
     if found is None or found.empty:
         return {}
     return {f"What {best['kind']} head {head_name((best['layer'], best['head']))} chooses": found}

@@ -7,40 +7,23 @@ layer; and the mean ||f(x)|| of every token of the vocabulary.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from regard.capture.rebuild import output_weight
-from regard.corpus.sums import Array, Sums
+from regard.corpus.sums import Array
 from regard.measures.share import class_rows, row_shares
-from regard.studies.base import Batch, Study, StudyContext, key
+from regard.studies.base import key
 from regard.studies.taking import LayerView, Taker, places_in
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.studies.result import Result
 
 CLASSES = ("[CLS]", "[SEP]", "punctuation", "other")
 VOCABULARY = "vocabulary"
 _AT_ONCE = 4_000_000  # numbers of f(x) held at a time
-
-
-class Norms(Study):
-    """Weights beside norms."""
-
-    name: ClassVar[str] = "norms"
-    title: ClassVar[str] = "What attention carries"
-
-    def taker(self, batch: Batch) -> NormsTaker:
-        """Reduce each layer to shares per head and input, and norms per token of the vocabulary."""
-        return NormsTaker(batch)
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.norms.report import norms_result
-
-        return norms_result(sums, context)
 
 
 @dataclass(eq=False)

@@ -1,7 +1,7 @@
 """The features of a probe: what a model does with every sentence, over words, in a file that is read back in parts.
 
-Enters: a model and a treebank. Leaves: `Features`: per sentence the attention of all heads between its words, and the
-hidden states of its words, in half precision.
+Enters: a model and batches of a treebank. Leaves: `Collected`: per sentence the attention of all heads between its
+words, and the hidden states of its words, in half precision.
 
 A probe reads its features once per epoch. Running the model again each time would cost a forward pass per epoch and
 probe; the file costs two bytes a number and is read at the disk's speed, and memory holds one batch. The file has no
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +24,10 @@ import torch
 from regard.capture.finite import require_finite_output
 from regard.capture.tiers import undisturbed
 from regard.corpus.aligning import NONE, WordMaps, have_pieces, word_pieces
-from regard.corpus.batches import Item, Tally, grouped, window_of
-from regard.corpus.engine import encoder_of
-from regard.corpus.readers.source import Example
+from regard.corpus.batches import Item
 from regard.corpus.readers.treebank import Sentence
 from regard.corpus.readers.treebank import tree_of as sentence_of
-from regard.corpus.sums import Array
+from regard.corpus.sums import Array, Sums
 from regard.errors import UserError
 from regard.studies.base import naming
 from regard.studies.probe.trees import Tree, document_of, tree_of
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 SPECIAL = 2  # places after the words: the special token that opens the input ([CLS]), and all others ([SEP])
+READ = "read"  # in the sums: words, words without a piece, sentences with fewer than two words that have pieces
+OTHER = 1 << 32  # numbers of the sentences of a test treebank begin here
 _FEWEST_WORDS = 2
 
 
@@ -102,84 +102,56 @@ class Features:
             self.hidden.close()
 
 
-@dataclass
-class Read:
-    """What became of the sentences of a treebank: trees of the words that have pieces, by number; the rest counted."""
-
-    trees: dict[int, Tree] = field(default_factory=dict)
-    documents: dict[int, str] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
-    words: int = 0
-    lost: int = 0  # words without a piece
-    short: int = 0  # sentences with fewer than two words that have pieces
-
-
-def features_of(
-    model: Model,
-    examples: Iterator[Example],
-    *,
-    hidden: bool = True,
-    folder: str | Path | None = None,
-    report: Callable[[int], None] | None = None,
-) -> tuple[Features, Read]:
-    """Run a model over the examples of a treebank and keep, over words, what probes read.
+class Collected:
+    """What a model did with the sentences of a treebank: features, and trees of the words that have pieces, by number.
 
     Parameters
     ----------
-    model, examples
-        What is run; sentences longer than the model takes are left out and counted.
     hidden
         Keep hidden states, too.
     folder
-        Where the nameless file lies; where the system keeps such files unless given.
-    report
-        Called with how many examples are done.
+        Where the nameless files lie; where the system keeps such files unless given.
     """
-    made = Features(Spill(folder), Spill(folder) if hidden else None)
-    read = Read()
-    for index, some in grouped(examples):
-        window = window_of(index, some, encoder_of(model), long="skip")
-        with model._engine.steady():
-            for items in window.batches:
-                _batch(model, items, made, read)
-        read.tally = read.tally.plus(window.tally)
-        if report is not None:
-            report(read.tally.examples)
-    if not len(made.attention):
-        raise UserError("no sentence has two words that the model can read; check the treebank and its language")
-    return made, read
 
+    def __init__(self, *, hidden: bool = True, folder: str | Path | None = None) -> None:
+        self.features = Features(Spill(folder), Spill(folder) if hidden else None)
+        self.trees: dict[int, Tree] = {}
+        self.documents: dict[int, str] = {}
 
-def _batch(model: Model, items: Sequence[Item], made: Features, read: Read) -> None:
-    """Run one batch and keep its features."""
-    sentences = [sentence_of(item.example) for item in items]
-    kept, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
-    targets = [item.example.text for item in items] if model.is_encoder_decoder else None  # no generation for nothing
-    inputs, book = model._engine.collate([item.encoded for item in items], targets)
-    taker = _Taker(WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model)
-    if made.hidden is not None and _gives_hidden(model):
-        inputs["output_hidden_states"] = True
-    with naming(items):
-        output = model._engine.stream(inputs, book, taker)
+    def take(self, model: Model, items: Sequence[Item], sums: Sums) -> None:
+        """Run one batch and keep its features; the sums get how many words and sentences were lost."""
+        sentences = [sentence_of(item.example) for item in items]
+        kept, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
+        made = self.features
+        targets = (
+            [item.example.text for item in items] if model.is_encoder_decoder else None
+        )  # no generation for nothing
+        inputs, book = model._engine.collate([item.encoded for item in items], targets)
+        taker = _Taker(
+            WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model
+        )
+        if made.hidden is not None and _gives_hidden(model):
+            inputs["output_hidden_states"] = True
+        with naming(items):
+            output = model._engine.stream(inputs, book, taker)
+        maps = taker.stacked(model)  # (B, W, W, heads)
+        made.heads = tuple(taker.heads)
         states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
-    maps = taker.stacked(model)  # (B, W, W, heads)
-    made.heads = tuple(taker.heads)
-    if made.hidden is not None and states is None:
-        made.no_hidden = f"{model.name} does not give its hidden states"
-        made.hidden.close()
-        made.hidden = None
-    for n, (sentence, words) in enumerate(zip(sentences, kept, strict=True)):
-        read.words += len(sentence.words)
-        read.lost += len(sentence.words) - len(words)
-        if len(words) < _FEWEST_WORDS:
-            read.short += 1
-            continue
-        end = len(words) + SPECIAL
-        made.attention.put(sentence.number, maps[n, :end, :end])
-        if states is not None and made.hidden is not None:
-            made.hidden.put(sentence.number, states[:, n, : len(words)])
-        read.trees[sentence.number] = tree_of(sentence.number, sentence, words, items[n].example.cluster)
-        read.documents[sentence.number] = document_of(sentence)
+        if made.hidden is not None and states is None:
+            made.no_hidden = f"{model.name} does not give its hidden states"
+            made.hidden.close()
+            made.hidden = None
+        for n, (sentence, words) in enumerate(zip(sentences, kept, strict=True)):
+            short = len(words) < _FEWEST_WORDS
+            sums.add(READ, np.array([len(sentence.words), len(sentence.words) - len(words), short]))
+            if short:
+                continue
+            end = len(words) + SPECIAL
+            made.attention.put(sentence.number, maps[n, :end, :end])
+            if states is not None and made.hidden is not None:
+                made.hidden.put(sentence.number, states[:, n, : len(words)])
+            self.trees[sentence.number] = tree_of(sentence.number, sentence, words, items[n].example.cluster)
+            self.documents[sentence.number] = document_of(sentence)
 
 
 def _places(sentence: Sentence, item: Item) -> tuple[tuple[int, ...], Array]:

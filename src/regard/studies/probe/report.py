@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.checkpoint import Progress
-from regard.corpus.sums import Array
+from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between
 from regard.studies.controls import RANDOM, SHUFFLED
 from regard.studies.figures import heat_picture, new_figure
@@ -50,9 +49,9 @@ _NUMBERS = ("value", "low", "high", "spread", "runs", "count")
 _COLUMNS = ("probe", "measure", "of", *_NUMBERS)
 
 
-def probe_result(progress: Progress, meta: Mapping[str, Any]) -> Result:
+def probe_result(sums: Sums, meta: Mapping[str, Any]) -> Result:
     """Tables and figures of all probes."""
-    scores = ProbeScores(sums=progress.sums)
+    scores = ProbeScores(sums=sums)
     measures = [name for name in MEASURES if f"{name}/model" in scores]
     tables = {
         "Against baselines and controls": _differences(scores, measures),

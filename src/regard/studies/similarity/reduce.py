@@ -10,55 +10,25 @@ input, drawn by the example's number, never whole maps. The sum over an input's 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from regard.corpus.batches import Item
-from regard.corpus.sums import Array, Sums
+from regard.corpus.sums import Array
 from regard.measures.divergence import SMOOTH, js_pairs
 from regard.measures.entropy import mix_uniform
 from regard.studies.atlas.reduce import AtlasTaker
-from regard.studies.base import Batch, Study, StudyContext
+from regard.studies.base import Batch
 from regard.studies.taking import sides_of
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.studies.result import Result
     from regard.studies.tables import Tables
 
 ROWS = 8
 GROUPS = 32  # an even number: even groups are the even clusters
-
-
-class Similarity(Study):
-    """Distances between heads; `rows` of each input are compared, 0 for all of them."""
-
-    name: ClassVar[str] = "similarity"
-    title: ClassVar[str] = "Which heads are alike"
-    version: ClassVar[int] = 2  # with the atlas
-
-    def __init__(self, *, seed: int = 0, rows: int = ROWS, clusters: int | None = None) -> None:
-        super().__init__(seed=seed)
-        self.rows, self.clusters = rows, clusters
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "rows": self.rows}
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {**super().arguments, "rows": self.rows, "clusters": self.clusters}
-
-    def taker(self, batch: Batch) -> SimilarityTaker:
-        """Reduce each layer for the atlas, and keep some rows of it."""
-        return SimilarityTaker(batch, self.rows, self.seed)
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.similarity.report import similarity_result
-
-        return similarity_result(sums, context, self.clusters)
 
 
 @dataclass(eq=False)

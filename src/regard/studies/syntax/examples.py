@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from regard.corpus.batches import Item
-from regard.corpus.readers.source import Example, Problems, read
+from regard.corpus.readers.reading import read
+from regard.corpus.readers.source import Example, Problems
 from regard.corpus.readers.treebank import ROOT, Sentence, tree_of
 from regard.corpus.sums import Array
 from regard.studies.base import Batch, StudyContext

@@ -11,59 +11,26 @@ most. Itself and special tokens are no candidates; the root has no head among th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from regard.corpus.aligning import ROWS, WordMaps, have_pieces, word_pieces
+from regard.corpus.aligning import WordMaps, have_pieces, word_pieces
 from regard.corpus.batches import Item
 from regard.corpus.readers.treebank import ROOT, Sentence, tree_of
-from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
-from regard.studies.base import Batch, Study, StudyContext
+from regard.corpus.sums import Array
+from regard.studies.base import Batch
 from regard.studies.spanning import spanning_hits
 from regard.studies.taking import LayerView, Taker
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.studies.result import Result
 
 DIRECTIONS = ("dependent to head", "head to dependent")
 OFFSETS = tuple(offset for offset in range(-5, 6) if offset)
-LEAST = 100
 NOWHERE = -1  # no word gets attention: no guess
 _UNKNOWN = -2  # the head of roots and of words that are left out: no guess is right
-
-
-class Syntax(Study):
-    """Accuracy of every head for every relation; relations with fewer than `least` instances get no row."""
-
-    name: ClassVar[str] = "syntax"
-    title: ClassVar[str] = "Which heads know grammar"
-
-    def __init__(self, *, seed: int = 0, rows: str = "mean", least: int = LEAST) -> None:
-        super().__init__(seed=seed)
-        if rows not in ROWS:
-            raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
-        self.rows, self.least = rows, least
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "rows": self.rows}
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {**super().arguments, "rows": self.rows, "least": self.least}
-
-    def taker(self, batch: Batch) -> SyntaxTaker:
-        """Count the right guesses of each layer."""
-        return SyntaxTaker(batch, self.rows)
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.syntax.report import syntax_result
-
-        return syntax_result(sums, context, self.least)
 
 
 class Parsed:

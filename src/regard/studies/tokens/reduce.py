@@ -7,21 +7,19 @@ alike, however long they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from regard.corpus.sums import Array, Sums
+from regard.corpus.sums import Array
 from regard.measures.entropy import entropy_of, mixed_logs, renormalised
 from regard.measures.offset import offset_rows
 from regard.measures.reading import seen_keys
-from regard.studies.base import Batch, Study, StudyContext
 from regard.studies.taking import LayerView, Taker, places_in, uniform_of
 
 if TYPE_CHECKING:
     from regard.capture import Layer
-    from regard.studies.result import Result
 
 MARKS = (".", ",")
 SHARES = ("itself", "next token", "previous token", "[CLS]", "[SEP]", ". and ,", "other to [SEP]", "[SEP] to [SEP]")
@@ -33,22 +31,6 @@ def measures_of(kind: str) -> tuple[str, ...]:
     if kind != "decoder":
         return MEASURES
     return tuple(name.replace("[CLS]", "the first token") for name in MEASURES)
-
-
-class Tokens(Study):
-    """Where attention goes, in the plainest terms."""
-
-    name: ClassVar[str] = "tokens"
-    title: ClassVar[str] = "Attention to special tokens and neighbours"
-
-    def taker(self, batch: Batch) -> Taker[TokenRows]:
-        """Reduce each layer to ten numbers per head and input."""
-        return _Taker(batch)
-
-    def result(self, sums: Sums, context: StudyContext) -> Result:
-        from regard.studies.tokens.report import tokens_result
-
-        return tokens_result(sums, context)
 
 
 @dataclass(eq=False)
@@ -68,7 +50,7 @@ class TokenRows:
     chance: torch.Tensor | None = None
 
 
-class _Taker(Taker["TokenRows"]):
+class TokensTaker(Taker["TokenRows"]):
     """One batch."""
 
     def make(self, view: LayerView) -> TokenRows:

@@ -1,19 +1,19 @@
-"""From the sums of `tokens` to its tables and figures.
+"""The study of attention to special tokens and neighbours, and its report.
 
-Enters: sums over a corpus. Leaves: a `Result`: a row per head and measure, a table by layer, figures by layer.
+Enters: a corpus, then its sums. Leaves: a `Result`: a row per head and measure, a table by layer, figures by layer.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from regard.corpus.sums import Sums
 from regard.measures.intervals import between
-from regard.studies.base import StudyContext
+from regard.studies.base import Batch, MapStudy, StudyContext
 from regard.studies.controls import CONTROL
 from regard.studies.profiles import head_table, layer_table, lines, wide
 from regard.studies.result import Result
-from regard.studies.tokens.reduce import SHARES, measures_of
+from regard.studies.tokens.reduce import SHARES, TokensTaker, measures_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +21,21 @@ if TYPE_CHECKING:
 _PLACES = ("means", "inputs", "chance")
 
 
-def tokens_result(sums: Sums, context: StudyContext) -> Result:
-    """Tables and figures of attention to special tokens and neighbours."""
+class Tokens(MapStudy):
+    """Where attention goes, in the plainest terms."""
+
+    name: ClassVar[str] = "tokens"
+
+    def taker(self, batch: Batch) -> TokensTaker:
+        """Reduce each layer to ten numbers per head and input."""
+        return TokensTaker(batch)
+
+    def report(self, sums: Sums, context: StudyContext) -> Result:
+        """Tables and figures of attention to special tokens and neighbours."""
+        return _result(sums, context)
+
+
+def _result(sums: Sums, context: StudyContext) -> Result:
     table = head_table(sums, measures_of, *_PLACES)
     layers = layer_table(sums, measures_of, *_PLACES)
     tables = {"All layers and measures": layers}

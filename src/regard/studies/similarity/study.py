@@ -1,21 +1,22 @@
-"""From distances between heads to a map of them, clusters and pairs.
+"""The study of which heads are alike: distances, a map of them, clusters and pairs.
 
-Enters: sums over a corpus. Leaves: a `Result`: a row per pair of heads; a place, a cluster and a pattern per head.
+Enters: a corpus, then its sums. Leaves: a `Result`: a row per pair of heads; a place, a cluster and a pattern per head.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
 from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.studies.atlas.report import atlas_table, named_heads
-from regard.studies.base import StudyContext, layers_of
+from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.figures import scatter_picture
 from regard.studies.result import Result
+from regard.studies.similarity.reduce import ROWS, SimilarityTaker
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +26,33 @@ _MOST_CLUSTERS = 12
 _AT_ONCE = 4096  # pairs whose draws are held at a time
 
 
-def similarity_result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
-    """Distances, places and clusters of the heads of each kind of attention."""
+class Similarity(MapStudy):
+    """Distances between heads; `rows` of each input are compared, 0 for all of them."""
+
+    name: ClassVar[str] = "similarity"
+
+    def __init__(self, *, seed: int = 0, rows: int = ROWS, clusters: int | None = None) -> None:
+        super().__init__(seed=seed)
+        self.rows, self.clusters = rows, clusters
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "rows": self.rows}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {**super().arguments, "rows": self.rows, "clusters": self.clusters}
+
+    def taker(self, batch: Batch) -> SimilarityTaker:
+        """Reduce each layer for the atlas, and keep some rows of it."""
+        return SimilarityTaker(batch, self.rows, self.seed)
+
+    def report(self, sums: Sums, context: StudyContext) -> Result:
+        """Distances, places and clusters of the heads of each kind of attention."""
+        return _result(sums, context, self.clusters)
+
+
+def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
     import pandas as pd
 
     named = named_heads(atlas_table(sums)).drop_duplicates(["kind", "layer", "head"])

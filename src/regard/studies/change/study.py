@@ -1,19 +1,23 @@
-"""From the sums of `change` to its tables and figures.
+"""The study of what training changed, and its report.
 
-Enters: sums over a corpus. Leaves: a `Result`: distances per head, patterns that appeared and vanished.
+Enters: a corpus, then its sums. Leaves: a `Result`: distances per head, patterns that appeared and vanished.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from regard.corpus.batches import Item
+from regard.corpus.identity import model_identity
 from regard.corpus.sums import Sums
+from regard.errors import UserError
 from regard.measures.intervals import between
 from regard.studies.atlas.report import atlas_table, named_heads
-from regard.studies.base import StudyContext
-from regard.studies.change.reduce import MEASURES, SIDES
+from regard.studies.base import Batch, Study, StudyContext, naming
+from regard.studies.change.reduce import MEASURES, SIDES, LayerComparer, LayerKeeper, portions
 from regard.studies.figures import heat_picture
 from regard.studies.profiles import head_table, layer_table, lines
 from regard.studies.result import Result
@@ -27,8 +31,58 @@ _HEAD = ["kind", "layer", "head", "measure"]
 _PLACES = ("change", "inputs")
 
 
-def change_result(sums: Sums, context: StudyContext, other: Model) -> Result:
-    """Tables and figures of what changed between two models."""
+class Change(Study):
+    """Distances between the maps of two checkpoints; the second model comes itself, or as what makes it."""
+
+    name: ClassVar[str] = "change"
+    version: ClassVar[int] = 2
+
+    def __init__(self, *, other: Model | Callable[[], Model], seed: int = 0) -> None:
+        super().__init__(seed=seed)
+        self.other: Model = other() if callable(other) else other
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "other": self.other.name, "other parameters": self.other.parameters}
+
+    def holds(self) -> dict[str, Any]:
+        return {"other model": model_identity(self.other)}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        if self.other._engine.origin is None:
+            raise UserError("Ray workers load both models themselves: name them by hub name or folder, not as objects")
+        return {**super().arguments, "other": self.other._engine.origin}
+
+    def update(self, model: Model, items: list[Item], sums: Sums) -> None:
+        """Run both models over a batch, the second on the very inputs of the first."""
+        for part in portions(items):
+            before = Batch(model, part)
+            after = before.again()  # also what an encoder-decoder model said is the first's
+            first = LayerKeeper(before)
+            with naming(part):
+                model._engine.stream(before.inputs, before.book, first)
+            second = LayerComparer(after, first.kept)
+            try:
+                with naming(part):
+                    self.other._engine.stream(before.inputs, before.book, second)
+            except IndexError as error:
+                raise UserError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
+            if first.kept:
+                raise UserError(f"{self.other.name} has fewer layers than {model.name}; compare models of one shape")
+            for name, batch, taker in zip(SIDES, (before, after), (first, second), strict=True):
+                taker.finish()
+                found = Sums()
+                batch.pour(found)
+                for place, array in found.arrays.items():
+                    sums.add(f"{name}:{place}", array)
+
+    def report(self, sums: Sums, context: StudyContext) -> Result:
+        """Tables and figures of what changed between two models."""
+        return _result(sums, context, self.other)
+
+
+def _result(sums: Sums, context: StudyContext, other: Model) -> Result:
     before, after = (_of(sums, side) for side in SIDES)
     table = head_table(after, lambda kind: MEASURES, *_PLACES).drop(columns="chance")
     layers = layer_table(after, lambda kind: MEASURES, *_PLACES)

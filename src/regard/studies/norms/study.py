@@ -1,19 +1,19 @@
-"""From the sums of `norms` to its tables and figures.
+"""The study of what attention carries, and its report.
 
-Enters: sums over a corpus. Leaves: a `Result`: weights and norms by head, by layer, and against word frequency.
+Enters: a corpus, then its sums. Leaves: a `Result`: weights and norms by head, by layer, and against word frequency.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between, correlation_interval
-from regard.studies.base import StudyContext, layers_of
+from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.controls import CONTROL
-from regard.studies.norms.reduce import CLASSES, VOCABULARY
+from regard.studies.norms.reduce import CLASSES, VOCABULARY, NormsTaker
 from regard.studies.profiles import head_table, layer_table, lines
 from regard.studies.result import Result
 
@@ -31,8 +31,21 @@ QUANTITIES = {
 _FEWEST = 5  # times a token must occur for its mean norm to be ranked
 
 
-def norms_result(sums: Sums, context: StudyContext) -> Result:
-    """Tables and figures of weights beside norms."""
+class Norms(MapStudy):
+    """Weights beside norms."""
+
+    name: ClassVar[str] = "norms"
+
+    def taker(self, batch: Batch) -> NormsTaker:
+        """Reduce each layer to shares per head and input, and norms per token of the vocabulary."""
+        return NormsTaker(batch)
+
+    def report(self, sums: Sums, context: StudyContext) -> Result:
+        """Tables and figures of weights beside norms."""
+        return _result(sums, context)
+
+
+def _result(sums: Sums, context: StudyContext) -> Result:
     table = _table(sums, heads=True)
     layers = _table(sums, heads=False)
     frequency = frequency_table(sums)

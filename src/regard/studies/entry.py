@@ -1,0 +1,213 @@
+"""How a study is entered: registered once, its options checked, its corpus read, what is named loaded.
+
+Enters: a model and a corpus by name, options. Leaves: a `Result`; for the command line, what each study takes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import Parameter, cleandoc, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+
+from regard.errors import UserError, WrongTypeError
+from regard.studies.options import Flag
+
+if TYPE_CHECKING:
+    from regard.corpus.readers.source import Source
+    from regard.models.model import Model
+    from regard.studies.base import Study
+    from regard.studies.result import Result
+
+    Named: TypeAlias = Model | str | os.PathLike[str] | None
+    Corpus: TypeAlias = Source | str | os.PathLike[str]
+else:  # what the command line makes of them; the others need torch
+    Named, Corpus = str | None, str
+
+Entry = TypeVar("Entry", bound=Callable[..., Any])
+
+_OF_SOURCE = ("format", "unit", "text", "pair", "limit", "sample", "seed", "split")
+_OF_RUN = ("long", "strict", "resume", "restart", "report")
+
+
+# -- corpora -----------------------------------------------------------------------------------------------------
+
+
+def texts(corpus: Corpus, options: Mapping[str, Any]) -> Source:
+    """A corpus of texts, as the options say it is read."""
+    from regard.corpus.readers.source import Source
+
+    given = {name: options[name] for name in _OF_SOURCE if name in options}
+    if not isinstance(corpus, Source):
+        return Source(str(corpus), **given)
+    also = sorted(set(given) - {"seed"})
+    if also:
+        raise UserError(f"{', '.join(also)} belongs to the Source when one is passed; set it there")
+    return corpus
+
+
+def trees(corpus: Corpus, options: Mapping[str, Any]) -> Source:
+    """A treebank."""
+    source = texts(corpus, options)
+    if source.format not in (None, "conllu", "treebank"):
+        raise UserError(f"trees are read from CoNLL-U files, not from the format {source.format!r}")
+    return replace(source, format="treebank")
+
+
+def mentions(corpus: Corpus | Sequence[str | os.PathLike[str]], options: Mapping[str, Any]) -> Source:
+    """Texts with coreference; several files, and folders, are one corpus."""
+    from regard.corpus.readers.coreference import FORMATS, corpus_of
+    from regard.corpus.readers.source import Source
+
+    if isinstance(corpus, Source):
+        source = texts(corpus, options)
+    else:
+        places = corpus if isinstance(corpus, Sequence) and not isinstance(corpus, str) else [corpus]
+        given = {name: options[name] for name in _OF_SOURCE if name in options}
+        source = corpus_of([str(place) for place in places], **given)
+    if source.format not in FORMATS:
+        raise UserError(f"coreference is read as {', '.join(FORMATS)}, not as {source.format!r}")
+    return source
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """The corpora of a study: what they are called, how one is read, and what several are."""
+
+    name: str
+    help: str
+    read: Callable[[Any, Mapping[str, Any]], Source]
+    several: str = "each"  # "each" is studied, they are "one" corpus, or there is "none" but the first
+
+
+TEXTS = Corpora("corpora", "Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin.", texts)
+TREEBANKS = Corpora("treebanks", "CoNLL-U files, also .gz; - reads stdin.", trees)
+TREEBANK = Corpora("treebank", "A CoNLL-U file to learn from, also .gz.", trees, several="none")
+MENTIONS = Corpora(
+    "files", "GAP (.tsv), CoNLL-2012 (.conll) or WinoBias files, or folders of them: one corpus.", mentions, "one"
+)
+
+
+# -- studies -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Offered:
+    """An option of a study: its type, its default and how the command line offers it."""
+
+    type: Any
+    default: Any
+    flag: Flag
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A study as Python, the command line and the documentation find it."""
+
+    run: Callable[..., Result]
+    corpora: Corpora
+    compare: Callable[[Mapping[str, Result], Path], None] | None = None  # draws several corpora together
+    tells: bool = False  # reports what is going on, where others report a tally and the seconds
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
+
+    @property
+    def help(self) -> str:
+        """The first sentence of its documentation."""
+        return " ".join(cleandoc(self.run.__doc__ or "").partition("\n\n")[0].split())
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """Types of the options that it shares with other studies, by name."""
+        rest = list(signature(self.run).parameters.values())[-1]
+        (options,) = get_args(self._type(rest))
+        return get_type_hints(options, include_extras=True)
+
+    @property
+    def models(self) -> dict[str, Flag]:
+        """Models that the command line takes as arguments; none where it takes one as an option."""
+        return {name: one.flag for name, one in self._flagged(Parameter.POSITIONAL_OR_KEYWORD).items() if one.flag.name}
+
+    @property
+    def own(self) -> dict[str, Offered]:
+        """The options that the command line offers of this study alone."""
+        also = {name: one for name, one in self._flagged(Parameter.POSITIONAL_OR_KEYWORD).items() if not one.flag.name}
+        return also | self._flagged(Parameter.KEYWORD_ONLY)
+
+    @property
+    def options(self) -> dict[str, Offered]:
+        """The options that the command line offers, those of this study alone first."""
+        shared = {name: _offered(hint) for name, hint in self.shared.items()}
+        return self.own | {name: one for name, one in shared.items() if one is not None}
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that this study does not take."""
+        unknown = sorted(set(options) - set(self.shared))
+        if unknown:
+            keywords = [p.name for p in signature(self.run).parameters.values() if p.kind is Parameter.KEYWORD_ONLY]
+            takes = ", ".join((*keywords, *self.shared))
+            raise WrongTypeError(f"{self.name} takes no {', '.join(unknown)}; it takes {takes}")
+
+    def _flagged(self, kind: Any) -> dict[str, Offered]:
+        mine = [p for p in signature(self.run).parameters.values() if p.kind is kind]
+        found = {p.name: _offered(self._type(p), p.default) for p in mine}
+        return {name: one for name, one in found.items() if one is not None}
+
+    def _type(self, parameter: Parameter) -> Any:
+        """The type of a parameter; annotations are kept as they are written."""
+        function = getattr(self.run, "__wrapped__", self.run)
+        return eval(parameter.annotation, function.__globals__)  # noqa: S307 (our own source)
+
+
+def _offered(hint: Any, default: Any = None) -> Offered | None:
+    """How an option is offered; None where it is for Python alone."""
+    if get_origin(hint) is not Annotated:
+        return None
+    kind, flag = get_args(hint)
+    return Offered(kind, flag.default if default is None else default, flag)
+
+
+class Registry(dict[str, Registered]):
+    """Every study, by name."""
+
+    def add(self, corpora: Corpora, **more: Any) -> Callable[[Entry], Entry]:
+        """Register the function that runs a study; it refuses options that it does not take."""
+
+        def register(function: Entry) -> Entry:
+            @wraps(function)
+            def run(*args: Any, **options: Any) -> Any:
+                known = signature(function).parameters
+                registered.check({name: value for name, value in options.items() if name not in known})
+                return function(*args, **options)
+
+            registered = Registered(run, corpora, **more)
+            self[registered.name] = registered
+            return run  # type: ignore[return-value]
+
+        return register
+
+
+# -- steps -------------------------------------------------------------------------------------------------------
+
+
+def loaded(model: Named) -> Model:
+    """A model, loaded where it is named."""
+    from regard.models.load import load
+    from regard.models.model import Model
+
+    return model if isinstance(model, Model) else load(model if model is None else str(model))
+
+
+def run_over(study: Study, model: Named, source: Source, options: Mapping[str, Any]) -> Result:
+    """Run a study over a corpus."""
+    from regard.corpus.engine import Run
+    from regard.studies.run import run_study
+
+    rest = {n: value for n, value in options.items() if n not in (*_OF_SOURCE, *_OF_RUN)}
+    run = Run(source, **{name: options[name] for name in _OF_RUN if name in options})
+    return run_study(study, loaded(model), run, **rest)

@@ -1,0 +1,269 @@
+"""Studies: a question asked of a whole corpus, answered with tables, figures and a report. This is `regard.study`.
+
+Enters: a model and a corpus. Leaves: a `Result` whose numbers carry their baselines and intervals.
+
+    result = regard.study.atlas("bert-base-uncased", "corpus.txt", unit="sentence", output="folder")
+    result.table, result.figure(), result.report()
+
+A study is registered here once: the command line and the documentation offer what the functions of this module take.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from regard.errors import UserError
+from regard.studies.entry import (
+    MENTIONS,
+    TEXTS,
+    TREEBANK,
+    TREEBANKS,
+    Corpus,
+    Named,
+    Registry,
+    loaded,
+    mentions,
+    run_over,
+    texts,
+    trees,
+)
+from regard.studies.options import Flag, MentionOptions, Options, ProbeOptions, TaskOptions, TreeOptions
+
+if TYPE_CHECKING:
+    from regard.studies.result import Result
+
+STUDIES = Registry()
+__all__ = ["ablation", "atlas", "change", "coref", "norms", "probe", "similarity", "syntax", "tokens"]
+
+_LEAST = Flag("Instances that make a relation worth a row.", least=1)
+_ROWS = Flag("Pieces of an attending word: mean over them, or first alone.", metavar="WAY")
+
+
+def _compare_types(results: Mapping[str, Result], folder: Path) -> None:
+    from regard.studies.atlas.report import compared_types
+
+    compared_types(results, folder)
+
+
+@STUDIES.add(TEXTS, compare=_compare_types)
+def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+    """What every head does: each pattern with chance level and interval, and Kovaleva's types of maps."""
+    from regard.studies.atlas.study import Atlas
+
+    return run_over(Atlas(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def tokens(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+    """Attention to special tokens, punctuation and neighbours, and its entropy: Clark et al. (2019), section 3."""
+    from regard.studies.tokens.study import Tokens
+
+    return run_over(Tokens(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+    """Weights beside what they carry, ||αf(x)||, and norms against word frequency: Kobayashi et al. (2020)."""
+    from regard.studies.norms.study import Norms
+
+    return run_over(Norms(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def similarity(
+    model: Named,
+    corpus: Corpus,
+    *,
+    clusters: Annotated[
+        int | None, Flag("Clusters of heads.", least=1, shown="as many as are the clearest", metavar="N")
+    ] = None,
+    **options: Unpack[Options],
+) -> Result:
+    """Distances between all heads, a map of them coloured by pattern, and clusters.
+
+    Distances are Jensen-Shannon's; `clusters` is how many clusters there are, the clearest number unless given.
+    """
+    from regard.studies.similarity.study import Similarity
+
+    study = Similarity(seed=options.get("seed", 0), clusters=clusters)
+    return run_over(study, model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def change(
+    model: Annotated[Named, Flag("The model before: hub name or folder.", name="model_a")],
+    other: Annotated[Named, Flag("The model after, of the same shape.", name="model_b")],
+    corpus: Corpus,
+    **options: Unpack[Options],
+) -> Result:
+    """What training changed between two models of one shape: distances of maps, patterns gained and lost."""
+    from regard.studies.change.study import Change
+
+    study = Change(other=loaded(other), seed=options.get("seed", 0))
+    return run_over(study, model, texts(corpus, options), options)
+
+
+@STUDIES.add(TREEBANKS)
+def syntax(
+    model: Named,
+    treebank: Corpus,
+    *,
+    least: Annotated[int, _LEAST] = 100,
+    rows: Annotated[str, _ROWS] = "mean",
+    **options: Unpack[TreeOptions],
+) -> Result:
+    """Which heads find syntactic heads: accuracy by relation beside fixed offsets and random weights.
+
+    As in Clark et al. (2019), section 4.2, over a CoNLL-U treebank. `least` instances make a relation worth a row;
+    `rows` is how the pieces of an attending word are read: "mean", or "first" for its first piece alone. Sentences
+    longer than the model takes are left out.
+    """
+    from regard.studies.syntax.study import Syntax
+
+    study = Syntax(seed=options.get("seed", 0), least=least, rows=rows)
+    return run_over(study, model, trees(treebank, options), {**options, "long": "skip"})
+
+
+@STUDIES.add(MENTIONS)
+def coref(
+    model: Named,
+    corpus: Corpus | Sequence[str | os.PathLike[str]],
+    *,
+    pieces: Annotated[int, Flag("Tokens of a window of whole sentences, at most.", least=8)] = 128,
+    rows: Annotated[str, _ROWS] = "mean",
+    **options: Unpack[MentionOptions],
+) -> Result:
+    """Which heads find antecedents, beside rules and random weights; WinoBias' gap where pro and anti are given.
+
+    As in Clark et al. (2019), section 4.3, over GAP, CoNLL-2012 or WinoBias files. `corpus` may be several files, and
+    folders: one corpus, such as WinoBias' pro and anti sentences. Documents are read in windows of whole sentences of
+    up to `pieces` tokens; `rows` is how the pieces of an attending word are read: "mean", or "first" for its first
+    piece alone.
+    """
+    from regard.studies.coref.study import Coref
+
+    if options.get("long", "truncate") == "split":
+        raise UserError("documents are read in windows of whole sentences: long must be 'truncate' or 'skip'")
+    study = Coref(seed=options.get("seed", 0), pieces=pieces, rows=rows)
+    return run_over(study, model, mentions(corpus, options), options)
+
+
+@STUDIES.add(TREEBANK, tells=True)
+def probe(
+    model: Named,
+    treebank: Corpus,
+    test: Annotated[
+        Corpus | None, Flag("Another to test on.", shown="a fifth of the documents of the first", metavar="FILE")
+    ] = None,
+    *,
+    probes: Annotated[
+        Sequence[str] | None,
+        Flag("pairs, selection or structural; may be repeated.", name="--probe", shown="all three"),
+    ] = None,
+    ranks: Annotated[Sequence[int], Flag("Ranks of the structural probe.", metavar="N,N,...")] = (
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+        64,
+    ),
+    epochs: Annotated[int, Flag("Most passes over the training sentences.", least=1)] = 12,
+    least: Annotated[int, Flag("Instances that make a relation worth telling apart.", least=1)] = 100,
+    seeds: Annotated[int, Flag("Times every probe is trained; draws of random weights.", least=1)] = 3,
+    **options: Unpack[ProbeOptions],
+) -> Result:
+    """What can be read out of attention and hidden states: dependencies, relations, heads, distances in the tree.
+
+    Linear probes as in Coenen et al., Clark et al. and Hewitt & Manning (all 2019).
+
+    Parameters
+    ----------
+    model, treebank, test
+        The probes learn from one CoNLL-U file and are tested on another; without it, a fifth of the first is set aside,
+        whole documents where it has ten or more.
+    probes
+        Some of "pairs" (attention between two words: is there a dependency, and which), "selection" (attention: the
+        head of every word) and "structural" (hidden states: distances in the tree); all unless given.
+    ranks
+        Ranks of the structural probe; layers are compared at the highest.
+    epochs
+        Most passes over the training sentences.
+    least
+        Instances in training that make a relation worth telling apart.
+    seeds
+        Times every probe is trained, each with another tenth of the sentences to stop by, other random weights to start
+        from and another control task; numbers are means, and intervals have the spread. Also draws of random weights.
+    **options
+        limit, sample, seed, output, strict, resume, restart, keep and control as for other studies, but random and
+        shuffled weights are probed unless control is False; `report` is called with what is going on, how much is done
+        and how much there is (None where it is not counted).
+    """
+    from regard.corpus.readers.reading import check
+    from regard.studies.probe.study import PROBES, Probe
+
+    other = None if test is None else trees(test, options)
+    if other is not None:
+        check(other)
+    study = Probe(
+        test=other,
+        probes=tuple(probes or PROBES),
+        ranks=tuple(ranks),
+        epochs=epochs,
+        least=least,
+        seeds=seeds,
+        seed=options.get("seed", 0),
+        report=options.get("report"),
+    )
+    changed = {"control": options.get("control", True), "control_seeds": seeds, "long": "skip", "report": None}
+    return run_over(study, model, trees(treebank, options), {**options, **changed})
+
+
+@STUDIES.add(TEXTS)
+def ablation(
+    model: Named,
+    corpus: Corpus,
+    *,
+    task: Annotated[
+        str | None,
+        Flag("classification, masked-lm, causal-lm or sts.", shown="what the model is made for", metavar="TASK"),
+    ] = None,
+    label: Annotated[
+        str | None, Flag("Column of labels or scores.", shown="label; score for sts", metavar="COL")
+    ] = None,
+    modes: Annotated[
+        Sequence[str],
+        Flag("zero, uniform or mean; may be given again.", name="--mode", shown="all three", metavar="MODE"),
+    ] = ("zero", "uniform", "mean"),
+    reference: Annotated[
+        Corpus | None, Flag("Corpus of the mean outputs.", shown="the first examples", metavar="FILE")
+    ] = None,
+    curve: Annotated[bool, Flag("Remove heads together, too: by importance, ablation, pattern, at random.")] = False,
+    share: bool = True,
+    **options: Unpack[TaskOptions],
+) -> Result:
+    """What each head is worth for a task: its score with every head, and every layer, switched off.
+
+    `task` is classification, masked-lm, causal-lm or sts (what the model is made for unless given), `label` the column
+    of labels or scores. `modes` are ways to switch off: "zero", "uniform", "mean" (over `reference`, the first examples
+    of the corpus unless given). `curve` also removes heads together, by importance, by ablation, at random and by
+    pattern. `share` False computes every run whole, which gives the same numbers and takes longer.
+    """
+    from regard.ablation.tasks import task_for
+    from regard.studies.ablation.study import AblationMap
+
+    ready, source = loaded(model), texts(corpus, options)
+    if source.once:
+        raise UserError("an ablation study reads its corpus twice; name a file in place of standard input or a pipe")
+    asked = task_for(ready, task, label)
+    source = replace(source, keep=(asked.label,) if asked.label else ())
+    how: dict[str, Any] = {"task": asked.name, "label": asked.label, "modes": modes, "curve": curve, "share": share}
+    other = None if reference is None else texts(reference, {})
+    study = AblationMap(source=source, reference=other, seed=options.get("seed", 0), **how)
+    study.prepared(ready)  # labels that make no sense are told before anything runs
+    return run_over(study, ready, source, options)
