@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.capture import Means
+from regard.capture.finite import require_finite_output
 from regard.errors import OutOfRangeError, UserError
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
@@ -212,8 +213,10 @@ def _said(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
             raise UserError(
                 f"{type(model.module).__name__} gives neither predictions nor hidden states that can be compared"
             )
-        return hidden[0].float()  # type: ignore[no-any-return]
-    return getattr(found, "logits", found)[0].float()  # type: ignore[no-any-return]
+    else:
+        hidden = getattr(found, "logits", found)
+    require_finite_output(hidden)
+    return hidden[0].float()  # type: ignore[no-any-return]
 
 
 def _said_without(

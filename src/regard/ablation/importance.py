@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.capture import Book, Place, outputs
+from regard.capture.finite import require_finite_heads
 from regard.capture.gates import gate_gradients
 from regard.capture.rebuild import output_weight
 from regard.corpus import Example, Item, Source, read
@@ -198,6 +199,7 @@ class _Lengths:
         vectors = out[real].float()  # (n, H, e)
         squares = torch.einsum("nhe,hef,nhf->nh", vectors, self.grams[place].to(out.device), vectors)
         total = squares.clamp(min=0).sqrt().double().sum(0).cpu()
+        require_finite_heads(place.kind, place.layer, total, out.dtype)
         self.totals[place] = self.totals[place] + total if place in self.totals else total
         self.counts[place] = self.counts.get(place, 0) + len(vectors)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.capture.families import FUSED_PROJECTION
+from regard.capture.finite import require_finite_output
 from regard.errors import UserError
 from regard.models.pruned import MARK, narrow, projection_names
 from regard.trace.heads import Heads, parse_heads, refuse_all
@@ -59,6 +60,7 @@ def distance(model: Model, pruned: Model, heads: Heads, text: str = "a b c d e f
     inputs, _ = model.collate([model.encode(text)])
     with model.ablate(heads):
         expected = model.run(inputs)[0]
+    require_finite_output(expected)
     return float((pruned.run(inputs)[0] - expected).abs().max())
 
 

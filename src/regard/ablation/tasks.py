@@ -15,6 +15,7 @@ import torch
 from torch.nn.functional import cosine_similarity, cross_entropy
 
 from regard.ablation.classifier import label_name
+from regard.capture.finite import require_finite_output
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array
 from regard.errors import UserError
@@ -109,10 +110,12 @@ class Classification(Task):
         return TaskBatch(inputs, torch.tensor(labels), np.ones(len(items)))
 
     def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
+        require_finite_output(output.logits)
         right: torch.Tensor = output.logits.argmax(-1).cpu() == asked.expected
         return right.double()
 
     def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
+        require_finite_output(output.logits)
         return cross_entropy(output.logits.float(), asked.expected.to(output.logits.device), reduction="none")
 
 
@@ -135,6 +138,7 @@ class _LanguageModel(Task):
         logits = output.logits.float()
         expected = asked.expected.to(logits.device)
         lost = cross_entropy(logits.flatten(0, 1), expected.flatten(), reduction="none", ignore_index=IGNORE)
+        require_finite_output(lost.reshape(expected.shape), "the model's loss")
         return lost.reshape(expected.shape)
 
 
@@ -232,7 +236,9 @@ class SimilarityTask(Task):
         states = output.last_hidden_state.float()  # (2 B, T, D)
         real = asked.inputs["attention_mask"].to(states)[..., None]
         one, other = ((states * real).sum(1) / real.sum(1)).chunk(2)
-        return cosine_similarity(one, other, dim=-1)
+        cosines = cosine_similarity(one, other, dim=-1)
+        require_finite_output(cosines)
+        return cosines
 
 
 def _number(value: Any, column: str | None) -> float:

@@ -1,8 +1,8 @@
-"""Attention that is not a number: found while a model runs, named, and refused.
+"""Attention, values and outputs that are not numbers: found while a model runs, named, and refused.
 
-Enters: operations of a batch and its `Book`. Leaves: nothing, or `NotFiniteError`.
+Enters: operations of a batch and its `Book`; what a model puts out. Leaves: nothing, or `NotFiniteError`.
 
-Rows that see no key at all are 0 and no fault. Looking costs a pass over q and k: only where their largest products
+Rows that see no key at all are 0 and no fault. Looking costs a pass over q, k and v: only where the largest products
 might overflow, or where something is NaN, are the maps themselves made and counted.
 """
 
@@ -24,7 +24,7 @@ _SAFE = 1e38  # scores below it are finite in float32, in which maps are made
 
 
 class NotFiniteError(UserError):
-    """Attention of a head that holds NaN or has overflowed; `example` is its place in the batch."""
+    """What a head or a model computes holds NaN or has overflowed; `example` is its place in the batch."""
 
     def __init__(self, found: str, example: int, broken: int, way_out: str) -> None:
         super().__init__(f"{found}; {way_out}")
@@ -38,30 +38,65 @@ class NotFiniteError(UserError):
 
 
 def require_finite(named: NamedOperation, book: Book) -> None:
-    """Refuse an operation whose attention, in rows of real tokens, is not finite."""
+    """Refuse an operation whose attention, in rows of real tokens, or whose values, at real keys, are not finite."""
     operation = named.operation
-    if _bounded(operation):
-        return
-    broken = _broken_rows(operation)  # (B, H, Q)
-    real = _real_rows(named, book)
+    if not _bounded(operation):
+        rows = _real(named, book, "encoder" if named.kind == "encoder" else "decoder", operation.queries)
+        _refuse(named, book, _broken_rows(operation), rows, "rows are")
+    if operation.v is not None and not _finite_sum(operation.v):
+        keys = _real(named, book, "decoder" if named.kind == "decoder" else "encoder", operation.v.shape[2])
+        _refuse(named, book, ~torch.isfinite(operation.v).all(-1), keys, "value vectors are")
+
+
+def _refuse(
+    named: NamedOperation, book: Book, broken: torch.Tensor, real: torch.Tensor | None, what: str
+) -> None:
+    """Name the first head of (B, heads, positions) that is broken at a real position, if one is."""
     if real is not None:
         broken &= real[:, None].to(broken.device)
     if not bool(broken.any()):
         return
     row, head = (int(n) for n in broken.any(-1).nonzero()[0])
-    count = operation.queries if real is None else int(real[row].sum())
+    count = broken.shape[-1] if real is None else int(real[row].sum())
+    called = "head" if broken.shape[1] == named.operation.heads else "key-value head"
     found = (
-        f"{named.kind} layer {named.layer} head {head}: {int(broken[row, head].sum())} of {count} rows are not finite"
+        f"{named.kind} layer {named.layer} {called} {head}: {int(broken[row, head].sum())} of {count} {what} not finite"
     )
-    windows = max(1, operation.batch // book.batch)
-    raise NotFiniteError(found, row // windows, int(broken.any(-1).any(-1).sum()), _way_out(operation))
-
-
-def _way_out(operation: Operation) -> str:
-    first = operation.q if operation.q is not None else operation.maps
+    windows = max(1, named.operation.batch // book.batch)
+    first = named.operation.q if named.operation.q is not None else named.operation.maps
     assert first is not None
-    if first.dtype in (torch.float16, torch.bfloat16):
-        kept = str(first.dtype).removeprefix("torch.")
+    raise NotFiniteError(found, row // windows, int(broken.any(-1).any(-1).sum()), _way_out(first.dtype))
+
+
+def require_finite_output(values: torch.Tensor, what: str = "the model's output") -> None:
+    """Refuse numbers (B, ...) that a model puts out where they are NaN or have overflowed.
+
+    A logit of -inf is no fault: models say so that a token is never meant.
+    """
+    if _finite_sum(values):
+        return
+    broken = (values.isnan() | (values == torch.inf)).reshape(len(values), -1).any(-1)  # (B,)
+    if bool(broken.any()):
+        found = f"{what} is not finite"
+        raise NotFiniteError(found, int(broken.nonzero()[0]), int(broken.sum()), _way_out(values.dtype))
+
+
+def require_finite_heads(kind: str, layer: int, sums: torch.Tensor, dtype: torch.dtype) -> None:
+    """Refuse sums (H, ...) of what heads put out over some texts where they are not finite."""
+    broken = (~torch.isfinite(sums)).reshape(len(sums), -1).any(-1)
+    if bool(broken.any()):
+        found = f"{kind} layer {layer} head {int(broken.nonzero()[0])}: what it puts out is not finite"
+        raise NotFiniteError(found, 0, 1, _way_out(dtype))
+
+
+def _finite_sum(values: torch.Tensor) -> bool:
+    """Whether all numbers are finite, told by their sum; a sum that overflows says no."""
+    return bool(torch.isfinite(values.detach().sum(dtype=torch.float32)))
+
+
+def _way_out(dtype: torch.dtype) -> str:
+    if dtype in (torch.float16, torch.bfloat16):
+        kept = str(dtype).removeprefix("torch.")
         return f"the model overflows in {kept}: try float32, regard.load(..., dtype='float32')"
     return "the model's weights or activations hold NaN or overflow; check the checkpoint"
 
@@ -69,7 +104,7 @@ def _way_out(operation: Operation) -> str:
 def _bounded(operation: Operation) -> bool:
     """Whether no score can be anything but finite, told by the largest parts of q and k; NaN is never bounded."""
     if operation.maps is not None:
-        return bool(torch.isfinite(operation.maps.sum(dtype=torch.float32)))
+        return _finite_sum(operation.maps)
     assert operation.q is not None and operation.k is not None
     most = _largest(operation.q) * _largest(operation.k) * operation.q.shape[-1] * max(abs(operation.scale), 1.0)
     return most < _SAFE and (operation.bias is None or not bool(torch.isnan(operation.bias).any()))
@@ -88,12 +123,10 @@ def _broken_rows(operation: Operation) -> torch.Tensor:
     return broken & visible_keys(operation).any(-1).to(broken.device)
 
 
-def _real_rows(named: NamedOperation, book: Book) -> torch.Tensor | None:
-    """(B, Q) booleans: rows of real tokens; None where the queries are no side's positions."""
+def _real(named: NamedOperation, book: Book, wanted: str, length: int) -> torch.Tensor | None:
+    """(B, length) booleans: positions of real tokens; None where they are no side's positions."""
     two_sides = {"encoder", "decoder"} <= set(book.keep)
-    wanted = "encoder" if named.kind == "encoder" else "decoder"
-    shape = (named.operation.batch, named.operation.queries)
     for side, kept in book.keep.items():
-        if kept.shape == shape and (not two_sides or side == wanted):
+        if kept.shape == (named.operation.batch, length) and (not two_sides or side == wanted):
             return torch.from_numpy(kept)
     return None

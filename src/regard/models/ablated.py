@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from regard.capture import Ablation, Book, Means, Place, outputs
+from regard.capture.finite import require_finite_heads
 from regard.errors import UserError
 from regard.models.means import NAME, standard_means
 from regard.trace.heads import MODES, Heads, Shows, names_of, parse_heads, refuse_all
@@ -127,6 +128,7 @@ class _Sums:
         key, real = (place.kind, place.layer), self._real(place, out)
         flat = out.reshape(-1, *out.shape[2:]) if real is None else out[real]  # (n, H, e)
         total = flat.double().sum(0)
+        require_finite_heads(place.kind, place.layer, total, out.dtype)
         self.totals[key] = self.totals[key] + total if key in self.totals else total
         self.counts[key] = self.counts.get(key, 0) + len(flat)
 

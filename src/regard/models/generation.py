@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from transformers import DynamicCache, EncoderDecoderCache
+from transformers import DynamicCache, EncoderDecoderCache, LogitsProcessor, LogitsProcessorList
 
+from regard.capture.finite import require_finite_output
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
 from regard.errors import UserError
@@ -38,9 +39,18 @@ def generated_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int
             do_sample=False,
             num_beams=1,
             pad_token_id=pad_id,
+            logits_processor=LogitsProcessorList([_Finite()]),
             **_room(getattr(module, "config", None)),
         )
     return [[int(token) for token in row] for row in output]
+
+
+class _Finite(LogitsProcessor):  # type: ignore[misc,unused-ignore]
+    """Stops a model whose predictions are not numbers; it would go on saying one token."""
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        require_finite_output(scores)
+        return scores
 
 
 def _room(config: Any) -> dict[str, Any]:

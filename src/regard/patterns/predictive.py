@@ -71,6 +71,8 @@ def _masked_log_prob(model: Model, trace: Trace, batch: int) -> LogProb:
     """Log probabilities from the model's own predictions at masked positions."""
     import torch
 
+    from regard.capture.finite import require_finite_output
+
     tokens = trace.tokens
     ids = torch.tensor([token.id for token in tokens])
     extra = {}
@@ -84,6 +86,7 @@ def _masked_log_prob(model: Model, trace: Trace, batch: int) -> LogProb:
             inputs[row, list(masked)] = model.tokenizer.mask_token_id
         options = {name: value.repeat(len(sets), 1) for name, value in extra.items()}
         logits = model.run({"input_ids": inputs, **options}).logits
+        require_finite_output(logits)
         chances = torch.log_softmax(logits.float(), dim=-1).cpu()  # (sets, n, vocabulary)
         for row, masked in enumerate(sets):
             known[masked] = chances[row, list(masked), ids[list(masked)]].numpy()

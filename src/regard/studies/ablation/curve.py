@@ -19,7 +19,7 @@ from regard.errors import UserError
 from regard.measures.intervals import between
 from regard.studies.ablation.reduce import AblationMap, AblationStudy, Prepared, portions, record, single_sets
 from regard.studies.ablation.scores import AblationScores
-from regard.studies.base import StudyContext
+from regard.studies.base import StudyContext, naming
 from regard.trace.heads import Head
 
 if TYPE_CHECKING:
@@ -70,10 +70,11 @@ class Curve(AblationStudy):
             asked = ready.task.ask(model, part)
             runs = ready.shared.batch(asked.inputs)
             found = np.empty((len(part), len(self.removals)))
-            for n, removal in enumerate(self.removals):
-                off = Ablation([removal.heads], MODE)
-                found[:, n] = ready.task.values(runs.edited(off, off.layers), asked).numpy()
-            base = ready.task.values(runs.plain, asked).numpy()
+            with naming(part):
+                base = ready.task.values(runs.plain, asked).numpy()
+                for n, removal in enumerate(self.removals):
+                    off = Ablation([removal.heads], MODE)
+                    found[:, n] = ready.task.values(runs.edited(off, off.layers), asked).numpy()
             for row, item in enumerate(part):
                 sums.add(f"scores/{item.number}", record(asked, row, base, found))
 

@@ -21,7 +21,7 @@ from regard.corpus.identity import source_identity
 from regard.corpus.readers.source import Problems, Source, read
 from regard.corpus.sums import Array, Sums
 from regard.errors import UserError
-from regard.studies.base import Batch, Study, StudyContext
+from regard.studies.base import Batch, Study, StudyContext, naming
 from regard.trace.heads import MODES, Head, all_heads
 
 if TYPE_CHECKING:
@@ -176,8 +176,9 @@ class AblationMap(AblationStudy):
         ready = self.prepared(model)
         for part in portions(items, ready.task):
             asked = ready.task.ask(model, part)
-            base, runs = self._runs(ready, asked, len(part))
-            importance = _importance(model, ready, asked, len(part))
+            with naming(part):
+                base, runs = self._runs(ready, asked, len(part))
+                importance = _importance(model, ready, asked, len(part))
             for row, item in enumerate(part):
                 sums.add(f"{SCORES}/{item.number}", record(asked, row, base, runs))
                 sums.add(f"{IMPORTANCE}/{item.number}", importance[row])
@@ -185,6 +186,7 @@ class AblationMap(AblationStudy):
     def _runs(self, ready: Prepared, asked: TaskBatch, count: int) -> tuple[Array, Array]:
         """(B,) numbers of the model as it is, and (B, modes * runs) of those with a head, then with a layer off."""
         runs = ready.shared.batch(asked.inputs)
+        base = ready.task.values(runs.plain, asked).numpy()
         sets = single_sets(ready)
         found = np.empty((count, len(self.modes), len(sets)))
         order = sorted(range(len(sets)), key=lambda n: sets[n][0].layer)  # runs of a layer share most
@@ -193,7 +195,7 @@ class AblationMap(AblationStudy):
                 off = Ablation([sets[n]], mode, ready.means)
                 output = runs.edited(off, off.layers)
                 found[:, m, n] = ready.task.values(output, asked).numpy()
-        return ready.task.values(runs.plain, asked).numpy(), found.reshape(count, -1)
+        return base, found.reshape(count, -1)
 
     def second(self, sums: Sums, model: Model) -> Study | None:
         """Heads removed together, in the orders that even examples tell."""

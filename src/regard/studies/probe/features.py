@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.capture.finite import require_finite_output
 from regard.capture.tiers import undisturbed
 from regard.corpus.aligning import NONE, WordMaps, have_pieces, word_pieces
 from regard.corpus.batches import Item, Tally, grouped, window_of
@@ -160,9 +161,9 @@ def _batch(model: Model, items: Sequence[Item], made: Features, read: Read) -> N
         inputs["output_hidden_states"] = True
     with naming(items):
         output = model.stream(inputs, book, taker)
+        states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
     maps = taker.stacked(model)  # (B, W, W, heads)
     made.heads = tuple(taker.heads)
-    states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
     if made.hidden is not None and states is None:
         made.no_hidden = f"{model.name} does not give its hidden states"
         made.hidden.close()
@@ -232,4 +233,7 @@ def _hidden(model: Model, output: Any, inputs: Mapping[str, Any], words: WordMap
     states = getattr(output, "encoder_hidden_states" if model.is_encoder_decoder else "hidden_states", None)
     if not states or any(state.ndim != 3 for state in states):
         return None
-    return torch.stack([words.averaging @ state.float().cpu() for state in states]).numpy()
+    found = torch.stack([words.averaging @ state.float().cpu() for state in states], dim=1)  # (B, 1 + layers, W, d)
+    for layer in range(found.shape[1]):
+        require_finite_output(found[:, layer], f"the hidden state after layer {layer} of {len(states) - 1}")
+    return found.transpose(0, 1).numpy()
