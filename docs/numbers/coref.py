@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,16 +82,14 @@ def _bias(found: dict[str, Any]) -> str:
                 *(f"{_with(row)} ({_heads(row)}); {_percent(row['control'])}" for row in best),
             ]
         )
-    for name in BIAS:
+    for candidates, name in (("mention heads", "the two occupations"), ("all words", "all words")):
+        for head in BIAS:
+            rows.append([f"gap pro − anti, {name}: head {head}", *(_one_gap(one, candidates, head) for one in types)])
         rows.append(
-            [
-                f"gap pro − anti, the two occupations: head {name.replace('-', '.')}",
-                *(_one_gap(one, name) for one in types),
-            ]
+            [f"largest of any head, {name}: random; shuffled weights", *(_control_gaps(one, candidates) for one in types)]
         )
     asked = " and ".join(f"{_best(one, 'all words', 'all')['questions']:,}" for one in types)
-    largest = [text for one in types for text in one["findings"] if "largest gap" in text and "mention heads" in text]
-    listed = "\n".join(f"- type {n}: {text}" for n, text in enumerate(largest, 1))
+    listed = "\n".join(f"- Type {n}, {text}" for n, one in enumerate(types, 1) for text in _clear(one))
     return f"{asked} pronouns.\n\n{table(['', 'type 1', 'type 2'], rows)}\n\n{listed}"
 
 
@@ -143,9 +142,22 @@ def _of_set(found: dict[str, Any], groups: list[str], candidates: str) -> list[l
     ]
 
 
-def _one_gap(found: dict[str, Any], name: str) -> str:
+def _clear(found: dict[str, Any]) -> list[str]:
+    """How many heads have a gap whose interval is without 0, beside the controls."""
+    before = "encoder, pro minus anti, "
+    return [text.removeprefix(before) for text in found["findings"] if "have an interval without 0" in text]
+
+
+def _control_gaps(found: dict[str, Any], candidates: str) -> str:
+    """The largest gap of any head in the draws of random weights, and in shuffled ones."""
+    (told,) = (text for text in _clear(found) if text.startswith(f"{candidates}: "))
+    *random, shuffled = map(float, re.findall(r"the largest ([0-9.]+) points", told))
+    return f"{min(random):.1f} to {max(random):.1f}; {shuffled:.1f}"
+
+
+def _one_gap(found: dict[str, Any], candidates: str, name: str) -> str:
     layer, head = map(int, name.split("-"))
-    row = next(r for r in found["gaps"] if (r["candidates"], r["layer"], r["head"]) == ("mention heads", layer, head))
+    row = next(r for r in found["gaps"] if (r["candidates"], r["layer"], r["head"]) == (candidates, layer, head))
     return span(100 * row["gap"], 100 * row["low"], 100 * row["high"])
 
 

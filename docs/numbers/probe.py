@@ -21,6 +21,7 @@ MEASURES = {
     "UUAS": "structural, UUAS",
     "DSpr": "structural, Spearman",
 }
+STARS = ("UUAS", "DSpr")  # their control task needs no memory
 
 
 class Numbers:
@@ -44,6 +45,11 @@ class Numbers:
     def gain(self, measure: str, of: str) -> str:
         """A difference of scores, in points."""
         return f"{100 * self.above.value[measure, of]:.1f}"
+
+    def remembered(self, measure: str) -> str:
+        """What the control task is above what takes no memory, in points."""
+        simple = max(self.values.value[measure, f"control task, {of}"] for of in ("majority", "distance"))
+        return f"{100 * (self.values.value[measure, 'control task'] - simple):.1f}".replace("-", "−")
 
     def spread(self, measure: str) -> str:
         """The standard deviation between training runs, in points."""
@@ -88,7 +94,7 @@ def selectivity(numbers: Numbers) -> str:
             said,
             numbers.short(m, "model"),
             numbers.short(m, "control task"),
-            f"**{numbers.whole(m, 'selectivity')}**",
+            f"**{numbers.whole(m, 'selectivity')}**" if m not in STARS else "n/a",
             numbers.short(m, "distance"),
             numbers.short(m, "control task, distance"),
             numbers.short(m, "control task, majority"),
@@ -96,7 +102,11 @@ def selectivity(numbers: Numbers) -> str:
         for m, said in MEASURES.items()
     ]
     head = ["%", "task", "control", "selectivity", "distance: task", "distance: control", "majority: control"]
-    return table(head, rows)
+    star = numbers.short("UUAS", "control task, majority")
+    return (
+        f"{table(head, rows)}\n\nSelectivity of the structural probe is n/a: a star, all words on the first or the last "
+        f"one,\nhas {star} % of the edges of its control task (its majority) and remembers nothing."
+    )
 
 
 def papers(numbers: Numbers) -> str:
@@ -126,10 +136,11 @@ def by(numbers: Numbers, what: str) -> str:
 def read(numbers: Numbers) -> str:
     """What was read and left out."""
     told, tally = numbers.found["sentences"], numbers.found["tally"]
+    drawn = "documents" if tally["documented"] else "sentences"
     return (
         f"Learned from {told['training']:,} sentences, stopped by {told['development']:,} more of the same file\n"
         f"(in the first run; the others by others), tested on {told['test']:,} of the other file; 95 % intervals over\n"
-        f"sentences and training runs in brackets. {told['short']:,} of {tally['examples']:,} sentences have fewer\n"
+        f"{drawn} and training runs in brackets. {told['short']:,} of {tally['examples']:,} sentences have fewer\n"
         f"than two words, {told['lost']:,} of {told['words']:,} words no piece; both are left out. Layer\n"
         f"{numbers.found['chosen layer']} was chosen for the structural probe."
     )
@@ -146,15 +157,14 @@ def says(numbers: Numbers) -> str:
         f"{short('dependency', 'model')} % is distance, though: random pairs are far apart, dependencies are not.\n"
         f"- **It knows the relation even better**: distance tells {short('relation', 'distance')} % of them, attention "
         f"{short('relation', 'model')} %.\n"
-        "- **What attention remembers of words is little**: on the control task it is right in "
+        "- **How much may be remembered words**: on the control task it is right in "
         f"{short('dependency', 'control task')}, {short('relation', 'control task')} and\n  "
         f"{short('UAS', 'control task')} %, where always saying the same gives "
         f"{short('dependency', 'control task, majority')}, {short('relation', 'control task, majority')} and "
-        f"{short('UAS', 'control task, majority')} %. Distance alone gives "
-        f"{short('dependency', 'control task, distance')}, {short('relation', 'control task, distance')} and\n  "
-        f"{short('UAS', 'control task, distance')} % there.\n"
-        f"- **Hidden states remember more**: the structural probe finds {short('UUAS', 'control task')} % of the edges "
-        f"of its control task, where\n  hanging all words on one end gives {short('UUAS', 'control task, majority')} %."
+        f"{short('UAS', 'control task, majority')} %\n  and distance alone "
+        f"{short('dependency', 'control task, distance')}, {short('relation', 'control task, distance')} and "
+        f"{short('UAS', 'control task, distance')} %: {numbers.remembered('dependency')}, "
+        f"{numbers.remembered('relation')} and {numbers.remembered('UAS')} points\n  more than the better of the two."
     )
 
 

@@ -83,26 +83,34 @@ def _english(found: dict[str, Any]) -> str:
     columns = ["relation", "Stanford", "head (from 0)", "accuracy, %", "best offset, %", "gain, points"]
     columns += ["random; shuffled weights, %", "Clark: BERT-base, PTB"]
     lost = ", ".join(name for name, row in rows.items() if name != "all" and row["beats it"] == "no")
+    worse = ", ".join(name for name, row in rows.items() if name != "all" and row["gain high"] < 0)
     directions = {row["head"].partition(" ")[2] for name, row in rows.items() if name in SHOWN}
     return f"""
-{found["sentences"]:,} sentences, {rows["all"]["instances"]:,} words, {len(rows) - 1} relations. **{beaten} of {len(rows) - 1} have a head that
+{found["sentences"]:,} sentences, {rows["all"]["instances"]:,} words, {len(rows) - 1} relations; {_without(found)}. **{beaten} of {len(rows) - 1} have a head that
 beats the best fixed offset by more than the interval; of random and shuffled weights, {control}.**
 
 {table(columns, lines)}
 
 Directions of the heads in this table: {", ".join(sorted(directions))}. Relations where no head beats the offset are as much part of the
-answer: {lost}.
+answer: {lost}. By its interval the best head is worse than the offset for {worse or "none"}.
 """
 
 
 def _chinese(found: dict[str, Any]) -> str:
     every, tree = _rows(found)["all"], found["trees"][0]
-    pieces = next(text for text in found["cautions"] if "no piece of their own" in text)
     return f"""
-On {found["sentences"]:,} Chinese sentences: {pieces} Of the {every["instances"]:,} that are left, all relations together come to
+On {found["sentences"]:,} Chinese sentences {_without(found)}, and so are the words that hang on them. Of the {every["instances"]:,} that are left, all relations together come to
 {span(every["accuracy"], every["low"], every["high"])} % against {every["baseline"]:.1f} % for the best offset and {every["control"]:.1f} % for random
 weights; the undirected trees have {tree["UUAS"]:.1f} % of the true edges, the chain of neighbours {tree["chain of neighbours"]:.1f} %.
 """
+
+
+def _without(found: dict[str, Any]) -> str:
+    """How many words have no piece of their own."""
+    told = next(text for text in found["cautions"] if "no piece of their own" in text)
+    words = re.match(r"([0-9,]+ of [0-9,]+ words)", told)
+    assert words is not None
+    return f"{words[1]} have no piece of their own and are left out"
 
 
 def _tutorial(found: dict[str, Any]) -> str:

@@ -113,6 +113,28 @@ def test_the_result_has_every_baseline_and_control(made):
     assert "Before you conclude" in (folder / "report.html").read_text()
 
 
+def test_the_structural_probe_has_no_selectivity_since_a_star_solves_its_control(made):
+    result, folder = made
+    against = result.tables["Against baselines and controls"]
+    selectivity = against[against["of"].str.startswith("selectivity")].set_index(["measure", "of"])["value"]
+    for measure in ("UUAS", "DSpr"):
+        assert selectivity[measure].isna().all()
+    assert selectivity["UAS"].notna().all()
+    told = [finding for finding in result.findings if "hidden states" in finding]
+    assert len(told) == 2 and all("selectivity n/a: a star on the first or last word" in one for one in told)
+
+
+def test_intervals_are_said_to_be_over_what_is_drawn(made, bert, treebank, tmp_path):
+    def captions(result):
+        return " ".join(caption for caption, _ in result.drawers.values())
+
+    assert "over test sentences and training runs" in captions(made[0])
+    path = tmp_path / "documents.conllu"
+    path.write_text(treebank.read_text("utf-8").replace("# sent_id = doc0", "# newdoc\n# sent_id = doc0"), "utf-8")
+    told = regard.study.probe(bert, path, probes=["selection"], control=False, **QUICK)
+    assert "over test documents and training runs" in captions(told)
+
+
 def test_every_probe_is_trained_with_three_seeds_and_random_weights_are_drawn_as_often(made):
     table = made[0].table.set_index(["measure", "of"])
     for measure in ("dependency", "relation", "UAS", "UUAS", "DSpr"):

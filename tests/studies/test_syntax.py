@@ -238,6 +238,15 @@ def test_words_without_a_piece_are_counted_excluded_and_said(store, bert):
     assert Counted(summed(bert, store)).relations[ALL].total == words - without - headless
 
 
+def test_intervals_are_said_to_be_over_what_is_drawn(store, bert, tmp_path):
+    caption, _ = regard.study.syntax(bert, store, least=1).drawers["relations"]
+    assert "95 % over sentences" in caption
+    path = tmp_path / "documents.conllu"
+    path.write_text(store.read_text("utf-8").replace("# text", "# newdoc\n# text"), "utf-8")
+    caption, _ = regard.study.syntax(bert, path, least=1).drawers["relations"]
+    assert "95 % over documents" in caption
+
+
 def test_a_treebank_of_characters_the_tokenizer_drops_is_refused(tmp_path, bert):
     path = written(tmp_path / "greek.conllu", "1 γάτα 2 nsubj NOUN\n2 κάθεται 0 root VERB")
     with pytest.raises(ValueError, match="no word of the treebank has a piece of its own"):

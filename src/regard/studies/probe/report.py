@@ -6,7 +6,7 @@ Enters: sums of the test sentences. Leaves: a `Result`: a row per probe, measure
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,8 @@ _AGAINST = {  # name -> what is above what
     f"above {RANDOM}": ("model", RANDOM),
     f"above {SHUFFLED}": ("model", SHUFFLED),
 }
+_SELECTIVITY = ("selectivity", "selectivity of distance")
+NO_SELECTIVITY = "a star on the first or last word solves much of its control task and remembers nothing"
 FEWEST_SEEDS = 3  # training runs that an interval needs
 _NUMBERS = ("value", "low", "high", "spread", "runs", "count")
 _COLUMNS = ("probe", "measure", "of", *_NUMBERS)
@@ -90,12 +92,25 @@ def _differences(scores: ProbeScores, measures: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        _row(m, name, scores.difference(f"{m}/{one}", f"{m}/{other}"))
+        _row(m, name, _difference(scores, m, name, one, other))
         for m in measures
         for name, (one, other) in _AGAINST.items()
         if f"{m}/{one}" in scores and f"{m}/{other}" in scores
     ]
     return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+def _difference(scores: ProbeScores, measure: str, name: str, one: str, other: str) -> Value:
+    """What one is above the other; no number where that would not say what its name does."""
+    found = scores.difference(f"{measure}/{one}", f"{measure}/{other}")
+    if name in _SELECTIVITY and not _selective(measure):
+        return replace(found, value=np.nan, low=np.nan, high=np.nan, spread=np.nan)
+    return found
+
+
+def _selective(measure: str) -> bool:
+    """Whether the control task of a measure takes memory: that of trees is solved in large part by one star."""
+    return not measure.startswith("structural/")
 
 
 def _relations(scores: ProbeScores) -> pd.DataFrame:
@@ -130,7 +145,8 @@ def chosen_layer(scores: ProbeScores, of: str = "model") -> int:
 
 
 def _drawers(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, Any]) -> dict[str, Any]:
-    basis = "bars: 95 % over test sentences and training runs"
+    drawn = "documents" if meta["tally"]["documented"] else "sentences"
+    basis = f"bars: 95 % over test {drawn} and training runs"
     found: dict[str, tuple[str, Callable[[], Picture]]] = {
         "probes": (f"Every probe beside its baselines and controls ({basis}).", lambda: _bars(scores, measures)),
     }
@@ -216,17 +232,21 @@ def _findings(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, A
         return ", ".join(f"{of} {scores.value(f'{measure}/{of}').value:.3f}" for of in there)
 
     for measure in measures:
-        value, selective = (
-            scores.value(f"{measure}/model"),
-            scores.difference(f"{measure}/model", f"{measure}/{_TASK}"),
-        )
+        value = scores.value(f"{measure}/model")
         where = f" (layer {chosen_layer(scores)}, rank {max(meta['settings']['ranks'])})" if "struct" in measure else ""
         said.append(
             f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; "
-            f"{told(measure, _OF[1:])}. {told(measure, _ON_CONTROL).capitalize()}; selectivity {selective.value:.3f}"
-            f"{between(selective.low, selective.high, '.3f')}."
+            f"{told(measure, _OF[1:])}. {told(measure, _ON_CONTROL).capitalize()}; "
+            f"{_selectivity(scores, measure)}."
         )
     return said
+
+
+def _selectivity(scores: ProbeScores, measure: str) -> str:
+    if not _selective(measure):
+        return f"selectivity n/a: {NO_SELECTIVITY}"
+    above = scores.difference(f"{measure}/model", f"{measure}/{_TASK}")
+    return f"selectivity {above.value:.3f}{between(above.low, above.high, '.3f')}"
 
 
 def _cautions(scores: ProbeScores, meta: Mapping[str, Any]) -> list[str]:

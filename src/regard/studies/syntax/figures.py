@@ -58,7 +58,7 @@ def gain_picture(bests: Sequence[Best], controls: Controlled) -> Picture:
     axes.set_axisbelow(True)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    axes.legend(fontsize=7, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+    drawn.legend(fontsize=7, frameon=False, ncols=4, loc="outside upper center")
     return Picture(drawn)
 
 

@@ -45,7 +45,7 @@ def syntax_result(sums: Sums, context: StudyContext, least: int) -> Result:
         title=f"Which heads of {context.model.name} know grammar",
         table=head_table(counted, names),
         meta=context.meta(),
-        drawers=_drawers(counted, bests, controls),
+        drawers=_drawers(counted, bests, controls, "documents" if context.tally.documented else "sentences"),
         findings=_findings(counted, bests, beaten, controls, others, least, context),
         cautions=[*context.cautions(), *_cautions(sums)],
         tables=tables,
@@ -164,10 +164,10 @@ def _names_table(counted: Counted) -> pd.DataFrame:
 # -- figures and sentences -----------------------------------------------------------------------------------
 
 
-def _drawers(counted: Counted, bests: list[Best], controls: Controlled) -> dict[str, Any]:
+def _drawers(counted: Counted, bests: list[Best], controls: Controlled, drawn: str) -> dict[str, Any]:
     drawers: dict[str, Any] = {
         "relations": (
-            "Held-out accuracy of the best head of each relation (95 % over sentences), the best fixed offset, and the "
+            f"Held-out accuracy of the best head of each relation (95 % over {drawn}), the best fixed offset, and the "
             "best head of random weights (mean and range over draws) and of shuffled ones where controls were run.",
             lambda: gain_picture(bests, controls),
         )
