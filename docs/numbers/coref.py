@@ -86,7 +86,10 @@ def _bias(found: dict[str, Any]) -> str:
         for head in BIAS:
             rows.append([f"gap pro − anti, {name}: head {head}", *(_one_gap(one, candidates, head) for one in types)])
         rows.append(
-            [f"largest of any head, {name}: random; shuffled weights", *(_control_gaps(one, candidates) for one in types)]
+            [
+                f"largest of any head, {name}: random; shuffled weights",
+                *(_control_gaps(one, candidates) for one in types),
+            ]
         )
     asked = " and ".join(f"{_best(one, 'all words', 'all')['questions']:,}" for one in types)
     listed = "\n".join(f"- Type {n}, {text}" for n, one in enumerate(types, 1) for text in _clear(one))

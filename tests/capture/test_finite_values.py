@@ -125,7 +125,11 @@ def test_the_ablation_of_a_classifier_stops_and_names_the_example(wordpiece, tmp
 
 def test_states_that_a_probe_would_read_are_refused(wordpiece, tmp_path):
     path = tmp_path / "small.conllu"
-    lines = ["1\tthe\t_\tX\t_\t_\t2\tdet\t_\t_", "2\tcat\t_\tX\t_\t_\t3\tnsubj\t_\t_", "3\tsat\t_\tX\t_\t_\t0\troot\t_\t_"]
+    lines = [
+        "1\tthe\t_\tX\t_\t_\t2\tdet\t_\t_",
+        "2\tcat\t_\tX\t_\t_\t3\tnsubj\t_\t_",
+        "3\tsat\t_\tX\t_\t_\t0\troot\t_\t_",
+    ]
     path.write_text("\n".join(["# text = the cat sat", *lines, "", ""]) * 8)
     message = r"^example \d \(counted from 0\): the hidden state after layer 2 of 2 is not finite"
     with pytest.raises(ValueError, match=message):

@@ -73,6 +73,43 @@ def test_over_a_corpus_the_same_rule_holds():
     assert found == [(0, "previous token"), (1, PIECES), (1, "same word")]
 
 
+def parallel_pair(rng):
+    """Two sentences built alike: some words of the second are those of the first, at the same places."""
+    length = int(rng.integers(8, 13))
+    first = [f"w{n}" for n in rng.permutation(30)[:length]]
+    second = [word if rng.random() < 0.8 else f"v{n}" for n, word in enumerate(first)]
+    return ["[CLS]", *first, "[SEP]", *second, "[SEP]"], length
+
+
+def offset_head(count, offset):
+    """Every token looks so far ahead; where there is nothing, at itself."""
+    rows = np.arange(count)
+    keys = rows + offset
+    return np.eye(count)[np.where((keys >= 0) & (keys < count), keys, rows)]
+
+
+def test_heads_of_one_offset_are_not_named_after_equal_words_in_parallel_sentences():
+    rng = np.random.default_rng(0)
+    named = heads = 0
+    for _ in range(60):
+        texts, length = parallel_pair(rng)
+        step = length + 1  # from a word to its like
+        offsets = (step, -step, int(rng.integers(2, step)), -int(rng.integers(2, step)))
+        maps = np.stack([offset_head(len(texts), offset) for offset in offsets])
+        found = Trace.from_maps(maps[None], texts).patterns()
+        named += len({f.head for f in found if f.pattern.startswith("same word")})
+        heads += len(maps)
+    assert named <= 0.02 * heads
+
+
+def test_a_head_of_equal_words_is_named_in_parallel_sentences():
+    texts, _ = parallel_pair(np.random.default_rng(1))
+    same = np.array([[a == b and i != j for j, b in enumerate(texts)] for i, a in enumerate(texts)], float)
+    same[[text == "[SEP]" for text in texts]] = 0
+    maps = np.where(same.any(-1, keepdims=True), same, np.eye(len(texts)))
+    assert "same word" in {f.pattern for f in Trace.from_maps(maps[None, None], texts).patterns()}
+
+
 def with_the_rest(rows):
     """Every other pattern, of which the heads show nothing."""
     there = {row["measure"] for row in rows}

@@ -48,9 +48,7 @@ def require_finite(named: NamedOperation, book: Book) -> None:
         _refuse(named, book, ~torch.isfinite(operation.v).all(-1), keys, "value vectors are")
 
 
-def _refuse(
-    named: NamedOperation, book: Book, broken: torch.Tensor, real: torch.Tensor | None, what: str
-) -> None:
+def _refuse(named: NamedOperation, book: Book, broken: torch.Tensor, real: torch.Tensor | None, what: str) -> None:
     """Name the first head of (B, heads, positions) that is broken at a real position, if one is."""
     if real is not None:
         broken &= real[:, None].to(broken.device)

@@ -15,7 +15,7 @@ from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, res
 from regard.measures.reading import Reading
 from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, USUAL, Pattern
-from regard.patterns.naming import FLOOR, own_name
+from regard.patterns.naming import FLOOR, beyond_one_offset, own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 from regard.trace.places import Array
@@ -67,8 +67,9 @@ def _findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
             continue
         counted = rows.rows.counted[number]
         mass, hit = rows.rows.mass[number][chosen][:, counted], rows.rows.hit[number][chosen][:, counted]
-        sure = _sure(mass, rows.rows.chance[number][counted])
         places = np.flatnonzero(counted)
+        sure = _sure(mass, rows.rows.chance[number][counted])
+        sure &= beyond_one_offset(pattern.name, hit, rows.strongest[chosen][:, places], places)
         for row in np.flatnonzero(sure):
             index = int(chosen[row])
             best = _best_rows(mass[row], hit[row], places, rows.strongest[index])

@@ -1,6 +1,6 @@
 """Whether a head that reaches a pattern is to be called after it, or does something simpler that would reach it too.
 
-Enters: lifts of heads. Leaves: booleans.
+Enters: lifts of heads; the strongest keys of their rows. Leaves: booleans.
 """
 
 from __future__ import annotations
@@ -13,8 +13,25 @@ from regard.trace.places import Array
 
 FLOOR = 0.1  # lift that a name must be sure of: the lower end of its interval
 ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
+_AT_ANY_DISTANCE = ("same word", "same word in the other sentence")
 _NEIGHBOURS = ("previous token", "next token")
 _OFTEN_NEIGHBOURS = ("other pieces of the word", "related word")  # heads that look at neighbours find many of these
+
+
+def beyond_one_offset(name: str, hit: Array, strongest: Array, queries: Array) -> Array:
+    """(F,) whether no single key - query explains as many rows of one text as equal words do; hit is (F, rows).
+
+    In sentences built alike equal words stand at equal distances, so that a head of a fixed offset meets them. A
+    corpus has many distances: there the interval tells. Rows that look at the token itself say nothing here.
+    """
+    if name not in _AT_ANY_DISTANCE:
+        return np.ones(len(hit), bool)
+    offsets = np.asarray(strongest - queries)  # (F, rows)
+    away = offsets != 0
+    most = np.array(
+        [np.unique(row[some], return_counts=True)[1].max(initial=0) for row, some in zip(offsets, away, strict=True)]
+    )
+    return np.asarray(((hit & away).sum(axis=-1) > most) | (most == 0))
 
 
 def own_name(name: str, lift_of: Callable[[str], Array]) -> Array:
