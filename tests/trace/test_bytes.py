@@ -1,7 +1,7 @@
 """Pieces that are parts of characters: how they are shown, and the words they make."""
 
 import pytest
-from tokenizers import Tokenizer, decoders, models, normalizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from regard.models.prepare import encode
@@ -39,6 +39,18 @@ def test_words_are_made_of_their_characters(name, text, request):
     expected = [character for character in text if character != " "]
     assert words(encoded.side) == expected
     assert words(answer_side(tokenizer, encoded.ids, "text")) == expected
+
+
+def test_bytes_of_a_character_that_a_unigram_tokenizer_does_not_know_are_one_character():
+    pieces = [("<unk>", 0.0), ("▁", -1.0), ("a", -1.0), ("b", -1.0), *((f"<0x{byte:02X}>", -9.0) for byte in range(256))]
+    backend = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=True))
+    backend.pre_tokenizer = pre_tokenizers.Metaspace()
+    backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="<unk>")
+    encoded = encode(tokenizer, "a 界 b")
+    assert len(encoded.ids) > 5  # bytes
+    assert words(encoded.side) == ["a", "界", "b"]
+    assert words(answer_side(tokenizer, encoded.ids, "text")) == ["a", "界", "b"]
 
 
 def test_pieces_of_a_character_are_numbered_by_the_character(bytelevel):

@@ -27,6 +27,7 @@ def words(trace):
         ["<s>", "Ġfresh", "Ġstraw", "berries", ".", "</s>"],
         ["<s>", "▁fresh", "▁straw", "berries", ".", "</s>"],
         ["<|endoftext|>", "fresh", " straw", "berries", ".", "<|endoftext|>"],
+        ["<|startoftext|>", "fresh</w>", "straw", "berries</w>", ".</w>", "<|endoftext|>"],
     ],
 )
 def test_pieces_are_put_together_by_the_marks_of_tokenizers(tokens):

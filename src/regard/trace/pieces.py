@@ -15,6 +15,7 @@ from regard.trace.tokens import Segment, Side, Token, is_special, part_of_charac
 LOST = "\ufffd"  # how a character is shown whose bytes are not all there
 _STARTS = ("Ġ", "▁", " ")  # what tokenizers put before a piece that begins a word
 _INNER = "##"  # what WordPiece puts before one that does not
+_END = "</w>"  # what CLIP's BPE puts behind one that ends a word
 
 
 def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None = None) -> Side:
@@ -97,13 +98,18 @@ def side_of_texts(texts: Sequence[str], name: str = "encoder") -> Side:
 
 def _side_of(texts: Sequence[str], special: Sequence[bool], name: str) -> Side:
     plain = [text for text, mark in zip(texts, special, strict=True) if not mark]
+    ended = any(text.endswith(_END) for text in plain)
     start = next((mark for mark in _STARTS if any(text.startswith(mark) and text != mark for text in plain)), None)
     if start is not None:
         texts = [text if mark else text.replace(start, " ") for text, mark in zip(texts, special, strict=True)]
         pieces = list(texts)
+    elif ended:
+        begins = [True, *(mark or text.endswith(_END) for text, mark in zip(texts, special, strict=True))]
+        texts = [text if mark else text.removesuffix(_END) for text, mark in zip(texts, special, strict=True)]
+        pieces = [f" {text}" if first else text for text, first in zip(texts, begins, strict=False)]
     else:
         pieces = [text.removeprefix(_INNER) if text.startswith(_INNER) else f" {text}" for text in texts]
-    pieced = start is not None or any(text.startswith(_INNER) for text in plain)
+    pieced = start is not None or ended or any(text.startswith(_INNER) for text in plain)
     words = _words_of(pieces, special) if pieced else list(range(len(texts)))
     tokens = tuple(Token(text, word=n, special=mark) for text, n, mark in zip(texts, words, special, strict=True))
     return Side(name, tokens, (Segment("A", 0, len(tokens)),))
