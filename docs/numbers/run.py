@@ -6,6 +6,8 @@
 
 Each script beside this one has `measure(data)`, which returns plain data, and `blocks(found)`, which makes of it the
 parts of the pages. What was measured is kept in found/NAME.json. Corpora are read from ../shared/data.
+
+Tables that take hours have a script of their own: docs/experiments/ablation.py (how-to/does-removing-heads-help.md).
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ def main() -> None:
         for page, parts in script.blocks(found(name)).items():
             for block, markdown in parts.items():
                 blocks.write(page, block, markdown)
+    if not given.names and not given.write:
+        print("not measured here: docs/how-to/does-removing-heads-help.md (python docs/experiments/ablation.py)")
 
 
 def load(name: str) -> ModuleType:

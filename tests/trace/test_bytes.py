@@ -42,7 +42,13 @@ def test_words_are_made_of_their_characters(name, text, request):
 
 
 def test_bytes_of_a_character_that_a_unigram_tokenizer_does_not_know_are_one_character():
-    pieces = [("<unk>", 0.0), ("▁", -1.0), ("a", -1.0), ("b", -1.0), *((f"<0x{byte:02X}>", -9.0) for byte in range(256))]
+    pieces = [
+        ("<unk>", 0.0),
+        ("▁", -1.0),
+        ("a", -1.0),
+        ("b", -1.0),
+        *((f"<0x{byte:02X}>", -9.0) for byte in range(256)),
+    ]
     backend = Tokenizer(models.Unigram(pieces, unk_id=0, byte_fallback=True))
     backend.pre_tokenizer = pre_tokenizers.Metaspace()
     backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
