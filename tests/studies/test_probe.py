@@ -114,7 +114,7 @@ def test_the_result_has_every_baseline_and_control(made):
 
 
 def test_the_structural_probe_has_no_selectivity_since_a_star_solves_its_control(made):
-    result, folder = made
+    result, _ = made
     against = result.tables["Against baselines and controls"]
     selectivity = against[against["of"].str.startswith("selectivity")].set_index(["measure", "of"])["value"]
     for measure in ("UUAS", "DSpr"):
