@@ -43,7 +43,7 @@ _AGAINST = {  # name -> what is above what
     f"above {RANDOM}": ("model", RANDOM),
     f"above {SHUFFLED}": ("model", SHUFFLED),
 }
-_SELECTIVITY = ("selectivity", "selectivity of distance")
+_WITHOUT_MEMORY = "structural/"  # probes whose control task takes none
 NO_SELECTIVITY = "a star on the first or last word solves much of its control task and remembers nothing"
 FEWEST_SEEDS = 3  # training runs that an interval needs
 _NUMBERS = ("value", "low", "high", "spread", "runs", "count")
@@ -103,14 +103,9 @@ def _differences(scores: ProbeScores, measures: Sequence[str]) -> pd.DataFrame:
 def _difference(scores: ProbeScores, measure: str, name: str, one: str, other: str) -> Value:
     """What one is above the other; no number where that would not say what its name does."""
     found = scores.difference(f"{measure}/{one}", f"{measure}/{other}")
-    if name in _SELECTIVITY and not _selective(measure):
+    if name.startswith("selectivity") and measure.startswith(_WITHOUT_MEMORY):
         return replace(found, value=np.nan, low=np.nan, high=np.nan, spread=np.nan)
     return found
-
-
-def _selective(measure: str) -> bool:
-    """Whether the control task of a measure takes memory: that of trees is solved in large part by one star."""
-    return not measure.startswith("structural/")
 
 
 def _relations(scores: ProbeScores) -> pd.DataFrame:
@@ -243,7 +238,7 @@ def _findings(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, A
 
 
 def _selectivity(scores: ProbeScores, measure: str) -> str:
-    if not _selective(measure):
+    if measure.startswith(_WITHOUT_MEMORY):
         return f"selectivity n/a: {NO_SELECTIVITY}"
     above = scores.difference(f"{measure}/model", f"{measure}/{_TASK}")
     return f"selectivity {above.value:.3f}{between(above.low, above.high, '.3f')}"

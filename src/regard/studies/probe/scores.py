@@ -16,7 +16,7 @@ from regard.measures.intervals import GROUPS, clusters_of, interval, resampled
 
 @dataclass(frozen=True)
 class Value:
-    """A number, its interval over documents (or sentences) and runs, the spread of runs, and how many things it is a share of."""
+    """A number, its interval over documents and runs, the spread of runs, and how many things it is a share of."""
 
     value: float
     low: float
