@@ -123,9 +123,8 @@ class Collected:
         sentences = [sentence_of(item.example) for item in items]
         kept, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
         made = self.features
-        targets = (
-            [item.example.text for item in items] if model.is_encoder_decoder else None
-        )  # no generation for nothing
+        # a decoder is given the text: nothing is generated for nothing
+        targets = [item.example.text for item in items] if model.is_encoder_decoder else None
         inputs, book = model._engine.collate([item.encoded for item in items], targets)
         taker = _Taker(
             WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model
@@ -134,9 +133,9 @@ class Collected:
             inputs["output_hidden_states"] = True
         with naming(items):
             output = model._engine.stream(inputs, book, taker)
+            states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
         maps = taker.stacked(model)  # (B, W, W, heads)
         made.heads = tuple(taker.heads)
-        states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
         if made.hidden is not None and states is None:
             made.no_hidden = f"{model.name} does not give its hidden states"
             made.hidden.close()
