@@ -10,6 +10,7 @@ export const golden = (): Page => decode(bytes());
 
 export interface Reference {
   attention: number[][][][]; // site, head, query, key
+  measures: Record<"measures" | "chance", Record<string, number | null>>[][]; // site, head: of regard.measures
   words: number[][][]; // head, word, word: contributions of the first site
 }
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { axisOf, hasWords, positionOf, visible } from "../src/compute/axis";
-import { digest } from "../src/compute/digest";
+import { digest, MEASURES } from "../src/compute/digest";
 import { gather, MOST } from "../src/compute/links";
 import { Tiles } from "../src/compute/tiles";
 import { fromHash, toHash } from "../src/state/address";
 import { type Selection, Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
 import { preferred, say } from "../src/words";
-import { golden } from "./golden";
+import { golden, reference } from "./golden";
 
 const store = () => new Store(golden(), "light", "en", VIEWS);
 
@@ -124,23 +124,28 @@ test("links are those above the threshold, and no more than can be drawn", () =>
   expect(Math.min(...most.weight.subarray(0, MOST))).toBeGreaterThan(0.9);
 });
 
-test("a digest measures what a map shows", () => {
+test("a digest has the numbers that regard.measures has of every head", () => {
   const s = store();
-  const lens = s.lens(0, s.page.sites[3]);
-  const { measures, chance, size } = finish(digest(lens));
-  expect(size).toEqual([5, 5]);
-  const rows = Array.from({ length: 5 }, (_, p) => Array.from(lens.row(p)));
-  const share = (row: number[], p: number) => row[p] / row.reduce((a, b) => a + b);
-  const previous = [1, 2, 3, 4].reduce((sum, p) => sum + share(rows[p], p - 1), 0) / 4;
-  expect(measures.previous).toBeCloseTo(previous, 4);
-  expect(chance.previous).toBeCloseTo((1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 4, 6);
-  const entropy =
-    rows.reduce(
-      (sum, row) =>
-        sum - row.reduce((h, _, p) => h + (row[p] ? share(row, p) * Math.log(share(row, p)) : 0), 0),
-      0,
-    ) / 5;
-  expect(measures.entropy).toBeCloseTo(entropy, 3);
+  const expected = reference(s.page).measures;
+  for (const [number, site] of s.page.sites.entries())
+    for (const index of site.heads.keys()) {
+      const found = finish(digest(s.lenses.of(site, index, s.look.value)));
+      for (const part of ["measures", "chance"] as const)
+        for (const name of MEASURES) {
+          const wanted = expected[number][index][part][name] ?? Number.NaN;
+          const close = name === "entropy" ? 3 : 5; // its logarithm is looked up in a table
+          if (Number.isNaN(wanted)) expect(found[part][name], `${number} ${index} ${name}`).toBeNaN();
+          else expect(found[part][name], `${number} ${index} ${name}`).toBeCloseTo(wanted, close);
+        }
+    }
+});
+
+test("words and contributions are not measured", () => {
+  const s = store();
+  for (const look of [{ level: "words" }, { carry: "contributions" }] as const) {
+    const lens = s.lenses.of(s.page.sites[0], 0, { ...s.look.value, ...look });
+    expect(finish(digest(lens)).measures.entropy).toBeNaN();
+  }
 });
 
 test("tiles refine to the largest of their values", () => {

@@ -11,12 +11,13 @@ import { told } from "../src/frame/report";
 import { add, preferred, say } from "../src/words";
 import { APP } from "../src/words/app";
 import { PAGE } from "../src/words/page";
+import { PATTERNS } from "../src/words/patterns";
 import { SENTENCES } from "../src/words/sentences";
 import { STEPS } from "../src/words/steps";
 import { WALK } from "../src/words/walk";
 import { golden } from "./golden";
 
-const PARTS: Record<string, readonly [string, string]>[] = [PAGE, APP, WALK, STEPS, SENTENCES];
+const PARTS: Record<string, readonly [string, string]>[] = [PAGE, PATTERNS, APP, WALK, STEPS, SENTENCES];
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from regard import measures
 from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, PATTERNS, USUAL
+from regard.patterns.entries import PHRASES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures.md"
 HEADER = """# Measures
@@ -65,7 +66,7 @@ def text(thing: object) -> str:
 def patterns() -> str:
     """The table of patterns, and the types."""
     rows = [f"| {p.name} | {p.phrase.rstrip(',')} | {'—' if p.threshold is None else p.threshold} |" for p in PATTERNS]
-    rows.append(f"| {BAG} | spreads over the words of its own sentence | {USUAL} |")
+    rows.append(f"| {BAG} | {PHRASES[BAG]} | {USUAL} |")
     table = "\n".join(rows)
     return f"""## Patterns
 

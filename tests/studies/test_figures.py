@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import regard
-from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
+from regard.patterns.entries import PATTERN_COLOURS, TYPE_COLOURS
 from regard.studies.figures import (
     bar_picture,
     grid_picture,

@@ -13,6 +13,7 @@ from unittest import mock
 
 import numpy as np
 
+from regard import measures
 from regard.trace.mask import Mask
 from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
@@ -84,6 +85,36 @@ def word_contributions(site: Site, seen: Site, side: Side) -> Any:
     return np.stack(values)
 
 
+def head_measures(trace: Trace, site: Site) -> list[dict[str, dict[str, float | None]]]:
+    """For each head what the page counts itself (frontend/src/digest.ts), and its chance; None where it is n/a."""
+    found = []
+    special = np.array([token.special for token in trace.sides[site.key_side].tokens])
+    for index in range(site.heads):
+        attention = site.attention(index)
+        visible = site.mask.allowed(np.arange(site.queries), np.arange(site.keys), index)
+        seen = np.ones(attention.shape, bool) if visible is None else visible
+        readings = {
+            "first": measures.to_first(attention, visible=seen),
+            "special": measures.to_places(attention, special, visible=seen),
+        }
+        levels = {"entropy": measures.entropy(attention, visible=seen)}
+        if site.query_side == site.key_side:
+            readings |= {
+                "previous": measures.to_previous(attention, visible=seen),
+                "next": measures.to_next(attention, visible=seen),
+                "self": measures.to_self(attention, visible=seen),
+            }
+            levels["distance"] = measures.mean_distance(attention, visible=seen)
+        values = {name: (reading.mass, reading.chance) for name, reading in readings.items()} | levels
+        found.append(
+            {
+                part: {name: None if np.isnan(pair[n]) else round(float(pair[n]), 6) for name, pair in values.items()}
+                for n, part in enumerate(("measures", "chance"))
+            }
+        )
+    return found
+
+
 REPORT = [
     {
         "kind": "encoder",
@@ -102,11 +133,12 @@ def golden() -> bytes:
         seen = decode(encode(trace, report=False))
         reference = {
             "attention": [[site.attention(i).round(7).tolist() for i in range(site.heads)] for site in seen.sites],
+            "measures": [head_measures(seen, site) for site in seen.sites],
             "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
         }
-        measures = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}
+        given = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}
         whole = replace(trace, facts={"model": "golden", "reference": reference})
-        return encode(whole, view="matrix", layer=1, heads=[2], measures=measures, report=REPORT)
+        return encode(whole, view="matrix", layer=1, heads=[2], measures=given, report=REPORT)
 
 
 if __name__ == "__main__":

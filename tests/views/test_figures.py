@@ -11,8 +11,8 @@ from PIL import Image
 
 import regard
 from regard.measures.types import TYPES
-from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
-from regard.patterns.definitions import NAMES
+from regard.patterns.definitions import BAG, NAMES, PATTERNS
+from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
 from regard.trace.trace import Trace
 from regard.views.figures import figure, pooled, readable
 
@@ -98,19 +98,10 @@ def test_head_colours_are_those_of_the_front_end():
     assert json.loads(packaged.read_text()) == listed
 
 
-@pytest.mark.parametrize(("table", "colours"), [("PATTERNS", PATTERN_COLOURS), ("TYPES", TYPE_COLOURS)])
-def test_patterns_and_types_have_the_colours_of_the_page(table, colours):
-    source = (
-        (FRONTEND / "data" / "report.ts")
-        .read_text()
-        .split(f"const {table}: Record<string, string> = {{")[1]
-        .split("}")[0]
-    )
-    assert dict(re.findall(r'"?([^"\n]+?)"?: "(#[0-9A-F]{6})"', source.replace("  ", ""))) == colours
-
-
 def test_every_pattern_and_type_has_a_colour():
-    assert set(PATTERN_COLOURS) == set(NAMES)
+    assert tuple(PATTERN_COLOURS) == tuple(LETTERS) == NAMES
+    assert len(set(LETTERS.values())) == len(NAMES)
+    assert list(PHRASES) == [*(pattern.name for pattern in PATTERNS), BAG]
     assert tuple(TYPE_COLOURS) == TYPES  # figures draw shares in this order
 
 

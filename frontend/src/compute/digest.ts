@@ -1,4 +1,5 @@
-// A whole head in brief, from one pass over its rows: a small picture of its map, and a few plain numbers.
+// A whole head in brief, from one pass over its rows: a small picture of its map, and a few plain numbers. The numbers
+// are those of regard.measures (docs/reference/measures.md), which writes what the tests expect.
 
 import type { Site } from "../data/wire";
 import type { Lens } from "./lens";
@@ -12,7 +13,7 @@ export interface Digest {
   sampled: number; // one row in `sampled` has been computed
   pixels: Float32Array;
   top: number;
-  measures: Record<Measure, number>;
+  measures: Record<Measure, number>; // NaN where no row counts, and for words and contributions
   chance: Record<Measure, number>; // what uniform attention over the keys a row may see would give
 }
 
@@ -36,7 +37,8 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
   const pixels = new Float32Array(size[0] * size[1]);
   const sums = new Sums(lens);
   const sampled = (care === "sample" || care === "sketch") && pool > PAIR;
-  const counted = care === "exact" || care === "sample";
+  const weights = lens.look.level === "tokens" && lens.look.carry === "weights";
+  const counted = weights && (care === "exact" || care === "sample");
   for (let p = 0; p < n; p += sampled ? pool : BAND) {
     const end = Math.min(p + (sampled ? PAIR : BAND), n);
     const band = lens.band(p, end);
@@ -68,7 +70,10 @@ function pooled(values: Float32Array, pixels: Float32Array, width: number, row: 
   }
 }
 
-/** Running sums behind the measures. Each row counts as shares of its sum. */
+const SMOOTH = 1e-4; // of uniform attention, mixed in before the logarithm
+const MOST_CHANCE = 0.5; // a row of which half the visible keys are targets says little
+
+/** Running sums behind the measures. */
 class Sums {
   private readonly mass = zeros();
   private readonly uniform = zeros();
@@ -82,40 +87,49 @@ class Sums {
   }
 
   add(row: number, values: Float32Array): void {
-    let sum = 0;
-    for (const value of values) sum += value;
-    if (sum <= 0) return;
     const seen = keysSeen(this.lens.site, this.lens.index, row, values.length);
-    const at = (p: number) => (p >= 0 && p < values.length ? values[p] / sum : null);
     if (this.own) {
-      this.count("previous", at(row - 1), 1 / seen);
-      this.count("next", at(row + 1), 1 / seen);
-      this.count("self", at(row), 1 / seen);
+      this.read("previous", [row - 1], values, seen);
+      this.read("next", [row + 1], values, seen);
+      this.read("self", [row], values, seen);
     }
-    this.count("first", at(0), 1 / seen);
-    if (this.specials.length) {
-      const mass = this.specials.reduce((total, p) => total + values[p] / sum, 0);
-      this.count("special", mass, Math.min(1, this.specials.length / seen));
-    }
-    this.spread(row, values, sum, seen);
+    this.read("first", [0], values, seen);
+    this.read("special", this.specials, values, seen);
+    if (seen.count > 1) this.spread(row, values, seen);
   }
 
-  private spread(row: number, values: Float32Array, sum: number, seen: number): void {
-    let logs = 0; // sum of v log2 v
+  /** Attention to target keys, where the row has some and few enough (regard.measures.reading). */
+  private read(name: Measure, targets: number[], values: Float32Array, seen: Seen): void {
+    let mass = 0;
+    let visible = 0;
+    for (const p of targets) {
+      mass += values[p] ?? 0;
+      visible += Number(sees(seen, p));
+    }
+    const chance = visible / Math.max(1, seen.count);
+    if (chance > 0 && chance < MOST_CHANCE) this.count(name, mass, chance);
+  }
+
+  private spread(row: number, values: Float32Array, seen: Seen): void {
+    let sum = 0;
+    for (let j = seen.first; j <= seen.last; j++) sum += values[j];
+    const kept = sum > 0 ? (1 - SMOOTH) / sum : 0; // a sink's part is left out
+    const share = SMOOTH / seen.count;
+    let logs = 0; // sum of p log2 p
     let distance = 0;
-    for (let j = 0; j < values.length; j++) {
-      const value = values[j];
-      if (value <= 0) continue;
-      logs += value * log2(value);
-      distance += value * Math.abs(j - row);
+    let far = 0;
+    for (let j = seen.first; j <= seen.last; j++) {
+      if (!sees(seen, j)) continue;
+      const p = kept * values[j] + share;
+      logs += p * log2(p);
+      distance += values[j] * Math.abs(j - row);
+      far += Math.abs(j - row);
     }
-    const entropy = Math.max(0, Math.log(sum) - (logs / sum) * Math.LN2);
-    this.count("entropy", entropy, Math.log(seen));
-    if (this.own) this.count("distance", distance / sum, 0);
+    this.count("entropy", -logs * Math.LN2, Math.log(seen.count));
+    if (this.own) this.count("distance", distance, far / seen.count);
   }
 
-  private count(name: Measure, mass: number | null, uniform: number): void {
-    if (mass === null) return;
+  private count(name: Measure, mass: number, uniform: number): void {
     this.mass[name] += mass;
     this.uniform[name] += uniform;
     this.rows[name]++;
@@ -133,23 +147,28 @@ class Sums {
 
 const zeros = () => Object.fromEntries(MEASURES.map((name) => [name, 0])) as Record<Measure, number>;
 
-/** How many keys a query may see. */
-function keysSeen(site: Site, index: number, query: number, keys: number): number {
+/** The keys a query may see: from first to last, those with a flag where there are flags. */
+interface Seen {
+  count: number;
+  first: number;
+  last: number;
+  flags: ArrayLike<number> | null;
+}
+
+const sees = ({ first, last, flags }: Seen, key: number): boolean =>
+  key >= first && key <= last && (flags === null || flags[key] !== 0);
+
+function keysSeen(site: Site, index: number, query: number, keys: number): Seen {
   const { left, right, table } = site.mask;
   if (table) {
     const [queries, width] = table.shape.slice(-2);
     const start = ((table.shape.length === 3 ? index * queries : 0) + query) * width;
-    return Math.max(
-      1,
-      table
-        .raw()
-        .subarray(start, start + width)
-        .reduce((sum, seen) => sum + seen, 0),
-    );
+    const flags = table.raw().subarray(start, start + width);
+    return { count: flags.reduce((sum, seen) => sum + seen, 0), first: 0, last: keys - 1, flags };
   }
   const first = left === null ? 0 : Math.max(0, query - left);
   const last = right === null ? keys - 1 : Math.min(keys - 1, query + right);
-  return Math.max(1, last - first + 1);
+  return { count: Math.max(0, last - first + 1), first, last, flags: null };
 }
 
 const FRACTION = 12; // bits of a float's fraction that the logarithm looks up: right to 0.0002

@@ -1,5 +1,6 @@
 // What is known of each head: names, colours and counts of what heads do. Enters: a page's records. Leaves: plain values.
 
+import data from "../../../src/regard/patterns/patterns.json";
 import type { Found, Page, Site } from "./wire";
 
 export interface Cell {
@@ -12,33 +13,14 @@ export type Tint = "pattern" | "type";
 
 export const NONE = ""; // of heads that do nothing that has a name
 
-// The first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers (test/report.test.ts
-// measures it); greys for where attention merely rests. The terminal has the same.
-const PATTERNS: Record<string, string> = {
-  "previous token": "#0072B2",
-  "next token": "#E69F00",
-  itself: "#F0E442",
-  "same word": "#009E73",
-  "same word in the other sentence": "#99B59B",
-  "related word": "#AF41F0",
-  "related word in the other sentence": "#C3AFFF",
-  "other pieces of the word": "#889FC6",
-  delimiter: "#C5CBD4",
-  punctuation: "#C5D083",
-  "first token (sink)": "#4E525B",
-  "repeated token": "#009E73",
-  induction: "#D55E00",
-  "bag of words": "#473599",
-};
-const TYPES: Record<string, string> = {
-  vertical: "#0072B2",
-  diagonal: "#E69F00",
-  "vertical + diagonal": "#009E73",
-  block: "#889FC6",
-  heterogeneous: "#C5CBD4",
-};
+const PATTERNS = coloursOf(data.patterns);
+const TYPES = coloursOf(data.types);
 export const COLOURS = { pattern: PATTERNS, type: TYPES };
 const OTHER = "#A6761D"; // of names that somebody else gave
+
+function coloursOf(entries: { name: string; colour?: string }[]): Record<string, string> {
+  return Object.fromEntries(entries.flatMap(({ name, colour }) => (colour ? [[name, colour]] : [])));
+}
 
 /** The colour of a name. */
 export const colourOf = (tint: Tint, name: string): string => COLOURS[tint][name] ?? OTHER;

@@ -99,6 +99,7 @@ const PLACES: [keyof Digest["measures"], Key][] = [
 
 /** What a digest says; the first sentence names the place that takes half of the attention, if one does. */
 export function sentences({ measures, chance, sampled }: Digest, tell: ReturnType<typeof useSay>): string[] {
+  if (Number.isNaN(measures.entropy)) return []; // words and contributions are not measured
   const [name, key] = PLACES.reduce((best, place) =>
     (measures[place[0]] || 0) > (measures[best[0]] || 0) ? place : best,
   );

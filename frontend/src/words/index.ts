@@ -2,6 +2,7 @@
 
 import type { APP } from "./app";
 import { PAGE } from "./page";
+import { PATTERNS } from "./patterns";
 import { SENTENCES } from "./sentences";
 import { STEPS } from "./steps";
 import { WALK } from "./walk";
@@ -10,13 +11,14 @@ export type Language = "en" | "zh";
 type Pair = readonly [english: string, chinese: string];
 export type Key =
   | keyof typeof PAGE
+  | keyof typeof PATTERNS
   | keyof typeof WALK
   | keyof typeof STEPS
   | keyof typeof SENTENCES
   | keyof typeof APP;
 export type Values = Record<string, string | number>;
 
-const TABLE: Partial<Record<Key, Pair>> = { ...PAGE, ...WALK, ...STEPS, ...SENTENCES };
+const TABLE: Partial<Record<Key, Pair>> = { ...PAGE, ...PATTERNS, ...WALK, ...STEPS, ...SENTENCES };
 
 /** Put in the app's words, which saved pages do not carry. */
 export function add(words: typeof APP): void {

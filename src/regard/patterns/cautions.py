@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from regard.patterns.entries import RESTING_PLACES
 from regard.trace.sentences import Message, caution
 
-_RESTING = {"delimiter", "punctuation", "first token (sink)"}
 _NEIGHBOURS = {"previous token", "next token"}
 _RELATED = {"related word", "related word in the other sentence"}
 
@@ -41,7 +41,7 @@ def warnings_for(
     cut = facts.get("truncated")
     rules = [
         (True, caution("faithful")),
-        (bool(names & _RESTING), caution("resting")),
+        (bool(names & RESTING_PLACES), caution("resting")),
         (bool(shown) and inputs == 1 and heads > 1, caution("best_of", heads=heads)),
         (any(finding.layer > 1 for finding in shown), caution("mixture")),
         (bool(names & _NEIGHBOURS), caution("neighbours")),

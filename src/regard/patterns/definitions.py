@@ -14,6 +14,7 @@ from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import offset_targets
 from regard.measures.places import place_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
+from regard.patterns.entries import PHRASES
 from regard.trace.places import Array, MapContext, Places
 
 USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
@@ -38,14 +39,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Something a head may do: its name, how it is said, its target keys, and when it cannot be asked."""
+    """Something a head may do: its name (in patterns.json), its target keys, and when it cannot be asked."""
 
     name: str
-    phrase: str
     targets: Callable[[Part], Targets]
     missing: Callable[[MapContext], str]  # the code of a reason (trace/sentences.json), or nothing
     none: str  # the same for why no row counted, where none did
     threshold: float | None = USUAL  # lift from which a head is named for it; None for numbers beside a pattern
+
+    @property
+    def phrase(self) -> str:
+        """What a head does, in a sentence."""
+        return PHRASES[self.name]
 
 
 def _neighbour(offset: int) -> Callable[[Part], Targets]:
@@ -195,29 +200,25 @@ OBVIOUS = frozenset({"causal_only", "repeated_instead"})  # only say which quest
 PATTERNS = (
     Pattern(
         "previous token",
-        "attends to the previous token",
         _neighbour(-1),
         _needs(_text, _one_text),
         "no_earlier",
     ),
     Pattern(
         "next token",
-        "attends to the next token",
         _neighbour(1),
         _needs(_text, _one_text, _both_ways),
         "no_later",
     ),
-    Pattern("itself", "attends to the token itself", _itself, _needs(_ordinary, _one_text), _SHORT),
+    Pattern("itself", _itself, _needs(_ordinary, _one_text), _SHORT),
     Pattern(
         "same word",
-        "attends to the same word, here and elsewhere,",
         _same_word,
         _needs(_text, _not_causal),
         "no_repeat",
     ),
     Pattern(
         "same word, elsewhere",
-        "attends to the same word elsewhere",
         _same_word_elsewhere,
         _needs(_text, _not_causal),
         "no_repeat",
@@ -225,36 +226,31 @@ PATTERNS = (
     ),
     Pattern(
         "same word in the other sentence",
-        "attends to the same word in the other sentence",
         _same_word_across,
         _needs(_text, _one_text, _two_sentences),
         "no_shared",
     ),
     Pattern(
         "related word",
-        "attends to other words, related by embedding,",
         _related_word,
         _needs(_text, _one_text, _embedded),
         "no_related",
     ),
     Pattern(
         "related word in the other sentence",
-        "attends to words related by embedding in the other sentence",
         _related_word_across,
         _needs(_text, _one_text, _two_sentences, _embedded),
         "no_related_across",
     ),
     Pattern(
         "other pieces of the word",
-        "attends to the other pieces of the same word",
         _pieces,
         _needs(_text, _one_text),
         "no_pieces",
     ),
-    Pattern("delimiter", "attends to special tokens", _delimiter, _needs(_ordinary, _delimiters), _SHORT, RESTING),
+    Pattern("delimiter", _delimiter, _needs(_ordinary, _delimiters), _SHORT, RESTING),
     Pattern(
         "[CLS]",
-        "attends to the opening special token",
         _places(lambda p: p.first),
         _needs(_ordinary, _opening),
         _SHORT,
@@ -262,7 +258,6 @@ PATTERNS = (
     ),
     Pattern(
         "[SEP]",
-        "attends to the closing special tokens",
         _places(lambda p: p.later),
         _needs(_ordinary, _closing),
         _SHORT,
@@ -270,7 +265,6 @@ PATTERNS = (
     ),
     Pattern(
         "punctuation",
-        "attends to punctuation",
         _places(lambda p: p.punctuation),
         _needs(_text, _punctuated),
         "all_punctuation",
@@ -278,7 +272,6 @@ PATTERNS = (
     ),
     Pattern(
         "first token (sink)",
-        "attends to the first position",
         _first,
         _needs(_ordinary, _one_text, _causal),
         _SHORT,
@@ -286,14 +279,12 @@ PATTERNS = (
     ),
     Pattern(
         "repeated token",
-        "attends to earlier places of the same token",
         _repeated_token,
         _needs(_text, _one_text, _causal),
         "no_second",
     ),
     Pattern(
         "induction",
-        "attends to what followed the same token before",
         _induction,
         _needs(_text, _one_text, _causal),
         "no_between",

@@ -15,6 +15,7 @@ from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, res
 from regard.measures.reading import Reading
 from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, USUAL, Pattern
+from regard.patterns.entries import PHRASES
 from regard.patterns.naming import FLOOR, beyond_one_offset, own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Patterns, SiteMeasures
@@ -91,7 +92,7 @@ def _bag_findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
             continue
         best = _best_rows(mass, hit, places, rows.strongest[index])
         sentence = (
-            f"spreads over the words of its own sentence: {reading.mass[index]:.2f} of the attention, "
+            f"{PHRASES[BAG]}: {reading.mass[index]:.2f} of the attention, "
             f"{measured.evenness[index]:.0%} as even as can be; chance {reading.chance[index]:.2f}"
         )
         yield _finding(measured, int(index), BAG, hit, best, sentence)

@@ -18,8 +18,8 @@ from rich.text import Text
 
 from regard.measures.types import TYPES
 from regard.patterns.cautions import warnings_for
-from regard.patterns.colours import PATTERN_COLOURS
 from regard.patterns.definitions import NAMES
+from regard.patterns.entries import LETTERS, PATTERN_COLOURS
 from regard.patterns.findings import head_report
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from regard.trace.trace import Trace
 
-_LETTERS = dict(zip(NAMES, "pnisoexwdcfrub", strict=True))  # for terminals without colour
 _BLOCKS = "▂▄▆█"
 _NAME_ROOM = 11  # columns from which a head's pattern is written out
 
@@ -94,7 +93,7 @@ def _cell(finding: Finding | None, there: bool, wide: int, coloured: bool) -> Te
         name = finding.pattern
         return Text((name if len(name) < wide else name[: wide - 2] + "…").ljust(wide), style=style)
     if not coloured:
-        return Text(_LETTERS[finding.pattern].ljust(wide))
+        return Text(LETTERS[finding.pattern].ljust(wide))
     block = _BLOCKS[min(3, int(finding.score * 4))]
     return Text((block * max(1, wide - 1)).ljust(wide), style=style)
 
@@ -104,7 +103,7 @@ def _legend(found: Patterns, coloured: bool) -> Text:
     text = Text()
     for name in NAMES:
         if counts[name]:
-            sign = ("█ ", PATTERN_COLOURS[name]) if coloured else (f"{_LETTERS[name]} = ", "")
+            sign = ("█ ", PATTERN_COLOURS[name]) if coloured else (f"{LETTERS[name]} = ", "")
             text.append(*sign)
             text.append(f"{name} {counts[name]}   ")
     text.append("· none", style="dim")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.corpus.sums import Array
-from regard.patterns.colours import PATTERN_COLOURS, TYPE_COLOURS
+from regard.patterns.entries import PATTERN_COLOURS, TYPE_COLOURS
 from regard.trace.lettering import plain
 from regard.views.figures import Picture, head_colour
 

@@ -1,0 +1,23 @@
+"""What patterns and types of maps are called and how they look, in the terminal, in figures and on the page.
+
+Enters: patterns.json, which the page's bundle holds too. Leaves: tables by name, in its order.
+
+Colours are the first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers; greys are
+for where attention merely rests. Patterns without one are numbers beside a pattern: no head is named for them.
+"""
+
+import json
+from importlib.resources import files
+
+_STORED = json.loads(files("regard.patterns").joinpath("patterns.json").read_text(encoding="utf-8"))
+
+
+def _column(table: str, field: str) -> dict[str, str]:
+    return {entry["name"]: entry[field] for entry in _STORED[table] if field in entry}
+
+
+PHRASES = _column("patterns", "phrase")  # what a head does, in a sentence
+LETTERS = _column("patterns", "letter")  # for terminals without colour
+PATTERN_COLOURS = _column("patterns", "colour")
+TYPE_COLOURS = _column("types", "colour")
+RESTING_PLACES = frozenset(_column("patterns", "resting"))  # where attention goes that has nothing to do
