@@ -32,9 +32,8 @@ def public(of):
 
 
 def test_every_public_name_is_on_the_page():
-    names = [f"regard.{name}" for name in regard.__all__ if name != "study"]
-    names += [f"regard.study.{name}" for name in regard.study.STUDIES]
-    assert [name for name in names if name not in shown()] == []
+    assert [name for name in regard.__all__ if f"regard.{name}" not in shown()] == []
+    assert [name for name in regard.study.STUDIES if not inspect.getdoc(getattr(regard.study, name))] == []
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)

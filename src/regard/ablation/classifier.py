@@ -2,6 +2,8 @@
 
 Enters: a table (TSV, CSV, JSONL) with columns of text and label, and a model. Leaves: a Hugging Face folder (config
 with the labels, safetensors, tokenizer) that `regard.load` opens as a classifier; the same seed gives the same weights.
+
+A little long: data, training and the report of one small classifier, from top to bottom.
 """
 
 from __future__ import annotations

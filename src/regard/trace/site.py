@@ -295,7 +295,7 @@ def _take(array: Array, rows: Array) -> Array:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Numbers as people write them: 0 to 5, or 0, 2, 7."""
+    """0 to 5, or 0, 2, 7."""
     if list(numbers) == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2:
         return f"{numbers[0]} to {numbers[-1]}"
     return ", ".join(map(str, numbers))

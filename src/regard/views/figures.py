@@ -1,6 +1,8 @@
 """Figures for papers: the views as SVG, PDF or PNG, without a browser.
 
 Enters: a Trace and what to draw. Leaves: a `Picture` that shows itself in a notebook and saves itself.
+
+Long because the four figures share one way of labels, colours and captions, which is easier to follow in one place.
 """
 
 from __future__ import annotations

@@ -1,0 +1,39 @@
+"""The names that people would guess do what the functions behind them do."""
+
+import numpy as np
+import pytest
+
+from regard.ablation.effects import effect
+from regard.patterns.norms import class_norms
+from regard.views.walk import walk
+
+TEXT = "the cat sat on the mat ."
+
+
+@pytest.mark.parametrize("what", ["attention", "scores", "contributions", "norms"])
+def test_without_a_head_all_of_the_layer_are_given(bert, what):
+    read = getattr(bert.trace(TEXT), what)
+    every = read(1)
+    assert every.shape[0] == bert.layout()["encoder", 1]
+    for head, one in enumerate(every):
+        np.testing.assert_array_equal(one, read(1, head))
+
+
+def test_a_tile_of_contributions_is_part_of_the_whole(bert):
+    trace = bert.trace(TEXT)
+    np.testing.assert_allclose(
+        trace.contributions(0, queries=[1, 2], keys=[0, 3]), trace.contributions(0)[:, [1, 2]][:, :, [0, 3]], atol=1e-6
+    )
+
+
+def test_a_model_measures_prunes_and_walks(bert):
+    assert bert.effect(TEXT, heads="0.1", modes="zero").rows == effect(bert, TEXT, heads="0.1", modes="zero").rows
+    assert bert.prune("0.1").layout()["encoder", 0] == bert.layout()["encoder", 0] - 1
+    assert bert.prune("0.1").name == bert.name
+    one, other = bert.walk(TEXT, layer=1), walk(TEXT, bert, layer=1)
+    assert one.walk.layer == other.walk.layer == 1 and one.trace.sides["text"].texts == other.trace.sides["text"].texts
+
+
+def test_a_trace_compares_weights_with_contributions(bert):
+    trace = bert.trace(TEXT)
+    assert trace.class_norms().rows == class_norms(trace).rows
