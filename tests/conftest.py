@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from transformers import (
 import regard
 from regard.models.packaged import packaged_path
 from tests.silent import Silent
-from tests.tiny import made, tiny_bert, tiny_llama
+from tests.tiny import enlarged, made, tiny_bert, tiny_llama
 
 torch.set_num_threads(1)  # tiny models: two threads only wait for each other
 
@@ -211,3 +212,19 @@ def smollm() -> regard.Model:
 @pytest.fixture(scope="session")
 def rxnmapper() -> regard.Model:
     return packaged("rxnmapper")
+
+
+@pytest.fixture(scope="session")
+def sharp(request):
+    """A function from the name of a fixture to its model with larger weights: it matters which heads are on."""
+    made = {}
+
+    def of(family):
+        if family not in made:
+            model = request.getfixturevalue(family)
+            copied = regard.load((deepcopy(model.module), model.tokenizer))
+            factor = 2 if family == "t5" else 8  # T5 does not scale its scores, and draws larger weights
+            made[family] = enlarged(copied, factor)
+        return made[family]
+
+    return of

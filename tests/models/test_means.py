@@ -44,7 +44,7 @@ def test_a_decoder_beside_an_encoder_reads_what_the_model_says_to_each_sentence(
     alone = [model._engine.answers([row], min(ANSWER, model.limit or ANSWER) - 1)[0] for row in rows]
     for row, answer in zip(rows, alone, strict=True):
         assert answer == generated(model.module, row.ids, len(answer) - 1, model.tokenizer.pad_token_id)
-    same(model.head_means(some), head_means(model, some, targets=alone))
+    same(model.head_means(some), head_means(model._engine, some, targets=alone))
     assert {kind for kind, _ in standard_means(model)} == {"encoder", "decoder", "cross"}
     found = effect(model, "the cat sat", heads="cross:1.1", target="a dog")
     assert found.modes == ("zero", "uniform", "mean") and found.reference == NAME

@@ -50,42 +50,42 @@ def test_hooks_are_used():
         assert set(parts) <= reached
 
 
-def written(folder, **files):
+def written(folder, files):
     for name, text in files.items():
-        path = folder / "house" / f"{name.replace('__', '/')}.py"
+        path = folder / "house" / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return folder / "house"
 
 
-PLAIN = {"low__a": "class A: ...", "high__b": "from house.low.a import A", "high__c": "import house.high.b"}
+PLAIN = {"low/a": "class A: ...", "high/b": "from house.low.a import A", "high/c": "import house.high.b"}
 PLAIN_RANKS = [("low",), ("high",)]
 
 
 def test_a_house_in_order_has_no_faults(tmp_path):
-    assert faults(written(tmp_path, **PLAIN), PLAIN_RANKS) == []
+    assert faults(written(tmp_path, PLAIN), PLAIN_RANKS) == []
 
 
 @pytest.mark.parametrize(
     ("planted", "fault"),
     [
-        ({"low__a": "import house.high.b"}, "low.a:1 imports high.b, which is not below it"),
-        ({"low__a": "def f():\n    from house.high import b"}, "low.a:2 imports high.b, which is not below it"),
-        ({"low__a": "from house import high"}, "low.a:1 imports high, which is not below it"),
-        ({"low__a": "import_module('house.high.b')"}, "low.a:1 imports high.b, which is not below it"),
-        ({"high__b": "def f():\n    import house.high.c"}, "modules import each other: high.b -> high.c -> high.b"),
-        ({"high__b": "class A: ..."}, "the class name A is used in high.b and low.a"),
+        ({"low/a": "import house.high.b"}, "low.a:1 imports high.b, which is not below it"),
+        ({"low/a": "def f():\n    from house.high import b"}, "low.a:2 imports high.b, which is not below it"),
+        ({"low/a": "from house import high"}, "low.a:1 imports high, which is not below it"),
+        ({"low/a": "import_module('house.high.b')"}, "low.a:1 imports high.b, which is not below it"),
+        ({"high/b": "def f():\n    import house.high.c"}, "modules import each other: high.b -> high.c -> high.b"),
+        ({"high/b": "class A: ..."}, "the class name A is used in high.b and low.a"),
         ({"stray": ""}, "stray is not in the list of ranks"),
     ],
 )
 def test_a_planted_fault_is_found(tmp_path, planted, fault):
-    folder = written(tmp_path, **PLAIN | {"high____init__": ""} | planted)
+    folder = written(tmp_path, PLAIN | {"high/__init__": ""} | planted)
     found = faults(folder, PLAIN_RANKS)
     assert any(one == fault or (" -> " in fault and one.startswith("modules import each other")) for one in found)
 
 
 def test_a_declared_hook_is_no_fault(tmp_path):
-    folder = written(tmp_path, **PLAIN | {"low__a": "class A:\n    def show(self):\n        import house.high.b"})
+    folder = written(tmp_path, PLAIN | {"low/a": "class A:\n    def show(self):\n        import house.high.b"})
     assert faults(folder, PLAIN_RANKS, {"low.a": ("high",)}) == []
 
 
