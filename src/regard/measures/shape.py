@@ -1,4 +1,7 @@
-"""The shape of a map: columns, diagonals, blocks and spread, the features behind Kovaleva's five types."""
+"""The shape of a map: columns, diagonals, blocks and spread, the features behind Kovaleva's five types.
+
+One file and long: the features, the sums they come from and the tables these need are read together.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 Enters: arrays of one example. Leaves: scores, rows, tiles or whole maps, computed when asked for:
 
     A[i, j] = exp(softcap(scale * q_i . k_j) + bias_ij + mask_ij - lse_i)
+
+One file and long: rows, tiles, maps and norms of one attention operation share its formula.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Enters: a Trace and what to show first. Leaves: header length, JSON header, one little-endian buffer
 (docs/reference/wire.md). `frontend/src/data/wire.ts` is the other reader.
+
+One file and long: what is written and what reads it back stand side by side.
 """
 
 from __future__ import annotations

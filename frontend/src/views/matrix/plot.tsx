@@ -1,4 +1,5 @@
 // One head as a map that zooms and pans: the matrix view, and a head enlarged in the atlas.
+// One file and long: pointer, keys and drawing of one plot share its scales.
 
 import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";

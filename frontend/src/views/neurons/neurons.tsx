@@ -1,4 +1,5 @@
 // The neuron view: for one query, its vector, every key's, their products, scores and softmax.
+// One file and long: the five columns of the view share one layout and one pointer.
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";

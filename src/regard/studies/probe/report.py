@@ -1,6 +1,8 @@
 """From the scores of the probes to tables, figures and sentences.
 
 Enters: sums of the test sentences. Leaves: a `Result`: a row per probe, measure and what was measured.
+
+One file and long: every table of the report is a few lines here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,60 @@
+"""Lines of a file: also compressed, from standard input or a pipe; those that are not UTF-8 are counted.
+
+Enters: a source. Leaves: its lines with their numbers; its format.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from regard.corpus.readers.source import Problems, Source
+from regard.errors import UserError
+
+_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".csv": "csv", ".conllu": "conllu"}
+_NAMED = ("tsv", "csv", "gap")  # whose first line names the columns
+
+
+def format_of(source: Source) -> str:
+    """What a source is read as: what it says, or what the file's ending tells."""
+    if source.format is not None:
+        return source.format
+    endings = [ending for ending in Path(source.place).suffixes if ending != ".gz"]
+    return _ENDINGS.get(endings[-1].lower() if endings else "", "text")
+
+
+@contextmanager
+def opened(place: str) -> Iterator[IO[bytes]]:
+    """A file, or standard input, as bytes."""
+    if place == "-":
+        yield sys.stdin.buffer
+        return
+    with gzip.open(place, "rb") if place.endswith(".gz") else Path(place).open("rb") as file:
+        yield file  # type: ignore[misc]
+
+
+def lines_of(source: Source, problems: Problems) -> Iterator[tuple[int, str]]:
+    """(line number from 1, text) of every line that is UTF-8."""
+    with opened(source.place) as file:
+        lines = enumerate(file, 1)
+        while True:
+            try:
+                number, raw = next(lines)
+            except StopIteration:
+                return
+            except (OSError, EOFError) as error:
+                raise OSError(f"{source.name} could not be read to its end: {error}") from None
+            if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise UserError(f"{source.name} is UTF-16, not UTF-8; save it as UTF-8")
+            try:
+                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                reason = f"not UTF-8 (line {number}, byte {error.start + 1}: 0x{raw[error.start]:02x})"
+                if number == 1 and format_of(source) in _NAMED:
+                    raise UserError(f"{source.name} is {reason}; save it as UTF-8") from None
+                problems.add(f"{source.name} line {number}", reason)
