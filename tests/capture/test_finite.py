@@ -1,5 +1,7 @@
 """A model that overflows or holds NaN is refused with the place, never shown as attention of 0."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -114,7 +116,7 @@ def test_a_comparison_of_models_stops_too(bert, wordpiece, tmp_path):
 
 def test_a_worker_answers_with_the_sentence(wordpiece, tmp_path):
     folder = saved(word_dependent(wordpiece), tmp_path / "model")
-    worker = RayWorker(Atlas, {}, {"model": str(folder)}, "truncate", weights_digest(regard.load(folder).module))
+    worker = RayWorker(Atlas, {}, partial(regard.load, folder), "truncate", weights_digest(regard.load(folder).module))
     examples = '[{"number": 0, "text": "the cat"}, {"number": 1, "text": "a dog"}]'
     answer = worker({"index": np.array([0]), "examples": np.array([examples])})
 

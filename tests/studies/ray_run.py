@@ -76,7 +76,7 @@ def broken(model, folder):
     return load(str(saved(model, folder)))
 
 
-def start(tries=3):
+def start(tries=8):
     """A cluster of two workers; Ray gives up after 30 seconds, which a busy machine may need."""
     import ray
 
@@ -97,12 +97,12 @@ def refuse(*given):
 
 def controlled(folder, corpus, **options):
     """A study with its controls."""
-    return study.tokens(folder, corpus, control=True, control_seeds=2, **options)
+    return study.tokens(folder, corpus, control=True, control_seeds=1, **options)
 
 
 def curved(folder, corpus, **options):
     """A study with a second pass, and an atlas for it."""
-    return study.ablation(folder, corpus, task="causal-lm", modes=["zero", "mean"], curve=True, limit=70, **options)
+    return study.ablation(folder, corpus, task="causal-lm", modes=["mean"], curve=True, limit=70, **options)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import regard
 from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.readers.source import Source
-from regard.studies.atlas import reduce as atlas_sums
+from regard.studies.atlas import study as atlas_study
 from regard.studies.folder import CHECKPOINT
 from tests.processes import spawned
 
@@ -105,7 +105,7 @@ def test_the_checkpoint_of_another_run_is_refused(stopped, long_corpus, model, o
 
 
 def test_the_checkpoint_of_a_version_with_other_patterns_is_refused(stopped, bert, long_corpus, monkeypatch):
-    monkeypatch.setattr(atlas_sums, "PATTERNS", atlas_sums.PATTERNS[:-1])
+    monkeypatch.setattr(atlas_study, "PATTERNS", atlas_study.PATTERNS[:-1])
     with pytest.raises(ValueError, match=r"of another run: settings patterns was \['previous token', .* and is now"):
         regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
 

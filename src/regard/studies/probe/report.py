@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.corpus.sums import Array, Sums
+from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.studies.controls import RANDOM, SHUFFLED
-from regard.studies.figures import heat_picture, new_figure
+from regard.studies.probe.figures import bars, curves, heat
 from regard.studies.probe.linear import TOLERANCE
 from regard.studies.probe.pairs import ROOM
 from regard.studies.probe.scores import ProbeScores, Value
 from regard.studies.result import Result
-from regard.views.figures import Picture, head_colour
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from regard.views.figures import Picture
 
 # measure -> what it is in words
 MEASURES = {
@@ -149,72 +150,29 @@ def _drawers(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, An
     drawn = "documents" if meta["tally"]["documented"] else "sentences"
     basis = f"bars: 95 % over test {drawn} and training runs"
     found: dict[str, tuple[str, Callable[[], Picture]]] = {
-        "probes": (f"Every probe beside its baselines and controls ({basis}).", lambda: _bars(scores, measures)),
+        "probes": (
+            f"Every probe beside its baselines and controls ({basis}).",
+            lambda: bars(_beside(scores, measures)),
+        ),
     }
     if "selection/weights" in scores.sums:
         for n, name in enumerate(("from head to dependent", "from dependent to head")):
             caption = f"Weights of the head-selection probe, attention {name}; weights are not importances."
             weights = scores.sums["selection/weights"].mean(axis=0)[:, n]  # (heads,) over runs
-            draw = _heat(weights, scores.sums["selection/heads"][0], f"attention {name}")
+            draw = heat(weights, scores.sums["selection/heads"][0], f"attention {name}")
             found[f"selection-weights-{name.replace(' ', '-')}"] = caption, draw
     if "structural/UUAS/model" in scores:
         for what in ("layer", "rank"):
             table = _by(scores, what, meta if what == "rank" else None)
             label = "layer (0: embeddings)" if what == "layer" else "rank of B"
-            found[f"structural-by-{what}"] = f"The structural probe by {what} ({basis}).", _curves(table, what, label)
+            found[f"structural-by-{what}"] = f"The structural probe by {what} ({basis}).", curves(table, what, label)
     return found
 
 
-def _heat(weights: Array, heads: Array, title: str) -> Callable[[], Picture]:
-    """Weights over layers and heads."""
-    layer, head = heads.astype(int).T
-    grid = np.full((layer.max() + 1, head.max() + 1), np.nan)
-    grid[layer, head] = weights
-    return lambda: heat_picture(grid, title=title, label="weight", centre=0.0)
-
-
-def _bars(scores: ProbeScores, measures: Sequence[str]) -> Picture:
-    drawn = new_figure(7.2, 0.6 + 1.5 * len(measures))
-    axes = drawn.subplots(len(measures), 1, sharex=True, squeeze=False)[:, 0]
-    for place, measure in zip(axes, measures, strict=True):
-        there = [of for of in (*_OF, *_ON_CONTROL) if f"{measure}/{of}" in scores]
-        values = [scores.value(f"{measure}/{of}") for of in there]
-        middle = np.array([value.value for value in values])
-        reach = np.abs(np.array([[v.value - v.low, v.high - v.value] for v in values]).T)
-        colours = [head_colour(0) if of in ("model", "one direction") else "#b4bac6" for of in there]
-        place.barh(there, middle, xerr=reach, color=colours, height=0.7, error_kw={"linewidth": 0.8})
-        place.invert_yaxis()
-        place.set_title(MEASURES[measure], size=8, loc="left")
-        place.tick_params(labelsize=7, length=0)
-        place.set_xlim(0, 1)
-        for side in ("top", "right"):
-            place.spines[side].set_visible(False)
-    return Picture(drawn)
-
-
-def _curves(table: pd.DataFrame, what: str, label: str) -> Callable[[], Picture]:
-    def draw() -> Picture:
-        drawn = new_figure(4.8, 2.9)
-        axes = drawn.add_subplot()
-        for n, measure in enumerate(("UUAS", "DSpr")):
-            mine = table[table["measure"] == measure].sort_values(what)
-            reach = np.abs([mine["value"] - mine["low"], mine["high"] - mine["value"]])
-            axes.errorbar(
-                mine[what], mine["value"], yerr=reach, color=head_colour(n), label=measure, marker="o", markersize=2.5
-            )
-        if what == "rank":
-            axes.set_xscale("log", base=2)
-            ranks = sorted(set(table[what]))
-            axes.set_xticks(ranks, [str(rank) for rank in ranks])
-        axes.set_ylim(0, 1)
-        axes.set_xlabel(label, size=8)
-        axes.tick_params(labelsize=7)
-        axes.legend(fontsize=7, frameon=False)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        return Picture(drawn)
-
-    return draw
+def _beside(scores: ProbeScores, measures: Sequence[str]) -> dict[str, dict[str, Value]]:
+    """Every measure in words: the model, its baselines and its controls."""
+    every = (*_OF, *_ON_CONTROL)
+    return {MEASURES[m]: {of: scores.value(f"{m}/{of}") for of in every if f"{m}/{of}" in scores} for m in measures}
 
 
 # -- words -----------------------------------------------------------------------------------------------------
