@@ -67,7 +67,7 @@ NO_ATTENTION = set(
 FAILURES: dict[str, tuple[str, str]] = {
     "evolla": ("the inputs do not reach", "the sweep makes no protein for it; its text half agrees"),
     "hiera": (
-        "ValueError: HieraModel attends within blocks",
+        "UserError: HieraModel attends within blocks",
         "attends within units of patches, with pooled queries",
     ),
     "janus": ("the inputs do not reach", "its image generator does not run on images that it reads; the rest agrees"),
