@@ -144,7 +144,7 @@ def test_the_same_corpus_at_another_place_is_the_same(bert, folder, text, tmp_pa
 
 def test_another_version_of_the_study_is_refused(bert, folder, text, monkeypatch):
     monkeypatch.setattr(Atlas, "version", Atlas.version + 1)
-    refused(bert, text, folder, "version was 1 and is now 2")
+    refused(bert, text, folder, f"version was {Atlas.version - 1} and is now {Atlas.version}")
 
 
 def test_another_beginning_of_standard_input_is_refused(bert, text, tmp_path, monkeypatch):
