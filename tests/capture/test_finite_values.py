@@ -86,7 +86,7 @@ def test_a_study_stops_at_the_values_of_an_example(study, wordpiece, corpus):
 @pytest.mark.parametrize("breaking", [nan_values, nan_output])
 def test_an_effect_is_refused(kind, breaking, wordpiece):
     model = tiny_bert(wordpiece, kind)
-    assert model.layout
+    assert model.layout()
     position = 2 if kind is BertForMaskedLM else None
     with pytest.raises(ValueError, match=r"^the model's output is not finite; .*check the checkpoint"):
         effect(breaking(model), TEXT, heads="0.1", modes="zero", position=position)
@@ -94,7 +94,7 @@ def test_an_effect_is_refused(kind, breaking, wordpiece):
 
 def test_means_and_lengths_of_heads_are_refused(wordpiece):
     model = tiny_bert(wordpiece)
-    assert model.layout
+    assert model.layout()
     nan_values(model)
     with pytest.raises(ValueError, match=r"^encoder layer 1 head 1: what it puts out is not finite"):
         model.head_means([TEXT])

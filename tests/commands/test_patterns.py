@@ -8,14 +8,21 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.cli import app
+from regard.commands.shared import out
 
 from ..conftest import ARTICLE
 
-pytestmark = [pytest.mark.models, pytest.mark.usefixtures("minilm")]
+pytestmark = [pytest.mark.models, pytest.mark.usefixtures("minilm", "wide")]
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """A terminal of 120 columns; the console asked for its width when it was made."""
+    monkeypatch.setattr(out, "_width", 120)
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["patterns", *arguments], env={"COLUMNS": "120"})
+    return CliRunner().invoke(app, ["patterns", *arguments])
 
 
 def test_patterns_prints_the_map_and_the_strongest_heads():

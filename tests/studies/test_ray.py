@@ -27,7 +27,7 @@ from tests.studies.planted import write_planted
 from tests.studies.ray_run import Mentions, Trees, controlled, curved, of_mentions, of_treebank
 from tests.tiny import saved
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(1800)]  # a busy machine takes its time to start a cluster
 
 
 @pytest.fixture(scope="module")
