@@ -1,6 +1,6 @@
 """What a trace costs: against the plain forward pass, and against eager `output_attentions=True`, in one run.
 
-    python benchmarks/capture.py [--quick]
+    python benchmarks/capture.py [--quick] [--length 2048]
 
 Ratios are medians over pairs of runs, one right after the other and each first in turn, with the smallest and largest
 pair beside them. Peak memory is measured in processes of their own, each with one run: for a trace that is its first,
@@ -123,6 +123,7 @@ def main() -> None:
     """Measure every case and print ratios beside their targets."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="the two short cases, three repeats")
+    parser.add_argument("--length", type=int, help="only the case of this many tokens, with memory")
     parser.add_argument("--peak", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peak:
@@ -131,7 +132,8 @@ def main() -> None:
         print(json.dumps(own_peak() if kept is not None else 0))
         return
     table = Table("case", "plain s", "trace s", "eager s", "trace/plain", "target", "eager/trace", "target ", box=None)
-    for family, length, batch in CASES[:2] if options.quick else CASES:
+    cases = CASES[:2] if options.quick else [case for case in CASES if options.length in (None, case[1])]
+    for family, length, batch in cases:
         ways, pairs = runs(family, length, batch), 3 if options.quick else PAIRS[length]
         plain = paired(ways["plain"], ways["trace"], pairs)
         eager = paired(ways["trace"], ways["eager"], max(3, pairs // 3))
