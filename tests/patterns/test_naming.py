@@ -7,7 +7,7 @@ import pytest
 from regard import Trace
 from regard.patterns.definitions import PATTERNS
 from regard.patterns.naming import own_name
-from regard.studies.atlas.report import COLUMNS, named_heads
+from regard.studies.atlas.names import AWAKE_COLUMNS, named_heads
 from regard.trace.tokens import Side, Token
 
 PIECES = "other pieces of the word"
@@ -46,7 +46,9 @@ def test_neighbours_explain_related_words_and_the_token_itself_explains_the_same
     assert own_name("related word", related).tolist() == [False, True]
     same = {"same word": [0.9, 0.9], "same word, elsewhere": [0.1, 0.3]}
     assert own_name("same word", lambda name: np.array(same[name])).tolist() == [False, True]
-    assert own_name("delimiter", lifts()).tolist() == [True, True]
+    near = lifts(tokens_just_before=[0.6, 0.6], previous_token=[0.4, 0.1])
+    assert own_name("tokens just before", near).tolist() == [False, True]
+    assert own_name("induction", lifts()).tolist() == [True, True]
 
 
 def test_over_a_corpus_the_same_rule_holds():
@@ -55,7 +57,7 @@ def test_over_a_corpus_the_same_rule_holds():
         1: {"previous token": 0.2, "next token": 0.1, PIECES: 0.6, "same word": 0.5, "same word, elsewhere": 0.4},
     }
     rows = [
-        dict.fromkeys(COLUMNS, 0.0)
+        dict.fromkeys(AWAKE_COLUMNS, 0.0)
         | {
             "kind": "encoder",
             "layer": 0,
@@ -63,12 +65,13 @@ def test_over_a_corpus_the_same_rule_holds():
             "measure": name,
             "value": value,
             "low": value - 0.1,
+            "awake": 50.0,
             "rows": 100,
         }
         for head, numbers in values.items()
         for name, value in numbers.items()
     ]
-    named = named_heads(pd.DataFrame(with_the_rest(rows), columns=list(COLUMNS)))
+    named = named_heads(pd.DataFrame(with_the_rest(rows), columns=list(AWAKE_COLUMNS)))
     found = list(zip(named["head"], named["measure"], strict=True))
     assert found == [(0, "previous token"), (1, PIECES), (1, "same word")]
 

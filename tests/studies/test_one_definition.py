@@ -23,7 +23,9 @@ from regard.corpus.sums import Sums
 from regard.measures.types import TYPES
 from regard.patterns import findings
 from regard.patterns.definitions import BAG, PATTERNS
-from regard.studies.atlas.report import atlas_table, named_heads
+from regard.studies.atlas import names
+from regard.studies.atlas.names import AWAKE_SHARE, awake_table
+from regard.studies.atlas.report import atlas_table
 from regard.studies.atlas.study import Atlas
 from regard.studies.base import Batch
 from regard.trace.trace import Trace
@@ -110,25 +112,58 @@ def check_same(trace, sums):
                 np.testing.assert_allclose(mine[column], value, **CLOSE, err_msg=f"{name}: {column}")
             np.testing.assert_allclose(mine["argmax"], reading.argmax, **CLOSE, err_msg=name)
             compared.add(name)
-        for name, level in (("entropy", site.entropy), ("distance", site.distance)):
+        for name, level in site.levels.items():
+            if name == "sink":  # maps that are given have no sink; what they lack to 1 is rounding
+                continue
             mine = table.loc[site.kind, site.layer, name]
             np.testing.assert_allclose(mine["value"], level.value, **CLOSE, err_msg=name)
             np.testing.assert_allclose(mine["chance"], level.chance, **CLOSE, err_msg=name)
+        compared |= check_awake(site, awake_table(sums))
         types = np.full((heads, len(TYPES)), np.nan) if site.types is None else site.types
         place = f"{site.kind}/{site.layer}"
         shares, typed = (sums.whole(f"{place}/{name}") for name in ("types", "typed"))
         np.testing.assert_array_equal(typed, ~np.isnan(types).any(axis=-1))
         np.testing.assert_allclose(shares, np.nan_to_num(types), **CLOSE, err_msg="types")
-    check_same_names(trace, atlas_table(sums))
+    check_same_names(trace, awake_table(sums))
     return compared
 
 
-def check_same_names(trace, table):
+def check_awake(site, awake):
+    """What the heads of a site do when awake; the names that were compared."""
+    table = awake.set_index(["kind", "layer", "measure", "head"]).sort_index()
+    level = table.loc[site.kind, site.layer, AWAKE_SHARE]["value"]
+    np.testing.assert_allclose(1 - level, site.rest, **CLOSE)
+    compared = set()
+    for name in table.loc[site.kind, site.layer].index.unique("measure").drop(AWAKE_SHARE):
+        mine, reading = table.loc[site.kind, site.layer, name], site.awake.get(name)
+        if reading is None or not reading.rows.any():
+            assert (mine["rows"] == 0).all(), name
+            continue
+        assert list(mine["rows"]) == list(reading.rows), name
+        some = reading.awake > 1e-3  # a share of next to nothing is rounding
+        for column, value in (("share", reading.share), ("chance", reading.chance), ("value", reading.lift)):
+            np.testing.assert_allclose(
+                mine[column][some], value[some], rtol=1e-4, atol=1e-4, err_msg=f"{name}: {column}"
+            )
+        np.testing.assert_allclose(mine["awake"], reading.awake, rtol=1e-5, atol=1e-5, err_msg=name)
+        compared.add(name)
+    return compared
+
+
+def check_same_names(trace, awake):
     """One example has no interval, so nobody asks whether a name would hold on other rows; scores are rounded."""
-    named = named_heads(table.assign(low=table["value"])).set_index(["kind", "layer", "head", "measure"])["value"]
-    with mock.patch.object(findings, "FLOOR", -1):
-        said = {(f.kind, f.layer, f.head, f.pattern): f.score for f in trace.patterns()}
-    assert said == pytest.approx(dict(named), abs=1e-4)
+    with mock.patch.object(names, "EQUIVALENTS", 0):
+        named = names.named_heads(awake.assign(low=awake["value"]))
+    over_corpus = named.set_index(["kind", "layer", "head", "measure"])["value"]
+    always = {
+        "FEWEST": 0,
+        "FEWEST_ROWS": 0,
+        "_sure": lambda mass, *_: np.ones(len(mass), bool),
+        "beyond_one_offset": lambda _, hit, *__: np.ones(len(hit), bool),
+    }
+    with mock.patch.multiple(findings, **always):
+        found = {(f.kind, f.layer, f.head, f.pattern): f.score for f in trace.patterns()}
+    assert found == pytest.approx(dict(over_corpus), abs=1e-4)
 
 
 @st.composite

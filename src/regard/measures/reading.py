@@ -126,7 +126,8 @@ def hit_rows(strongest: Array, tables: Array) -> Array:
     by_query = xp.matrix_transpose(strongest)  # (..., Q, H)
     flat = xp.reshape(by_query, (-1, by_query.shape[-1]))
     places = flat + (positions(flat, flat.shape[0]) * keys)[:, None]  # among all rows
-    found = xp.take(xp.reshape(tables, (-1, measures)), xp.reshape(places, (-1,)), axis=0)
+    table = xp.reshape(tables, (flat.shape[0] * keys, measures))
+    found = xp.take(table, xp.reshape(places, (-1,)), axis=0)
     return xp.reshape(found, (*by_query.shape, measures))
 
 

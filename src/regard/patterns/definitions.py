@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from regard.measures.awake import resting_keys
 from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import offset_targets
 from regard.measures.places import place_targets
@@ -18,7 +20,8 @@ from regard.patterns.entries import PHRASES
 from regard.trace.places import Array, MapContext, Places
 
 USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
-RESTING = 0.4  # the same for special tokens, sinks and punctuation, where attention rests by default: most of the mass
+NEAR = 5  # tokens that are near
+PUNCTUATED = 0.4  # the same for punctuation, a second place to rest: most of the awake attention
 
 Targets = tuple[Array, Array | None]  # (rows, keys) target keys, and (rows,) which rows may count
 
@@ -36,16 +39,28 @@ class Part:
     def keys(self) -> Places:
         return self.context.keys
 
+    @cached_property
+    def rests(self) -> Array:
+        """(rows, keys) where attention goes that has nothing to do."""
+        return np.asarray(resting_keys(self.visible, ~self.keys.content, causal=self.context.causal))
+
 
 @dataclass(frozen=True)
 class Pattern:
     """Something a head may do: its name (in patterns.json), its target keys, and when it cannot be asked."""
 
     name: str
-    targets: Callable[[Part], Targets]
+    choose: Callable[[Part], Targets]
     missing: Callable[[MapContext], str]  # the code of a reason (trace/sentences.json), or nothing
     none: str  # the same for why no row counted, where none did
     threshold: float | None = USUAL  # lift from which a head is named for it; None for numbers beside a pattern
+    rests: bool = False  # whether its targets are resting places; no other pattern has one among its targets
+
+    def targets(self, part: Part) -> tuple[Array, Array]:
+        """(rows, keys) target keys among the visible ones, and (rows,) which rows may count."""
+        found, rows = self.choose(part)
+        found = found & (part.visible if self.rests else part.visible & ~part.rests)
+        return found, np.ones(len(found), bool) if rows is None else rows
 
     @property
     def phrase(self) -> str:
@@ -57,6 +72,14 @@ def _neighbour(offset: int) -> Callable[[Part], Targets]:
     def targets(part: Part) -> Targets:
         within = (part.queries.segments[:, None] == part.keys.segments[None, :]) & part.keys.content[None, :]
         return offset_targets(part.visible, offset, start=part.start, within=within), part.queries.content
+
+    return targets
+
+
+def _near(side: int) -> Callable[[Part], Targets]:
+    def targets(part: Part) -> Targets:
+        found = [_neighbour(side * step)(part)[0] for step in range(1, NEAR + 1)]
+        return np.logical_or.reduce(found), part.queries.content
 
     return targets
 
@@ -92,10 +115,7 @@ def _same_word_across(part: Part) -> Targets:
 
 def _related_word(part: Part) -> Targets:
     assert part.context.related is not None
-    found = related_targets(part.queries.words, part.keys.words, part.context.related)
-    if part.context.causal:  # heads rest on the first position, whatever word stands there
-        found[:, 0] = False
-    return found, None
+    return related_targets(part.queries.words, part.keys.words, part.context.related), None
 
 
 def _related_word_across(part: Part) -> Targets:
@@ -210,6 +230,8 @@ PATTERNS = (
         _needs(_text, _one_text, _both_ways),
         "no_later",
     ),
+    Pattern("tokens just before", _near(-1), _needs(_text, _one_text), "no_earlier"),
+    Pattern("tokens just after", _near(1), _needs(_text, _one_text, _both_ways), "no_later"),
     Pattern("itself", _itself, _needs(_ordinary, _one_text), _SHORT),
     Pattern(
         "same word",
@@ -248,13 +270,14 @@ PATTERNS = (
         _needs(_text, _one_text),
         "no_pieces",
     ),
-    Pattern("delimiter", _delimiter, _needs(_ordinary, _delimiters), _SHORT, RESTING),
+    Pattern("delimiter", _delimiter, _needs(_ordinary, _delimiters), _SHORT, None, rests=True),
     Pattern(
         "[CLS]",
         _places(lambda p: p.first),
         _needs(_ordinary, _opening),
         _SHORT,
         None,
+        rests=True,
     ),
     Pattern(
         "[SEP]",
@@ -262,20 +285,22 @@ PATTERNS = (
         _needs(_ordinary, _closing),
         _SHORT,
         None,
+        rests=True,
     ),
     Pattern(
         "punctuation",
         _places(lambda p: p.punctuation),
         _needs(_text, _punctuated),
         "all_punctuation",
-        RESTING,
+        PUNCTUATED,
     ),
     Pattern(
         "first token (sink)",
         _first,
         _needs(_ordinary, _one_text, _causal),
         _SHORT,
-        RESTING,
+        None,
+        rests=True,
     ),
     Pattern(
         "repeated token",
@@ -292,4 +317,6 @@ PATTERNS = (
 )
 BAG = "bag of words"
 bag_missing = _needs(_text, _one_text, _free, _two_sentences)
-NAMES = (*(pattern.name for pattern in PATTERNS if pattern.threshold is not None), BAG)
+ALWAYS = "always rests"
+THRESHOLDS = {pattern.name: pattern.threshold for pattern in PATTERNS if pattern.threshold is not None} | {BAG: USUAL}
+NAMES = (*THRESHOLDS, ALWAYS)

@@ -3,7 +3,8 @@
 Enters: patterns.json, which the page's bundle holds too. Leaves: tables by name, in its order.
 
 Colours are the first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers; greys are
-for where attention merely rests. Patterns without one are numbers beside a pattern: no head is named for them.
+for where attention merely rests. Patterns without one are numbers beside a pattern: no head is named for them. A head
+with several names is coloured by the one of the lowest rank, the most specific.
 """
 
 import json
@@ -18,6 +19,8 @@ def _column(table: str, field: str) -> dict[str, str]:
 
 PHRASES = _column("patterns", "phrase")  # what a head does, in a sentence
 LETTERS = _column("patterns", "letter")  # for terminals without colour
+RANKS = {entry["name"]: rank for rank, entry in enumerate(sorted(_STORED["patterns"], key=lambda e: e.get("rank", 99)))}
 PATTERN_COLOURS = _column("patterns", "colour")
 TYPE_COLOURS = _column("types", "colour")
-RESTING_PLACES = frozenset(_column("patterns", "resting"))  # where attention goes that has nothing to do
+BROAD = frozenset(_column("patterns", "broad"))  # names that many tokens answer to
+RESTING_PLACES = frozenset(_column("patterns", "resting"))  # names that tell least: where attention rests

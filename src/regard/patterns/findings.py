@@ -12,11 +12,11 @@ import numpy as np
 
 from regard.errors import UserError
 from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
-from regard.measures.reading import Reading
 from regard.measures.types import TYPES
-from regard.patterns.definitions import BAG, USUAL, Pattern
-from regard.patterns.entries import PHRASES
-from regard.patterns.naming import FLOOR, beyond_one_offset, own_name
+from regard.patterns.definitions import ALWAYS, THRESHOLDS
+from regard.patterns.entries import PHRASES, RANKS
+from regard.patterns.levels import LEVELS
+from regard.patterns.naming import ASLEEP, FLOOR, beyond_one_offset, own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 from regard.trace.places import Array
@@ -25,22 +25,27 @@ if TYPE_CHECKING:
     from regard.trace.trace import Trace
 
 FEWEST_ROWS = 3  # rows that must be there before a lift is compared with another
-SINK = 1e-3  # share of the rows that a sink takes before it is told: less is rounding
+SHOWN = 0.01  # share below which resting is not told
+BY = ("weights", "contributions")
 
 
-def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
-    """What each head of a trace does, with the numbers behind it.
+def patterns(trace: Trace, *, threshold: float | None = None, by: str = "weights") -> Patterns:
+    """What each head of a trace does when it is awake, with the numbers behind it.
 
-    A head is named for a pattern whose lift (attention on target, 0 at chance and 1 at all of it) reaches the pattern's
-    threshold over at least eight rows, and would stay above 0.1 had other rows of the same text been drawn; it may have
-    several names, or none. One text says nothing about other texts, so findings have no interval.
+    Special tokens and, in causal models, the first token are where attention rests that has nothing to do. A head is
+    named for what it does with the rest: for a pattern whose lift (share of its awake attention on target, 0 at chance
+    and 1 at all of it) reaches the pattern's threshold over at least eight rows, and would stay above 0.1 had other
+    rows of the same text been drawn. It may have several names, or none; one that is awake for less than 2 % of its
+    attention "always rests". One text says nothing about other texts, so findings have no interval.
 
     Parameters
     ----------
     trace
         The trace of one input.
     threshold
-        Lift from which a head gets a name; 0.3 unless given, and 0.4 for special tokens, sinks and punctuation.
+        Lift from which a head gets a name; 0.3 unless given, and 0.4 for punctuation.
+    by
+        "weights", where heads look; or "contributions", what arrives from there: ‖αf(x)‖ as shares of each row.
 
     Examples
     --------
@@ -48,87 +53,93 @@ def patterns(trace: Trace, *, threshold: float | None = None) -> Patterns:
     >>> from regard import Trace
     >>> maps = np.eye(12, k=-1)[None, None] + np.eye(12)[None, None] * (np.arange(12) == 0)[:, None]
     >>> patterns(Trace.from_maps(maps, list("abcdefghijkl"), causal=True))[0].sentence
-    'attends to the previous token in 10 of 10 rows, 1.00 on average; chance 0.16'
+    'attends to the previous token in 9 of 9 rows: 1.00 of its awake attention, chance 0.17'
     """
     if threshold is not None and not 0 < threshold <= 1:
         raise UserError(f"threshold must be above 0 and at most 1, not {threshold}")
-    read = read_trace(trace)
-    found = [finding for rows in read for finding in (*_findings(rows, threshold), *_bag_findings(rows, threshold))]
+    if by not in BY:
+        raise UserError(f"by must be {' or '.join(BY)}, not {by!r}")
+    if by == "contributions" and all(site.norms is None for site in trace.sites):
+        trace.norms(trace.sites[0].layer, kind=trace.sites[0].kind)  # says why there are none
+    read = read_trace(trace, by)
+    found = [finding for rows in read for finding in (*_findings(trace, rows, threshold), *_sleepers(trace, rows))]
     return Patterns(
-        tuple(sorted(found, key=lambda f: -f.score)), tuple(rows.measured for rows in read), dict(trace.facts)
+        tuple(sorted(found, key=lambda f: -f.score)), tuple(rows.measured for rows in read), dict(trace.facts), by
     )
 
 
-def _findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
+def _findings(trace: Trace, rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
     """Heads that reach the threshold of a pattern."""
-    measured = rows.measured
-    for number, pattern in enumerate(rows.asked):
-        chosen = np.flatnonzero(_named(pattern, measured, threshold))
+    measured, awake = rows.measured, rows.awake
+    for number, name in enumerate(awake.names):
+        if name not in THRESHOLDS:
+            continue
+        chosen = np.flatnonzero(_reaches(rows, number, THRESHOLDS[name] if threshold is None else threshold))
         if not chosen.size:
             continue
-        counted = rows.rows.counted[number]
-        mass, hit = rows.rows.mass[number][chosen][:, counted], rows.rows.hit[number][chosen][:, counted]
-        places = np.flatnonzero(counted)
-        sure = _sure(mass, rows.rows.chance[number][counted])
-        sure &= beyond_one_offset(pattern.name, hit, rows.strongest[chosen][:, places], places)
+        places = np.flatnonzero(awake.counted[number])
+        mass, hit = awake.mass[number][chosen][:, places], awake.hit[number][chosen][:, places]
+        weight = awake.weight[chosen][:, places]
+        sure = _sure(mass, weight, awake.chance[number][places])
+        sure &= beyond_one_offset(name, hit, awake.strongest[chosen][:, places], places)
         for row in np.flatnonzero(sure):
             index = int(chosen[row])
-            best = _best_rows(mass[row], hit[row], places, rows.strongest[index])
-            sentence = _sentence(pattern, measured, index, int(hit[row].sum()))
-            yield _finding(measured, index, pattern.name, hit[row], best, sentence)
+            best = _best_rows(mass[row], hit[row], places, awake.strongest[index])
+            yield _finding(trace, measured, index, name, int(hit[row].sum()), best)
 
 
-def _bag_findings(rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
-    """Heads that spread over their own sentence."""
-    bag, measured = rows.bag, rows.measured
-    if bag is None:
-        return
-    reading = measured.readings[BAG]
-    places = np.flatnonzero(bag.counted)
-    gained = (bag.mass - bag.chance) * bag.evenness + bag.chance  # what the score is the lift of
-    for index in np.flatnonzero(_reaches(reading, USUAL if threshold is None else threshold)):
-        mass, hit = bag.mass[index][places], bag.hit[index][places]
-        if not _sure(gained[index][places][None, :], bag.chance[places])[0]:
-            continue
-        best = _best_rows(mass, hit, places, rows.strongest[index])
-        sentence = (
-            f"{PHRASES[BAG]}: {reading.mass[index]:.2f} of the attention, "
-            f"{measured.evenness[index]:.0%} as even as can be; chance {reading.chance[index]:.2f}"
+def _sleepers(trace: Trace, rows: SiteRows) -> Iterator[Finding]:
+    """Heads that rest and do next to nothing else."""
+    measured, level = rows.measured, rows.measured.levels["awake"]
+    for index in np.flatnonzero(level.value < ASLEEP):
+        place = resting_place(trace, measured, int(index))
+        rest = float(measured.rest[index])
+        yield Finding(
+            kind=measured.kind,
+            layer=measured.layer,
+            part=measured.part,
+            head=measured.heads[index],
+            pattern=ALWAYS,
+            score=round(rest, 4),
+            mass=round(rest, 4),
+            chance=round(1 - float(level.chance[index]), 4),
+            hits=0,
+            rows=0,
+            rest=round(rest, 4),
+            sentence=f"{PHRASES[ALWAYS]}: {rest:.2f} of its attention is on {place}",
+            evidence=(),
         )
-        yield _finding(measured, int(index), BAG, hit, best, sentence)
 
 
-def _named(pattern: Pattern, measured: SiteMeasures, threshold: float | None) -> Array:
-    """(H,) whether each head is called after the pattern."""
-    if pattern.threshold is None:
-        return np.zeros(len(measured.heads), dtype=bool)
-    enough = _reaches(measured.readings[pattern.name], pattern.threshold if threshold is None else threshold)
-    return enough & own_name(pattern.name, lambda name: _lifts(measured, name))
+def _reaches(rows: SiteRows, number: int, threshold: float) -> Array:
+    """(H,) whether the lift of a pattern is enough, enough rows show it, and no simpler one explains it."""
+    awake, measured = rows.awake, rows.measured
+    name = awake.names[number]
+    reading = measured.awake[name]
+    enough = np.nan_to_num(reading.lift, nan=-1.0) >= threshold
+    carriers = clusters_of(awake.weight[:, awake.counted[number]].T)  # rows of like weight
+    enough &= (np.round(carriers, 6) >= FEWEST) & (measured.levels["awake"].value >= ASLEEP)
+    return np.asarray(enough & own_name(name, lambda other: _lifts(measured, other)))
 
 
 def _lifts(measured: SiteMeasures, name: str) -> Array:
     """(H,) lifts of a pattern, 0 where it is n/a or too few rows show it."""
-    if name not in measured.readings:
+    if name not in measured.awake:
         return np.zeros(len(measured.heads))
-    reading = measured.readings[name]
+    reading = measured.awake[name]
     return np.where(reading.rows >= FEWEST_ROWS, np.nan_to_num(reading.lift), 0.0)
 
 
-def _reaches(reading: Reading, threshold: float) -> Array:
-    """(H,) whether the lift is enough and enough rows show it; n/a is never enough."""
-    return np.asarray((np.nan_to_num(reading.lift, nan=-1.0) >= threshold) & (reading.rows >= FEWEST))
-
-
-def _sure(mass: Array, chance: Array) -> Array:
-    """(F,) whether the lifts of mass (F, rows) stay above `FLOOR` when other rows are drawn; neighbours go together."""
-    count = len(chance)
+def _sure(mass: Array, weight: Array, chance: Array) -> Array:
+    """(F,) whether lifts of mass in weight (F, rows) stay above `FLOOR` with other rows; neighbours go together."""
+    heads, count = mass.shape
     groups = np.arange(count) * min(count, GROUPS) // count
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    sums = np.add.reduceat(np.concatenate([mass, chance[None], np.ones((1, count))]), starts, axis=1).T  # (G, F + 2)
-    drawn = resampled(sums.astype(np.float64))
-    expected, rows = drawn[:, -2:-1], drawn[:, -1:]
-    lifts = np.clip((drawn[:, :-2] - expected) / np.where(rows > expected, rows - expected, np.nan), 0, 1)
-    return np.asarray(interval(lifts, clusters_of(sums[:, -1]))[0] >= FLOOR)
+    sums = np.add.reduceat(np.stack([mass, weight * chance, weight]), starts, axis=2)  # (3, F, G)
+    drawn = resampled(np.moveaxis(sums, 2, 0).reshape(len(starts), -1).astype(np.float64)).reshape(-1, 3, heads)
+    found, expected, whole = drawn[:, 0], drawn[:, 1], drawn[:, 2]
+    lifts = np.clip((found - expected) / np.where(whole > expected, whole - expected, np.nan), 0, 1)
+    return np.asarray(interval(lifts, clusters_of(sums[2].T))[0] >= FLOOR)
 
 
 def _best_rows(mass: Array, hit: Array, places: Array, strongest: Array) -> tuple[tuple[int, int, float], ...]:
@@ -137,76 +148,99 @@ def _best_rows(mass: Array, hit: Array, places: Array, strongest: Array) -> tupl
     return tuple((int(places[n]), int(strongest[places[n]]), round(float(mass[n]), 4)) for n in order)
 
 
-def _sentence(pattern: Pattern, measured: SiteMeasures, index: int, hits: int) -> str:
-    reading = measured.readings[pattern.name]
-    rows, mass, chance = int(reading.rows[index]), float(reading.mass[index]), float(reading.chance[index])
-    text = f"{pattern.phrase} in {hits} of {rows} rows, {mass:.2f} on average; chance {chance:.2f}"
-    if pattern.name == "same word":
-        text += f" ({measured.readings['same word, elsewhere'].mass[index]:.2f} without the token itself)"
-    if pattern.name == "delimiter" and not {"[CLS]", "[SEP]"} & measured.missing.keys():
-        opening, closing = (float(measured.readings[name].mass[index]) for name in ("[CLS]", "[SEP]"))
-        text += f" (opening {opening:.2f}, closing {closing:.2f})"
-    return text
-
-
 def _finding(
-    site: SiteMeasures,
-    index: int,
-    pattern: str,
-    hit: Array,
-    best: tuple[tuple[int, int, float], ...],
-    sentence: str,
+    trace: Trace, site: SiteMeasures, index: int, name: str, hits: int, best: tuple[tuple[int, int, float], ...]
 ) -> Finding:
-    reading = site.readings[pattern]
+    reading, rest = site.awake[name], float(site.rest[index])
+    rows, share, chance = int(reading.rows[index]), float(reading.share[index]), float(reading.chance[index])
+    text = f"{PHRASES[name]} in {hits} of {rows} rows: {share:.2f} of its awake attention, chance {chance:.2f}"
+    if name == "same word":
+        text += f" ({site.awake['same word, elsewhere'].share[index]:.2f} without the token itself)"
+    if rest >= SHOWN:
+        text += f"; rests on {resting_place(trace, site, index)} for {rest:.2f}"
     return Finding(
         kind=site.kind,
         layer=site.layer,
         part=site.part,
         head=site.heads[index],
-        pattern=pattern,
+        pattern=name,
         score=round(float(reading.lift[index]), 4),
-        mass=round(float(reading.mass[index]), 4),
-        chance=round(float(reading.chance[index]), 4),
-        hits=int(hit.sum()),
-        rows=int(reading.rows[index]),
-        sentence=sentence,
+        mass=round(share, 4),
+        chance=round(chance, 4),
+        hits=hits,
+        rows=rows,
+        rest=round(rest, 4),
+        sentence=text,
         evidence=best,
     )
 
 
-def head_report(trace: Trace, found: Patterns | None = None) -> list[dict[str, Any]]:
+def resting_place(trace: Trace, site: SiteMeasures, index: int) -> str:
+    """Where a head rests most: the text of a special token, or the first token."""
+    if "first token (sink)" in site.readings:
+        return "the first token"
+    side = next(one for one in trace.sites if (one.kind, one.layer, one.part) == (site.kind, site.layer, site.part))
+    tokens = trace.sides[side.key_side].tokens
+    masses = {name: site.readings[name].mass[index] for name in ("[CLS]", "[SEP]") if name in site.readings}
+    specials = [token.text for token in tokens if token.special]
+    if not masses or not specials:
+        return "a place outside the text"
+    return specials[0] if max(masses, key=lambda name: masses[name]) == "[CLS]" else specials[-1]
+
+
+def head_report(trace: Trace, found: Patterns | None = None, arriving: Patterns | None = None) -> list[dict[str, Any]]:
     """What a page shows of each head: patterns with sentences, type with probabilities, key measures.
 
-    Plain text and numbers, fit for JSON; None where a measure is n/a.
+    Plain text and numbers, fit for JSON; None where a measure is n/a. Patterns come most specific first; `arriving` are
+    those by contributions, which are computed unless given, where the trace has norms.
     """
     found = patterns(trace) if found is None else found
-    named: dict[tuple[str, int, int, int], list[Finding]] = {}
-    for finding in found:
-        named.setdefault((finding.kind, finding.layer, finding.part, finding.head), []).append(finding)
+    if arriving is None and any(site.norms is not None for site in trace.sites):
+        arriving = patterns(trace, by="contributions")
+    other = {} if arriving is None else {_place(site): site for site in arriving.measured}
+    names, others = _names(found), {} if arriving is None else _names(arriving)
     return [
         {
             "kind": site.kind,
             "layer": site.layer,
             "part": site.part,
             "head": head,
-            "patterns": [
-                {
-                    "name": f.pattern,
-                    "score": f.score,
-                    "sentence": f.sentence,
-                    "mass": f.mass,
-                    "chance": f.chance,
-                    "hits": f.hits,
-                    "rows": f.rows,
-                }
-                for f in named.get((site.kind, site.layer, site.part, head), [])
-            ],
+            "patterns": names.get((*_place(site), head), []),
+            "rest": _rest(trace, site, index),
+            "contributions": None
+            if _place(site) not in other
+            else {
+                "patterns": others.get((*_place(site), head), []),
+                "rest": _rest(trace, other[_place(site)], index),
+            },
             **_type(site, index),
             "measures": _numbers(site, index),
         }
         for site in found.measured
         for index, head in enumerate(site.heads)
     ]
+
+
+def _place(site: SiteMeasures) -> tuple[Any, ...]:
+    """Where heads are; the heads too, since sites whose heads have masks of their own are read head by head."""
+    return site.kind, site.layer, site.part, site.heads
+
+
+def _names(found: Patterns) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """What each head is named for, the most specific first."""
+    heads = {(s.kind, s.layer, s.part, head): _place(s) for s in found.measured for head in s.heads}
+    named: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for f in sorted(found, key=lambda f: RANKS[f.pattern]):
+        place = heads[f.kind, f.layer, f.part, f.head]
+        fields = ("score", "sentence", "mass", "chance", "hits", "rows", "evidence")
+        named.setdefault((*place, f.head), []).append({"name": f.pattern, **{n: getattr(f, n) for n in fields}})
+    return named
+
+
+def _rest(trace: Trace, site: SiteMeasures, index: int) -> dict[str, Any] | None:
+    """How much of a head's attention rests, and where most."""
+    share = _number(site.rest[index])
+    return None if share is None else {"share": share, "place": resting_place(trace, site, index)}
 
 
 def _type(site: SiteMeasures, index: int) -> dict[str, Any]:
@@ -218,13 +252,15 @@ def _type(site: SiteMeasures, index: int) -> dict[str, Any]:
 
 
 def _numbers(site: SiteMeasures, index: int) -> dict[str, float | None]:
+    """The masses of every pattern, and the levels beside them; what uniform attention would give of the entropy."""
     numbers = {name: _number(reading.mass[index]) for name, reading in site.readings.items()}
-    spread = float(site.entropy.value[index])
-    numbers["entropy"] = _number(spread)
-    numbers["entropy of uniform"] = _number(site.entropy.chance[index])
-    numbers["distance"] = _number(site.distance.value[index])
-    if site.sink[index] > SINK:
-        numbers["sink"] = _number(site.sink[index])
+    for level in (level for level in LEVELS if level.name in site.levels):
+        value, chance = (part[index] for part in site.levels[level.name])
+        if level.loose and not value > SHOWN / 10:
+            continue  # rounding
+        numbers[level.name] = _number(value)
+        if level.uniform is not None:
+            numbers[f"{level.name} of uniform"] = _number(chance)
     return numbers
 
 

@@ -9,13 +9,20 @@ from collections.abc import Callable
 
 import numpy as np
 
+from regard.patterns.definitions import BAG, USUAL
 from regard.trace.places import Array
 
 FLOOR = 0.1  # lift that a name must be sure of: the lower end of its interval
+ASLEEP = 0.02  # share of its attention below which a head does nothing that could be named
 ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
 _AT_ANY_DISTANCE = ("same word", "same word in the other sentence")
 _NEIGHBOURS = ("previous token", "next token")
-_OFTEN_NEIGHBOURS = ("other pieces of the word", "related word")  # heads that look at neighbours find many of these
+_NEAR = {"tokens just before": "previous token", "tokens just after": "next token"}
+_BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are related, or pieces, or of one sentence
+    "other pieces of the word": _NEIGHBOURS,
+    "related word": _NEIGHBOURS,
+    BAG: (*_NEIGHBOURS, *_NEAR, "itself"),
+}
 
 
 def beyond_one_offset(name: str, hit: Array, strongest: Array, queries: Array) -> Array:
@@ -39,6 +46,8 @@ def own_name(name: str, lift_of: Callable[[str], Array]) -> Array:
     if name == "same word":
         return lift_of("same word, elsewhere") >= ELSEWHERE
     lifts = lift_of(name)
-    if name in _OFTEN_NEIGHBOURS:
-        return np.asarray(lifts > np.max([lift_of(neighbour) for neighbour in _NEIGHBOURS], axis=0))
+    if name in _NEAR:
+        return np.asarray(lift_of(_NEAR[name]) < USUAL)  # one neighbour alone is a name of its own
+    if name in _BESIDE:
+        return np.asarray(lifts > np.max([lift_of(simpler) for simpler in _BESIDE[name]], axis=0))
     return np.ones(lifts.shape, bool)

@@ -11,13 +11,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.measures.bag import BagRows, bag_rows, own_targets, summarise_bag
-from regard.measures.distance import distance_rows
-from regard.measures.entropy import Level, entropy_of, mean_level, mixed_logs, renormalised, sink_rows
-from regard.measures.reading import Reading, RowReadings, mean_where, read_rows, seen_keys, summarise
+from regard.measures.awake import AwakeReading, awake_rows, read_awake, sum_awake
+from regard.measures.bag import BagRows, bag_gain, bag_rows, own_targets, summarise_bag
+from regard.measures.entropy import Level, renormalised
+from regard.measures.reading import (
+    Reading,
+    RowReadings,
+    hit_rows,
+    mean_where,
+    read_rows,
+    seen_keys,
+    summarise,
+    tables_of,
+    weigh,
+)
 from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, type_probabilities
-from regard.patterns.definitions import BAG, PATTERNS, Part, Pattern, bag_missing
+from regard.patterns.definitions import BAG, PATTERNS, Part, bag_missing
+from regard.patterns.levels import AWAKE, LEVELS, WEIGHED, LevelMeasure, MapRows
 from regard.patterns.table import SiteMeasures
 from regard.trace.places import Array, MapContext, context_of
 from regard.trace.sentences import reason
@@ -31,32 +42,52 @@ _ROWS = 32  # rows a block should have at least before heads of further layers j
 
 
 @dataclass(frozen=True, eq=False)
-class SiteRows:
-    """What the rows of one site show, for the patterns that were asked."""
+class AwakeRows:
+    """What the rows of H heads show of P patterns outside the resting places.
 
-    asked: tuple[Pattern, ...]
-    rows: RowReadings  # mass and hit (P, H, Q), chance and counted (P, Q)
-    bag: BagRows | None
-    strongest: Array  # (H, Q) the strongest key of each row
+    `mass` (P, H, Q) is attention on target (of the bag of words, as far as it is even), `hit` (P, H, Q) whether the
+    strongest key is one, `weight` (H, Q) the awake attention, `chance` and `counted` are (P, Q), `strongest` (H, Q).
+    """
+
+    names: tuple[str, ...]
+    mass: Array
+    hit: Array
+    weight: Array
+    chance: Array
+    counted: Array
+    strongest: Array
+
+    def of(self, heads: slice) -> AwakeRows:
+        """The same for some of the heads."""
+        mass, hit = self.mass[:, heads], self.hit[:, heads]
+        return AwakeRows(self.names, mass, hit, self.weight[heads], self.chance, self.counted, self.strongest[heads])
+
+
+@dataclass(frozen=True, eq=False)
+class SiteRows:
+    """What the rows of one site show, and the measures over them."""
+
+    awake: AwakeRows
     measured: SiteMeasures
 
 
-def read_trace(trace: Trace) -> list[SiteRows]:
-    """What the rows of every site show, in the trace's order."""
+def read_trace(trace: Trace, by: str) -> list[SiteRows]:
+    """What the rows of every site show, by weights or contributions, in the trace's order."""
     found = [
         rows
-        for context, alike in _alike(trace)
+        for context, alike in _alike(trace, by)
         for sites in _together(alike)
-        for rows in _read(context, sites).split(sites)
+        for rows in _read(context, sites, by).split(sites)
     ]
     order = {(site.kind, site.layer, site.part): n for n, site in enumerate(trace.sites)}
     return sorted(found, key=lambda rows: order[rows.measured.kind, rows.measured.layer, rows.measured.part])
 
 
-def _alike(trace: Trace) -> Iterator[tuple[MapContext, list[Site]]]:
+def _alike(trace: Trace, by: str) -> Iterator[tuple[MapContext, list[Site]]]:
     """Sites that share tokens and mask, so that tables of targets are made once for all."""
     groups: dict[tuple[str, str, object, bool], list[Site]] = {}
-    for site in (part for whole in trace.sites for part in _one_mask(whole)):
+    sites = [site for site in trace.sites if by == "weights" or site.norms is not None]
+    for site in (part for whole in sites for part in _one_mask(whole)):
         mask = (site.mask.left, site.mask.right, None if site.mask.table is None else id(site.mask.table))
         causal = site.mask.causal and site.query_side == site.key_side and site.queries > 1
         groups.setdefault((site.query_side, site.key_side, mask, causal), []).append(site)
@@ -84,10 +115,10 @@ def _visible(site: Site, rows: Array) -> Array:
     return np.ones((len(rows), site.keys), dtype=bool) if allowed is None else allowed
 
 
-def _read(context: MapContext, sites: list[Site]) -> _Gathered:
-    """RowReadings of all heads of some sites, block by block of queries."""
-    asked = tuple(pattern for pattern in PATTERNS if not pattern.missing(context))
-    gathered = _Gathered(context, asked, any(site.sink is not None or site.maps is not None for site in sites))
+def _read(context: MapContext, sites: list[Site], by: str) -> _Gathered:
+    """What all heads of some sites show, block by block of queries."""
+    loose = by == "weights" and any(site.sink is not None or site.maps is not None for site in sites)
+    gathered = _Gathered(context, loose)
     first = sites[0]
     heads = sum(site.heads for site in sites)
     step = max(1, _BLOCK // (first.keys * max(heads, len(PATTERNS))))
@@ -95,133 +126,161 @@ def _read(context: MapContext, sites: list[Site]) -> _Gathered:
         rows = slice(start, min(start + step, first.queries))
         visible = _visible(first, np.arange(rows.start, rows.stop))
         part = Part(context, context.queries.part(rows), start, visible)
-        gathered.add(_block(sites, rows, heads), part)
+        gathered.add(_block(sites, rows, heads, by), part)
     return gathered
 
 
-def _block(sites: list[Site], rows: slice, heads: int) -> Array:
-    """(H, rows, K) attention of the heads of some sites, one after the other."""
+def _block(sites: list[Site], rows: slice, heads: int, by: str) -> Array:
+    """(H, rows, K) attention of the heads of some sites, or its contributions as shares of their rows."""
     attention = np.empty((heads, rows.stop - rows.start, sites[0].keys), np.float32)
     start = 0
     for site in sites:
-        site.block(rows, out=attention[start : start + site.heads])
+        here = attention[start : start + site.heads]
+        site.block(rows, out=here)
+        if by == "contributions":
+            here *= site.norms[:, None, :]  # type: ignore[index]  # sites without norms were left out
         start += site.heads
-    return attention
+    return attention if by == "weights" else np.asarray(renormalised(attention))
 
 
 class _Gathered:
     """What rows show, gathered block by block, for the heads of some sites one after the other."""
 
-    def __init__(self, context: MapContext, asked: tuple[Pattern, ...], sinks: bool) -> None:
+    def __init__(self, context: MapContext, loose: bool) -> None:
         self.context = context
-        self.sinks = sinks  # whether rows may sum to less than 1
-        self.asked = asked
+        self.loose = loose  # whether rows may sum to less than 1
+        self.asked = tuple(pattern for pattern in PATTERNS if not pattern.missing(context))
+        self.levels = tuple(level for level in LEVELS if level.asked(context, loose))
+        self.bag = not bag_missing(context)
         self.read: list[RowReadings] = []
         self.bags: list[BagRows] = []
-        self.spread: list[tuple[Array, Array]] = []
-        self.rest: list[Array] = []
-        self.distances: list[tuple[Array, Array, Array]] = []
-        self.strongest: list[Array] = []
+        self.awake: list[tuple[Array, ...]] = []
+        self.numbers: dict[str, list[tuple[Array, Array, Array]]] = {level.name: [] for level in self.levels}
         self.sums: list[ShapeSums] = []
         self.uniform: list[ShapeSums] = []
 
     def add(self, attention: Array, part: Part) -> None:
         """Read one block of rows, (H, rows, K)."""
+        tables = [pattern.targets(part) for pattern in self.asked]
+        targets = np.stack([table for table, _ in tables]) if tables else np.zeros((0, *part.visible.shape), bool)
+        counted = np.stack([rows for _, rows in tables]) if tables else np.zeros(targets.shape[:2], bool)
         strongest = attention.argmax(axis=-1)
-        self.strongest.append(strongest)
-        if self.asked:
-            self.read.append(_read_block(attention, part, self.asked, strongest))
-        masked = None if part.visible.all() else part.visible
-        seen = seen_keys(attention, masked).astype(np.float32)
-        within = logs = mixed_logs(attention, seen)
-        if self.sinks:
-            self.rest.append(sink_rows(attention))
-            within = mixed_logs(renormalised(attention), seen)
-        self.spread.append((entropy_of(within, seen), np.log(seen)))
+        read = read_rows(attention, targets, visible=part.visible, rows=counted, strongest=strongest)
+        self.read.append(read)
+        rows = MapRows(attention, np.asarray(seen_keys(attention, part.visible)).astype(np.float32), self.loose)
+        weighed = self._add_levels(rows, part)
+        bag = self._add_bag(rows, strongest, part) if self.bag else None
+        top = np.where(part.rests, -1.0, attention).argmax(axis=-1) if part.rests.any() else strongest
+        self.awake.append(_awake(read, bag, targets, weighed[AWAKE], top, part))
         if self.context.same:
-            self.distances.append(distance_rows(attention, visible=masked, start=part.start))
-            rows = (part.queries.parts, part.keys.parts, part.visible)
-            tables = key_tables(*rows[:2], start=part.start)
-            even = uniform_attention(part.visible.astype(np.float32))
-            self.sums.append(shape_sums(attention, *rows, start=part.start, tables=tables))
-            self.uniform.append(shape_sums(even, *rows, start=part.start, tables=tables))
-        if not bag_missing(self.context):
-            own = own_targets(part.queries.segments, part.keys.segments, part.keys.content)
-            known = {"visible": masked, "logs": logs, "strongest": strongest}
-            self.bags.append(bag_rows(attention, own, part.queries.content, **known))
+            self._add_shapes(attention, part)
+
+    def _add_levels(self, rows: MapRows, part: Part) -> Array:
+        """Note the numbers beside the patterns; (W, H, rows) those that are weighed sums."""
+        weights = [level.weights(part).astype(np.float32) for level in WEIGHED if level.weights is not None]
+        weighed = np.asarray(weigh(rows.attention, np.stack(weights)))
+        for level in self.levels:
+            if level.weights is not None:
+                number = WEIGHED.index(level)
+                values, chance = weighed[number], (weights[number] * part.visible).sum(axis=-1) / rows.seen
+            else:
+                values, chance = _rows_of(level, rows)
+            self.numbers[level.name].append((values, chance, level.counted(part)))
+        return weighed
+
+    def _add_bag(self, rows: MapRows, strongest: Array, part: Part) -> BagRows:
+        own = own_targets(part.queries.segments, part.keys.segments, part.keys.content)
+        masked = None if part.visible.all() else part.visible
+        known = {"visible": masked, "logs": rows.logs, "strongest": strongest}
+        self.bags.append(bag_rows(rows.attention, own, part.queries.content, **known))
+        return self.bags[-1]
+
+    def _add_shapes(self, attention: Array, part: Part) -> None:
+        rows = (part.queries.parts, part.keys.parts, part.visible)
+        tables = key_tables(*rows[:2], start=part.start)
+        even = uniform_attention(part.visible.astype(np.float32))
+        self.sums.append(shape_sums(attention, *rows, start=part.start, tables=tables))
+        self.uniform.append(shape_sums(even, *rows, start=part.start, tables=tables))
 
     def split(self, sites: list[Site]) -> Iterator[SiteRows]:
         """The rows and measures of each site."""
-        rows = RowReadings(*_joined(self.read)) if self.read else None
-        bag = BagRows(*_joined(self.bags)) if self.bags else None
-        strongest = np.concatenate(self.strongest, axis=-1)
-        whole = self._measured(rows, bag, strongest.shape[1])
+        names = (*(pattern.name for pattern in self.asked), *([BAG] if self.bag else []))
+        awake = AwakeRows(names, *_joined(self.awake))
+        whole = self._measured(awake)
         start = 0
         for site in sites:
             heads = slice(start, start + site.heads)
             start += site.heads
-            yield SiteRows(
-                self.asked,
-                RowReadings(*(np.empty((0, site.heads, 0)),) * 4) if rows is None else _rows_of(rows, heads),
-                None if bag is None else _bag_of(bag, heads),
-                strongest[heads],
-                _measured_of(whole, heads, site),
-            )
+            yield SiteRows(awake.of(heads), _measured_of(whole, heads, site))
 
-    def _measured(self, rows: RowReadings | None, bag: BagRows | None, queries: int) -> SiteMeasures:
+    def _measured(self, awake: AwakeRows) -> SiteMeasures:
         """The measures of all heads together, and why some are n/a."""
         missing = {p.name: reason(code) for p in PATTERNS if (code := p.missing(self.context))}
-        readings: dict[str, Reading] = {}
-        if rows is not None:
-            summary = summarise(rows)
-            readings = {p.name: Reading(*(field[n] for field in summary)) for n, p in enumerate(self.asked)}
-            missing |= {p.name: reason(p.none) for p in self.asked if not readings[p.name].rows.any()}
-        spread = mean_level(*_joined(self.spread))
-        evenness = np.full(spread.value.shape, np.nan)
-        if bag is None:
-            missing[BAG] = reason(bag_missing(self.context))
-        else:
-            readings[BAG], evenness = summarise_bag(bag)
+        summary = summarise(RowReadings(*_joined(self.read)))
+        readings = {p.name: Reading(*(field[n] for field in summary)) for n, p in enumerate(self.asked)}
+        missing |= {p.name: reason(p.none) for p in self.asked if not readings[p.name].rows.any()}
+        if self.bag:
+            readings[BAG] = summarise_bag(BagRows(*_joined(self.bags))).reading
             if not readings[BAG].rows.any():
                 missing[BAG] = reason("few_words")
-        if not self.context.same or queries < FEWEST:
+        else:
+            missing[BAG] = reason(bag_missing(self.context))
+        levels = {level.name: self._level(level) for level in self.levels}
+        if not self.context.same or awake.weight.shape[1] < FEWEST:
             missing["type"] = reason("few_tokens", fewest=FEWEST)
-        types = None if "type" in missing else self._types(spread)
-        sink = np.zeros_like(spread.value)
-        if self.sinks:
-            sink = mean_where(np.concatenate(self.rest, axis=-1), _joined(self.spread)[1] > 0)
-        return SiteMeasures("", 0, 0, (), readings, evenness, spread, self._distance(spread), types, missing, sink)
+        types = None if "type" in missing else self._types(levels["entropy"])
+        return SiteMeasures("", 0, 0, (), readings, _awake_readings(awake), levels, types, missing)
 
-    def _distance(self, like: Level) -> Level:
-        if not self.distances:
-            return Level(np.full_like(like.value, np.nan), np.full_like(like.value, np.nan))
-        values, chance, counted = _joined(self.distances)
-        return Level(mean_where(values, counted), mean_where(chance, counted) + np.zeros_like(like.value))
+    def _level(self, level: LevelMeasure) -> Level:
+        values, chance, counted = _joined(self.numbers[level.name])
+        value = np.asarray(mean_where(values, counted))
+        return Level(value, mean_where(chance, counted) + np.zeros_like(value))
 
     def _types(self, spread: Level) -> Array:
         found, even = join_sums(self.sums), join_sums(self.uniform)
         return type_probabilities(shape_of(found, even, self.context.keys.parts, spread.value / spread.chance))
 
 
-def _read_block(attention: Array, part: Part, asked: tuple[Pattern, ...], strongest: Array) -> RowReadings:
-    tables = [pattern.targets(part) for pattern in asked]
-    targets = np.stack([table for table, _ in tables]) & part.visible
-    every = np.ones(len(part.visible), dtype=bool)
-    counted = np.stack([every if rows is None else rows for _, rows in tables])
-    return read_rows(attention, targets, visible=part.visible, rows=counted, strongest=strongest)
+def _rows_of(level: LevelMeasure, rows: MapRows) -> tuple[Array, Array]:
+    """(H, rows) numbers that are no weighed sum, and (rows,) what uniform attention would give, NaN for nothing."""
+    assert level.rows is not None
+    chance = np.full(rows.seen.shape, np.nan) if level.uniform is None else level.uniform(rows.seen)
+    return level.rows(rows), chance
+
+
+def _awake(
+    read: RowReadings, bag: BagRows | None, targets: Array, weight: Array, top: Array, part: Part
+) -> tuple[Array, ...]:
+    """The fields of `AwakeRows` of a block, from what its rows show with all of their attention."""
+    mass, hit, counted = read.mass, _hits(top, targets), read.counted
+    chance = read.chance
+    if bag is not None:
+        own = own_targets(part.queries.segments, part.keys.segments, part.keys.content) & part.visible
+        hit = np.concatenate([hit, _hits(top, own[None])])
+        chance, counted = (np.concatenate(pair) for pair in ((chance, bag.chance[None]), (counted, bag.counted[None])))
+    level, some = (table.T for table in awake_rows(chance.T, part.visible, part.rests))
+    if bag is not None:
+        expected = weight * level[-1]
+        mass = np.concatenate([mass, (bag_gain(bag.mass, expected, bag.evenness) + expected)[None]])
+        some[-1] = level[-1] < 1  # a sentence may well be half of the words
+    return mass, hit, weight, level, counted & some, top
+
+
+def _hits(top: Array, targets: Array) -> Array:
+    """(P, H, rows) whether keys `top` (H, rows) are targets (P, rows, K)."""
+    return np.asarray(np.moveaxis(hit_rows(top, tables_of(targets)), (0, 2), (2, 0)))
+
+
+def _awake_readings(rows: AwakeRows) -> dict[str, AwakeReading]:
+    """The reading of each pattern, (H,) each."""
+    mass, weight = np.moveaxis(rows.mass, (0, 2), (2, 0)), rows.weight.T
+    found = read_awake(sum_awake(mass.astype(np.float64), weight.astype(np.float64), rows.chance.T, rows.counted.T))
+    return {name: AwakeReading(*(field[..., n] for field in found)) for n, name in enumerate(rows.names)}
 
 
 def _joined(blocks: Sequence[tuple[Array, ...]]) -> list[Array]:
     """The fields of blocks of rows, joined along the rows."""
     return [np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)]
-
-
-def _rows_of(rows: RowReadings, heads: slice) -> RowReadings:
-    return rows._replace(mass=rows.mass[:, heads], hit=rows.hit[:, heads])
-
-
-def _bag_of(bag: BagRows, heads: slice) -> BagRows:
-    return bag._replace(mass=bag.mass[heads], hit=bag.hit[heads], evenness=bag.evenness[heads])
 
 
 def _measured_of(whole: SiteMeasures, heads: slice, site: Site) -> SiteMeasures:
@@ -234,10 +293,8 @@ def _measured_of(whole: SiteMeasures, heads: slice, site: Site) -> SiteMeasures:
         part=site.part,
         heads=site.head_ids,
         readings={name: Reading(*(field[heads] for field in reading)) for name, reading in whole.readings.items()},
-        evenness=whole.evenness[heads],
-        entropy=Level(*(field[heads] for field in whole.entropy)),
-        distance=Level(*(field[heads] for field in whole.distance)),
+        awake={name: AwakeReading(*(field[heads] for field in reading)) for name, reading in whole.awake.items()},
+        levels={name: Level(*(field[heads] for field in level)) for name, level in whole.levels.items()},
         types=None if roomless else types,
         missing={**whole.missing, "type": reason("no_room")} if roomless else whole.missing,
-        sink=whole.sink[heads],
     )

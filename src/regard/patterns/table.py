@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from regard.errors import MissingPackageError, UserError
+from regard.measures.awake import AwakeReading
 from regard.measures.entropy import Level
 from regard.measures.reading import Reading
 from regard.patterns.definitions import NAMES, OBVIOUS
@@ -16,11 +19,11 @@ from regard.trace.sentences import Message
 
 @dataclass(frozen=True)
 class Finding:
-    """One head that shows one pattern.
+    """One head that shows one pattern when it is awake.
 
-    `score` is the lift, `mass` the mean attention on target,
-    `hits` of `rows` rows have their strongest key there, `chance` is the mass of uniform attention. `evidence` are the
-    rows that show it best: (query, key, attention on target).
+    `score` is the lift, `mass` the share of its awake attention on target, `chance` the share of uniform attention;
+    in `hits` of `rows` rows the strongest key outside the resting places is a target. `rest` is the share of all its
+    attention that rests. `evidence` are the rows that show it best: (query, key, attention on target).
     """
 
     kind: str
@@ -32,6 +35,7 @@ class Finding:
     chance: float
     hits: int
     rows: int
+    rest: float
     sentence: str
     evidence: tuple[tuple[int, int, float], ...]
     part: int = 0
@@ -39,19 +43,26 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class SiteMeasures:
-    """The measures of one site's heads, (H,) each; n/a is NaN, with the reason in `missing`."""
+    """The measures of one site's heads, (H,) each; n/a is NaN, with the reason in `missing`.
+
+    `readings` are of all attention, `awake` of what does not rest, `levels` the numbers beside them; `types` (H, 5) are
+    probabilities in the order of `types.TYPES`, NaN for a head without a type.
+    """
 
     kind: str
     layer: int
     part: int
     heads: tuple[int, ...]
     readings: dict[str, Reading]
-    evenness: Array
-    entropy: Level
-    distance: Level
-    types: Array | None  # (H, 5) probabilities, in the order of `types.TYPES`; NaN for a head without one
+    awake: dict[str, AwakeReading]
+    levels: dict[str, Level]
+    types: Array | None
     missing: dict[str, Message]
-    sink: Array  # mean share of a row that goes to a sink outside the text; the entropy is that of the rest
+
+    @property
+    def rest(self) -> Array:
+        """(H,) the share of the attention that rests; NaN where no ordinary token has a choice."""
+        return np.asarray(1 - self.levels["awake"].value)
 
     @property
     def worth_saying(self) -> dict[str, Message]:
@@ -61,11 +72,12 @@ class SiteMeasures:
 
 @dataclass(frozen=True, eq=False)
 class Patterns(Sequence[Finding]):
-    """What the heads of a trace do: a table of findings, strongest first, and the measures behind it."""
+    """What the heads of a trace do when awake: findings, strongest first, and the measures behind them."""
 
     findings: tuple[Finding, ...]
     measured: tuple[SiteMeasures, ...]
     facts: dict[str, Any] = field(default_factory=dict)
+    by: str = "weights"  # or contributions
 
     def __len__(self) -> int:
         return len(self.findings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
-from regard.patterns.entries import RESTING_PLACES
+from regard.patterns.entries import BROAD, RESTING_PLACES
 
 
 class NamedHead(Protocol):
@@ -29,8 +29,8 @@ N = TypeVar("N", bound=NamedHead)
 
 
 def telling(found: Iterable[N], count: int = 3) -> list[N]:
-    """The most telling heads, each once: the strongest of different patterns first, resting places last."""
-    ordered = sorted(found, key=lambda one: (one.pattern in RESTING_PLACES, -one.score))
+    """The most telling heads, each once: the strongest of different patterns first, broad ones and resting last."""
+    ordered = sorted(found, key=lambda one: (one.pattern in RESTING_PLACES, one.pattern in BROAD, -one.score))
     chosen: dict[tuple[str, int, int, int], N] = {}
     patterns: set[str] = set()
     for one in ordered:

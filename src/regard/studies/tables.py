@@ -5,6 +5,7 @@ Enters: the tokens of a batch and what its mask lets each query see. Leaves: ten
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,11 @@ import numpy as np
 import torch
 
 from regard.capture.record import Book
+from regard.measures.awake import awake_rows
 from regard.measures.bag import is_bag, own_targets
-from regard.measures.distance import distances, uniform_distance
 from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
+from regard.patterns.levels import LEVELS, WEIGHED
 from regard.studies.atlas.carriers import Carried, carried_of
 from regard.trace.places import Array, MapContext, context_between
 
@@ -26,33 +28,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Tables:
-    """For B inputs, P patterns, of which A can be asked of some input, Q queries and K keys.
+class LevelRows:
+    """Which rows count for a level: `counted` (B, Q) 0 or 1, their `rows` (B,), and `chance` (B,) the sum of what
+    uniform attention would give; `counted` is None where no input is asked.
+    """
 
-    asked (A,) are places in `PATTERNS`; targets (B, Q, K, A + 2) are 0 or 1, the last but one as `own`, the last one
-    |query - key|; counted (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their
-    chance levels; visible (B, Q, K); seen (B, Q) counts visible keys, 1 at least; choice (B, Q) is 1 where a row sees
-    several; choices (B,) are how many do, uniform and far (B,) the sums of their entropies and distances under uniform
-    attention; own (B, Q, K, 1) are the ordinary tokens of the query's own sentence where there are two, for the bag of
-    words; size (B, Q) is how many, bag (B, Q) is 1 where such a row counts; carried are the rows of patterns whose
-    score one word may carry.
+    counted: torch.Tensor | None
+    rows: Array
+    chance: Array
+
+
+@dataclass(eq=False)
+class Tables:
+    """For B inputs, P patterns, of which A can be asked of some input, W weighed levels, Q queries and K keys.
+
+    asked (A,) are places in `PATTERNS`; weights (B, Q, K, A + 1 + W) are what attention is weighed with: the targets of
+    the patterns, 0 or 1; the ordinary tokens of the query's own sentence where there are two, for the bag of words; the
+    levels. counted (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their chance
+    levels. awake_chance and awake_counted (B, Q, A + 1) are the same outside the resting places, the bag last. visible
+    (B, Q, K); seen (B, Q) counts visible keys, 1 at least; size (B, Q) is how many words the own sentence has, bag
+    (B, Q) is 1 where such a row counts, has_bag whether any does; levels are by name; carried are the rows of patterns
+    whose score one word may carry.
     """
 
     asked: Array
-    targets: torch.Tensor
+    weights: torch.Tensor
     counted: torch.Tensor
     rows: Array
     chances: Array
+    awake_chance: torch.Tensor
+    awake_counted: torch.Tensor
     visible: torch.Tensor
     seen: torch.Tensor
-    choice: torch.Tensor
-    choices: Array
-    uniform: Array
-    far: Array
-    own: torch.Tensor | None
     size: torch.Tensor
     bag: torch.Tensor
+    has_bag: bool
+    levels: dict[str, LevelRows]
     carried: list[Carried]
+
+    @property
+    def targets(self) -> torch.Tensor:
+        """(B, Q, K, A + 1) those of the patterns, and of the bag of words."""
+        return self.weights[..., : len(self.asked) + 1]
 
 
 def tables_of(inputs: Batch, view: LayerView) -> Tables:
@@ -62,52 +79,73 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
     contexts = _contexts(book, view.query, view.key, view.causal, inputs.model._engine.relation())
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
     asked = np.flatnonzero(can.any(axis=0))
-    targets = np.zeros((batch, queries, keys, len(asked) + 2), np.float32)
-    targets[..., -1] = distances(visible)
-    counted = np.zeros((batch, queries, len(asked)), bool)
-    own, bag = targets[..., -2:-1], np.zeros((batch, queries), bool)
+    first = len(asked) + 1  # of the levels
+    weights = np.zeros((batch, queries, keys, first + len(WEIGHED)), np.float32)
+    counted = np.zeros((batch, queries, first), bool)
+    rests = np.zeros(visible.shape, bool)
+    of_levels = np.zeros((len(LEVELS), batch, queries), bool)
     for number, context in enumerate(contexts):
         rows, columns = len(context.queries.words), len(context.keys.words)
         part = Part(context, context.queries, 0, visible[number, :rows, :columns])
+        mine = weights[number, :rows, :columns]
+        rests[number, :rows, :columns] = part.rests
         for place in np.flatnonzero(can[number, asked]):
-            table, chosen = PATTERNS[asked[place]].targets(part)
-            targets[number, :rows, :columns, place] = table & part.visible
-            counted[number, :rows, place] = True if chosen is None else chosen
+            mine[..., place], counted[number, :rows, place] = PATTERNS[asked[place]].targets(part)
         if not bag_missing(context):
-            own[number, :rows, :columns, 0] = _own(context) & part.visible
-            bag[number, :rows] = context.queries.content
-    seen = seen_keys(visible, visible).astype(np.float32)  # (B, Q)
-    chance = targets[..., :-2].sum(axis=2) / seen[..., None]
-    counted &= is_eligible(chance)
-    size = own.sum(axis=(2, 3))
-    bag &= is_bag(size)
-    choice = (seen > 1) & book.keep[view.query]
+            mine[..., first - 1] = _own(context) & part.visible
+            counted[number, :rows, first - 1] = context.queries.content
+        for column, level in enumerate(WEIGHED, first):
+            mine[..., column] = level.weights(part)  # type: ignore[misc]
+        for row, level in enumerate(LEVELS):
+            of_levels[row, number, :rows] = level.counted(part) & level.possible(context)
+    seen = np.asarray(seen_keys(visible, visible)).astype(np.float32)  # (B, Q)
+    size = weights[..., first - 1].sum(axis=2)
+    chance = weights[..., :first].sum(axis=2) / seen[..., None]
+    counted[..., :-1] &= is_eligible(chance[..., :-1])
+    counted[..., -1] &= is_bag(size)
+    awake_chance, awake = awake_rows(chance, visible, rests)
+    awake[..., -1] = awake_chance[..., -1] < 1  # a sentence may well be half of the words
 
     def tensor(array: Array) -> torch.Tensor:
-        return torch.from_numpy(array).to(view.device)
+        return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(view.device)
 
     return Tables(
-        asked,
-        tensor(targets),
-        tensor(counted.astype(np.float32)),
-        of_all(asked, counted.sum(axis=1)),
-        of_all(asked, (chance * counted).sum(axis=1)),
-        tensor(visible),
-        tensor(seen),
-        tensor(choice.astype(np.float32)),
-        choice.sum(axis=1),
-        (np.log(seen) * choice).sum(axis=1),
-        (uniform_distance(targets[..., -1], visible, seen) * choice).sum(axis=1),
-        tensor(np.ascontiguousarray(own)) if own.any() else None,
-        tensor(size),
-        tensor(bag.astype(np.float32)),
-        carried_of(inputs, view.query, contexts, asked, counted, chance, view.device),
+        asked=asked,
+        weights=tensor(weights),
+        counted=tensor(counted[..., :-1]),
+        rows=of_all(asked, counted[..., :-1].sum(axis=1)),
+        chances=of_all(asked, (chance * counted)[..., :-1].sum(axis=1)),
+        awake_chance=tensor(awake_chance),
+        awake_counted=tensor(counted & awake),
+        visible=torch.from_numpy(visible).to(view.device),
+        seen=tensor(seen),
+        size=tensor(size),
+        bag=tensor(counted[..., -1]),
+        has_bag=bool(counted[..., -1].any()),
+        levels=_levels(of_levels, weights[..., first:], visible, seen, tensor),
+        carried=carried_of(inputs, view.query, contexts, asked, counted[..., :-1], chance[..., :-1], view.device),
     )
 
 
-def of_all(asked: Array, values: Array) -> Array:
+def _levels(
+    counted: Array, weights: Array, visible: Array, seen: Array, tensor: Callable[[Array], torch.Tensor]
+) -> dict[str, LevelRows]:
+    """The rows of each level, from which count (L, B, Q), and the weights (B, Q, K, W) of those that are weighed."""
+    means = dict(zip([level.name for level in WEIGHED], np.moveaxis(weights, -1, 0), strict=True))
+    found = {}
+    for level, rows in zip(LEVELS, counted, strict=True):
+        if level.name in means:
+            chance = (means[level.name] * visible).sum(axis=-1) / seen
+        else:
+            chance = np.full(seen.shape, np.nan) if level.uniform is None else level.uniform(seen)
+        total = np.where(rows, chance, 0.0).sum(axis=1)
+        found[level.name] = LevelRows(tensor(rows) if rows.any() else None, rows.sum(axis=1), total)
+    return found
+
+
+def of_all(asked: Array, values: Array, patterns: int = len(PATTERNS)) -> Array:
     """(..., P) numbers of every pattern from those that were asked (..., A); 0 for the others."""
-    found = np.zeros((*values.shape[:-1], len(PATTERNS)), values.dtype)
+    found = np.zeros((*values.shape[:-1], patterns), values.dtype)
     found[..., asked] = values
     return found
 

@@ -234,11 +234,14 @@ class Trace:
 
     # -- what the heads do ---------------------------------------------------------------------------------
 
-    def patterns(self, *, threshold: float | None = None) -> Patterns:
-        """What each head does: a table of (layer, head, pattern, score, evidence); see `regard.patterns`."""
+    def patterns(self, *, threshold: float | None = None, by: str = "weights") -> Patterns:
+        """What each head does when awake: a table of (layer, head, pattern, score, evidence); see `regard.patterns`.
+
+        `by` is "weights", where heads look, or "contributions", what arrives from there.
+        """
         from regard.patterns import patterns
 
-        return patterns(self, threshold=threshold)
+        return patterns(self, threshold=threshold, by=by)
 
     def neurons(self, layer: int, head: int, pattern: str | None = None, *, kind: str | None = None) -> Neurons:
         """Which neurons of a head make a pattern ("previous token", "[SEP]", ...; else what the head does most).

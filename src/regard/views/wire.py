@@ -228,6 +228,8 @@ def _known(site: Site, report: Report | None, measures: Mapping[str, Array], buf
     record: Record = {"measures": {name: buffer.put(values) for name, values in table.items()}}
     if report is not None:
         record["patterns"] = [list(one["patterns"]) for one in records]
+        record["rest"] = [one.get("rest") for one in records]
+        record["arriving"] = [one.get("contributions") for one in records]
         record["types"] = buffer.put(type_table(records))
         missing = report.missing.get((site.kind, site.layer, site.part), {})
         record["missing"] = missing

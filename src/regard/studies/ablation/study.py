@@ -29,7 +29,7 @@ from regard.studies.ablation.reduce import (
     single_sets,
 )
 from regard.studies.ablation.report import ablation_result
-from regard.studies.atlas.report import atlas_table, named_heads
+from regard.studies.atlas.names import awake_table, named_heads
 from regard.studies.atlas.study import Atlas
 from regard.studies.base import Study, StudyContext, naming
 from regard.trace.heads import MODES, Head
@@ -103,7 +103,7 @@ class AblationMap(AblationPass, Study):
     def _patterns(self, model: Model, engine: Engine) -> dict[str, set[Head]]:
         """The heads of each pattern, as the atlas of some examples names them."""
         source = replace(self.source, limit=min(_ATLAS, self.source.limit or _ATLAS))
-        named = named_heads(atlas_table(engine(Atlas(seed=self.seed), model, Run(source)).sums))
+        named = named_heads(awake_table(engine(Atlas(seed=self.seed), model, Run(source)).sums))
         return {
             str(pattern): {Head(row.kind, int(row.layer), int(row.head)) for row in group.itertuples()}
             for pattern, group in named.groupby("measure", sort=True)

@@ -5,6 +5,7 @@ Enters: the atlas' table and sums. Leaves: records as `regard.views` takes them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -13,27 +14,38 @@ import numpy as np
 from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.measures.types import TYPES
-from regard.patterns.definitions import PATTERNS
+from regard.patterns.definitions import ALWAYS
+from regard.patterns.entries import PHRASES, RANKS
+from regard.studies.atlas.names import AWAKE_SHARE, named_heads
 from regard.studies.base import layers_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_PHRASES = {pattern.name: pattern.phrase for pattern in PATTERNS}
+_PLACES = {"[CLS]": "[CLS]", "[SEP]": "[SEP]", "first token (sink)": "the first token"}
 
 
-def head_records(table: pd.DataFrame, named: pd.DataFrame, sums: Sums) -> list[dict[str, Any]]:
-    """A record per head: what it is named for over the corpus, shares of map types, every measure."""
+def head_records(table: pd.DataFrame, awake: Mapping[str, pd.DataFrame], sums: Sums) -> list[dict[str, Any]]:
+    """A record per head: what it is named for over the corpus, shares of map types, every measure.
+
+    `awake` has the table of what heads do when awake by weights, and by contributions.
+    """
     kinds = _types(sums)
-    found: dict[Any, list[dict[str, Any]]] = {}
-    for row in named.itertuples():
-        found.setdefault((row.kind, row.layer, row.head), []).append(_pattern(row))
+    named = {by: _names(named_heads(mine)) for by, mine in awake.items()}
+    rests = {by: _rests(mine, table) for by, mine in awake.items()}
     return [
         {
             "kind": kind,
             "layer": layer,
             "head": head,
-            "patterns": found.get((kind, layer, head), []),
+            "patterns": named["weights"].get((kind, layer, head), []),
+            "rest": rests["weights"].get((kind, layer, head)),
+            "contributions": None
+            if (kind, layer, head) not in rests["contributions"]
+            else {
+                "patterns": named["contributions"].get((kind, layer, head), []),
+                "rest": rests["contributions"][kind, layer, head],
+            },
             "probabilities": kinds.get((kind, layer, head)),
             "measures": _measures(mine),
         }
@@ -48,16 +60,39 @@ def _measures(mine: pd.DataFrame) -> dict[str, float | None]:
     return {name: None if isnan(value) else float(value) for name, value in values.items()}
 
 
+def _names(named: pd.DataFrame) -> dict[Any, list[dict[str, Any]]]:
+    """What each head is named for, the most specific first."""
+    found: dict[Any, list[dict[str, Any]]] = {}
+    for row in named.sort_values("measure", key=lambda names: names.map(RANKS), kind="stable").itertuples():
+        found.setdefault((row.kind, row.layer, row.head), []).append(_pattern(row))
+    return found
+
+
 def _pattern(row: Any) -> dict[str, Any]:
-    phrase = _PHRASES.get(row.measure, "spreads over the words of its own sentence")
+    share = "of its attention" if row.measure == ALWAYS else "of its awake attention"
+    chance = "" if isnan(row.chance) else f"; chance {row.chance:.2f}, lift {row.value:.2f}"
     return {
         "name": row.measure,
         "score": row.value,
-        "sentence": f"{phrase}: {row.mass:.2f} of the attention over {row.rows:,} rows of the corpus; "
-        f"chance {row.chance:.2f}, lift {row.value:.2f}{between(row.low, row.high)}",
-        "mass": row.mass,
-        "chance": row.chance,
+        "sentence": f"{PHRASES[row.measure]}: {row.share:.2f} {share} over {row.rows:,} rows of the corpus"
+        f"{chance}{between(row.low, row.high)}",
+        "mass": row.share,
+        "chance": None if isnan(row.chance) else row.chance,
         "rows": row.rows,
+    }
+
+
+def _rests(awake: pd.DataFrame, table: pd.DataFrame) -> dict[Any, dict[str, Any]]:
+    """How much of each head's attention rests, and where most."""
+    level = awake[(awake["measure"] == AWAKE_SHARE) & awake["value"].notna()]
+    places = table[table["measure"].isin(_PLACES) & table["mass"].notna()].sort_values("mass")
+    where = {(row.kind, row.layer, row.head): _PLACES[row.measure] for row in places.itertuples()}
+    return {
+        (row.kind, row.layer, row.head): {
+            "share": 1 - row.value,
+            "place": where.get((row.kind, row.layer, row.head), ""),
+        }
+        for row in level.itertuples()
     }
 
 

@@ -14,12 +14,14 @@ import numpy as np
 from regard.corpus.sums import Array, Sums, ratio
 from regard.files import write_atomic
 from regard.measures.bag import bag_score
-from regard.measures.intervals import FEWEST, between, clusters_of, interval, resampled
+from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.measures.reading import lift
 from regard.measures.types import TYPES
-from regard.patterns.definitions import BAG, PATTERNS, USUAL
-from regard.patterns.naming import FLOOR, own_name
+from regard.patterns.definitions import ALWAYS, BAG, PATTERNS
+from regard.patterns.findings import BY
+from regard.patterns.levels import LEVELS
 from regard.studies.atlas.carriers import carrier_cautions
+from regard.studies.atlas.names import AWAKE_SHARE, awake_table, first_names, named_heads
 from regard.studies.atlas.page import head_records
 from regard.studies.base import StudyContext, layers_of
 from regard.studies.controls import Ranged
@@ -36,15 +38,22 @@ COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "mass", "
 def atlas_result(sums: Sums, context: StudyContext) -> Result:
     """Tables and figures of the atlas."""
     table = atlas_table(sums)
-    named = named_heads(table)
+    awake = {by: awake_table(sums, by) for by in BY}
+    named, arriving = (named_heads(awake[by]) for by in BY)
     others = {} if context.controls is None else context.controls.named
-    controls = {name: named_heads(atlas_table(other)) for name, other in others.items()}
+    controls = {name: named_heads(awake_table(other)) for name, other in others.items()}
     drawers: dict[str, Any] = {
-        kind: (f"Strongest pattern of each {kind} head over the corpus.", _drawer(table, named, kind))
+        kind: (
+            f"What each {kind} head does when awake, over the corpus: its most specific name.",
+            _drawer(table, named, kind),
+        )
         for kind in dict.fromkeys(table["kind"])
     }
     shares = type_shares(sums)
     tables = {"Named heads": named}
+    if not awake["contributions"].empty:
+        tables["Named heads by what arrives (contributions)"] = arriving
+    tables["What every head does when awake"] = _by_both(awake)
     if not shares.empty:
         tables["Types of maps"] = shares
         label = f"Shares of map types, {context.source.name} (share of maps, as in Kovaleva et al. 2019)."
@@ -57,11 +66,11 @@ def atlas_result(sums: Sums, context: StudyContext) -> Result:
         table=table,
         meta=context.meta(),
         drawers=drawers,
-        findings=_findings(table, named, controls, context),
+        findings=_findings(table, awake, named, controls, context),
         cautions=[*context.cautions(), *carrier_cautions(sums, table)],
         tables=tables,
         example=context.example,
-        example_options={"report": head_records(table, named, sums)},
+        example_options={"report": head_records(table, awake, sums)},
     )
 
 
@@ -99,13 +108,11 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
         means, rates = (ratio(sums.whole(f"{kind}/{layer}/bag_{name}"), count[0]) for name in ("mass", "hits"))
         numbers = values, clusters("bag_rows"), means, rates
         yield from _heads(kind, layer, BAG, *numbers, level[0, 0], count[0, 0])
-    count = read("choices")[:, None]
     nothing = np.full(mass.shape[1], np.nan)
-    for name, uniform in (("entropy", "uniform"), ("distance", "uniform_distance"), ("sink", None)):
-        if f"{kind}/{layer}/{name}" not in sums:  # few models have a sink
-            continue
-        expected = np.nan if uniform is None else float(ratio(sums.whole(f"{kind}/{layer}/{uniform}"), count[0, 0]))
-        numbers = ratio(read(name), count), clusters("choices"), nothing, nothing
+    for name in (level.name for level in LEVELS if f"{kind}/{layer}/{level.name}" in sums):
+        count = read(f"{name}_rows")[:, None]
+        expected = float(ratio(sums.whole(f"{kind}/{layer}/{name}_chance"), count[0, 0]))
+        numbers = ratio(read(name), count), clusters(f"{name}_rows"), nothing, nothing
         yield from _heads(kind, layer, name, *numbers, expected, count[0, 0])
 
 
@@ -135,27 +142,6 @@ def _heads(
             "chance": float(chance),
             "rows": int(rows),
         }
-
-
-def named_heads(table: pd.DataFrame) -> pd.DataFrame:
-    """Heads whose lift reaches the threshold of a pattern, and of no simpler one that explains it; strongest first.
-
-    The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name.
-    """
-    import pandas as pd
-
-    thresholds = {p.name: p.threshold for p in PATTERNS if p.threshold is not None} | {BAG: USUAL}
-    lifts = table.pivot(index=["kind", "layer", "head"], columns="measure", values="value").fillna(0.0)
-    named = {
-        name: (lifts[name] >= threshold) & own_name(name, lambda other: lifts[other].to_numpy())
-        for name, threshold in thresholds.items()
-        if name in lifts
-    }
-    flags = pd.DataFrame(named).stack()  # by kind, layer, head and measure
-    places = pd.MultiIndex.from_frame(table[["kind", "layer", "head", "measure"]])
-    sure = (table["low"] >= FLOOR) & (table["rows"] >= FEWEST)
-    chosen = table[flags.reindex(places, fill_value=False).to_numpy(dtype=bool) & sure]
-    return chosen.sort_values("value", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def type_shares(sums: Sums) -> pd.DataFrame:
@@ -197,12 +183,12 @@ def _shares(shares: pd.DataFrame) -> Array:
 
 
 def _drawer(table: pd.DataFrame, named: pd.DataFrame, kind: str) -> Any:
-    """A layer by head grid: colour of the strongest pattern, its lift as strength."""
+    """A layer by head grid: colour of the most specific name, its lift as strength."""
     return lambda: grid_picture(
         _shape(table, kind),
         {
             (row.layer, row.head): (row.measure, row.value)
-            for row in named[named["kind"] == kind].iloc[::-1].itertuples()  # the strongest is written last
+            for row in first_names(named[named["kind"] == kind]).itertuples()
         },
         title=f"{kind}: what each head does",
     )
@@ -214,22 +200,40 @@ def _shape(table: pd.DataFrame, kind: str) -> tuple[int, int]:
 
 
 def _findings(
-    table: pd.DataFrame, named: pd.DataFrame, controls: dict[str, pd.DataFrame], context: StudyContext
+    table: pd.DataFrame,
+    awake: dict[str, pd.DataFrame],
+    named: pd.DataFrame,
+    controls: dict[str, pd.DataFrame],
+    context: StudyContext,
 ) -> list[str]:
-    """The result in sentences: counts, the strongest head of each pattern, the control."""
-    heads, with_name = _count(table), _count(named)
-    said = [f"{with_name} of {heads} heads have a name over {context.tally.inputs:,} inputs."]
+    """The result in sentences: counts, how much rests, the strongest head of each pattern, the control."""
+    heads, with_name = _count(table), _count(named[named["measure"] != ALWAYS])
+    found = [
+        f"{with_name} of {heads} heads have a name for what they do when awake, over {context.tally.inputs:,} inputs."
+    ]
+    for by, mine in awake.items():
+        level = mine.loc[mine["measure"] == AWAKE_SHARE, "value"]
+        if len(level):
+            found.append(f"By {by}, the median head rests with {1 - level.median():.2f} of its attention.")
     for name, group in named.groupby("measure", sort=False):
         best, count = group.iloc[0], "1 head" if len(group) == 1 else f"{len(group)} heads"
-        said.append(
-            f"{name}: {count}, strongest {best.kind} layer {best.layer} head {best['head']}: "
-            f"{best.mass:.2f} of its attention (chance {best.chance:.2f}), lift {best.value:.2f}"
-            f"{between(best.low, best.high)}."
+        share = "of its attention" if name == ALWAYS else "of its awake attention"
+        found.append(
+            f"{name}: {count}, strongest {best.kind} {best.layer}.{best['head']}: "
+            f"{best.share:.2f} {share} (chance {best.chance:.2f}), "
+            f"{'share' if name == ALWAYS else 'lift'} {best.value:.2f}{between(best.low, best.high)}."
         )
     if controls:
-        *random, shuffled = map(_count, controls.values())
-        said.append(f"Control: heads of {heads} that get a name: {Ranged(random, shuffled).said('{:.3g}')}.")
-    return said
+        *random, shuffled = (_count(control[control["measure"] != ALWAYS]) for control in controls.values())
+        found.append(f"Control: heads of {heads} that get such a name: {Ranged(random, shuffled).said('{:.3g}')}.")
+    return found
+
+
+def _by_both(awake: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """What heads do when awake, by weights and by contributions."""
+    import pandas as pd
+
+    return pd.concat([table.assign(by=by) for by, table in awake.items() if not table.empty], ignore_index=True)
 
 
 def _count(table: pd.DataFrame) -> int:

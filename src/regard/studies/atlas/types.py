@@ -65,7 +65,7 @@ class Typing:
         side = sides_of(layer, self.batch)[0]
         if not self._groups(side):
             return
-        uniform = torch.from_numpy(tables.uniform).to(entropy)[:, None]
+        uniform = torch.from_numpy(tables.levels["entropy"].chance).to(entropy)[:, None]
         evenness = entropy / torch.where(uniform > 0, uniform, torch.nan)
         self._tables[id(tables)] = tables
         self._held.setdefault((side, id(tables)), []).append(

@@ -15,7 +15,8 @@ from regard.corpus.identity import model_identity
 from regard.corpus.sums import Sums
 from regard.errors import UserError
 from regard.measures.intervals import between
-from regard.studies.atlas.report import atlas_table, named_heads
+from regard.patterns.definitions import ALWAYS
+from regard.studies.atlas.names import awake_table, named_heads
 from regard.studies.base import Batch, Study, StudyContext, naming
 from regard.studies.change.reduce import MEASURES, SIDES, LayerComparer, LayerKeeper, portions
 from regard.studies.figures import heat_picture
@@ -115,8 +116,9 @@ def changed_patterns(before: Sums, after: Sums) -> pd.DataFrame:
     """Heads that got or lost a name; `clear` where the intervals of both models do not touch."""
     import pandas as pd
 
-    tables = [atlas_table(sums) for sums in (before, after)]
-    names = [set(map(tuple, named_heads(table)[_HEAD].to_numpy())) for table in tables]
+    tables = [awake_table(sums) for sums in (before, after)]
+    named = [named_heads(table) for table in tables]
+    names = [set(map(tuple, table[table["measure"] != ALWAYS][_HEAD].to_numpy())) for table in named]
     values = [table.set_index(_HEAD)[["value", "low", "high"]] for table in tables]
     rows = []
     for what, places in (("appeared", names[1] - names[0]), ("vanished", names[0] - names[1])):

@@ -12,7 +12,7 @@ import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
 from regard.measures.intervals import between, clusters_of, interval, resampled
-from regard.studies.atlas.report import atlas_table, named_heads
+from regard.studies.atlas.names import awake_table, first_names, named_heads
 from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.figures import scatter_picture
 from regard.studies.result import Result
@@ -55,7 +55,7 @@ class Similarity(MapStudy):
 def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
     import pandas as pd
 
-    named = named_heads(atlas_table(sums)).drop_duplicates(["kind", "layer", "head"])
+    named = first_names(named_heads(awake_table(sums)))
     pairs, heads, drawers, said = [], [], {}, []
     for kind in [name.removesuffix("/distances") for name in sums.arrays if name.endswith("/distances")]:
         distances, rows = sums[f"{kind}/distances"], sums[f"{kind}/rows"]  # (G, pairs), (G,)

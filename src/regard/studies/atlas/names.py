@@ -1,0 +1,120 @@
+"""What heads do when awake, over a corpus, and what they are called.
+
+Enters: sums of the atlas. Leaves: a row per head and pattern with its interval, and the heads that have a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.corpus.sums import Array, Sums, ratio
+from regard.measures.awake import AwakeSums, read_awake
+from regard.measures.intervals import interval
+from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, THRESHOLDS
+from regard.patterns.entries import RANKS
+from regard.patterns.naming import ASLEEP, FLOOR, own_name
+from regard.studies.base import layers_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AWAKE_COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "share", "chance", "awake", "rows")
+AWAKE_SHARE = "awake"  # the row of a head that tells how much of its attention does not rest
+BESIDE = ("same word, elsewhere",)  # no name, but asked for one
+EQUIVALENTS = 30  # whole rows that the awake attention must amount to before a head is named for what it does
+
+
+def awake_table(sums: Sums, by: str = "weights") -> pd.DataFrame:
+    """A row per head and pattern: what it does with the attention (or the contributions) that does not rest.
+
+    `value` is the lift with its interval, `share` the part of the awake attention on target, `awake` how many whole
+    rows that attention amounts to.
+    """
+    import pandas as pd
+
+    found = [
+        row
+        for kind, layers in layers_of(sums, f"{by}_awake").items()
+        for layer in layers
+        for row in _awake_heads(sums, kind, layer, by)
+    ]
+    return pd.DataFrame(found, columns=list(AWAKE_COLUMNS))
+
+
+def _awake_heads(sums: Sums, kind: str, layer: int, by: str) -> Iterator[dict[str, Any]]:
+    place = f"{kind}/{layer}/{by}"
+    drawn = AwakeSums(*(sums.resampled(f"{place}_{name}") for name in AwakeSums._fields))  # (R, H, P), rows (R, P)
+    reading = read_awake(drawn)
+    clusters = sums.clusters(f"{place}_awake")  # (H, P)
+    level, rows = (sums.resampled(f"{place}_{name}") for name in ("level", "level_rows"))
+    yield from _level(kind, layer, level, rows[:, None], sums.clusters(f"{place}_level_rows"))
+    for number, name in enumerate((*(pattern.name for pattern in PATTERNS), BAG)):
+        if name not in THRESHOLDS and name not in BESIDE:
+            continue
+        low, high = interval(np.asarray(reading.lift[..., number]), clusters[:, number])
+        for head in range(drawn.mass.shape[1]):
+            share, chance, value, awake, counted = (float(field[0, head, number]) for field in reading)
+            yield {
+                "kind": kind,
+                "layer": layer,
+                "head": head,
+                "measure": name,
+                "value": value,
+                "low": float(low[head]),
+                "high": float(high[head]),
+                "share": share,
+                "chance": chance,
+                "awake": awake,
+                "rows": int(counted),
+            }
+
+
+def _level(kind: str, layer: int, awake: Array, rows: Array, clusters: Array) -> Iterator[dict[str, Any]]:
+    """How awake heads are, from sums (R, H) over rows (R, 1), in the columns of the patterns."""
+    values = ratio(awake, rows)
+    low, high = interval(values, clusters)
+    for head in range(values.shape[1]):
+        share, whole = float(values[0, head]), float(awake[0, head])
+        numbers = (share, float(low[head]), float(high[head]), share, float("nan"), whole, int(rows[0, 0]))
+        yield dict(zip(AWAKE_COLUMNS, (kind, layer, head, AWAKE_SHARE, *numbers), strict=True))
+
+
+def named_heads(awake: pd.DataFrame) -> pd.DataFrame:
+    """Heads whose awake lift reaches the threshold of a pattern, and of no simpler one that explains it.
+
+    The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name. A
+    head that is awake for less than `ASLEEP` of its attention always rests. Strongest first.
+    """
+    import pandas as pd
+
+    heads = ["kind", "layer", "head"]
+    lifts = awake.pivot(index=heads, columns="measure", values="value").fillna(0.0)
+    named = {
+        name: (lifts[name] >= threshold) & own_name(name, lambda other: lifts[other].to_numpy())
+        for name, threshold in THRESHOLDS.items()
+        if name in lifts
+    }
+    flags = pd.DataFrame(named).stack()  # by kind, layer, head and measure
+    places = pd.MultiIndex.from_frame(awake[[*heads, "measure"]])
+    sleeping = awake[(awake["measure"] == AWAKE_SHARE) & (awake["value"] < ASLEEP)]
+    asleep = pd.MultiIndex.from_frame(awake[heads]).isin(pd.MultiIndex.from_frame(sleeping[heads]))
+    sure = (awake["low"] >= FLOOR) & (awake["awake"] >= EQUIVALENTS) & ~asleep
+    chosen = awake[flags.reindex(places, fill_value=False).to_numpy(dtype=bool) & sure]
+    found = [part for part in (chosen, _sleepers(sleeping)) if not part.empty]
+    together = pd.concat(found, ignore_index=True) if found else chosen
+    return together.sort_values("value", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _sleepers(sleeping: pd.DataFrame) -> pd.DataFrame:
+    """The heads that always rest: values are shares of all attention."""
+    ends = {"value": 1 - sleeping["value"], "low": 1 - sleeping["high"], "high": 1 - sleeping["low"]}
+    return sleeping.assign(measure=ALWAYS, **ends, share=ends["value"])
+
+
+def first_names(named: pd.DataFrame) -> pd.DataFrame:
+    """One row per named head: its most specific name."""
+    ranked = named.sort_values("measure", key=lambda names: names.map(RANKS), kind="stable")
+    return ranked.drop_duplicates(["kind", "layer", "head"])
