@@ -7,7 +7,8 @@ import pytest
 import torch
 
 import regard
-from regard.studies.atlas.report import atlas_table
+from regard.studies.atlas.names import AWAKE_SHARE, awake_table
+from regard.studies.atlas.study import Atlas
 from regard.studies.change.study import changed_patterns
 from tests.studies.by_hand import maps, traces
 from tests.studies.test_similarity import kl
@@ -48,11 +49,12 @@ def test_a_model_does_not_differ_from_itself(gpt2, corpus):
 
 def test_patterns_that_appear_also_vanish_the_other_way(bert, corpus):
     sums = regard.corpus.run_local(
-        regard.studies.atlas.study.Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))
+        Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))
     ).sums
     strong = regard.corpus.Sums({name: array.copy() for name, array in sums.arrays.items()})
-    strong.arrays["encoder/1/mass"][:, 2, 0] = 0.9 * sums["encoder/1/rows"][:, 0]  # previous token
-    assert atlas_table(strong)["value"].max() > 0.8
+    strong.arrays["encoder/1/weights_mass"][:, 2, 0] = 0.9 * sums["encoder/1/weights_awake"][:, 2, 0]  # previous token
+    found = awake_table(strong)
+    assert found[found["measure"] != AWAKE_SHARE]["value"].max() > 0.8
     (there,), (back,) = (changed_patterns(*pair).to_dict("records") for pair in ((sums, strong), (strong, sums)))
     assert (there["layer"], there["head"], there["pattern"]) == (1, 2, "previous token")
     assert (there["change"], back["change"], there["clear"]) == ("appeared", "vanished", True)

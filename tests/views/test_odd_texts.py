@@ -74,7 +74,7 @@ def test_every_character_gives_a_token_that_can_be_drawn():
 
 
 PICTURES = {
-    "grid": lambda name: pictures.grid_picture((2, 2), {(0, 1): ("delimiter", 0.5)}, title=name),
+    "grid": lambda name: pictures.grid_picture((2, 2), {(0, 1): ("always rests", 0.5)}, title=name),
     "heat": lambda name: pictures.heat_picture(np.eye(2), title=name, label="weight"),
     "lines": lambda name: pictures.line_picture({"entropy": np.ones(3)}, x="layer", y="value", title=name),
     "shares": lambda name: pictures.share_picture({name: np.full(5, 0.2), "other": np.full(5, 0.2)}),
