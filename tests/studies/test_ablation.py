@@ -272,7 +272,7 @@ def test_what_cannot_be_asked_is_said_in_one_sentence(options, message, classifi
 
 
 def test_scores_that_are_no_numbers_and_corpora_without_pairs_are_refused(bert, table):
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         study.ablation(bert, table, label="label")
     with pytest.raises(ValueError, match="name the column of the second one"):
         study.ablation(bert, table, text="text")

@@ -104,7 +104,7 @@ def _chosen(
     limit: int,
 ) -> tuple[tuple[Head, ...], str]:
     """The heads to remove, and how they were found."""
-    from regard.ablation.importance import least, measured, read_scores
+    from regard.ablation.importance import least, measure_scores, read_scores
     from regard.corpus import Source
     from regard.trace.heads import parse_heads
 
@@ -121,7 +121,7 @@ def _chosen(
         def step(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        found, by = measured(model, Source(corpus, limit=limit), label=label, step=step)
+        found, by = measure_scores(model, Source(corpus, limit=limit), label=label, step=step)
     return least(found, keep), f"{by}, {Path(corpus).name}"
 
 
