@@ -273,8 +273,8 @@ def test_the_command_writes_a_folder_and_says_what_was_gained(minilm, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "say which heads go"),
-        (["--keep", "0.6"], "say which heads go"),
+        ([], "choose the heads to remove"),
+        (["--keep", "0.6"], "choose the heads to remove"),
         (["--keep", "0.6", "--heads", "0.1"], "choose one way"),
         (["--heads", "7.1"], "no encoder layer 7"),
         (["--heads", "*.*"], "all 72 heads"),

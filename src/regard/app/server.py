@@ -28,7 +28,7 @@ from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
-from regard.app.questions import Question, question_of, body_of, client_of, model_name, open_of
+from regard.app.questions import Question, body_of, client_of, model_name, open_of, question_of
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import studies, study_file

@@ -21,7 +21,7 @@ class Known(NamedTuple):
 
 
 def known_models() -> list[Known]:
-    """Packaged models, the embedded translator, and what the local Hugging Face cache holds."""
+    """Packaged models, the built-in translator, and what the local Hugging Face cache holds."""
     rows = [
         Known(
             name,

@@ -110,7 +110,7 @@ class Registered:
     run: Callable[..., Result]
     corpora: Corpora
     compare: Callable[[Mapping[str, Result], Path], None] | None = None  # draws several corpora together
-    tells: bool = False  # reports what is going on, where others report a tally and the seconds
+    reports_steps: bool = False  # reports what is going on, where others report a tally and the seconds
 
     @property
     def name(self) -> str:

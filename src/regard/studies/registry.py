@@ -152,7 +152,7 @@ def coref(
     return run_over(study, model, mentions(corpus, options), options)
 
 
-@STUDIES.add(TREEBANK, tells=True)
+@STUDIES.add(TREEBANK, reports_steps=True)
 def probe(
     model: Named,
     treebank: Corpus,

@@ -95,7 +95,7 @@ def _described(metadata: Mapping[str, str]) -> Checkpoint:
 
 
 def load_own(name: str | Path | None) -> Checkpoint | None:
-    """The embedded translator by its name, or a checkpoint by its file; None for any other kind of model."""
+    """The built-in translator by its name, or a checkpoint by its file; None for any other kind of model."""
     if str(name) == EMBEDDED.stem and not Path(str(name)).exists():
         return load(EMBEDDED)
     return load(name) if name is not None and Path(name).suffix == ".safetensors" else None

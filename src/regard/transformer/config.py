@@ -11,7 +11,7 @@ ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu")
 
 @dataclass(frozen=True)
 class Config:
-    """Sizes and choices of a model; the defaults are those of the embedded translator."""
+    """Sizes and choices of a model; the defaults are those of the built-in translator."""
 
     vocabulary: int = 6000
     width: int = 192

@@ -57,7 +57,7 @@ class Report:
             if kind in (None, where[0])
         ]
 
-    def telling(self, count: int, kind: str | None = None) -> list[HeadFinding]:
+    def clearest(self, count: int, kind: str | None = None) -> list[HeadFinding]:
         """The heads that show something most clearly."""
         return telling(self.named(kind), count)
 

@@ -45,7 +45,7 @@ def walk(
         What the model reads.
     model
         A translator of regard's own, or a hub model of a type in `regard.transformer.weights`: the BERT family,
-        Marian, BART; without one, the embedded translator.
+        Marian, BART; without one, the built-in translator.
     target
         What a translator's decoder reads; without it, what the model says by itself (the best of four beams).
     layer

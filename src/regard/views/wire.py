@@ -146,7 +146,7 @@ def _selection(
 ) -> dict[str, Any]:
     if view not in VIEWS:
         raise UserError(f"there is no view {view!r}; choose from {', '.join(VIEWS)}")
-    for one in known.telling(1, kind) if known and layer is None and heads is None else ():
+    for one in known.clearest(1, kind) if known and layer is None and heads is None else ():
         return {"view": view, "kind": one.kind, "layer": one.layer, "part": one.part, "heads": [one.head]}
     kind = trace.kinds[0] if kind is None else kind
     site = trace.site(trace.layers(kind)[0] if layer is None else layer, kind=kind)

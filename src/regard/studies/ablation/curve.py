@@ -78,7 +78,7 @@ class Curve(AblationPass):
                 base = ready.task.values(runs.plain, asked).numpy()
                 for n, removal in enumerate(self.removals):
                     off = Ablation([removal.heads], MODE)
-                    found[:, n] = ready.task.values(runs.edited(off, off.layers), asked).numpy()
+                    found[:, n] = ready.task.values(runs.run_edited(off, off.layers), asked).numpy()
             for row, item in enumerate(part):
                 sums.add(f"scores/{item.number}", record(asked, row, base, found))
 

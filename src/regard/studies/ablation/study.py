@@ -90,7 +90,7 @@ class AblationMap(AblationPass, Study):
         for n in order:
             for m, mode in enumerate(self.modes):
                 off = Ablation([sets[n]], mode, ready.means)
-                output = runs.edited(off, off.layers)
+                output = runs.run_edited(off, off.layers)
                 found[:, m, n] = ready.task.values(output, asked).numpy()
         return base, found.reshape(count, -1)
 
