@@ -296,7 +296,7 @@ def test_text_in_the_report_is_escaped(minilm, tmp_path):
         ({"long": "split"}, "long must be 'truncate' or 'skip'"),
         ({"format": "jsonl"}, "coreference is read as gap, conll, winobias, not as 'jsonl'"),
         ({"rows": "last"}, "mean or first"),
-        ({"format": "winobias"}, "gave no example to study"),
+        ({"format": "winobias"}, "has no examples to study"),
     ],
 )
 def test_what_a_user_can_put_right_is_said(bert, novels, options, message):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from regard.corpus.batches import Item, Tally, grouped, window_of
+from regard.corpus.batches import Item, Tally, window_of, windows_of
 from regard.corpus.checkpoint import Progress, save_checkpoint
 from regard.corpus.engine import Engine, Run, begin, encoder_of, examples_of, identity, sum_window
 from regard.corpus.identity import source_identity
@@ -163,7 +163,7 @@ class Probe(Study):
         """Run a model over all sentences; what became of them."""
         tally, sums = Tally(), Sums()
         what = f"running {'the model' if weights == MODEL else weights}"
-        for index, some in grouped(iter(examples), size=self.window):
+        for index, some in windows_of(iter(examples), size=self.window):
             window = window_of(index, some, encoder_of(model), long=run.long)
             sums = sums.plus(sum_window(self, model, window))
             tally = tally.plus(window.tally)
