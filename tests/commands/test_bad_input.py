@@ -74,7 +74,7 @@ def test_an_unknown_model_without_network_is_said_soon(monkeypatch):
 
 
 def test_a_folder_without_a_model(tmp_path):
-    with pytest.raises(FileNotFoundError, match="holds no model"):
+    with pytest.raises(FileNotFoundError, match="contains no model"):
         regard.load(tmp_path)
 
 

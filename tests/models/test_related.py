@@ -209,8 +209,8 @@ def test_a_head_that_looks_at_related_words_is_named_for_it(model):
 
 def test_a_finding_of_related_words_comes_with_what_they_are(model):
     found = looking(model.trace(*CATS)).patterns()
-    assert any("input embedding puts close" in sentence for sentence in warnings_for(found))
-    assert not any("input embedding puts close" in sentence for sentence in warnings_for([]))
+    assert any("close in the model's own input embedding" in sentence for sentence in warnings_for(found))
+    assert not any("close in the model's own input embedding" in sentence for sentence in warnings_for([]))
 
 
 def test_related_words_of_the_other_sentence_are_told_apart(model):

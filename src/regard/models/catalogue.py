@@ -1,6 +1,6 @@
-"""The models that are here, and those that a package would bring.
+"""The models available locally, and those that a package would install.
 
-Enters: nothing. Leaves: names with what they are and where they lie.
+Enters: nothing. Leaves: names, what they are and where they are.
 """
 
 from __future__ import annotations
