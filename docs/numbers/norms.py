@@ -40,7 +40,7 @@ def _picture(result: Any, path: Path) -> None:
 
 
 def _shares(rows: Any) -> list[dict[str, Any]]:
-    wanted = rows[rows["to"].isin(["[CLS]", "[SEP]"]) & rows["quantity"].isin(["weight", "norm, share"])]
+    wanted = rows[rows["to"].isin(["[CLS]", "[SEP]"]) & rows["quantity"].isin(["weight", "contribution, share"])]
     return [dict(row) for row in wanted.drop(columns=["kind", "inputs"], errors="ignore").to_dict("records")]
 
 
@@ -55,7 +55,12 @@ def blocks(found: dict[str, Any]) -> Blocks:
 
 def _page(found: dict[str, Any]) -> str:
     layers = found["layers"]
-    columns = [("[CLS]", "weight"), ("[CLS]", "norm, share"), ("[SEP]", "weight"), ("[SEP]", "norm, share")]
+    columns = [
+        ("[CLS]", "weight"),
+        ("[CLS]", "contribution, share"),
+        ("[SEP]", "weight"),
+        ("[SEP]", "contribution, share"),
+    ]
     lines = [
         [str(layer), *(f"{_at(layers, layer, *column)['value']:.2f}" for column in columns)]
         for layer in sorted({row["layer"] for row in layers})
@@ -76,19 +81,19 @@ def _page(found: dict[str, Any]) -> str:
 
 - The finding of the paper holds, but for another token. In BERT-base it is [SEP] that takes 50 to 57 % of the weight in layers 6 to 10
   and gives 10 to 17 % of what is carried. In this model **[CLS]** takes {_range(layers, middle, "[CLS]", "weight")} of the weight in layers 1
-  to 4 and gives {_range(layers, middle, "[CLS]", "norm, share")} of what is carried.
+  to 4 and gives {_range(layers, middle, "[CLS]", "contribution, share")} of what is carried.
 - **[SEP] is not that token here**: in these layers it has {_range(layers, middle, "[SEP]", "weight")} of the weight and
-  {_range(layers, middle, "[SEP]", "norm, share")} of the norms.
+  {_range(layers, middle, "[SEP]", "contribution, share")} of the norms.
 - The **heads** that do look at [SEP], {len(falls)} with more than {LOOKING} of their weight: {down} of them clearly carry less of it than they
   look ({heads}).
 - The control, the same shape with random weights, has {_range(found["control"], range(6), "[CLS]", "weight")} for [CLS] and
-  {_range(found["control"], range(6), "[SEP]", "weight")} for [SEP] in every layer, weights and norms alike ({_range(found["control"], range(6), "[CLS]", "norm, share")} and
-  {_range(found["control"], range(6), "[SEP]", "norm, share")}): what one or two tokens of a row get by chance.
+  {_range(found["control"], range(6), "[SEP]", "weight")} for [SEP] in every layer, weights and norms alike ({_range(found["control"], range(6), "[CLS]", "contribution, share")} and
+  {_range(found["control"], range(6), "[SEP]", "contribution, share")}): what one or two tokens of a row get by chance.
 """
 
 
 def _tutorial(found: dict[str, Any]) -> str:
-    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "norm, share"))
+    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "contribution, share"))
     return f"""
 Does that weight carry anything? [Weights or norms](../how-to/weights-or-norms.md): in layers 1 to 4, [CLS] takes {weight} % of the weight and
 gives {norm} % of what is carried.
@@ -96,7 +101,7 @@ gives {norm} % of what is carried.
 
 
 def _tells(found: dict[str, Any]) -> str:
-    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "norm, share"))
+    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "contribution, share"))
     return f"""
 **A large weight may carry nothing.** What arrives is the weight times the length of what the token has to give, ‖αf(x)‖ (Kobayashi et
 al. 2020). In layers 1 to 4, [CLS] gets {weight} % of the weight and gives {norm} % of what is carried
@@ -126,7 +131,9 @@ def _percent(rows: list[dict[str, Any]], to: str, quantity: str) -> str:
 def _looking(heads: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Heads that look at [SEP]: their weight and their norm, the strongest first."""
     norms = {
-        (row["layer"], row["head"]): row for row in heads if (row["to"], row["quantity"]) == ("[SEP]", "norm, share")
+        (row["layer"], row["head"]): row
+        for row in heads
+        if (row["to"], row["quantity"]) == ("[SEP]", "contribution, share")
     }
     weights = [row for row in heads if (row["to"], row["quantity"]) == ("[SEP]", "weight") and row["value"] > LOOKING]
     return [(row, norms[row["layer"], row["head"]]) for row in sorted(weights, key=lambda row: -row["value"])]

@@ -129,7 +129,7 @@ def test_scores_that_are_none(whole, tmp_path, said, name):
         ("folder", None, "is a folder"),
         ("bad.csv", b"one,two\n1,2\n", "has no column 'sentence'"),
         ("bad.csv.gz", b"not gzip", "could not be read"),
-        ("nothing.jsonl", b"7\n", "gave no example"),
+        ("nothing.jsonl", b"7\n", "has no examples"),
     ],
 )
 def test_a_corpus_that_is_none(whole, tmp_path, said, name, content, words):

@@ -243,7 +243,7 @@ def test_the_command_writes_maps_and_says_what_luck_gives(tiny, table, tmp_path)
     result = CliRunner().invoke(app, [*map(str, arguments), "--curve", "--json"])
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
-    assert any("luck alone gives" in text for text in record["findings"])
+    assert any("chance alone gives" in text for text in record["findings"])
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"zero.png", "uniform.png", "mean.png", "importance.png", "curve.png", "scores.parquet"} <= written
     page = (tmp_path / "out" / "report.html").read_text()

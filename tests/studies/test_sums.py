@@ -85,7 +85,7 @@ def test_one_example_is_a_corpus(name, bert, tmp_path):
 def test_an_empty_corpus_is_an_error(name, bert, tmp_path):
     path = tmp_path / "none.txt"
     path.write_text("\n\n")
-    with pytest.raises(ValueError, match="gave no example"):
+    with pytest.raises(ValueError, match="has no examples"):
         getattr(regard.study, name)(bert, path)
 
 
@@ -118,7 +118,7 @@ def test_a_control_runs_with_every_study(name, bert, corpus, tmp_path):
 def test_options_that_no_study_has_are_named(bert, corpus):
     with pytest.raises(TypeError, match="no speed"):
         regard.study.atlas(bert, corpus, speed=3)
-    with pytest.raises(ValueError, match="belongs to the Source"):
+    with pytest.raises(ValueError, match="must be set in the Source"):
         regard.study.atlas(bert, Source(str(corpus)), limit=3)
 
 

@@ -1,4 +1,4 @@
-"""From the numbers of each example to maps of what heads are worth, with intervals and what luck would give.
+"""From the numbers of each example to maps of what heads are worth, with intervals and what chance would give.
 
 Enters: sums of an ablation study. Leaves: a `Result`: a row per head and mode; layers, importance, agreement, curves.
 """
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from regard.studies.ablation.study import AblationMap
 
 CURVE = (
-    "Score with more and more heads removed (mode zero) over odd examples; the orders were found over even ones. "
-    f"Band: the lowest and highest of {DRAWS} random orders. Points: all heads of a pattern."
+    "Score with more and more heads removed (mode zero) on odd examples; the orders were found on even ones. "
+    f"Band: lowest to highest of {DRAWS} random orders. Points: all heads of a pattern."
 )
-WORDS = {"zero": "output removed", "uniform": "attention made even", "mean": "mean output in place of its own"}
+WORDS = {"zero": "output removed", "uniform": "attention made uniform", "mean": "output replaced with its mean"}
 
 
 def ablation_result(sums: Sums, context: StudyContext, study: AblationMap) -> Result:
@@ -79,7 +79,7 @@ def _by_mode(scores: AblationScores, study: AblationMap, ready: Prepared) -> Ite
 
 
 def _table(scores: AblationScores, ready: Prepared, mode: str, luck: Chance) -> pd.DataFrame:
-    """A row per head, or per layer: the score without it, the change with its interval, and how often luck does so."""
+    """A row per head, or per layer: the score without it, the change with its interval, and its p-values."""
     import pandas as pd
 
     low, high = scores.interval(scores.changes)
@@ -125,7 +125,7 @@ def _importance(weights: Array, scores: AblationScores, ready: Prepared) -> pd.D
 
 
 def _agreement(weights: Array, scores: AblationScores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
-    """Spearman's correlation over heads of importance with what is lost without the head."""
+    """Spearman's correlation, over heads, between importance and the loss in score without the head."""
     import pandas as pd
 
     rows = []
@@ -151,22 +151,25 @@ def _baseline(scores: AblationScores) -> str:
 
 
 def _findings(mode: str, scores: AblationScores, ready: Prepared, luck: Chance) -> list[str]:
-    """What one mode showed, in sentences: how many heads help, what luck gives, which are clear, held-out gains."""
+    """What one mode showed, in sentences: how many heads help, what chance gives, which are clear, held-out gains."""
     names = [f"{head.layer}.{head.head}" for head in ready.heads]
     count = len(names)
     said = [
         f"{mode} ({WORDS[mode]}): without one head the {scores.task.score} is {scores.scores.min():.3f} to "
-        f"{scores.scores.max():.3f}; {luck.helping} of {count} heads score better when off; luck alone gives "
-        f"{luck.expected:.0f} [{luck.low:.0f}, {luck.high:.0f}], as many with p = {_p(luck.p)}."
+        f"{scores.scores.max():.3f}; {luck.helping} of {count} heads score better when off; chance alone gives "
+        f"{luck.expected:.0f} [{luck.low:.0f}, {luck.high:.0f}], and as many with p = {_p(luck.p)}."
     ]
     for word, p in (("better", luck.p_helps), ("worse", luck.p_hurts)):
         clear = [name for name, one in zip(names, p, strict=True) if one < CLEAR]
         listed = f" ({', '.join(clear[:12])}{' ...' if len(clear) > 12 else ''})" if clear else ""
-        said.append(f"{mode}: {len(clear)} heads are clearly {word} off{listed}, all {count} in view (p < {CLEAR}).")
+        said.append(
+            f"{mode}: {len(clear)} heads score clearly {word} when off{listed}, corrected for all {count} "
+            f"(p < {CLEAR})."
+        )
     for half, found in zip(("even", "odd"), held_out(scores), strict=False):
         other = "odd" if half == "even" else "even"
         said.append(
-            f"{mode}: the best head to remove by {half} examples, {names[found.run]} ({found.chosen:+.4f}), gains "
+            f"{mode}: the best head to remove on {half} examples, {names[found.run]} ({found.chosen:+.4f}), gains "
             f"{found.gain:+.4f}{between(found.low, found.high, '+.4f')} on {other} ones."
         )
     return said
@@ -181,12 +184,12 @@ def _agreed(agreement: pd.DataFrame) -> str:
         f"{row.correlation:.2f}{between(row.low, row.high)} with {row.mode}"
         for row in agreement[agreement["importance"] == "by layer"].itertuples()
     ]
-    return f"Importance (gradients) against what is lost without a head, rank correlation: {'; '.join(parts)}."
+    return f"Rank correlation of importance (gradients) with the loss in score without a head: {'; '.join(parts)}."
 
 
 def _cautions(context: StudyContext) -> list[str]:
     said = [
-        "One fine-tuned model is one draw: heads that help here need not help after another seed; use several.",
+        "One fine-tuned model is a single draw: heads that help here need not help with another seed; use several.",
         "zero, uniform and mean answer different questions; a head can matter in one and not in another.",
         "A head that can be removed alone may be needed when its substitutes are gone too; see the curve (--curve).",
     ]
@@ -194,7 +197,7 @@ def _cautions(context: StudyContext) -> list[str]:
 
 
 def _examples(scores: AblationScores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
-    """A row per example: how it went as the model is, and in each run."""
+    """A row per example: its number in the plain run, and in each edited run."""
     import pandas as pd
 
     names = [*map(str, ready.heads), *(f"{kind}:{layer}.*" for kind, layer in ready.layers)]
@@ -214,11 +217,11 @@ def _drawers(
         title = f"{context.model.name}: {task.score} without each head, {mode}"
         caption = (
             f"{task.score} with one head off, {mode}; the middle colour is the baseline {baseline:.3f}. + and −: "
-            f"better or worse than luck explains, all heads in view (p < {CLEAR}). Right: the whole layer off."
+            f"better or worse than chance explains, corrected for all heads (p < {CLEAR}). Right: the whole layer off."
         )
         yield mode, (caption, _map(mine, whole, baseline, task, title))
     grid = np.asarray(importance.pivot(index="layer", columns="head", values="importance"))
-    caption = "Importance: mean |∂L/∂ξ| over examples, each layer brought to length 1 (Michel et al. 2019)."
+    caption = "Importance: mean |∂L/∂ξ| over examples, each layer scaled to length 1 (Michel et al. 2019)."
     yield (
         "importance",
         (caption, lambda: heat_picture(grid, title=f"{context.model.name}: importance", label="|∂L/∂ξ|, by layer")),

@@ -1,4 +1,4 @@
-"""A few mentions of the corpus with the word that a head chooses for them.
+"""A few mentions from the corpus with the word that a head chooses for them.
 
 Enters: a study that has run, and one of its heads. Leaves: a table of sentences, choices and right answers.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from regard.capture import Layer
     from regard.studies.coref.study import Coref
 
-_INPUTS, _OF_EACH = 8, 2  # windows looked at, and mentions shown of each
+_INPUTS, _OF_EACH = 8, 2  # windows looked at, and mentions shown from each
 _AROUND = 8  # words shown before and after
 COLUMNS = ("text", "mention", *(f"attends most to ({name})" for name in SETS), "right answers", *SETS)
 
@@ -44,7 +44,7 @@ class _Watcher(Finder):
 
 
 def example_table(context: StudyContext, study: Coref, kind: str, layer: int, head: int) -> pd.DataFrame | None:
-    """Some mentions of the first inputs; None where the corpus cannot be read again."""
+    """Some mentions from the first inputs; None if the corpus cannot be read again."""
     import pandas as pd
 
     model = context.model

@@ -1,6 +1,6 @@
-"""Batches of sentences of similar length, for the probes that are trained with torch, and when to stop training.
+"""Batches of sentences of similar length for the probes trained with torch, and when to stop training.
 
-Enters: trees. Leaves: batches whose padded pairs of words stay under a bound, so that memory does; a judge of epochs.
+Enters: trees. Leaves: batches with a bounded number of padded word pairs, which bounds memory; a judge of epochs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from regard.studies.probe.trees import Tree
 
-PAIRS = 16_384  # padded pairs of words of a batch
+PAIRS = 16_384  # padded pairs of words per batch
 SENTENCES = 32
 
 

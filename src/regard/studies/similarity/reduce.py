@@ -1,7 +1,7 @@
 """Which heads look at the same things: Jensen-Shannon distances between all heads (Clark et al. 2019, section 6).
 
 Enters: a corpus. Leaves: the distances of all pairs of heads for each kind of attention, and the sums of the atlas,
-which say what each head does. There are many pairs, so these sums are kept for few groups of clusters.
+which say what each head does. There are many pairs, so these sums have fewer groups of clusters.
 
 The distance of two heads needs the maps of both, so a batch keeps rows until all its layers have run: `rows` of each
 input, drawn by the example's number, never whole maps. The sum over an input's rows is then scaled to all of them.
@@ -33,7 +33,7 @@ GROUPS = 32  # an even number: even groups are the even clusters
 
 @dataclass(eq=False)
 class _Chosen:
-    """Rows of a batch: (inputs, queries) of each, the weight that scales it to its input's rows, what it sees."""
+    """Rows of a batch: (inputs, queries) of each, the weight that scales it to all rows of its input, what it sees."""
 
     inputs: Array
     queries: Array
@@ -67,7 +67,7 @@ class SimilarityTaker(AtlasTaker):
             self.batch.total(f"{kind}/rows", np.bincount(groups, chosen.weights, GROUPS))
 
     def _rows_of(self, layer: Layer, tables: Tables) -> _Chosen:
-        """The rows that are compared, the same for all layers of a kind."""
+        """The rows to compare, the same for all layers of a kind."""
         place = (layer.kind, id(tables))
         if place not in self._chosen:
             side = sides_of(layer, self.batch)[0]
@@ -84,7 +84,7 @@ class SimilarityTaker(AtlasTaker):
 
 
 def _drawn(item: Item, length: int, rows: int, seed: int) -> tuple[Array, float]:
-    """Which queries of an input are compared, and for how many rows each of them stands."""
+    """Which queries of an input are compared, and how many rows each of them represents."""
     if not rows or length <= rows:
         return np.arange(length), 1.0
     rng = np.random.Generator(np.random.Philox(key=[seed, item.number]))

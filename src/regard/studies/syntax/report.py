@@ -1,7 +1,7 @@
 """From the sums of `syntax` to its tables, figures and examples.
 
 Enters: sums over a treebank. Leaves: a `Result`: a row per head, direction and relation; the best head of each relation
-beside the best fixed offset and the control; figures; sentences with the heads' arcs.
+next to the best fixed offset and the control; figures; sentences with the heads' arcs.
 """
 
 from __future__ import annotations
@@ -212,9 +212,9 @@ def _findings(
 
 
 def _unsure(relations: list[Best]) -> str:
-    """Of how many relations nothing can be said, since too few documents have them."""
+    """How many relations have no interval, because too few documents contain them."""
     unsure = sum(np.isnan(best.gain_limits[0]) for best in relations)
-    return f" {unsure} have no interval: too few documents carry them." if unsure else ""
+    return f" {unsure} have no interval: too few documents contain them." if unsure else ""
 
 
 def _said(best: Best) -> str:

@@ -1,7 +1,7 @@
 """Attention to special tokens and neighbours, and how wide it is: the general figures of Clark et al. (2019).
 
-Enters: a corpus. Leaves: per head and input the mean over all rows (special ones too) of each measure; inputs count
-alike, however long they are.
+Enters: a corpus. Leaves: per head and input, the mean of each measure over all rows (special ones too); all
+inputs have equal weight, however long they are.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class TokenRows:
     """Weights of the rows and keys of a batch.
 
     `classes` (B, K, 3) marks the keys [CLS] (or first), [SEP] and . or ,; `rows` (B, Q, 4) are weights that make sums
-    over rows means over: all rows, those that are not [SEP], those that are, and the first row alone; `same` says that
-    offsets mean something; `counted` (B, 10) which measures exist for an input; `seen` (B, Q) counts visible keys.
+    over rows means over: all rows, those that are not [SEP], those that are, and the first row alone; `same` says
+    whether offsets are meaningful; `counted` (B, 10) which measures exist for an input; `seen` (B, Q) counts visible keys.
     """
 
     classes: torch.Tensor
@@ -96,7 +96,7 @@ def _counted(classes: Array, groups: Array, view: LayerView) -> Array:
 
 
 def _numbers(attention: torch.Tensor, made: TokenRows, sink: bool = False) -> torch.Tensor:
-    """(B, H, 10) the measures of maps (B, H, Q, K), zero where they make no sense."""
+    """(B, H, 10) the measures of maps (B, H, Q, K), zero where they do not apply."""
     every, other, closing, first = made.rows.unbind(-1)  # (B, Q) each
     masses = attention @ made.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
     to_class = torch.einsum("bhqc,bq->bhc", masses, every)
