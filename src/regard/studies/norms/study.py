@@ -1,6 +1,6 @@
 """The study of weights and contributions, and its report.
 
-Enters: a corpus, then its sums. Leaves: a `Result`: weights and contributions by head and layer, norms by word frequency.
+Enters: a corpus, then its sums. Leaves: a `Result`: weights and contributions by head and layer, norms by frequency.
 """
 
 from __future__ import annotations

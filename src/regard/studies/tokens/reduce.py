@@ -39,7 +39,8 @@ class TokenRows:
 
     `classes` (B, K, 3) marks the keys [CLS] (or first), [SEP] and . or ,; `rows` (B, Q, 4) are weights that make sums
     over rows means over: all rows, those that are not [SEP], those that are, and the first row alone; `same` says
-    whether offsets are meaningful; `counted` (B, 10) which measures exist for an input; `seen` (B, Q) counts visible keys.
+    whether offsets are meaningful; `counted` (B, 10) which measures exist for an input; `seen` (B, Q) counts
+    visible keys.
     """
 
     classes: torch.Tensor
