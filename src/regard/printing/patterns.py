@@ -135,8 +135,8 @@ def _types(found: Patterns) -> str:
     if not counts:
         return f"types: n/a ({found.missing.get('type', 'the maps are too small')})"
     untyped = found.heads - counts.total()
-    said = [f"{name} {counts[name]}" for name in TYPES if counts[name]] + [f"n/a {untyped}"] * bool(untyped)
-    return "types: " + ", ".join(said)
+    parts = [f"{name} {counts[name]}" for name in TYPES if counts[name]] + [f"n/a {untyped}"] * bool(untyped)
+    return "types: " + ", ".join(parts)
 
 
 def _missing(found: Patterns) -> Iterator[str]:

@@ -98,7 +98,7 @@ def effect_report(effect: Effect) -> Iterator[Table | Text]:
 
 def _effect_table(effect: Effect) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(_asked(effect))
+    table.add_column(_heading(effect))
     compared = effect.about != "hidden states"
     for name in (*(("before",) if compared else ()), *effect.modes):
         table.add_column(name, justify="right")
@@ -113,7 +113,7 @@ def _effect_table(effect: Effect) -> Table:
     return table
 
 
-def _asked(effect: Effect) -> str:
+def _heading(effect: Effect) -> str:
     if effect.position is None:
         return "token" if effect.about == "hidden states" else effect.about
     token = _visible(effect.tokens[effect.position])

@@ -176,34 +176,34 @@ class StudyContext:
 
     def cautions(self) -> list[str]:
         """What a reader should know before drawing conclusions."""
-        said = [
+        cautions = [
             "Attention is not explanation: a head that attends somewhere need not move the prediction.",
             "Weights on special tokens and punctuation may contribute nothing; compare them with the study norms.",
         ]
         if self.controls is None:
-            said.append(
+            cautions.append(
                 "No control was run; --control repeats the study on the same shape with random and shuffled weights."
             )
         if self.tally.clusters < FEWEST:
-            said.append(
+            cautions.append(
                 f"{self.tally.clusters} {self.tally.clustered} are too few for intervals, and for names, which need "
                 f"them; use {FEWEST} or more."
             )
         if self.tally.truncated or self.tally.skipped or self.tally.split:
-            said.append(
+            cautions.append(
                 f"Long examples: {self.tally.truncated:,} truncated, {self.tally.split:,} split, "
                 f"{self.tally.skipped:,} left out."
             )
         if self.problems.count:
-            said.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
+            cautions.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
         if self.problems.headings:
-            said.append(f"WikiText: {self.problems.headings:,} headings (= ... =) were left out.")
+            cautions.append(f"WikiText: {self.problems.headings:,} headings (= ... =) were left out.")
         if self.problems.unknown:
-            said.append(
+            cautions.append(
                 f"WikiText: {self.problems.unknown:,} words are <unk>, which stands for many words and counts as none; "
                 "the raw version has the words themselves."
             )
-        return said
+        return cautions
 
 
 @contextmanager

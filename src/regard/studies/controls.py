@@ -111,9 +111,9 @@ def random_model(model: Model, seed: int = 0) -> Model:
     """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
     from regard.models.model import Model
 
-    made = Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
-    made._engine.origin = _origin(random_model, model, seed)
-    return made
+    control = Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
+    control._engine.origin = _origin(random_model, model, seed)
+    return control
 
 
 def shuffled_model(model: Model, seed: int = 0) -> Model:
@@ -127,9 +127,9 @@ def shuffled_model(model: Model, seed: int = 0) -> Model:
         for parameter in module.parameters():
             order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
-    made = Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
-    made._engine.origin = _origin(shuffled_model, model, seed)
-    return made
+    control = Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
+    control._engine.origin = _origin(shuffled_model, model, seed)
+    return control
 
 
 def _origin(make: Callable[[Model, int], Model], model: Model, seed: int) -> Callable[[], Model] | None:
@@ -147,5 +147,5 @@ def _drawn(model: Model, seed: int) -> torch.nn.Module:
         torch.manual_seed(seed)
         module = type(model.module)(deepcopy(model.config))
     parameter = next(model.module.parameters())
-    made: torch.nn.Module = module.to(parameter.device, parameter.dtype)
-    return made
+    drawn: torch.nn.Module = module.to(parameter.device, parameter.dtype)
+    return drawn

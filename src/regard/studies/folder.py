@@ -37,14 +37,14 @@ def held(folder: Path | None, *, resume: bool = False, restart: bool = False) ->
     if folder is None:
         yield
         return
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with _locked(folder / LOCK), _terminable():
             _prepare(folder, resume=resume, restart=restart)
             yield
     finally:
-        for path in made:
+        for path in new:
             with suppress(OSError):
                 path.rmdir()
 

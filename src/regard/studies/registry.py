@@ -263,9 +263,9 @@ def ablation(
     ready, source = loaded(model), texts(corpus, options)
     if source.once:
         raise UserError("an ablation study reads its corpus twice; name a file in place of standard input or a pipe")
-    asked = task_for(ready, task, label)
-    source = replace(source, keep=(asked.label,) if asked.label else ())
-    how: dict[str, Any] = {"task": asked.name, "label": asked.label, "modes": modes, "curve": curve, "share": share}
+    chosen = task_for(ready, task, label)
+    source = replace(source, keep=(chosen.label,) if chosen.label else ())
+    how: dict[str, Any] = {"task": chosen.name, "label": chosen.label, "modes": modes, "curve": curve, "share": share}
     other = None if reference is None else texts(reference, {})
     study = AblationMap(source=source, reference=other, seed=options.get("seed", 0), **how)
     study.prepared(ready)  # labels that make no sense are reported before anything runs

@@ -151,8 +151,8 @@ def _table(table: pd.DataFrame) -> str:
 
     def cell(name: Any, value: Any) -> str:
         kind = ' class="text"' if name in text else ""
-        said = "n/a" if value is None or value != value else f"{value:.3g}" if isinstance(value, float) else str(value)
-        return f"<td{kind}>{html.escape(said)}</td>"
+        shown = "n/a" if value is None or value != value else f"{value:.3g}" if isinstance(value, float) else str(value)
+        return f"<td{kind}>{html.escape(shown)}</td>"
 
     head = "".join(f"<th{' class=text' if n in text else ''}>{html.escape(str(n))}</th>" for n in shown.columns)
     rows = "".join(

@@ -50,16 +50,16 @@ class Taker(ABC, Generic[Made]):
         self._made: dict[Any, Made] = {}
 
     def __call__(self, layer: Layer) -> None:
-        made = self._for(layer)
-        if made is not None:
-            self.take(layer, layer.attention(), made)
+        prepared = self._for(layer)
+        if prepared is not None:
+            self.take(layer, layer.attention(), prepared)
 
     @abstractmethod
     def make(self, view: LayerView) -> Made:
         """What layers with this view need to know about the batch's tokens."""
 
     @abstractmethod
-    def take(self, layer: Layer, attention: torch.Tensor, made: Made) -> None:
+    def take(self, layer: Layer, attention: torch.Tensor, prepared: Made) -> None:
         """Reduce a layer's maps (B, H, Q, K) to numbers per input."""
 
     def finish(self) -> None:

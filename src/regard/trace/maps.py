@@ -34,12 +34,12 @@ def of_maps(
     if unknown:
         raise UserError(f"unknown kind {sorted(unknown)[0]!r}; choose from {', '.join(KINDS)}")
     sides = _sides(tokens, key_tokens, kind, segments, tokenizer)
-    asked = "decoder" if "decoder" in by_kind else "encoder"  # whose causality may be given
+    checked = "decoder" if "decoder" in by_kind else "encoder"  # whose causality may be given
     sites = [
         site
         for name in KINDS
         if name in by_kind
-        for site in _sites(name, by_kind[name], sides, causal if name == asked else None)
+        for site in _sites(name, by_kind[name], sides, causal if name == checked else None)
     ]
     if not sites:
         raise UserError(
@@ -56,15 +56,15 @@ def _sides(
     segments: tuple[Segment, ...],
     tokenizer: Any,
 ) -> dict[str, Side]:
-    def made(texts: Sequence[str], name: str) -> Side:
+    def side_of(texts: Sequence[str], name: str) -> Side:
         return side_of_texts(texts, name) if tokenizer is None else side_of_ids(tokenizer, texts, name)
 
     if isinstance(tokens, str):
         raise WrongTypeError("tokens must be a list of token texts, one per position, not one string")
     if isinstance(tokens, Mapping):
-        return {name: made(texts, name) for name, texts in tokens.items()}
+        return {name: side_of(texts, name) for name, texts in tokens.items()}
     query_side, key_side = _SIDES[kind]
-    first = made(tokens, query_side)
+    first = side_of(tokens, query_side)
     if segments:
         first = Side(first.name, _segmented(first, segments), segments)
     if key_tokens is None and query_side == key_side:
@@ -73,7 +73,7 @@ def _sides(
         raise UserError("cross attention needs key_tokens: the tokens of the side that is attended to")
     if query_side == key_side:
         key_side = "keys"
-    return {key_side: made(key_tokens, key_side), query_side: first}
+    return {key_side: side_of(key_tokens, key_side), query_side: first}
 
 
 def _segmented(side: Side, segments: tuple[Segment, ...]) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ _END = "</w>"  # what CLIP's BPE puts after one that ends a word
 def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None = None) -> Side:
     """Tokens of generated ids, with spans into the generated text; after those of the prompt, if any."""
     special = set(tokenizer.all_special_ids)
-    text, spans, broken = _said(tokenizer, ids)
+    text, spans, broken = _decode(tokenizer, ids)
     plain = [
         None if token in special or text[slice(*span)] == LOST else span for token, span in zip(ids, spans, strict=True)
     ]
@@ -46,7 +46,7 @@ def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None =
     return Side(name, (*before, *tokens))
 
 
-def _said(tokenizer: Any, ids: list[int]) -> tuple[str, list[tuple[int, int]], list[bool]]:
+def _decode(tokenizer: Any, ids: list[int]) -> tuple[str, list[tuple[int, int]], list[bool]]:
     """The text of some ids, each token's span in it, and which tokens hold only parts of characters.
 
     A token that ends inside a character spans it too, as does the next: the text so far then ends in a lost character
@@ -77,11 +77,11 @@ def side_of_ids(tokenizer: Any, texts: Sequence[str], name: str) -> Side:
         )
     if any(text.startswith(_INNER) for text in texts):  # WordPiece marks words itself
         special = set(tokenizer.all_special_ids)
-        made = _side_of(texts, [token in special for token in ids], name).tokens
-        tokens = [replace(token, id=number) for token, number in zip(made, ids, strict=True)]
+        plain = _side_of(texts, [token in special for token in ids], name).tokens
+        tokens = [replace(token, id=number) for token, number in zip(plain, ids, strict=True)]
     else:
-        said = answer_side(tokenizer, ids, name).tokens
-        tokens = [_as_written(token, text) for token, text in zip(said, texts, strict=True)]
+        answer = answer_side(tokenizer, ids, name).tokens
+        tokens = [_as_written(token, text) for token, text in zip(answer, texts, strict=True)]
     return Side(name, tuple(tokens), (Segment("A", 0, len(tokens)),))
 
 

@@ -19,9 +19,9 @@ class Message(str):
     """A sentence with its code and its values."""
 
     def __new__(cls, text: str, code: str = "", values: dict[str, int | str] | None = None) -> Message:
-        made = super().__new__(cls, text)
-        made.code, made.values = code, values or {}
-        return made
+        message = super().__new__(cls, text)
+        message.code, message.values = code, values or {}
+        return message
 
     code: str
     values: dict[str, int | str]

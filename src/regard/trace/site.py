@@ -194,27 +194,27 @@ class Site:
         filled and returned.
         """
         queries, keys = np.arange(self.queries)[rows], np.arange(self.keys)
-        made = np.empty((self.heads, len(queries), len(keys)), np.float32) if out is None else out
+        result = np.empty((self.heads, len(queries), len(keys)), np.float32) if out is None else out
         if self.maps is not None:
-            made[:] = self.maps[:, rows]
+            result[:] = self.maps[:, rows]
         elif self.q is None or self.k is None or self.softcap is not None or self.bias is not None:
             for index in range(self.heads):
-                made[index] = self.attention(index, queries)
+                result[index] = self.attention(index, queries)
         else:
-            self._fill_scores(made, rows, queries, keys)
-            _softmax(made, None if self.known_lse is None else self.known_lse[:, rows], self.sink)
-        return made
+            self._fill_scores(result, rows, queries, keys)
+            _softmax(result, None if self.known_lse is None else self.known_lse[:, rows], self.sink)
+        return result
 
-    def _fill_scores(self, made: Array, rows: slice, queries: Array, keys: Array) -> None:
+    def _fill_scores(self, result: Array, rows: slice, queries: Array, keys: Array) -> None:
         """(H, rows, K) scores; heads that share keys are computed in one product."""
         assert self.q is not None and self.k is not None
         q = np.asarray(self.q[:, rows], dtype=np.float32) * np.float32(self.scale)
         k = np.asarray(self.k, dtype=np.float32)
         grouped = q.reshape(self.kv_heads, -1, q.shape[-1])  # (G, H/G * Q, d)
-        np.matmul(grouped, k.transpose(0, 2, 1), out=made.reshape(self.kv_heads, -1, len(keys)))
+        np.matmul(grouped, k.transpose(0, 2, 1), out=result.reshape(self.kv_heads, -1, len(keys)))
         hidden = [self.mask.allowed(queries, keys, index) for index in range(self.mask_heads)]
         if hidden[0] is not None:
-            made += np.where(np.stack([h for h in hidden if h is not None]), np.float32(0), np.float32(-np.inf))
+            result += np.where(np.stack([h for h in hidden if h is not None]), np.float32(0), np.float32(-np.inf))
 
     @property
     def mask_heads(self) -> int:

@@ -84,8 +84,8 @@ class Sentences:
     def loss(self, model: Bert, batch: Batch) -> Tensor:
         ids, segments, targets, apart = batch
         states = model(ids, ids != _PAD, segments)  # (B, T, D)
-        asked = targets != IGNORE  # logits over the vocabulary only where they are needed
-        words = cross_entropy(model.masked_words(states[asked]), targets[asked])
+        hidden = targets != IGNORE  # logits over the vocabulary only where they are needed
+        words = cross_entropy(model.masked_words(states[hidden]), targets[hidden])
         return words + cross_entropy(model.next_sentence(states), apart)
 
     def example(self, model: Bert) -> str:
@@ -93,11 +93,11 @@ class Sentences:
         first = max(self.firsts[:200], key=lambda i: len(self.ids[i][:30]))
         ids = [_CLS, *self.ids[first][:30], _SEP]
         place = len(ids) // 2
-        asked = torch.tensor([ids])
-        asked[0, place] = _MASK
+        masked = torch.tensor([ids])
+        masked[0, place] = _MASK
         with torch.no_grad():
-            guess = int(model.masked_words(model(asked))[0, place].argmax())
-        around = self.tokenizer.decode(asked[0, max(1, place - 4) : place + 5])
+            guess = int(model.masked_words(model(masked))[0, place].argmax())
+        around = self.tokenizer.decode(masked[0, max(1, place - 4) : place + 5])
         return f"{around} → {self.tokenizer.decode([guess])}"
 
 
@@ -124,24 +124,24 @@ class Evaluation:
 def measure(model: Bert, learned: Sentences, unseen: Sentences) -> Evaluation:
     """Evaluate hidden words and next lines on unseen text, with the same questions every time."""
     chances = learned.frequencies()
-    asked, guessed, told, pairs = [], [], 0, 0
+    answers, guessed, right_pairs, pairs = [], [], 0, 0
     losses = []
     for ids, segments, targets, apart in unseen.batches(0):
         states = model(ids, ids != _PAD, segments)  # (B, T, D)
         places = targets != IGNORE
         logits = model.masked_words(states[places])  # (words, V)
         losses.append(torch.nn.functional.cross_entropy(logits, targets[places], reduction="none"))
-        asked.append(targets[places])
+        answers.append(targets[places])
         guessed.append(logits.argmax(-1))
-        told += int((model.next_sentence(states).argmax(-1) == apart).sum())
+        right_pairs += int((model.next_sentence(states).argmax(-1) == apart).sum())
         pairs += len(apart)
-    words, guesses = torch.cat(asked), torch.cat(guessed)
+    words, guesses = torch.cat(answers), torch.cat(guessed)
     return Evaluation(
         loss=float(torch.cat(losses).mean()),
         by_frequency=float(-chances[words].mean()),
         right=float((guesses == words).float().mean()),
         most_frequent=float((words == chances.argmax()).float().mean()),
-        follows=told / pairs,
+        follows=right_pairs / pairs,
         words=len(words),
     )
 
@@ -160,21 +160,21 @@ class BertTask:
         return self.learned.loss(model, batch)
 
     def report(self, model: Bert) -> str:
-        said = self.learned.example(model)
-        return said if self.unseen is None else f"{said}\n  {measure(model, self.learned, self.unseen)}"
+        example = self.learned.example(model)
+        return example if self.unseen is None else f"{example}\n  {measure(model, self.learned, self.unseen)}"
 
 
 def hide(ids: Tensor, vocabulary: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """(B, T) ids with some words hidden, and the words that were there (-100 elsewhere)."""
     chance = torch.rand(ids.shape, generator=generator)
-    asked = (chance < HIDDEN) & (ids >= _FIRST)
-    if not bool(asked.any()):  # a batch without a question has no loss
-        asked = (ids >= _FIRST) & (chance == chance[ids >= _FIRST].min())
-    targets = torch.where(asked, ids, IGNORE)
+    chosen = (chance < HIDDEN) & (ids >= _FIRST)
+    if not bool(chosen.any()):  # a batch without a question has no loss
+        chosen = (ids >= _FIRST) & (chance == chance[ids >= _FIRST].min())
+    targets = torch.where(chosen, ids, IGNORE)
     kind = torch.rand(ids.shape, generator=generator)
     other = torch.randint(_FIRST, vocabulary, ids.shape, generator=generator)
-    hidden = torch.where(asked & (kind < 0.8), _MASK, ids)
-    return torch.where(asked & (kind >= 0.8) & (kind < 0.9), other, hidden), targets
+    hidden = torch.where(chosen & (kind < 0.8), _MASK, ids)
+    return torch.where(chosen & (kind >= 0.8) & (kind < 0.9), other, hidden), targets
 
 
 def read_documents(path: str | Path) -> list[list[str]]:

@@ -192,8 +192,8 @@ class Stack(nn.Module):
 
     def __init__(self, config: Config, layer: Callable[[Config], nn.Module], count: int) -> None:
         super().__init__()
-        made = [layer(config) for _ in range(config.distinct or count)]
-        self.layers = nn.ModuleList(made[i * len(made) // count] for i in range(count))
+        distinct = [layer(config) for _ in range(config.distinct or count)]
+        self.layers = nn.ModuleList(distinct[i * len(distinct) // count] for i in range(count))
         self.norm = nn.LayerNorm(config.width, config.epsilon) if config.norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, *given: Any) -> Tensor:

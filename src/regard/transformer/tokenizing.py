@@ -69,10 +69,10 @@ def _trained(
     texts = list(lines)
     letters = sorted({letter for text in texts for letter in backend.normalizer.normalize_str(text)} - {" "})
     forms = [letter + _END if options else _INNER + letter for letter in letters]
-    made = trainer(
+    settings = trainer(
         vocab_size=vocabulary, special_tokens=special + forms, min_frequency=2, show_progress=False, **options
     )
-    backend.train_from_iterator(texts, made)
+    backend.train_from_iterator(texts, settings)
     record = json.loads(backend.to_str())
     record["added_tokens"] = record["added_tokens"][: len(special)]
     return Tokenizer.from_str(json.dumps(record))

@@ -89,9 +89,9 @@ class Trainer:
             "cpu_minutes": round((time.process_time() - began[1]) / 60, 1),
             "threads": torch.get_num_threads(),
         }
-        made = checkpoint.save(Checkpoint(self.model.eval(), self.tokenizer, self.facts), self.path, half=True)
+        path = checkpoint.save(Checkpoint(self.model.eval(), self.tokenizer, self.facts), self.path, half=True)
         self._running.unlink(missing_ok=True)
-        return made
+        return path
 
     @property
     def _running(self) -> Path:
@@ -126,9 +126,11 @@ class Trainer:
         return self._stop(step) if loss is None else loss
 
     def _stop(self, step: int) -> NoReturn:
-        kept = f"the last good checkpoint is {self._running}" if self._running.exists() else "no checkpoint was due yet"
+        saved = (
+            f"the last good checkpoint is {self._running}" if self._running.exists() else "no checkpoint was due yet"
+        )
         raise UserError(
-            f"the loss is no longer a number at step {step}; training stopped, {kept}. Try a smaller --rate or a "
+            f"the loss is no longer a number at step {step}; training stopped, {saved}. Try a smaller --rate or a "
             "longer --warmup, then --resume"
         )
 
@@ -138,8 +140,8 @@ class Trainer:
             for name, parameter in self.model.named_parameters()
             for kind, value in optimizer.state[parameter].items()
         }
-        kept = {**state, "seed": self.settings.seed, "epochs": self.settings.epochs}
-        checkpoint.save(Checkpoint(self.model, self.tokenizer, self.facts, kept, moments), self._running)
+        saved = {**state, "seed": self.settings.seed, "epochs": self.settings.epochs}
+        checkpoint.save(Checkpoint(self.model, self.tokenizer, self.facts, saved, moments), self._running)
 
     def _resumed(self, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
         """Where to begin: at the start, or at the saved checkpoint."""

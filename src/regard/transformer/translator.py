@@ -120,8 +120,8 @@ def translate(model: Translator, tokenizer: Any, texts: Sequence[str], *, beams:
     if longest > limit:
         raise UserError(f"the sentence has {longest} tokens but the model takes at most {limit}; shorten it")
     source = pad_sequence(rows, batch_first=True, padding_value=model.config.pad)
-    made = model.generate(source, source != model.config.pad, num_beams=beams)
-    return [recased(tokenizer.decode(row, skip_special_tokens=True), model.capitals) for row in made]
+    translations = model.generate(source, source != model.config.pad, num_beams=beams)
+    return [recased(tokenizer.decode(row, skip_special_tokens=True), model.capitals) for row in translations]
 
 
 def capitals(lines: Iterable[str], least: int = 3) -> list[str]:

@@ -93,13 +93,13 @@ def from_hugging_face(model: Any) -> Bert | Translator:
     """The model of model.py with the weights of a transformers model of the BERT family, Marian or BART."""
     kind = getattr(getattr(model, "config", None), "model_type", "") or type(model).__name__
     if kind in ENCODERS:
-        made: Bert | Translator = Bert(_bert_config(model.config))
+        own: Bert | Translator = Bert(_bert_config(model.config))
         weights = _renamed(model.state_dict(), _BERT)
-        weights["embedding.position"] = weights["embedding.position"][-made.config.length :]
-        if made.config.distinct is not None:
-            weights = _repeated(weights, made.config.distinct, made.config.layers)
+        weights["embedding.position"] = weights["embedding.position"][-own.config.length :]
+        if own.config.distinct is not None:
+            weights = _repeated(weights, own.config.distinct, own.config.layers)
     elif kind in TRANSLATORS:
-        made = Translator(_marian_config(model.config))
+        own = Translator(_marian_config(model.config))
         weights = _renamed(model.state_dict(), _MARIAN)
         if kind == "bart":  # its position table begins with two rows that no position uses
             weights |= {f"{side}.position": weights[f"{side}.position"][2:] for side in ("source", "target")}
@@ -108,8 +108,8 @@ def from_hugging_face(model: Any) -> Bert | Translator:
         raise UserError(
             f"a {kind} model cannot be opened step by step; these types can: {known}, and models from regard train"
         )
-    _copy(made, weights)
-    return made.eval()
+    _copy(own, weights)
+    return own.eval()
 
 
 def _bert_config(config: Any) -> Config:

@@ -57,8 +57,8 @@ class Picture:
 
         buffer = io.BytesIO()
         # text stays text, and the same figure gives the same file
-        kept = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
-        with rc_context(kept), warnings.catch_warnings():
+        settings = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
+        with rc_context(settings), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box is drawn, or SVG's reader has it
             stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
             self.figure.savefig(buffer, format=ending, dpi=dpi, metadata=stamp)

@@ -71,7 +71,7 @@ def walk(
     sides = {name: [token.id or 0 for token in side.tokens] for name, side in trace.sides.items()}
     decoder = sides.get("decoder", [])
     opened = walk_through(own, next(iter(sides.values())), decoder, layer=layer, tokenizer=model.tokenizer)
-    said = _said(own, model.tokenizer, decoder) if isinstance(own, Translator) else None
+    said = _decode(own, model.tokenizer, decoder) if isinstance(own, Translator) else None
     return Walked(trace, opened, said, _unknown(model.tokenizer, text))
 
 
@@ -95,16 +95,16 @@ def _translation(own: Translator, model: Model, text: str, truncate: bool) -> st
     """The best of four sentences; None if the trace has to report a limit, or the answer is empty or too long."""
     from regard.transformer.translator import translate
 
-    def fits(said: str) -> bool:
-        return len(model.tokenizer(said, verbose=False)["input_ids"]) <= own.config.length
+    def fits(answer: str) -> bool:
+        return len(model.tokenizer(answer, verbose=False)["input_ids"]) <= own.config.length
 
     if not text.strip() or not fits(text) or truncate:
         return None
-    said = translate(own, model.tokenizer, [text], beams=BEAMS)[0]
-    return said if said and fits(said) else None
+    answer = translate(own, model.tokenizer, [text], beams=BEAMS)[0]
+    return answer if answer and fits(answer) else None
 
 
-def _said(own: Translator, tokenizer: Any, ids: list[int]) -> str:
+def _decode(own: Translator, tokenizer: Any, ids: list[int]) -> str:
     from regard.transformer.translator import recased
 
     return recased(tokenizer.decode(ids[1:], skip_special_tokens=True), own.capitals)

@@ -71,16 +71,16 @@ class Curve(AblationPass):
         ready = self.prepared(model)
         odd = [item for item in items if item.number % 2]
         for part in portions(odd, ready.task) if odd else ():
-            asked = ready.task.ask(model, part)
-            runs = ready.shared.batch(asked.inputs)
+            batch = ready.task.ask(model, part)
+            runs = ready.shared.batch(batch.inputs)
             found = np.empty((len(part), len(self.removals)))
             with naming(part):
-                base = ready.task.values(runs.plain, asked).numpy()
+                base = ready.task.values(runs.plain, batch).numpy()
                 for n, removal in enumerate(self.removals):
                     off = Ablation([removal.heads], MODE)
-                    found[:, n] = ready.task.values(runs.run_edited(off, off.layers), asked).numpy()
+                    found[:, n] = ready.task.values(runs.run_edited(off, off.layers), batch).numpy()
             for row, item in enumerate(part):
-                sums.add(f"scores/{item.number}", record(asked, row, base, found))
+                sums.add(f"scores/{item.number}", record(batch, row, base, found))
 
 
 def removals_of(study: AblationMap, sums: Sums, model: Model, patterns: Mapping[str, set[Head]]) -> list[Removal]:
@@ -139,7 +139,7 @@ def curve_table(scores: AblationScores, curve: Curve) -> pd.DataFrame:
 
 def curve_findings(curve: pd.DataFrame, baseline: float, task: Task) -> list[str]:
     """How many heads can be removed at once, and what patterns are worth, in sentences."""
-    said = []
+    sentences = []
     for name in ("importance", "ablation"):
         mine = curve[curve["order"] == name].sort_values("share")
         safe = 0.0
@@ -147,15 +147,15 @@ def curve_findings(curve: pd.DataFrame, baseline: float, task: Task) -> list[str
             if (row.high if task.sign > 0 else -row.low) < 0:  # the interval of the gain lies below 0
                 break
             safe = row.share
-        said.append(
+        sentences.append(
             f"Removed together by {name}: up to {safe:.0%} of the heads before the {task.score} is clearly worse than "
             f"{baseline:.3f} (odd examples)."
         )
     chance = curve[curve["order"] == "random"].groupby("share")["score"].mean()
     for row in curve[curve["order"].str.startswith("pattern")].itertuples():
         random = float(np.interp(row.share, [0.0, *chance.index], [baseline, *chance]))
-        said.append(
+        sentences.append(
             f"Without the heads of the {row.order} ({row.removed}): {row.score:.3f} (change {row.change:+.3f}"
             f"{between(row.low, row.high, '+.3f')}); the same number at random: about {random:.3f}."
         )
-    return said
+    return sentences

@@ -22,9 +22,9 @@ def importance_of(sums: Sums, scores: AblationScores, chosen: Array | None = Non
 
 def normalised(importance: Array, ready: Prepared) -> Array:
     """Importance (..., heads) with each layer scaled to length 1 (Michel et al. 2019)."""
-    made = np.empty_like(importance)
+    scaled = np.empty_like(importance)
     for place in ready.layers:
         mine = [n for n, head in enumerate(ready.heads) if (head.kind, head.layer) == place]
         length = np.sqrt((importance[..., mine] ** 2).sum(axis=-1, keepdims=True))
-        made[..., mine] = importance[..., mine] / np.where(length > 0, length, 1)
-    return made
+        scaled[..., mine] = importance[..., mine] / np.where(length > 0, length, 1)
+    return scaled

@@ -146,10 +146,10 @@ def single_sets(ready: Prepared) -> list[tuple[Head, ...]]:
     return heads + [tuple(h for h in ready.heads if (h.kind, h.layer) == place) for place in ready.layers]
 
 
-def record(asked: TaskBatch, row: int, base: Array, runs: Array) -> Array:
+def record(batch: TaskBatch, row: int, base: Array, runs: Array) -> Array:
     """An example's numbers: how many questions, the expected answer, the plain run, and each edited run."""
-    expected = asked.expected[row] if asked.expected.ndim == 1 else 0.0
-    return np.concatenate([[asked.counts[row], float(expected), base[row]], runs[row]])
+    expected = batch.expected[row] if batch.expected.ndim == 1 else 0.0
+    return np.concatenate([[batch.counts[row], float(expected), base[row]], runs[row]])
 
 
 def portions(items: list[Item], task: Task) -> Iterator[list[Item]]:
@@ -170,14 +170,14 @@ def portions(items: list[Item], task: Task) -> Iterator[list[Item]]:
     yield part
 
 
-def gradients(model: Model, ready: Prepared, asked: TaskBatch, count: int) -> Array:
+def gradients(model: Model, ready: Prepared, batch: TaskBatch, count: int) -> Array:
     """(B, heads) |dL/dxi| of each example's own loss by a factor on each head's output."""
-    inputs = model._engine.ready(asked.inputs)
+    inputs = model._engine.ready(batch.inputs)
     found = gate_gradients(
         model.module,
         model._engine.plan(),
         model._engine.places(),
-        lambda: ready.task.losses(model.module(**inputs), asked),
+        lambda: ready.task.losses(model.module(**inputs), batch),
     )
     by_layer = [found[place].reshape(ready.task.copies, count, -1).sum(0) for place in ready.layers]
     return np.concatenate([part.abs().double().cpu().numpy() for part in by_layer], axis=1)

@@ -72,18 +72,18 @@ class AblationMap(AblationPass, Study):
         """Run a batch with every head off, one after another, and record how each example went."""
         ready = self.prepared(model)
         for part in portions(items, ready.task):
-            asked = ready.task.ask(model, part)
+            batch = ready.task.ask(model, part)
             with naming(part):
-                base, runs = self._runs(ready, asked, len(part))
-                importance = gradients(model, ready, asked, len(part))
+                base, runs = self._runs(ready, batch, len(part))
+                importance = gradients(model, ready, batch, len(part))
             for row, item in enumerate(part):
-                sums.add(f"{SCORES}/{item.number}", record(asked, row, base, runs))
+                sums.add(f"{SCORES}/{item.number}", record(batch, row, base, runs))
                 sums.add(f"{IMPORTANCE}/{item.number}", importance[row])
 
-    def _runs(self, ready: Prepared, asked: TaskBatch, count: int) -> tuple[Array, Array]:
+    def _runs(self, ready: Prepared, batch: TaskBatch, count: int) -> tuple[Array, Array]:
         """(B,) numbers of the unchanged model, and (B, modes * runs) of runs with a head off, then with a layer off."""
-        runs = ready.shared.batch(asked.inputs)
-        base = ready.task.values(runs.plain, asked).numpy()
+        runs = ready.shared.batch(batch.inputs)
+        base = ready.task.values(runs.plain, batch).numpy()
         sets = single_sets(ready)
         found = np.empty((count, len(self.modes), len(sets)))
         order = sorted(range(len(sets)), key=lambda n: sets[n][0].layer)  # runs of a layer share most
@@ -91,7 +91,7 @@ class AblationMap(AblationPass, Study):
             for m, mode in enumerate(self.modes):
                 off = Ablation([sets[n]], mode, ready.means)
                 output = runs.run_edited(off, off.layers)
-                found[:, m, n] = ready.task.values(output, asked).numpy()
+                found[:, m, n] = ready.task.values(output, batch).numpy()
         return base, found.reshape(count, -1)
 
     def second(self, sums: Sums, model: Model, engine: Engine) -> Curve | None:

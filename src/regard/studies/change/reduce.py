@@ -46,23 +46,23 @@ class LayerKeeper(AtlasTaker):
 
     def __init__(self, batch: Batch) -> None:
         super().__init__(batch)
-        self.kept: dict[tuple[str, int], Layer] = {}
+        self.layers: dict[tuple[str, int], Layer] = {}
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         super().take(layer, attention, tables)
-        self.kept[layer.kind, layer.layer] = layer
+        self.layers[layer.kind, layer.layer] = layer
 
 
 class LayerComparer(AtlasTaker):
     """The atlas of the second model, and each layer's distance from the first's."""
 
-    def __init__(self, batch: Batch, kept: dict[tuple[str, int], Layer]) -> None:
+    def __init__(self, batch: Batch, layers: dict[tuple[str, int], Layer]) -> None:
         super().__init__(batch)
-        self.kept = kept
+        self.layers = layers
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         super().take(layer, attention, tables)
-        first = self.kept.pop((layer.kind, layer.layer), None)
+        first = self.layers.pop((layer.kind, layer.layer), None)
         before = None if first is None else first.attention().to(attention.device)
         if before is None or before.shape != attention.shape:
             shape = "none" if before is None else f"{before.shape[1]} heads"

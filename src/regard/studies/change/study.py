@@ -63,13 +63,13 @@ class Change(Study):
             first = LayerKeeper(before)
             with naming(part):
                 model._engine.stream(before.inputs, before.book, first)
-            second = LayerComparer(after, first.kept)
+            second = LayerComparer(after, first.layers)
             try:
                 with naming(part):
                     self.other._engine.stream(before.inputs, before.book, second)
             except IndexError as error:
                 raise UserError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
-            if first.kept:
+            if first.layers:
                 raise UserError(f"{self.other.name} has fewer layers than {model.name}; compare models of one shape")
             for name, batch, taker in zip(SIDES, (before, after), (first, second), strict=True):
                 taker.finish()
@@ -100,7 +100,9 @@ def _result(sums: Sums, context: StudyContext, other: Model) -> Result:
         title=f"From {context.model.name} to {other.name}: what changed",
         table=table,
         meta={**context.meta(), "other": other.facts},
-        drawers={name: made for kind in dict.fromkeys(table["kind"]) for name, made in _drawers(table, layers, kind)},
+        drawers={
+            name: drawer for kind in dict.fromkeys(table["kind"]) for name, drawer in _drawers(table, layers, kind)
+        },
         findings=_findings(table, changed),
         cautions=context.cautions(),
         tables=tables,
@@ -152,18 +154,18 @@ def _drawers(table: pd.DataFrame, layers: pd.DataFrame, kind: str) -> list[tuple
 
 
 def _findings(table: pd.DataFrame, changed: pd.DataFrame) -> list[str]:
-    said = []
+    sentences = []
     for kind in dict.fromkeys(table["kind"]):
         js = table[(table["kind"] == kind) & (table["measure"] == "js")]
         cosine = table[(table["kind"] == kind) & (table["measure"] == "cosine")]["value"]
         most = js.loc[js["value"].idxmax()]
-        said.append(
+        sentences.append(
             f"{kind}: cosine of maps {cosine.mean():.3f} on average; most changed head {most['layer']}-{most['head']}, "
             f"{most['value']:.3f} nats per row{between(most['low'], most['high'], '.3f')} of at most 0.693."
         )
     for what in ("appeared", "vanished"):
         some = changed[changed["change"] == what]
-        said.append(
+        sentences.append(
             f"{len(some)} patterns {what}, {int(some['clear'].sum())} of them with intervals that do not overlap."
         )
-    return said
+    return sentences

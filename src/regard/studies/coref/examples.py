@@ -35,12 +35,12 @@ class _Watcher(Finder):
     def __init__(self, batch: Batch, rows: str, kind: str, layer: int) -> None:
         super().__init__(batch, rows)
         self.place = kind, layer
-        self.asked: CorefBatch | None = None
+        self.seen: CorefBatch | None = None
         self.choices: torch.Tensor | None = None  # (B, H, 2, N)
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: CorefBatch | None) -> None:
-        if (layer.kind, layer.layer) == self.place and made is not None:
-            self.asked, self.choices = made, made.choices(attention).cpu()
+    def take(self, layer: Layer, attention: torch.Tensor, batch: CorefBatch | None) -> None:
+        if (layer.kind, layer.layer) == self.place and batch is not None:
+            self.seen, self.choices = batch, batch.choices(attention).cpu()
 
 
 def example_table(context: StudyContext, study: Coref, kind: str, layer: int, head: int) -> pd.DataFrame | None:
@@ -58,24 +58,24 @@ def example_table(context: StudyContext, study: Coref, kind: str, layer: int, he
     batch = Batch(model, items)
     watcher = _Watcher(batch, study.rows, kind, layer)
     model._engine.stream(batch.inputs, batch.book, watcher)
-    if watcher.asked is None or watcher.choices is None:
+    if watcher.seen is None or watcher.choices is None:
         return None
     rows = []
-    for number, (document, questions) in enumerate(zip(watcher.documents, watcher.asked.questions, strict=True)):
+    for number, (document, questions) in enumerate(zip(watcher.documents, watcher.seen.questions, strict=True)):
         for n, question in enumerate(questions[:_OF_EACH]):
             rows.append(_row(document, question, watcher.choices[number, head, :, n].tolist()))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _row(document: Document, question: CorefQuestion, chosen: list[int]) -> tuple[Any, ...]:
-    said = ["right" if word in question.right else "wrong" for word in chosen]
+    verdicts = ["right" if word in question.right else "wrong" for word in chosen]
     answers = sorted(question.right)
     return (
         _excerpt(document, question, [word for word in (*chosen, answers[-1]) if word != NOWHERE]),
         document.words[question.word],
         *("n/a" if word == NOWHERE else document.words[word] for word in chosen),
         ", ".join(dict.fromkeys(document.words[word] for word in answers)),
-        *said,
+        *verdicts,
     )
 
 

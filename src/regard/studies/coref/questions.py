@@ -50,10 +50,10 @@ def questions_of(document: Document) -> list[CorefQuestion]:
 
     Where only pronouns are asked about (GAP, WinoBias), the candidates are the names given, on either side.
     """
-    asked = document.mentions
+    mentions = document.mentions
     if document.pronouns:
-        asked = tuple(mention for mention in asked if mention.type == "pronoun")
-    return [CorefQuestion(mention, _candidates(document, mention), _groups(document, mention)) for mention in asked]
+        mentions = tuple(mention for mention in mentions if mention.type == "pronoun")
+    return [CorefQuestion(mention, _candidates(document, mention), _groups(document, mention)) for mention in mentions]
 
 
 def _candidates(document: Document, mention: Mention) -> tuple[Mention, ...]:
@@ -84,8 +84,8 @@ def nearest(question: CorefQuestion, fits: Callable[[Mention], bool] = lambda me
 
 def head_match(document: Document, question: CorefQuestion) -> int | None:
     """The nearest candidate with the same head word; None, and so wrong, if there is none."""
-    said = document.words[question.word].lower()
-    return nearest(question, lambda other: document.words[other.head].lower() == said)
+    word = document.words[question.word].lower()
+    return nearest(question, lambda other: document.words[other.head].lower() == word)
 
 
 def sieve(document: Document, question: CorefQuestion) -> int | None:
@@ -93,8 +93,8 @@ def sieve(document: Document, question: CorefQuestion) -> int | None:
 
     The same words; the same head word; agreement in person, gender and number as far as known (`traits_of`); any.
     """
-    said, mine = _said(document.words, question.mention), traits_of(document.words, question.mention)
-    same_words = nearest(question, lambda other: _said(document.words, other) == said)
+    text, mine = _text_of(document.words, question.mention), traits_of(document.words, question.mention)
+    same_words = nearest(question, lambda other: _text_of(document.words, other) == text)
     for found in (same_words, head_match(document, question), nearest(question, _agreeing(document.words, mine))):
         if found is not None:
             return found
@@ -105,5 +105,5 @@ def _agreeing(words: Sequence[str], mine: Traits) -> Callable[[Mention], bool]:
     return lambda other: mine.agree(traits_of(words, other))
 
 
-def _said(words: Sequence[str], mention: Mention) -> str:
+def _text_of(words: Sequence[str], mention: Mention) -> str:
     return " ".join(words[mention.start : mention.end]).lower()

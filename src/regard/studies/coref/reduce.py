@@ -87,10 +87,10 @@ class Finder(Taker["CorefBatch | None"]):
             self._noted[view.causal] = self._ask(view)
         return self._noted[view.causal]
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: CorefBatch | None) -> None:
-        assert made is not None  # layers without questions are skipped
-        hits = made.hits(made.choices(attention)).to(made.counts.dtype)
-        self.add(layer, "correct", torch.einsum("bhsn,bngf->bhsgf", hits, made.counts))
+    def take(self, layer: Layer, attention: torch.Tensor, questions: CorefBatch | None) -> None:
+        assert questions is not None  # layers without questions are skipped
+        hits = questions.hits(questions.choices(attention)).to(questions.counts.dtype)
+        self.add(layer, "correct", torch.einsum("bhsn,bngf->bhsgf", hits, questions.counts))
 
     def _ask(self, view: LayerView) -> CorefBatch | None:
         """The questions as arrays; records what does not depend on the heads."""

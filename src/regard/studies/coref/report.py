@@ -71,7 +71,7 @@ def coref_result(sums: Sums, context: StudyContext, study: Coref) -> Result:
         table=table,
         meta=context.meta(),
         drawers=_drawers(table, best, rules, gaps),
-        findings=[*_asked(fates), *_findings(best), *_gap_findings(gaps, best, context.controls)],
+        findings=[*_counts(fates), *_findings(best), *_gap_findings(gaps, best, context.controls)],
         cautions=[*context.cautions(), _SELECTION, _RULE],
         tables=tables,
     )
@@ -158,35 +158,35 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def _asked(fates: pd.DataFrame) -> list[str]:
-    said = []
+def _counts(fates: pd.DataFrame) -> list[str]:
+    sentences = []
     for kind, rows in fates.groupby("kind", sort=False):
         parts = ", ".join(f"{count:,} {name}" for name, count in zip(rows["mentions"], rows["count"], strict=True))
-        said.append(f"{kind}: {rows['count'].sum():,} mentions: {parts}.")
-    return said
+        sentences.append(f"{kind}: {rows['count'].sum():,} mentions: {parts}.")
+    return sentences
 
 
 def _findings(best: pd.DataFrame) -> list[str]:
     """A sentence for all mentions and each type; a type that covers all mentions is not repeated."""
-    said = []
+    sentences = []
     everything = best["questions"].max()
     for row in best.to_dict("records"):
         if row["mentions"] not in _DRAWN or (row["mentions"] != "all" and row["questions"] == everything):
             continue
         if np.isnan(row["value"]):
-            said.append(
+            sentences.append(
                 f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: n/a, all are in one half of the "
                 "documents, so no head can be chosen on the other; use more documents."
             )
             continue
         control = "" if np.isnan(row["control"]) else f", {_controlled(row)}"
         heads = " / ".join(dict.fromkeys((row["chosen on even"], row["chosen on odd"])))
-        said.append(
+        sentences.append(
             f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: head {heads} is right in "
             f"{_percent(row['value'])}{between(100 * row['low'], 100 * row['high'], '.1f', ' %')} of "
             f"{row['questions']:,}, chance {_percent(row['chance'])}{control}; {_beside_rule(row)}."
         )
-    return said
+    return sentences
 
 
 def _beside_rule(row: Mapping[str, Any]) -> str:
@@ -206,21 +206,23 @@ def _beside_rule(row: Mapping[str, Any]) -> str:
 
 def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, controls: Controls | None) -> list[str]:
     """The largest gap, how many are clear, and the gap of the heads that were chosen for all mentions."""
-    said = []
+    sentences = []
     for (kind, name), rows in gaps.groupby(["kind", "candidates"], sort=False):
         most = rows.loc[rows["gap"].abs().idxmax()]
-        said.append(f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}.")
+        sentences.append(f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}.")
         if rows["low"].notna().any():
             random = "" if controls is None else f"; {_random(controls, kind, name)}"
-            said.append(
+            sentences.append(
                 f"{kind}, pro minus anti, {name}: {_clear(gaps, kind, name)} of {len(rows)} heads have an interval "
                 f"that excludes 0 ({0.05 * len(rows):.0f} would by chance{random})."
             )
         chosen = best[(best["kind"] == kind) & (best["candidates"] == name) & (best["mentions"] == "all")].iloc[0]
         heads = dict.fromkeys((chosen["chosen on even"], chosen["chosen on odd"]))
         of = {head_name((row["layer"], row["head"])): row for row in rows.to_dict("records")}
-        said.append(f"{kind}, pro minus anti, {name}: heads chosen above: {'; '.join(_gap(of[h]) for h in heads)}.")
-    return said
+        sentences.append(
+            f"{kind}, pro minus anti, {name}: heads chosen above: {'; '.join(_gap(of[h]) for h in heads)}."
+        )
+    return sentences
 
 
 def _gap(row: Mapping[str, Any]) -> str:

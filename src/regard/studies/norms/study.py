@@ -152,22 +152,22 @@ def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
 
 def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
     """Where weights and contributions differ, and how norms relate to frequency, in sentences."""
-    said = []
+    sentences = []
     shares = layers.pivot_table(index=["kind", "to", "layer"], columns="quantity", values="value", sort=False)
     if "contribution, share" in shares:
         for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
             best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
-            said.append(
+            sentences.append(
                 f"{kind}, {name}: weights and contributions differ most in layer {best.name[2]}: {best['weight']:.2f} "
                 f"of the attention, {best['contribution, share']:.2f} of the contributions."
             )
     for kind, group in frequency.groupby("kind", sort=False):
         best = group.loc[group["spearman"].idxmax()] if group["spearman"].notna().any() else None
         if best is not None:
-            said.append(
+            sentences.append(
                 f"{kind}: rarer tokens have larger norms, Spearman up to {best['spearman']:.2f}"
                 f"{between(best['low'], best['high'])} in layer {best['layer']} over {best['tokens']:,} tokens."
                 if best["spearman"] > 0
                 else f"{kind}: rarer tokens have larger norms in no layer ({best['tokens']:,} tokens)."
             )
-    return said
+    return sentences

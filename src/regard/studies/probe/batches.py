@@ -18,14 +18,14 @@ SENTENCES = 32
 
 def batches_of(trees: Sequence[Tree]) -> list[list[Tree]]:
     """The trees sorted by length and cut into batches."""
-    made: list[list[Tree]] = []
+    batches: list[list[Tree]] = []
     for tree in sorted(trees, key=lambda tree: (len(tree), tree.number)):
         room = min(SENTENCES, PAIRS // len(tree) ** 2)
-        if made and len(made[-1]) < room:
-            made[-1].append(tree)
+        if batches and len(batches[-1]) < room:
+            batches[-1].append(tree)
         else:
-            made.append([tree])
-    return made
+            batches.append([tree])
+    return batches
 
 
 def shuffled(batches: Sequence[list[Tree]], seed: int, epoch: int) -> Iterator[list[Tree]]:

@@ -121,34 +121,34 @@ class Collected:
     def take(self, model: Model, items: Sequence[Item], sums: Sums) -> None:
         """Run one batch and keep its features; the sums count the words and sentences that were lost."""
         sentences = [sentence_of(item.example) for item in items]
-        kept, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
-        made = self.features
+        present, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
+        features = self.features
         # a decoder is given the text, so that nothing is generated
         targets = [item.example.text for item in items] if model.is_encoder_decoder else None
         inputs, book = model._engine.collate([item.encoded for item in items], targets)
         taker = _Taker(
-            WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model
+            WordMaps(pieces, [len(k) + SPECIAL for k in present], inputs["input_ids"].shape[1], device=None), model
         )
-        if made.hidden is not None and _gives_hidden(model):
+        if features.hidden is not None and _gives_hidden(model):
             inputs["output_hidden_states"] = True
         with naming(items):
             output = model._engine.stream(inputs, book, taker)
-            states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
+            states = None if features.hidden is None else _hidden(model, output, inputs, taker.words)
         maps = taker.stacked(model)  # (B, W, W, heads)
-        made.heads = tuple(taker.heads)
-        if made.hidden is not None and states is None:
-            made.no_hidden = f"{model.name} does not return its hidden states"
-            made.hidden.close()
-            made.hidden = None
-        for n, (sentence, words) in enumerate(zip(sentences, kept, strict=True)):
+        features.heads = tuple(taker.heads)
+        if features.hidden is not None and states is None:
+            features.no_hidden = f"{model.name} does not return its hidden states"
+            features.hidden.close()
+            features.hidden = None
+        for n, (sentence, words) in enumerate(zip(sentences, present, strict=True)):
             short = len(words) < _FEWEST_WORDS
             sums.add(READ, np.array([len(sentence.words), len(sentence.words) - len(words), short]))
             if short:
                 continue
             end = len(words) + SPECIAL
-            made.attention.put(sentence.number, maps[n, :end, :end])
-            if states is not None and made.hidden is not None:
-                made.hidden.put(sentence.number, states[:, n, : len(words)])
+            features.attention.put(sentence.number, maps[n, :end, :end])
+            if states is not None and features.hidden is not None:
+                features.hidden.put(sentence.number, states[:, n, : len(words)])
             self.trees[sentence.number] = tree_of(sentence.number, sentence, words, items[n].example.cluster)
             self.documents[sentence.number] = document_of(sentence)
 
@@ -156,13 +156,13 @@ class Collected:
 def _places(sentence: Sentence, item: Item) -> tuple[tuple[int, ...], Array]:
     """The words that have pieces, and the place of every token: among those words, or after them if it is special."""
     pieces = word_pieces(item.encoded.side.tokens, sentence.spans)
-    kept = np.flatnonzero(have_pieces(pieces, len(sentence.words)))
+    present = np.flatnonzero(have_pieces(pieces, len(sentence.words)))
     among = np.full(len(sentence.words) + 1, NONE, np.int64)  # the last for NONE
-    among[kept] = np.arange(len(kept))
+    among[present] = np.arange(len(present))
     places = among[pieces]
     delimiters = places_of(item.encoded.side, {})
-    places[delimiters.first], places[delimiters.later] = len(kept), len(kept) + 1
-    return tuple(int(n) for n in kept), places
+    places[delimiters.first], places[delimiters.later] = len(present), len(present) + 1
+    return tuple(int(n) for n in present), places
 
 
 class _Taker:

@@ -65,12 +65,12 @@ def fit(
     """One probe on one set of weights: all runs on the model, one run on each of its controls."""
     runs = len(parts)
     if weights.kind == MODEL:
-        made = [_probe(name, parts[run], scores.of_run(run, runs), study, run) for run in range(runs)]
+        probes = [_probe(name, parts[run], scores.of_run(run, runs), study, run) for run in range(runs)]
         if name == "structural":
             if features.hidden is not None:
-                structural_model(made, features.hidden)
+                structural_model(probes, features.hidden)
             return
-        for probe in made:
+        for probe in probes:
             probe.model(features)
         return
     noted = scores if weights.kind == SHUFFLED else scores.of_run(weights.draw, runs)
@@ -86,7 +86,7 @@ def _probe(name: str, parts: ProbeSplit, scores: ProbeScores, study: Probe, run:
     shared: dict[str, Any] = {
         "scores": scores,
         "seed": study.seed_of(run),
-        "report": lambda what: study.told(what + again, None, None),
+        "report": lambda what: study.show(what + again, None, None),
     }
     if name == "pairs":
         return PairProbe(parts.training, parts.test, least=study.least, development=parts.development, **shared)

@@ -173,7 +173,7 @@ class PairProbe:
 
     def _trial(self, name: str, make: Maker, read: Reader) -> tuple[Array, Array, Array]:
         """Train on one set, test on the other; returns each test pair's sentence, class, and whether it was right."""
-        fitted, most = self._fitted(name, make, read)
+        fitted, most = self._fit(name, make, read)
         owners, truth, right = [], [], []
         for place, tree in enumerate(self.test):
             pairs = make(tree)
@@ -189,20 +189,20 @@ class PairProbe:
             self._note(f"{name.rpartition('/')[0]}/{task}", found[0], found[1] == most)
         return found
 
-    def _fitted(self, name: str, make: Maker, read: Reader) -> tuple[Linear, int]:
+    def _fit(self, name: str, make: Maker, read: Reader) -> tuple[Linear, int]:
         """The classifier of the training pairs, from as many sentences as fit into memory; the most frequent class."""
-        made = [(tree, pairs) for tree in self.training if len((pairs := make(tree)).classes)]
-        if not made:
+        examples = [(tree, pairs) for tree in self.training if len((pairs := make(tree)).classes)]
+        if not examples:
             raise UserError("the training sentences have no pair of words to learn from; use more or longer ones")
-        width = read(*made[0]).shape[1]
-        sizes = np.array([len(pairs.classes) for _, pairs in made])
-        order = np.random.default_rng(self.seed).permutation(len(made))
+        width = read(*examples[0]).shape[1]
+        sizes = np.array([len(pairs.classes) for _, pairs in examples])
+        order = np.random.default_rng(self.seed).permutation(len(examples))
         order = order[np.cumsum(sizes[order]) * width * 8 <= ROOM]
         features = np.empty((int(sizes[order].sum()), width))  # single precision would stop short of the optimum
         ends = np.cumsum(sizes[order])
         for n, end in zip(order, ends, strict=True):
-            features[end - sizes[n] : end] = read(*made[n])
-        classes = np.concatenate([made[n][1].classes for n in order])
+            features[end - sizes[n] : end] = read(*examples[n])
+        classes = np.concatenate([examples[n][1].classes for n in order])
         fitted = Linear().fit(features, classes)
         self.scores.note(f"{name}/gradient", fitted.gradient)
         self.scores.note(f"{name}/learned", np.array([len(classes), sizes.sum()]))

@@ -180,25 +180,25 @@ def _beside(scores: ProbeScores, measures: Sequence[str]) -> dict[str, dict[str,
 
 def _findings(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, Any]) -> list[str]:
     sentences = meta["sentences"]
-    said = [
+    findings = [
         f"{sentences['test']:,} test sentences, held out by {sentences['split']}; trained on "
         f"{sentences['training']:,}, stopped by {sentences['development']:,} more; {meta['settings']['seeds']} runs, "
         "each with different sentences to stop by."
     ]
 
-    def told(measure: str, names: Sequence[str]) -> str:
+    def values(measure: str, names: Sequence[str]) -> str:
         there = [of for of in names if f"{measure}/{of}" in scores]
         return ", ".join(f"{of} {scores.value(f'{measure}/{of}').value:.3f}" for of in there)
 
     for measure in measures:
         value = scores.value(f"{measure}/model")
         where = f" (layer {chosen_layer(scores)}, rank {max(meta['settings']['ranks'])})" if "struct" in measure else ""
-        said.append(
+        findings.append(
             f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; "
-            f"{told(measure, _OF[1:])}. {told(measure, _ON_CONTROL).capitalize()}; "
+            f"{values(measure, _OF[1:])}. {values(measure, _ON_CONTROL).capitalize()}; "
             f"{_selectivity(scores, measure)}."
         )
-    return said
+    return findings
 
 
 def _selectivity(scores: ProbeScores, measure: str) -> str:
@@ -211,7 +211,7 @@ def _selectivity(scores: ProbeScores, measure: str) -> str:
 def _cautions(scores: ProbeScores, meta: Mapping[str, Any]) -> list[str]:
     """What a reader should know before drawing conclusions."""
     sentences = meta["sentences"]
-    said = [
+    cautions = [
         "A probe shows that something can be read out, not that the model uses it; weights are not importances.",
         "A probe may remember words instead of reading structure: the control task gives every word type a random "
         "answer, which can only be remembered. Selectivity is the score minus that of the control task; it is "
@@ -219,28 +219,28 @@ def _cautions(scores: ProbeScores, meta: Mapping[str, Any]) -> list[str]:
         "Word order alone reveals a lot: compare with the baseline distance.",
     ]
     if sentences["split"] == "file" and meta["test"]["name"] == meta["corpus"]["name"]:
-        said.append("Training and test treebank have the same name: test sentences must not be used for training.")
+        cautions.append("Training and test treebank have the same name: test sentences must not be used for training.")
     if not meta["control"]:
-        said.append("Random and shuffled weights were not probed (--no-control).")
+        cautions.append("Random and shuffled weights were not probed (--no-control).")
     if meta["settings"]["seeds"] < FEWEST_SEEDS:
-        said.append(f"Fewer than {FEWEST_SEEDS} training runs: intervals say little about how training varies.")
-    said += _fits(scores)
+        cautions.append(f"Fewer than {FEWEST_SEEDS} training runs: intervals say little about how training varies.")
+    cautions += _fits(scores)
     if "structural" in meta["settings"]["probes"] and "structural/UUAS/model" not in scores:
-        said.append(f"The structural probe is n/a: {meta['model']} does not return its hidden states.")
+        cautions.append(f"The structural probe is n/a: {meta['model']} does not return its hidden states.")
     if "pairs/dependency/model" in scores and "pairs/relation/model" not in scores:
-        said.append(
+        cautions.append(
             f"The relation probe is n/a: fewer than two relations have {meta['settings']['least']} training instances."
         )
     if sentences["lost"]:
-        said.append(f"{sentences['lost']:,} of {sentences['words']:,} words have no piece and were left out.")
+        cautions.append(f"{sentences['lost']:,} of {sentences['words']:,} words have no piece and were left out.")
     if meta["tally"]["skipped"] or sentences["short"]:
-        said.append(
+        cautions.append(
             f"Sentences left out: {meta['tally']['skipped']:,} longer than the model takes, {sentences['short']:,} "
             "with fewer than two words."
         )
     if meta["bad_lines"]["count"]:
-        said.append(f"{meta['bad_lines']['count']:,} sentences could not be read: {meta['bad_lines']['first'][0]}.")
-    return said
+        cautions.append(f"{meta['bad_lines']['count']:,} sentences could not be read: {meta['bad_lines']['first'][0]}.")
+    return cautions
 
 
 def _fits(scores: ProbeScores) -> list[str]:
@@ -250,13 +250,13 @@ def _fits(scores: ProbeScores) -> list[str]:
         return []
     steep = {name.removesuffix("/gradient"): float(array.max()) for name, array in found.items()}
     most = max(steep.values())
-    said = [f"Pair classifiers are fitted until the gradient is below {TOLERANCE:g}; the largest is {most:.1e}."]
+    notes = [f"Pair classifiers are fitted until the gradient is below {TOLERANCE:g}; the largest is {most:.1e}."]
     if late := [name for name, value in steep.items() if value > TOLERANCE]:
-        said.append(f"Not converged: {', '.join(late)}; their scores are lower bounds.")
+        notes.append(f"Not converged: {', '.join(late)}; their scores are lower bounds.")
     shares = [np.divide(*array.sum(axis=0)) for name, array in scores.sums.arrays.items() if name.endswith("/learned")]
     if min(shares) < 1:
-        said.append(
+        notes.append(
             f"Pair classifiers learned from {min(shares):.0%} or more of the training pairs, as many as fit into "
             f"{ROOM / 2**30:.0f} GiB."
         )
-    return said
+    return notes

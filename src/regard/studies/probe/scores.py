@@ -68,11 +68,11 @@ class ProbeScores:
 
     def value(self, name: str) -> Value:
         """A share with its interval."""
-        return self._told(self._shares(name), name)
+        return self._value(self._shares(name), name)
 
     def difference(self, one: str, other: str) -> Value:
         """How far one is above the other, both on the same sentences in every draw."""
-        return self._told(self._shares(one) - self._shares(other), one)
+        return self._value(self._shares(one) - self._shares(other), one)
 
     def _shares(self, name: str) -> Array:
         """(runs, 1 + draws) shares; if there are groups, the mean over those that are not empty."""
@@ -83,7 +83,7 @@ class ProbeScores:
         some = np.isfinite(shares)
         return ratio(np.where(some, shares, 0).sum(axis=-1), some.sum(axis=-1))
 
-    def _told(self, shares: Array, name: str) -> Value:
+    def _value(self, shares: Array, name: str) -> Value:
         counts = self.sums[f"{name}/count"].mean(axis=0).reshape(GROUPS, -1).sum(axis=1)
         mean, runs = over_runs(shares), len(shares)
         low, high = interval(mean, clusters_of(counts))

@@ -133,31 +133,31 @@ class SelectionProbe:
 
 def fit(training: Sequence[Tree], development: Sequence[Tree], maps: Maps, *, epochs: int, seed: int) -> Selector:
     """Adam on the cross entropy of the heads; keeps the epoch that is best on the development sentences."""
-    made = Selector(_spread(training, maps))
-    optimizer = torch.optim.Adam(made.parameters(), lr=_RATE)
+    selector = Selector(_spread(training, maps))
+    optimizer = torch.optim.Adam(selector.parameters(), lr=_RATE)
     batches, held = batches_of(training), batches_of(development)
-    patience, best = Patience(), {name: value.clone() for name, value in made.state_dict().items()}
+    patience, best = Patience(), {name: value.clone() for name, value in selector.state_dict().items()}
     for epoch in range(epochs):
         for batch in shuffled(batches, seed, epoch):
             optimizer.zero_grad()
-            loss, _ = _loss(made, batch, maps)
+            loss, _ = _loss(selector, batch, maps)
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         with torch.no_grad():
-            parts = [(float(loss) * count, count) for loss, count in (_loss(made, batch, maps) for batch in held)]
+            parts = [(float(loss) * count, count) for loss, count in (_loss(selector, batch, maps) for batch in held)]
         if patience.better(sum(loss for loss, _ in parts) / max(1, sum(count for _, count in parts))):
-            best = {name: value.clone() for name, value in made.state_dict().items()}
+            best = {name: value.clone() for name, value in selector.state_dict().items()}
         elif patience.over:
             break
         else:
             optimizer.param_groups[0]["lr"] *= 0.1
-    made.load_state_dict(best)
-    return made
+    selector.load_state_dict(best)
+    return selector
 
 
-def _loss(made: Selector, batch: Sequence[Tree], maps: Maps) -> tuple[torch.Tensor, int]:
+def _loss(selector: Selector, batch: Sequence[Tree], maps: Maps) -> tuple[torch.Tensor, int]:
     """The mean loss over words, and their number; punctuation and words whose head is lost are left out."""
-    scores = made(_padded(batch, maps))  # (B, n, 1 + n)
+    scores = selector(_padded(batch, maps))  # (B, n, 1 + n)
     target = np.full(scores.shape[:2], _NOTHING, np.int64)
     for row, tree in enumerate(batch):
         scores[row, :, 1 + len(tree) :] = -torch.inf

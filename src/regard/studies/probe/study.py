@@ -75,7 +75,7 @@ class Probe(Study):
         self.test = test
         self.probes = [name for name in PROBES if name in probes]
         self.ranks, self.epochs, self.least, self.seeds = sorted(set(ranks)), epochs, least, seeds
-        self.told: Report = report or (lambda what, done, total: None)
+        self.show: Report = report or (lambda what, done, total: None)
         self._sentences: list[Example] | None = None
         self._collected: Collected | None = None
 
@@ -167,7 +167,7 @@ class Probe(Study):
             window = window_of(index, some, encoder_of(model), long=run.long)
             sums = sums.plus(sum_window(self, model, window))
             tally = tally.plus(window.tally)
-            self.told(what, tally.examples, len(examples))
+            self.show(what, tally.examples, len(examples))
         if self._collected is None or not self._collected.trees:
             raise UserError("no sentence has two words that the model can read; check the treebank and its language")
         return tally, sums

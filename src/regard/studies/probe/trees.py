@@ -48,20 +48,20 @@ class Tree:
         return (int(places[0]), int(places[-1])) if len(places) else (0, len(self) - 1)
 
 
-def tree_of(number: int, sentence: Sentence, kept: Sequence[int], cluster: int | None = None) -> Tree:
+def tree_of(number: int, sentence: Sentence, present: Sequence[int], cluster: int | None = None) -> Tree:
     """The tree over the words `kept` of a sentence; distances count the edges of the whole."""
     heads = [word.head for word in sentence.words]
-    place = {word: n for n, word in enumerate(kept)} | {ROOT: ROOT}
-    chosen = [sentence.words[n] for n in kept]
+    place = {word: n for n, word in enumerate(present)} | {ROOT: ROOT}
+    chosen = [sentence.words[n] for n in present]
     relations = tuple(word.relation.partition(":")[0] for word in chosen)
     edges = [(n, head) for n, head in enumerate(heads) if head != ROOT]
     return Tree(
         number,
         tuple(word.form.lower() for word in chosen),
-        np.array([place.get(heads[n], LOST) for n in kept], np.int64),
+        np.array([place.get(heads[n], LOST) for n in present], np.int64),
         relations,
         np.array([word.punctuation for word in chosen], bool),
-        tree_distances(len(heads), edges)[np.ix_(kept, kept)],
+        tree_distances(len(heads), edges)[np.ix_(present, present)],
         cluster,
     )
 
@@ -143,13 +143,13 @@ def _dealt(types: Sequence[str], kinds: int, rng: np.random.Generator) -> dict[s
 def _spanning(words: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The edges that form a tree: each in order, unless it would close a cycle."""
     group = list(range(words))
-    kept = []
+    tree = []
     for one, other in edges:
         if group[one] != group[other]:
             old, new = group[one], group[other]
             group = [new if g == old else g for g in group]
-            kept.append((one, other))
-    return kept
+            tree.append((one, other))
+    return tree
 
 
 # -- split -----------------------------------------------------------------------------------------------------

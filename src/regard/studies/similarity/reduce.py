@@ -48,18 +48,18 @@ class SimilarityTaker(AtlasTaker):
         super().__init__(batch)
         self.rows, self.seed = rows, seed
         self._chosen: dict[tuple[str, int], _Chosen] = {}
-        self._kept: dict[str, list[torch.Tensor]] = {}  # kind -> (H, rows, K) of each layer
+        self._rows: dict[str, list[torch.Tensor]] = {}  # kind -> (H, rows, K) of each layer
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         super().take(layer, attention, tables)
         chosen = self._rows_of(layer, tables)
         picked = attention[chosen.inputs, :, chosen.queries].transpose(0, 1)  # (H, rows, K)
-        self._kept.setdefault(layer.kind, []).append(mix_uniform(picked, visible=chosen.visible, smooth=SMOOTH))
+        self._rows.setdefault(layer.kind, []).append(mix_uniform(picked, visible=chosen.visible, smooth=SMOOTH))
 
     def finish(self) -> None:
         super().finish()
-        for kind, layers in self._kept.items():
-            chosen = next(made for (name, _), made in self._chosen.items() if name == kind)
+        for kind, layers in self._rows.items():
+            chosen = next(one for (name, _), one in self._chosen.items() if name == kind)
             weights = torch.from_numpy(chosen.weights).to(layers[0])
             groups = self.batch.clusters[chosen.inputs] % GROUPS
             share = weights[:, None] * torch.nn.functional.one_hot(torch.from_numpy(groups), GROUPS).to(weights)

@@ -56,7 +56,7 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
     import pandas as pd
 
     named = first_names(named_heads(awake_table(sums)))
-    pairs, heads, drawers, said = [], [], {}, []
+    pairs, heads, drawers, sentences = [], [], {}, []
     for kind in [name.removesuffix("/distances") for name in sums.arrays if name.endswith("/distances")]:
         distances, rows = sums[f"{kind}/distances"], sums[f"{kind}/rows"]  # (G, pairs), (G,)
         places = _heads(sums, kind)
@@ -69,7 +69,7 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
             "colour: the head's strongest pattern over the same inputs.",
             _drawer(table, kind),
         )
-        said += _findings(kind, table, distances, rows)
+        sentences += _findings(kind, table, distances, rows)
     placed = pd.concat(heads, ignore_index=True)
     return Result(
         study="similarity",
@@ -77,7 +77,7 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
         table=pd.concat(pairs, ignore_index=True),
         meta=context.meta(),
         drawers=drawers,
-        findings=[*said, *_control(context)],
+        findings=[*sentences, *_control(context)],
         cautions=context.cautions(),
         tables={"Heads": placed, "Clusters": _clusters(placed)},
     )
@@ -94,9 +94,9 @@ def _heads(sums: Sums, kind: str) -> list[tuple[int, int]]:
 
 def _square(pairs: Array, count: int) -> Array:
     """(N, N) symmetric matrix of the pairs' numbers."""
-    made = np.zeros((count, count))
-    made[np.triu_indices(count, 1)] = pairs
-    return made + made.T
+    square = np.zeros((count, count))
+    square[np.triu_indices(count, 1)] = pairs
+    return square + square.T
 
 
 def _pairs(kind: str, places: list[tuple[int, int]], distances: Array, rows: Array) -> pd.DataFrame:
@@ -221,17 +221,17 @@ def _findings(kind: str, table: pd.DataFrame, distances: Array, rows: Array) -> 
     if not len(one):
         return [f"{kind}: there is only one head."]
     same = np.array(table["layer"])[one] == np.array(table["layer"])[other]
-    said = [f"{kind}: {table['cluster'].nunique()} clusters of {len(table)} heads."]
+    sentences = [f"{kind}: {table['cluster'].nunique()} clusters of {len(table)} heads."]
     if same.any() and not same.all():
-        said.append(
+        sentences.append(
             f"{kind}: heads of one layer are {_apart(distances[:, same], rows)} nats per row apart on average, heads "
             f"of different layers {_apart(distances[:, ~same], rows)} (at most ln 2 = 0.693)."
         )
     halves = distances[::2].sum(axis=0), distances[1::2].sum(axis=0)
     if len(one) > 2 and rows[::2].any() and rows[1::2].any():
         agreement = np.corrcoef(*halves)[0, 1]
-        said.append(f"{kind}: distances over even and odd inputs correlate at {agreement:.3f}.")
-    return said
+        sentences.append(f"{kind}: distances over even and odd inputs correlate at {agreement:.3f}.")
+    return sentences
 
 
 def _apart(distances: Array, rows: Array) -> str:
