@@ -1,4 +1,4 @@
-"""Weights beside norms: the default model on 400 pairs of PAWS-Wiki."""
+"""Weights and contributions: the default model on 400 pairs of PAWS-Wiki."""
 
 from __future__ import annotations
 
@@ -77,17 +77,17 @@ def _page(found: dict[str, Any]) -> str:
     return f"""
 (95 % intervals over inputs reach at most {widest:.3f} to either side.)
 
-{table(["layer", "[CLS], weight", "[CLS], norm", "[SEP], weight", "[SEP], norm"], lines)}
+{table(["layer", "[CLS], weight", "[CLS], contribution", "[SEP], weight", "[SEP], contribution"], lines)}
 
 - The finding of the paper holds, but for another token. In BERT-base it is [SEP] that takes 50 to 57 % of the weight in layers 6 to 10
-  and gives 10 to 17 % of what is carried. In this model **[CLS]** takes {_range(layers, middle, "[CLS]", "weight")} of the weight in layers 1
-  to 4 and gives {_range(layers, middle, "[CLS]", "contribution, share")} of what is carried.
+  and gives 10 to 17 % of the contributions. In this model **[CLS]** takes {_range(layers, middle, "[CLS]", "weight")} of the weight in layers 1
+  to 4 and gives {_range(layers, middle, "[CLS]", "contribution, share")} of the contributions.
 - **[SEP] is not that token here**: in these layers it has {_range(layers, middle, "[SEP]", "weight")} of the weight and
-  {_range(layers, middle, "[SEP]", "contribution, share")} of the norms.
-- The **heads** that do look at [SEP], {len(falls)} with more than {LOOKING} of their weight: {down} of them clearly carry less of it than they
+  {_range(layers, middle, "[SEP]", "contribution, share")} of the contributions.
+- The **heads** that do look at [SEP], {len(falls)} with more than {LOOKING} of their weight: {down} of them clearly contribute a smaller share than they
   look ({heads}).
 - The control, the same shape with random weights, has {_range(found["control"], range(6), "[CLS]", "weight")} for [CLS] and
-  {_range(found["control"], range(6), "[SEP]", "weight")} for [SEP] in every layer, weights and norms alike ({_range(found["control"], range(6), "[CLS]", "contribution, share")} and
+  {_range(found["control"], range(6), "[SEP]", "weight")} for [SEP] in every layer, weights and contributions alike ({_range(found["control"], range(6), "[CLS]", "contribution, share")} and
   {_range(found["control"], range(6), "[SEP]", "contribution, share")}): what one or two tokens of a row get by chance.
 """
 
@@ -95,17 +95,17 @@ def _page(found: dict[str, Any]) -> str:
 def _tutorial(found: dict[str, Any]) -> str:
     weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "contribution, share"))
     return f"""
-Does that weight carry anything? [Weights or norms](../how-to/weights-or-norms.md): in layers 1 to 4, [CLS] takes {weight} % of the weight and
-gives {norm} % of what is carried.
+Does that weight contribute anything? [Weights and contributions](../how-to/weights-or-norms.md): in layers 1 to 4, [CLS] takes {weight} % of the weight and
+gives {norm} % of the contributions.
 """
 
 
 def _tells(found: dict[str, Any]) -> str:
     weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "contribution, share"))
     return f"""
-**A large weight may carry nothing.** What arrives is the weight times the length of what the token has to give, ‖αf(x)‖ (Kobayashi et
-al. 2020). In layers 1 to 4, [CLS] gets {weight} % of the weight and gives {norm} % of what is carried
-([400 pairs](../how-to/weights-or-norms.md)). So look at norms, too. And the residual stream goes around the head in any case: over the
+**A large weight may contribute nothing.** A contribution is the weight times the length of what the token has to give, ‖αf(x)‖ (Kobayashi et
+al. 2020). In layers 1 to 4, [CLS] gets {weight} % of the weight and gives {norm} % of the contributions
+([400 pairs](../how-to/weights-or-norms.md)). So look at contributions, too. And the residual stream bypasses the head anyway: over the
 whole block, other tokens make up about a fifth in BERT-base (Kobayashi et al. 2021).
 """
 

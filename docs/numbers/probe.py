@@ -1,4 +1,4 @@
-"""What of the grammar can be read out: probes of the default model on English EWT."""
+"""How much grammar can be read from a model: probes of the default model on English EWT."""
 
 from __future__ import annotations
 

@@ -85,8 +85,8 @@ def _select(linear: torch.nn.Module, name: str, axis: int, places: torch.Tensor)
 # -- files ---------------------------------------------------------------------------------------------------------
 
 
-def save_pruned(model: Model, folder: str | Path, origin: dict[str, Any] | None = None) -> Path:
-    """Write a pruned model as a folder that `regard.load` reads; `origin` says how it was made."""
+def save_pruned(model: Model, folder: str | Path, made: dict[str, Any] | None = None) -> Path:
+    """Write a pruned model as a folder that `regard.load` reads; `made` records how that was done."""
     from safetensors.torch import save_model
 
     target = Path(folder)
@@ -108,7 +108,7 @@ def save_pruned(model: Model, folder: str | Path, origin: dict[str, Any] | None 
             "class": type(module).__name__,
             "dtype": str(next(module.parameters()).dtype).removeprefix("torch."),
             "attention": getattr(module, MARK, {}),
-            "made": origin or {},
+            "made": made or {},
         }
         (part / RECORD).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
         if target.exists():
