@@ -25,7 +25,7 @@ from rich.table import Table
 from transformers import BertConfig, BertModel
 
 import regard
-from regard.corpus.batches import Item, Window, grouped, window_of
+from regard.corpus.batches import Item, Window, window_of, windows_of
 from regard.corpus.engine import encoder_of, sum_window
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
@@ -55,7 +55,7 @@ def windows(model: regard.Model, count: int) -> Iterator[Window]:
             file.write((DATA / name).read_text("utf-8") + "\n")
         file.flush()
         source = Source(file.name, unit="sentence", limit=count)
-        for index, examples in grouped(read(source)):
+        for index, examples in windows_of(read(source)):
             yield window_of(index, examples, encoder_of(model), long="truncate")
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 import regard
-from regard.corpus.batches import Window, grouped, window_of
+from regard.corpus.batches import Window, window_of, windows_of
 from regard.corpus.engine import encoder_of, sum_window
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
@@ -34,7 +34,7 @@ MOST = 1.5
 def windows(model: regard.Model, limit: int | None) -> list[Window]:
     """The sentences as the engine cuts them into batches."""
     source = Source(str(TREEBANK), format="treebank", limit=limit)
-    return [window_of(index, examples, encoder_of(model), long="skip") for index, examples in grouped(read(source))]
+    return [window_of(index, examples, encoder_of(model), long="skip") for index, examples in windows_of(read(source))]
 
 
 def plain(model: regard.Model, window: Window) -> None:

@@ -126,7 +126,7 @@ def training() -> dict[str, tuple[float, float]]:
 
 
 def bleu(data: Path) -> str:
-    """sacreBLEU of the embedded translator, greedy."""
+    """sacreBLEU of the built-in translator, greedy."""
     import sacrebleu
 
     import regard
@@ -140,7 +140,7 @@ def bleu(data: Path) -> str:
 
 
 def minutes_of_training(data: Path, steps: int = 60) -> str:
-    """How long all steps of the embedded translator take, by the median of the first ones."""
+    """How long all steps of the built-in translator take, by the median of the first ones."""
     import tempfile
 
     from regard.transformer import checkpoint, training
@@ -167,7 +167,7 @@ def minutes_of_training(data: Path, steps: int = 60) -> str:
         training.Trainer._step = usual
     middle = statistics.median(walls)
     return (
-        f"training the embedded translator: {all_steps:,} steps of {middle * 1e3:.0f} ms (median of {steps}) on "
+        f"training the built-in translator: {all_steps:,} steps of {middle * 1e3:.0f} ms (median of {steps}) on "
         f"{torch.get_num_threads()} threads are {all_steps * middle / 60:.1f} minutes; bound 20 on 2"
     )
 

@@ -109,7 +109,7 @@ def summed(task: str, given: argparse.Namespace) -> dict[str, Any]:
 def rows(found: dict[str, Any]) -> list[str]:
     """The table of the how-to page: a row per task, mode and seed, then the seeds together."""
     lines = [
-        "| task | mode | seed | baseline | heads better off | by luck | p | clear: + / − | best gain | held out |",
+        "| task | mode | seed | baseline | better when off | by chance | p | clear: + / − | best gain | held out |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for task, one in found.items():

@@ -32,7 +32,7 @@ def _study(corpus: Any, **options: Any) -> dict[str, Any]:
         "best": named["Best head"].to_dict("records"),
         "rules": named["Rules and chance on the same mentions"].to_dict("records"),
         "gaps": named["WinoBias"].to_dict("records") if "WinoBias" in named else [],
-        "fates": named["What became of the mentions"].to_dict("records"),
+        "fates": named["What happened to the mentions"].to_dict("records"),
         "findings": list(result.findings),
     }
 
@@ -146,9 +146,9 @@ def _of_set(found: dict[str, Any], groups: list[str], candidates: str) -> list[l
 
 
 def _clear(found: dict[str, Any]) -> list[str]:
-    """How many heads have a gap whose interval is without 0, beside the controls."""
+    """How many heads have a gap whose interval excludes 0, beside the controls."""
     before = "encoder, pro minus anti, "
-    return [text.removeprefix(before) for text in found["findings"] if "have an interval without 0" in text]
+    return [text.removeprefix(before) for text in found["findings"] if "have an interval that excludes 0" in text]
 
 
 def _control_gaps(found: dict[str, Any], candidates: str) -> str:

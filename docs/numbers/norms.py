@@ -1,4 +1,4 @@
-"""Weights beside norms: the default model on 400 pairs of PAWS-Wiki."""
+"""Weights and contributions: the default model on 400 pairs of PAWS-Wiki."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _picture(result: Any, path: Path) -> None:
 
 
 def _shares(rows: Any) -> list[dict[str, Any]]:
-    wanted = rows[rows["to"].isin(["[CLS]", "[SEP]"]) & rows["quantity"].isin(["weight", "norm, share"])]
+    wanted = rows[rows["to"].isin(["[CLS]", "[SEP]"]) & rows["quantity"].isin(["weight", "contribution, share"])]
     return [dict(row) for row in wanted.drop(columns=["kind", "inputs"], errors="ignore").to_dict("records")]
 
 
@@ -55,7 +55,12 @@ def blocks(found: dict[str, Any]) -> Blocks:
 
 def _page(found: dict[str, Any]) -> str:
     layers = found["layers"]
-    columns = [("[CLS]", "weight"), ("[CLS]", "norm, share"), ("[SEP]", "weight"), ("[SEP]", "norm, share")]
+    columns = [
+        ("[CLS]", "weight"),
+        ("[CLS]", "contribution, share"),
+        ("[SEP]", "weight"),
+        ("[SEP]", "contribution, share"),
+    ]
     lines = [
         [str(layer), *(f"{_at(layers, layer, *column)['value']:.2f}" for column in columns)]
         for layer in sorted({row["layer"] for row in layers})
@@ -72,35 +77,35 @@ def _page(found: dict[str, Any]) -> str:
     return f"""
 (95 % intervals over inputs reach at most {widest:.3f} to either side.)
 
-{table(["layer", "[CLS], weight", "[CLS], norm", "[SEP], weight", "[SEP], norm"], lines)}
+{table(["layer", "[CLS], weight", "[CLS], contribution", "[SEP], weight", "[SEP], contribution"], lines)}
 
 - The finding of the paper holds, but for another token. In BERT-base it is [SEP] that takes 50 to 57 % of the weight in layers 6 to 10
-  and gives 10 to 17 % of what is carried. In this model **[CLS]** takes {_range(layers, middle, "[CLS]", "weight")} of the weight in layers 1
-  to 4 and gives {_range(layers, middle, "[CLS]", "norm, share")} of what is carried.
+  and gives 10 to 17 % of the contributions. In this model **[CLS]** takes {_range(layers, middle, "[CLS]", "weight")} of the weight in layers 1
+  to 4 and gives {_range(layers, middle, "[CLS]", "contribution, share")} of the contributions.
 - **[SEP] is not that token here**: in these layers it has {_range(layers, middle, "[SEP]", "weight")} of the weight and
-  {_range(layers, middle, "[SEP]", "norm, share")} of the norms.
-- The **heads** that do look at [SEP], {len(falls)} with more than {LOOKING} of their weight: {down} of them clearly carry less of it than they
+  {_range(layers, middle, "[SEP]", "contribution, share")} of the contributions.
+- The **heads** that do look at [SEP], {len(falls)} with more than {LOOKING} of their weight: {down} of them clearly contribute a smaller share than they
   look ({heads}).
 - The control, the same shape with random weights, has {_range(found["control"], range(6), "[CLS]", "weight")} for [CLS] and
-  {_range(found["control"], range(6), "[SEP]", "weight")} for [SEP] in every layer, weights and norms alike ({_range(found["control"], range(6), "[CLS]", "norm, share")} and
-  {_range(found["control"], range(6), "[SEP]", "norm, share")}): what one or two tokens of a row get by chance.
+  {_range(found["control"], range(6), "[SEP]", "weight")} for [SEP] in every layer, weights and contributions alike ({_range(found["control"], range(6), "[CLS]", "contribution, share")} and
+  {_range(found["control"], range(6), "[SEP]", "contribution, share")}): what one or two tokens of a row get by chance.
 """
 
 
 def _tutorial(found: dict[str, Any]) -> str:
-    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "norm, share"))
+    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "contribution, share"))
     return f"""
-Does that weight carry anything? [Weights or norms](../how-to/weights-or-norms.md): in layers 1 to 4, [CLS] takes {weight} % of the weight and
-gives {norm} % of what is carried.
+Does that weight contribute anything? [Weights and contributions](../how-to/weights-or-norms.md): in layers 1 to 4, [CLS] takes {weight} % of the weight and
+gives {norm} % of the contributions.
 """
 
 
 def _tells(found: dict[str, Any]) -> str:
-    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "norm, share"))
+    weight, norm = (_percent(found["layers"], "[CLS]", name) for name in ("weight", "contribution, share"))
     return f"""
-**A large weight may carry nothing.** What arrives is the weight times the length of what the token has to give, ‖αf(x)‖ (Kobayashi et
-al. 2020). In layers 1 to 4, [CLS] gets {weight} % of the weight and gives {norm} % of what is carried
-([400 pairs](../how-to/weights-or-norms.md)). So look at norms, too. And the residual stream goes around the head in any case: over the
+**A large weight may contribute nothing.** A contribution is the weight times the length of what the token has to give, ‖αf(x)‖ (Kobayashi et
+al. 2020). In layers 1 to 4, [CLS] gets {weight} % of the weight and gives {norm} % of the contributions
+([400 pairs](../how-to/weights-or-norms.md)). So look at contributions, too. And the residual stream bypasses the head anyway: over the
 whole block, other tokens make up about a fifth in BERT-base (Kobayashi et al. 2021).
 """
 
@@ -126,7 +131,9 @@ def _percent(rows: list[dict[str, Any]], to: str, quantity: str) -> str:
 def _looking(heads: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Heads that look at [SEP]: their weight and their norm, the strongest first."""
     norms = {
-        (row["layer"], row["head"]): row for row in heads if (row["to"], row["quantity"]) == ("[SEP]", "norm, share")
+        (row["layer"], row["head"]): row
+        for row in heads
+        if (row["to"], row["quantity"]) == ("[SEP]", "contribution, share")
     }
     weights = [row for row in heads if (row["to"], row["quantity"]) == ("[SEP]", "weight") and row["value"] > LOOKING]
     return [(row, norms[row["layer"], row["head"]]) for row in sorted(weights, key=lambda row: -row["value"])]

@@ -1,4 +1,4 @@
-"""What of the grammar can be read out: probes of the default model on English EWT."""
+"""How much grammar can be read from a model: probes of the default model on English EWT."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def measure(data: Path) -> dict[str, Any]:
     return {
         "scores": result.table.to_dict("records"),
         "differences": tables["Against baselines and controls"].to_dict("records"),
-        "relations": len(tables["Relations that are told apart, recall"]),
+        "relations": len(tables["Recall by relation"]),
         **{what: tables[f"Structural probe by {what}"].to_dict("records") for what in ("layer", "rank")},
         "sentences": dict(result.meta["sentences"]),
         "tally": dict(result.meta["tally"]),

@@ -99,7 +99,7 @@ answer: {lost}. By its interval the best head is worse than the offset for {wors
 def _chinese(found: dict[str, Any]) -> str:
     every, tree = _rows(found)["all"], found["trees"][0]
     return f"""
-On {found["sentences"]:,} Chinese sentences {_without(found)}, and so are the words that hang on them. Of the {every["instances"]:,} that are left, all relations together come to
+On {found["sentences"]:,} Chinese sentences {_without(found)}, and so are the words that depend on them. Of the {every["instances"]:,} that are left, all relations together come to
 {span(every["accuracy"], every["low"], every["high"])} % against {every["baseline"]:.1f} % for the best offset and {every["control"]:.1f} % for random
 weights; the undirected trees have {tree["UUAS"]:.1f} % of the true edges, the chain of neighbours {tree["chain of neighbours"]:.1f} %.
 """

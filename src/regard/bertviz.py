@@ -28,7 +28,7 @@ def head_view(
     include_layers: Sequence[int] | None = None,
     html_action: str = "view",
 ) -> Any:
-    """Lines between tokens, as `bertviz.head_view`; see there for the arguments."""
+    """Lines between tokens, like `bertviz.head_view`, with the same arguments."""
     trace = _trace(
         attention,
         tokens,
@@ -57,7 +57,7 @@ def model_view(
     include_heads: Sequence[int] | None = None,
     html_action: str = "view",
 ) -> Any:
-    """All layers and heads at once, as `bertviz.model_view`; light or dark follows the notebook."""
+    """All layers and heads at once, like `bertviz.model_view`; light or dark follows the notebook."""
     del display_mode
     trace = _trace(
         attention,
@@ -98,13 +98,13 @@ def _segments(length: int, start: int | None) -> tuple[Segment, ...]:
         return ()
     if not 0 < start < length:
         raise UserError(
-            f"sentence_b_start is {start}, but there are {length} tokens; give the first token of sentence B"
+            f"sentence_b_start is {start}, but there are {length} tokens; pass the place where sentence B begins"
         )
     return Segment("A", 0, start), Segment("B", start, length)
 
 
 def _pretty(tokens: Sequence[str], prettify: bool) -> list[str]:
-    """The marks of byte-level and SentencePiece tokenizers as the space they stand for."""
+    """Tokens with the marks of byte-level and SentencePiece tokenizers replaced by the spaces they stand for."""
     if not prettify:
         return list(tokens)
     return [token.replace("Ġ", " ").replace("▁", " ").replace("Ċ", "\n").replace("</w>", "") for token in tokens]
@@ -122,4 +122,4 @@ def _shown(trace: Trace, action: str, **first: Any) -> Any:
         from regard.views.html import page_of
 
         return HTML(page_of(trace, **first).decode())
-    raise UserError(f"html_action is 'view' or 'return', not {action!r}")
+    raise UserError(f"html_action must be 'view' or 'return', not {action!r}")

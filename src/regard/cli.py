@@ -1,4 +1,4 @@
-"""The command line: commands put together, errors said in one sentence.
+"""The command line: all commands, and errors in one sentence.
 
 Enters: arguments. Leaves: tables on standard output, one sentence on standard error when something is wrong.
 """
@@ -39,7 +39,7 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; what a user can put right is said in one sentence."""
+    """Run the command line; errors that a user can fix are printed in one sentence."""
     try:
         app()
     except KeyboardInterrupt:
@@ -55,7 +55,7 @@ def main() -> None:
             raise
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         err.print(
-            f"regard: this is a bug in regard, please report it ({what}); REGARD_DEBUG=1 shows where it is",
+            f"regard: this is a bug in regard, please report it ({what}); REGARD_DEBUG=1 shows the traceback",
             markup=False,
             soft_wrap=True,
         )

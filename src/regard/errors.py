@@ -1,21 +1,21 @@
-"""Errors that a user can put right: one sentence that says what is wrong and the way out.
+"""Errors that a user can fix: one sentence that says what is wrong and what to do.
 
-Raised where input is checked. The command line and the app print these; anything else is a bug in regard and shows as
-one. Each is also the built-in error that people would catch.
+Raised where input is checked. The command line and the app print these; anything else is a bug in regard and is
+reported as one. Each is also the built-in error that people would catch.
 """
 
 from __future__ import annotations
 
 
 class UserError(ValueError):
-    """What was given cannot be used."""
+    """Input that cannot be used."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else type(self).__name__
 
 
 class TooLongError(UserError):
-    """A text of more tokens than the model takes; cutting it would do."""
+    """A text with more tokens than the model takes; truncating it would help."""
 
     def __init__(self, message: str, tokens: int, limit: int) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class TooLongError(UserError):
 
 
 class MissingFileError(UserError, FileNotFoundError):
-    """A file, folder or model that is not there."""
+    """A file, folder or model that does not exist."""
 
 
 class FileThereError(UserError, FileExistsError):
@@ -35,11 +35,11 @@ class OutOfRangeError(UserError, IndexError):
 
 
 class UnknownNameError(UserError, KeyError):
-    """A name that stands for nothing here."""
+    """A name that is not known."""
 
 
 class WrongTypeError(UserError, TypeError):
-    """An argument of the wrong type, or one that is not taken."""
+    """An argument of the wrong type, or one that is not accepted."""
 
 
 class MissingPackageError(UserError, ModuleNotFoundError):

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside the target, put on the disk, then renamed."""
+"""Atomic writes: a file is written next to its target, flushed to disk, then renamed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def write_atomic(target: Path, write: Callable[[str], Any]) -> None:
-    """Write to a file beside the target, then rename it over the target."""
+    """Write to a file next to the target, then rename it over the target."""
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(descriptor)
@@ -20,7 +20,7 @@ def write_atomic(target: Path, write: Callable[[str], Any]) -> None:
         umask = os.umask(0)
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)
-        _to_disk(temporary)  # before the name is: a power cut must not leave the name with nothing behind it
+        _to_disk(temporary)  # before the rename: a power cut must not leave a name without content
         Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -30,7 +30,7 @@ def write_atomic(target: Path, write: Callable[[str], Any]) -> None:
 
 
 def _to_disk(path: str | Path) -> None:
-    """Wait until what was written is on the disk."""
+    """Wait until the content is on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

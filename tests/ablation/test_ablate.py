@@ -18,7 +18,7 @@ from transformers import (
 
 import regard
 from regard.capture import Ablation
-from regard.models.ablated import switched
+from regard.models.ablated import switch_off
 from regard.trace.heads import Head
 from tests.ablation import by_hand
 from tests.tiny import SIZES, enlarged, made, tiny_mpnet
@@ -234,7 +234,7 @@ def test_each_row_of_a_batch_may_have_other_heads_off(sharp):
     ids = torch.tensor([[5, 9, 30, 12, 7, 80]])
     first, second = [Head("decoder", 0, 1)], [Head("decoder", 1, 3), Head("decoder", 0, 0)]
     for mode in ("zero", "uniform"):
-        with switched(llama, Ablation([first, second], mode)):
+        with switch_off(llama, Ablation([first, second], mode)):
             together = llama._engine.run({"input_ids": ids.expand(2, -1)}).logits
         for row, heads in enumerate((first, second)):
             with llama.ablate(heads, mode=mode):

@@ -84,7 +84,7 @@ def test_it_stops_early_and_keeps_the_best_epoch(data, tmp_path, base, monkeypat
     folder = train(data, tmp_path / "made", base, console=console)
     facts = json.loads((folder / "training.json").read_text())
     assert (facts["epoch"], facts["accuracies"]) == (2, [0.5, 0.9, 0.8])
-    assert "no better than epoch 2: stopped" in console.file.getvalue()
+    assert "stopped: no better than epoch 2" in console.file.getvalue()
 
 
 def test_a_loss_that_is_no_number_stops_training(data, tmp_path, base, monkeypatch):

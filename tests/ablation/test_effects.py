@@ -109,7 +109,7 @@ def test_a_tagger_gives_the_labels_of_one_token(wordpiece):
     assert found.rows[0].before == pytest.approx(
         float(model._engine.run(inputs).logits[0, 2].softmax(-1).max()), rel=1e-4
     )
-    with pytest.raises(ValueError, match="name the position"):
+    with pytest.raises(ValueError, match="pass the position"):
         effect(model, "the cat", heads="0.1")
 
 

@@ -37,7 +37,7 @@ def outputs(model, mode, **options):
     found = [runs.plain[0].clone()]
     for chosen in [*((head,) for head in heads), *itertools.pairwise(heads)]:
         off = Ablation([chosen], mode, means)
-        found.append(runs.edited(off, off.layers)[0].clone())
+        found.append(runs.run_edited(off, off.layers)[0].clone())
     return found
 
 
@@ -62,10 +62,10 @@ def test_blocks_below_are_not_run_again(classifier):
     ]
     off = Ablation([[Head("encoder", 2, 0)]])
     for _ in range(3):  # one run keeps, one is checked against a whole run, one takes
-        runs.edited(off, off.layers)
+        runs.run_edited(off, off.layers)
     ran.clear()
     forwards = [vars(module).get("forward") for module in classifier.module.modules()]
-    runs.edited(off, off.layers)
+    runs.run_edited(off, off.layers)
     for hook in hooks:
         hook.remove()
     assert not any(path.startswith(("bert.encoder.layer.0.output", "bert.encoder.layer.1.")) for path in ran)
@@ -84,9 +84,9 @@ def test_whether_sharing_is_right_is_looked_at_once_on_few_inputs(classifier):
     runs = Shared(classifier.module, classifier._engine.plan(), classifier._engine.places(), run).batch(inputs)
     off = Ablation([[Head("encoder", 1, 0)]])
     assert rows == [6]
-    runs.edited(off, off.layers)
+    runs.run_edited(off, off.layers)
     assert rows == [6, 2, 2, 2, 2, 6]  # plain, whole, keeping and taking on two; then the run that was asked for
-    runs.edited(off, off.layers)
+    runs.run_edited(off, off.layers)
     assert rows[6:] == [6]
 
 
@@ -99,7 +99,7 @@ def test_the_model_is_as_before_also_after_an_error(classifier):
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            runs.edited(broken, [("encoder", 2)])
+            runs.run_edited(broken, [("encoder", 2)])
     assert not any("forward" in vars(module) for module in classifier.module.modules())
     assert not any(module._forward_hooks for module in classifier.module.modules())
     assert torch.equal(classifier._engine.run(inputs).logits, runs.plain.logits)

@@ -17,7 +17,7 @@ from transformers import (
 from typer.testing import CliRunner
 
 import regard
-from regard.ablation.importance import BY_LENGTH, least, lengths, measured, read_scores
+from regard.ablation.importance import BY_LENGTH, least, lengths, measure_scores, read_scores
 from regard.ablation.pruning import prune
 from regard.cli import app
 from regard.corpus import Example, Source
@@ -194,7 +194,7 @@ def test_heads_of_classifiers_are_measured_by_the_gradient_of_their_loss(wordpie
     model = enlarged(tiny_bert(wordpiece, BertForSequenceClassification, num_labels=2))
     path = tmp_path / "labelled.tsv"
     path.write_text("text\tlabel\nthe cat sat\t0\na dog went to the store\t1\n")
-    found, by = measured(model, Source(str(path)))
+    found, by = measure_scores(model, Source(str(path)))
     assert "importance" in by
     sizes = np.zeros((2, 3))
     step = 1e-2
@@ -222,7 +222,7 @@ def _loss(model, inputs, label, layer, head, factor):
 def test_an_encoder_without_a_head_is_measured_by_what_its_heads_add(bert, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS))
-    found, by = measured(bert, Source(str(path)))
+    found, by = measure_scores(bert, Source(str(path)))
     assert by == BY_LENGTH
     sizes = np.array([[found[Head("encoder", layer, head)] for head in range(3)] for layer in range(2)])
     np.testing.assert_allclose(np.linalg.norm(sizes, axis=1), 1)
@@ -233,7 +233,7 @@ def test_heads_of_encoders_and_decoders_are_measured_over_their_own_positions(na
     model = request.getfixturevalue(name)
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS))
-    found, by = measured(model, Source(str(path)))
+    found, by = measure_scores(model, Source(str(path)))
     assert by == BY_LENGTH
     assert set(found) == set(all_heads(model.layout()))
 
@@ -241,7 +241,7 @@ def test_heads_of_encoders_and_decoders_are_measured_over_their_own_positions(na
 def test_a_language_model_is_measured_by_its_own_loss(gpt2, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(TEXTS))
-    found, by = measured(gpt2, Source(str(path)))
+    found, by = measure_scores(gpt2, Source(str(path)))
     assert "importance" in by
     assert set(found) == set(all_heads(gpt2.layout()))
     assert min(found.values()) > 0
@@ -273,8 +273,8 @@ def test_the_command_writes_a_folder_and_says_what_was_gained(minilm, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "say which heads go"),
-        (["--keep", "0.6"], "say which heads go"),
+        ([], "choose the heads to remove"),
+        (["--keep", "0.6"], "choose the heads to remove"),
         (["--keep", "0.6", "--heads", "0.1"], "choose one way"),
         (["--heads", "7.1"], "no encoder layer 7"),
         (["--heads", "*.*"], "all 72 heads"),

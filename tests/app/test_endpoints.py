@@ -88,7 +88,7 @@ def test_the_report_comes_without_weights(client, traced, minilm):
     assert known is not None and header["cautions"] == known.cautions
     assert all("q" not in site and "maps" not in site for site in header["sites"])
     assert header["sites"][0]["patterns"][2][0]["name"] == "previous token"
-    best = known.telling(1)[0]
+    best = known.clearest(1)[0]
     assert (header["selection"]["layer"], header["selection"]["heads"]) == (best.layer, [best.head])
 
 

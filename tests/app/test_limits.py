@@ -103,41 +103,41 @@ def test_only_the_last_traces_are_kept(serve):
     assert client.get(f"/api/traces/{names[1]}/report").status_code == 200
     post(client)  # the one that was asked for last stays
     assert client.get(f"/api/traces/{names[1]}/report").status_code == 200
-    assert len(parts.kept) == 2 and parts.kept.bytes > 0
+    assert len(parts.shelf) == 2 and parts.shelf.bytes > 0
 
 
 def test_traces_kept_stay_within_their_memory(serve):
     client, parts = serve(limits={"memory": 40_000})
     for _ in range(6):
         post(client)
-    assert 1 <= len(parts.kept) < 6 and parts.kept.bytes <= 40_000
+    assert 1 <= len(parts.shelf) < 6 and parts.shelf.bytes <= 40_000
 
 
 def test_walks_are_counted_with_the_weights_they_hold(serve):
     client, parts = serve()
     name = post(client, path="/api/walk", model=parts.models.default).headers["x-regard-trace"]
-    walk = parts.kept.get(name).walk
+    walk = parts.shelf.get(name).walk
     assert walk is not None
     own = sum(array.nbytes for array in walk.arrays.values())
-    assert own < parts.kept.bytes < 5 * own  # the rest is the trace
+    assert own < parts.shelf.bytes < 5 * own  # the rest is the trace
 
 
 def test_walks_kept_stay_within_their_memory(serve):
     client, parts = serve()
     post(client, path="/api/walk", model=parts.models.default)
-    one = parts.kept.bytes
+    one = parts.shelf.bytes
     client, parts = serve(limits={"memory": int(3.5 * one)})
     for _ in range(8):
         post(client, path="/api/walk", model=parts.models.default)
-    assert len(parts.kept) == 3
+    assert len(parts.shelf) == 3
 
 
 def test_what_is_found_out_about_a_trace_counts_too(serve):
     client, parts = serve()
     name = post(client).headers["x-regard-trace"]
-    before = parts.kept.bytes
+    before = parts.shelf.bytes
     assert client.get(f"/api/traces/{name}/report").status_code == 200
-    assert len(parts.kept) == 1 and parts.kept.bytes > before
+    assert len(parts.shelf) == 1 and parts.shelf.bytes > before
 
 
 def test_a_part_of_an_array_keeps_the_whole_of_it():

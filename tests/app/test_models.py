@@ -58,7 +58,7 @@ def test_a_name_that_failed_leaves_the_list_and_one_of_the_list_stays(serve, tin
     post(client)
     for name in (listed, typed):
         failure(client, name)
-    monkeypatch.setattr(models, "_TOLD", 0.0)
+    monkeypatch.setattr(models, "_FAILED", 0.0)
     assert state_of(client, typed) is None
     assert state_of(client, listed)["state"] == "failed"
 
@@ -108,4 +108,4 @@ def test_what_is_only_partly_here_is_not_downloaded_unless_that_is_allowed(serve
     monkeypatch.setattr("regard.app.fetching.why_not_asked", lambda _: pytest.fail("the hub was asked"))
     client, _ = serve()
     post(client)
-    assert "in part only" in post(client, model="someone/part").json()["message"]
+    assert "only partly downloaded" in post(client, model="someone/part").json()["message"]

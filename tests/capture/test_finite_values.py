@@ -96,9 +96,9 @@ def test_means_and_lengths_of_heads_are_refused(wordpiece):
     model = tiny_bert(wordpiece)
     assert model.layout()
     nan_values(model)
-    with pytest.raises(ValueError, match=r"^encoder layer 1 head 1: what it puts out is not finite"):
+    with pytest.raises(ValueError, match=r"^encoder layer 1 head 1: its output is not finite"):
         model.head_means([TEXT])
-    with pytest.raises(ValueError, match=r"^encoder layer 1 head 1: what it puts out is not finite"):
+    with pytest.raises(ValueError, match=r"^encoder layer 1 head 1: its output is not finite"):
         lengths(model, [Example(0, TEXT)])
 
 

@@ -96,7 +96,7 @@ def test_runs_that_share_what_lies_below_do_not_show_in_traces_of_other_threads(
     def edit():
         runs = Shared(model.module, model._engine.plan(), model._engine.places(), model._engine.run).batch(inputs)
         while not done.is_set():
-            runs.edited(Ablation([[Head("encoder", 1, 0)]], "zero"), [("encoder", 1)])
+            runs.run_edited(Ablation([[Head("encoder", 1, 0)]], "zero"), [("encoder", 1)])
 
     with ThreadPoolExecutor(2) as pool:
         editing = pool.submit(edit)

@@ -74,7 +74,7 @@ def test_an_unknown_model_without_network_is_said_soon(monkeypatch):
 
 
 def test_a_folder_without_a_model(tmp_path):
-    with pytest.raises(FileNotFoundError, match="holds no model"):
+    with pytest.raises(FileNotFoundError, match="contains no model"):
         regard.load(tmp_path)
 
 
@@ -138,7 +138,7 @@ def test_a_model_without_attention(config, kind):
 def test_nan_in_maps():
     broken = maps()
     broken[0, 1, 2, 0] = np.nan
-    with pytest.raises(ValueError, match="encoder layer 0 holds NaN"):
+    with pytest.raises(ValueError, match="encoder layer 0 contains NaN"):
         Trace.from_maps(broken, ["a", "b", "c"])
 
 

@@ -105,13 +105,13 @@ SCORES = {
     "broken.csv": (b'a,b\n"1,2\n3,4,5,6\n', "could not be read"),
     "empty.csv": (b"", "could not be read"),
     "bytes.csv": (b"\xff\xfe\x00layer", "could not be read"),
-    "words.csv": (b"layer,head,importance\n0,zero,1\n", "where a number is expected"),
+    "words.csv": (b"layer,head,importance\n0,zero,1\n", "where a number was expected"),
     "text.parquet": (b"no parquet", "could not be read"),
     "number.json": (b"7", "must hold an object"),
     "broken.json": (b"{", "is not JSON"),
     "bytes.json": (b"\xff\xfe", "is not JSON"),
-    "words.json": (b'{"0.*": "much"}', "where a number is expected"),
-    "none.txt": (b"", "is no file of scores"),
+    "words.json": (b'{"0.*": "much"}', "where a number was expected"),
+    "none.txt": (b"", "is not a score file"),
 }
 
 
@@ -129,7 +129,7 @@ def test_scores_that_are_none(whole, tmp_path, said, name):
         ("folder", None, "is a folder"),
         ("bad.csv", b"one,two\n1,2\n", "has no column 'sentence'"),
         ("bad.csv.gz", b"not gzip", "could not be read"),
-        ("nothing.jsonl", b"7\n", "gave no example"),
+        ("nothing.jsonl", b"7\n", "has no examples"),
     ],
 )
 def test_a_corpus_that_is_none(whole, tmp_path, said, name, content, words):

@@ -50,7 +50,7 @@ def test_a_field_beyond_the_limit_is_left_out_with_its_line(tmp_path, ending):
     path = file_of(tmp_path, f"a.{ending}", ["text", GOOD[0], "x" * 131_073, *GOOD[1:]])
     found, problems = read_all(path)
     assert found == GOOD
-    assert problems.first == [f"a.{ending} line 3: a field of more than 131,072 characters"]
+    assert problems.first == [f"a.{ending} line 3: a field has more than 131,072 characters"]
 
 
 @pytest.mark.parametrize("after", [GOOD[1:], ['"quoted, and closed"', *GOOD[1:]], ["y" * 1_000] * 200])

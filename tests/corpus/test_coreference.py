@@ -232,8 +232,8 @@ def changed(column, value):
         ("x.conll", "d\t0\t0\tcat\t_\t(3\n", 1, "the end of x.conll: a mention of cluster 3 is still open"),
         ("x.conll", "d\t0\t0\tcat\t_\tNP\n", 1, "line 1: 'NP' in the last column is not a coreference bracket"),
         ("x.conll", "d\t0\t0\tcat\t_\t(3)\ncat sat\n", 1, "line 2: 2 columns; CoNLL-2012 has the word in the fourth"),
-        ("x.txt", "1 [the cook] saw [him.\n", 0, "line 1: brackets that do not match"),
-        ("x.txt", "1 the cook] saw [him].\n", 0, "line 1: brackets that do not match"),
+        ("x.txt", "1 [the cook] saw [him.\n", 0, "line 1: the brackets do not match"),
+        ("x.txt", "1 the cook] saw [him].\n", 0, "line 1: the brackets do not match"),
         ("x.txt", "1 [the cook] saw him.\n", 0, "line 1: fewer than two mentions in"),
         ("x.txt", "[the cook] saw [him].\n", 0, "line 1: not a number and a sentence"),
     ],
@@ -255,9 +255,9 @@ def test_a_table_that_is_not_gap_is_refused(tmp_path):
 
 
 def test_files_of_several_formats_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="several formats"):
+    with pytest.raises(ValueError, match="different formats"):
         corpus_of([str(DATA / "novel.conll"), str(DATA / "gap-mine.tsv")])
-    with pytest.raises(FileNotFoundError, match="no file in"):
+    with pytest.raises(FileNotFoundError, match="no files in"):
         corpus_of([str(tmp_path)])
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from regard.corpus.batches import Tally, grouped, window_of
+from regard.corpus.batches import Tally, window_of, windows_of
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.models.prepare import Encoded
@@ -188,7 +188,7 @@ def test_long_examples_are_truncated_split_or_skipped_and_counted():
 
 
 def test_windows_hold_consecutive_examples():
-    every = list(grouped([Example(i, "x") for i in range(10)], size=4))
+    every = list(windows_of([Example(i, "x") for i in range(10)], size=4))
     assert [(index, len(some)) for index, some in every] == [(0, 4), (1, 4), (2, 2)]
 
 

@@ -104,7 +104,7 @@ def test_text_needs_no_heads_but_trees_do(tmp_path):
     assert [example.text for example in read(Source(str(path)))] == ["Hello you"]
     problems = Problems()
     assert trees(path, problems) == []
-    assert problems.first == ["a.conllu line 1: the head '_' is no word number"]
+    assert problems.first == ["a.conllu line 1: the head '_' is not a word number"]
 
 
 GO = row(1, "Go", 0, "root")
@@ -113,12 +113,12 @@ GO = row(1, "Go", 0, "root")
 @pytest.mark.parametrize(
     ("lines", "line", "reason"),
     [
-        ([GO, "2\tnow\t_"], 4, "3 columns in place of CoNLL-U's 10"),
+        ([GO, "2\tnow\t_"], 4, "3 columns instead of CoNLL-U's 10"),
         ([GO, row(3, "now", 1, "advmod")], 4, "word 3 where word 2 was expected"),
-        ([GO, row("x", "now", 1, "advmod")], 4, "'x' is no word number"),
+        ([GO, row("x", "now", 1, "advmod")], 4, "'x' is not a word number"),
         ([GO, row(2, "", 1, "advmod")], 4, "the word is empty"),
-        ([GO, row(2, "now", "one", "advmod")], 4, "the head 'one' is no word number"),
-        ([GO, row(2, "now", -1, "advmod")], 4, "the head '-1' is no word number"),
+        ([GO, row(2, "now", "one", "advmod")], 4, "the head 'one' is not a word number"),
+        ([GO, row(2, "now", -1, "advmod")], 4, "the head '-1' is not a word number"),
         ([GO, row(2, "now", 9, "advmod")], 4, "the head 9 is beyond the sentence's 2 words"),
         ([GO, row(2, "now", 1, "_")], 4, "the relation is missing"),
         ([GO, row(2, "now", 2, "advmod")], 4, "word 2 is its own head"),

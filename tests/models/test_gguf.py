@@ -12,7 +12,7 @@ import transformers
 from tokenizers import pre_tokenizers
 
 import regard
-from regard.commands.doctor import examined
+from regard.commands.doctor import examine
 from regard.models import gguf
 from tests.conftest import need
 from tests.processes import spawned
@@ -152,7 +152,7 @@ def test_the_copy_unused_for_longest_goes_first(file, tmp_path, monkeypatch):
 
 def test_the_doctor_says_what_the_copies_take(file):
     regard.load(file)
-    assert examined()["cache"] == f"{gguf.size() / 1e6:.0f} MB of dequantised GGUF files" and gguf.size() > 1e5
+    assert examine()["cache"] == f"{gguf.size() / 1e6:.0f} MB of dequantised GGUF files" and gguf.size() > 1e5
 
 
 def test_a_dequantised_model_can_be_saved(file, tmp_path):

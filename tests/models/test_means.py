@@ -7,7 +7,7 @@ from transformers import T5Model
 import regard
 from regard.ablation.effects import effect
 from regard.models.ablated import ANSWER, head_means
-from regard.models.generation import generated
+from regard.models.generation import generate
 from regard.models.means import NAME, SENTENCES, standard_means
 
 
@@ -43,7 +43,7 @@ def test_a_decoder_beside_an_encoder_reads_what_the_model_says_to_each_sentence(
     rows = [model._engine.encode(sentence, truncate=True) for sentence in some]
     alone = [model._engine.answers([row], min(ANSWER, model.limit or ANSWER) - 1)[0] for row in rows]
     for row, answer in zip(rows, alone, strict=True):
-        assert answer == generated(model.module, row.ids, len(answer) - 1, model.tokenizer.pad_token_id)
+        assert answer == generate(model.module, row.ids, len(answer) - 1, model.tokenizer.pad_token_id)
     same(model.head_means(some), head_means(model._engine, some, targets=alone))
     assert {kind for kind, _ in standard_means(model)} == {"encoder", "decoder", "cross"}
     found = effect(model, "the cat sat", heads="cross:1.1", target="a dog")

@@ -31,7 +31,7 @@ from tests.studies.test_atlas import by_hand
 from tests.tiny import SIZES, enlarged, made
 
 HERE, ACROSS = "related word", "related word in the other sentence"
-UNKNOWN = "which words are related is not known; trace the text by a model with a word embedding"
+UNKNOWN = "it is not known which words are related; trace the text with a model that has a word embedding"
 # 150 words of no meaning, and some with neighbours: dog's row is near cat's, the pieces of playing lie around toy.
 MADE = ["".join(letters) for letters in product("bdfgk", "aeiou", "lmnrst")]
 MEANT = "the a cat dog sat on toy play ##ing sky . , [unused1] 7".split()
@@ -209,8 +209,8 @@ def test_a_head_that_looks_at_related_words_is_named_for_it(model):
 
 def test_a_finding_of_related_words_comes_with_what_they_are(model):
     found = looking(model.trace(*CATS)).patterns()
-    assert any("input embedding puts close" in sentence for sentence in warnings_for(found))
-    assert not any("input embedding puts close" in sentence for sentence in warnings_for([]))
+    assert any("close in the model's own input embedding" in sentence for sentence in warnings_for(found))
+    assert not any("close in the model's own input embedding" in sentence for sentence in warnings_for([]))
 
 
 def test_related_words_of_the_other_sentence_are_told_apart(model):
@@ -261,7 +261,7 @@ def test_maps_made_elsewhere_do_not_know_related_words():
 
 def test_one_sentence_or_no_related_words_have_reasons(model):
     one = model.trace("the cat sat .").patterns()
-    assert one.missing[ACROSS] == "there is one sentence only; pass a second one"
+    assert one.missing[ACROSS] == "there is only one sentence; pass a second one"
     alone = model.trace("cat", "sky").patterns()
     assert alone.missing[HERE] == "no two words are related by embedding, or half of all are"
     assert "of the other sentence" in alone.missing[ACROSS]
@@ -275,7 +275,7 @@ def test_cross_attention_is_not_asked_and_a_shared_embedding_reads_both_sides(ma
     trace = planted(many, T5ForConditionalGeneration(config)).trace("the cat sat", target="a cat , a dog")
     assert {"cat", "dog"} in words_of(trace.side("decoder"))
     cross = next(site for site in trace.patterns().measured if site.kind == "cross")
-    assert cross.missing[HERE] == "queries and keys are positions of different texts"
+    assert cross.missing[HERE] == "queries and keys are positions in different texts"
 
 
 # -- files, words, the corpus ------------------------------------------------------------------------------

@@ -144,5 +144,5 @@ def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
 def test_a_folder_without_a_tokenizer_has_none_rather_than_an_empty_one(tmp_path):
     t5(tmp_path).save_pretrained(tmp_path)
     (tmp_path / "spiece.model").unlink()
-    with pytest.raises(ValueError, match=r"has no tokenizer \(there is no file of one in its folder\)"):
+    with pytest.raises(ValueError, match=r"has no tokenizer \(its folder has no tokenizer files\)"):
         regard.load(tmp_path).trace(TEXT)

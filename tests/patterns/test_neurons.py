@@ -163,5 +163,5 @@ def test_the_command_answers_for_the_default_model(monkeypatch, capsys):
     assert "previous token (4 texts)" in said(*texts, "--layer", "0", "--head", "2")[1]
     code, _, problem = said("--layer", "0", "--head", "2")
     assert code == 2
-    assert "pass texts in quotes, or a corpus with --data" in problem
+    assert "pass either texts in quotes, or a corpus with --data" in problem
     assert "layer 0 has heads 0 to 11 here, not 40" in said("a b c", "--layer", "0", "--head", "40")[2]

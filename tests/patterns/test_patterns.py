@@ -177,7 +177,7 @@ def test_every_measure_of_a_head_report_survives_json(bert):
 def test_cross_attention_has_no_neighbours(t5):
     found = t5.trace("the cat sat .", target="a dog").patterns()
     cross = next(site for site in found.measured if site.kind == "cross")
-    assert cross.missing["previous token"] == "queries and keys are positions of different texts"
+    assert cross.missing["previous token"] == "queries and keys are positions in different texts"
     assert cross.types is None
 
 
@@ -206,14 +206,14 @@ def test_a_single_position_is_not_available(gpt2):
 
 def test_special_tokens_alone_are_not_available():
     found = check_quiet(trace_of(np.full((4, 4), 0.25), tokens=["[CLS]", "[SEP]", "[SEP]", "[SEP]"], segments=()))
-    assert found.missing["previous token"] == "there are special tokens only"
-    assert found.missing["delimiter"] == "there are special tokens only"
+    assert found.missing["previous token"] == "there are only special tokens"
+    assert found.missing["delimiter"] == "there are only special tokens"
 
 
 def test_one_sentence_has_no_other_sentence(bert):
     found = check_quiet(bert.trace(ARTICLE[0]))
-    assert found.missing["bag of words"] == "there is one sentence only; pass a second one"
-    assert found.missing["same word in the other sentence"] == "there is one sentence only; pass a second one"
+    assert found.missing["bag of words"] == "there is only one sentence; pass a second one"
+    assert found.missing["same word in the other sentence"] == "there is only one sentence; pass a second one"
 
 
 def test_a_causal_model_has_no_bag_of_words(gpt2):
@@ -326,8 +326,8 @@ def test_warnings_apply_only_where_they_should():
     rest = np.zeros((15, 15))
     rest[:, 0] = 1
     resting, looking = (warnings_for(trace_of(maps).patterns(), heads=1) for maps in (rest, shifted(1)))
-    assert any("carry almost nothing" in sentence for sentence in resting)
-    assert not any("carry almost nothing" in sentence for sentence in looking)
+    assert any("contribute almost nothing" in sentence for sentence in resting)
+    assert not any("contribute almost nothing" in sentence for sentence in looking)
     assert any("side by side" in sentence for sentence in looking)
     assert any("3 tokens" in sentence for sentence in warnings_for([], facts={"truncated": 3}))
     assert not any("segment id" in sentence for sentence in warnings_for([], facts={"segment_ids": "all 0"}))

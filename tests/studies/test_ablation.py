@@ -243,7 +243,7 @@ def test_the_command_writes_maps_and_says_what_luck_gives(tiny, table, tmp_path)
     result = CliRunner().invoke(app, [*map(str, arguments), "--curve", "--json"])
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
-    assert any("luck alone gives" in text for text in record["findings"])
+    assert any("chance alone gives" in text for text in record["findings"])
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"zero.png", "uniform.png", "mean.png", "importance.png", "curve.png", "scores.parquet"} <= written
     page = (tmp_path / "out" / "report.html").read_text()
@@ -272,7 +272,7 @@ def test_what_cannot_be_asked_is_said_in_one_sentence(options, message, classifi
 
 
 def test_scores_that_are_no_numbers_and_corpora_without_pairs_are_refused(bert, table):
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         study.ablation(bert, table, label="label")
     with pytest.raises(ValueError, match="name the column of the second one"):
         study.ablation(bert, table, text="text")

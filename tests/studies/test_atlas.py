@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import regard
-from regard.corpus.batches import grouped, window_of
+from regard.corpus.batches import window_of, windows_of
 from regard.corpus.engine import encoder_of, sum_window
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
@@ -102,7 +102,7 @@ def test_types_equal_those_of_each_map(name, file, request):
 
 @pytest.mark.parametrize("tokens", [16, 100, 4096])
 def test_sums_do_not_depend_on_batch_size_and_padding(bert, corpus, tokens):
-    ((index, examples),) = grouped(read(Source(str(corpus))))
+    ((index, examples),) = windows_of(read(Source(str(corpus))))
 
     def sums(size):
         return sum_window(Atlas(), bert, window_of(index, examples, encoder_of(bert), long="truncate", tokens=size))

@@ -198,9 +198,9 @@ def test_encoder_decoder_models_are_asked_in_their_encoder(bart, novels):
 
 
 def test_counts_say_what_became_of_every_mention(bert, novels):
-    fates = regard.study.coref(bert, novels, pieces=60).tables["What became of the mentions"]
+    fates = regard.study.coref(bert, novels, pieces=60).tables["What happened to the mentions"]
     assert fates["count"].sum() == 14 * 12 and fates.set_index("mentions")["count"]["asked"] > 50
-    cut = regard.study.coref(bert, novels, pieces=20).tables["What became of the mentions"]
+    cut = regard.study.coref(bert, novels, pieces=20).tables["What happened to the mentions"]
     alone = "no antecedent in the window"
     assert cut.set_index("mentions")["count"][alone] > fates.set_index("mentions")["count"][alone]
 
@@ -209,7 +209,7 @@ def test_words_that_the_model_does_not_reach_are_counted(bert, tmp_path):
     words = [("cat", "(0)"), ("dog", "(1)"), ("it", "(0)"), ("Unknown", "(0)"), *[("sat", "")] * 70, ("it", "(0)")]
     path = tmp_path / "long.conll"
     path.write_text("".join(f"d\t0\t0\t{word}\t_\t{mark}\n" for word, mark in words) + "\n")
-    fates = regard.study.coref(bert, path).tables["What became of the mentions"].set_index("mentions")["count"]
+    fates = regard.study.coref(bert, path).tables["What happened to the mentions"].set_index("mentions")["count"]
     assert fates["head word without a piece"] == 2 and fates["asked"] == 1
 
 
@@ -255,7 +255,7 @@ def test_the_gap_between_pro_and_anti_is_given_for_every_head(minilm):
         assert row.gap == pytest.approx(table[(*place, "pro")] - table[(*place, "anti")])
         assert np.isnan([row.low, row.high]).all()  # so few sentences have no interval
     assert any("pro minus anti" in text for text in result.findings)
-    assert not any("nan" in text or "interval without 0" in text for text in result.findings)
+    assert not any("nan" in text or "interval that excludes 0" in text for text in result.findings)
     assert GAP not in regard.study.coref(minilm, files[0]).tables
 
 
@@ -296,7 +296,7 @@ def test_text_in_the_report_is_escaped(minilm, tmp_path):
         ({"long": "split"}, "long must be 'truncate' or 'skip'"),
         ({"format": "jsonl"}, "coreference is read as gap, conll, winobias, not as 'jsonl'"),
         ({"rows": "last"}, "mean or first"),
-        ({"format": "winobias"}, "gave no example to study"),
+        ({"format": "winobias"}, "has no examples to study"),
     ],
 )
 def test_what_a_user_can_put_right_is_said(bert, novels, options, message):
@@ -314,7 +314,7 @@ def test_a_corpus_without_a_question_is_refused(bert, tmp_path):
 @pytest.mark.models
 def test_one_document_has_no_held_out_head(minilm):
     result = regard.study.coref(minilm, DATA / "novel.conll")
-    assert result.tables[BEST]["value"].isna().all() and "give more documents" in " ".join(result.findings)
+    assert result.tables[BEST]["value"].isna().all() and "use more documents" in " ".join(result.findings)
     assert result.figure("encoder-best").svg().startswith(b"<?xml")
 
 

@@ -185,7 +185,7 @@ def test_weights_that_a_checkpoint_lacks_are_the_same_in_every_process(bert, tmp
 
 def test_a_checkpoint_is_not_thrown_away_unasked(bert, folder, text):
     before = (folder / CHECKPOINT).read_bytes()
-    with pytest.raises(ValueError, match=r"go on with it \(--resume\), throw it away \(--restart\)"):
+    with pytest.raises(ValueError, match=r"continue it \(--resume\), discard it \(--restart\)"):
         regard.study.atlas(bert, text, output=folder)
     assert (folder / CHECKPOINT).read_bytes() == before
 
@@ -264,7 +264,7 @@ def arguments(bert_folder, long_corpus, tmp_path):
 def test_of_two_runs_in_one_folder_the_second_is_refused(arguments, bert_folder, long_corpus, undisturbed, tmp_path):
     child = begun(arguments, tmp_path)
     with pytest.raises(
-        ValueError, match=rf"another run writes into .*process {child.pid} on .* since .*remove .*{LOCK}"
+        ValueError, match=rf"another run is writing to .*process {child.pid} on .* since .*remove .*{LOCK}"
     ):
         regard.study.atlas(bert_folder, long_corpus, output=tmp_path, resume=True)
     _, said = child.communicate(timeout=240)

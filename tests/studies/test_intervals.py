@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import regard
-from regard.corpus.batches import grouped
+from regard.corpus.batches import windows_of
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
@@ -192,7 +192,7 @@ def test_intervals_do_not_depend_on_the_order_of_windows(study, bert, long_corpu
     run = Run(Source(str(long_corpus), limit=90))
     whole = run_local(study(), bert, run).sums
     total = Sums()
-    for _, examples in reversed(list(grouped(read(run.source), size=30))):
+    for _, examples in reversed(list(windows_of(read(run.source), size=30))):
         monkeypatch.setattr("regard.corpus.engine.read", lambda *_, examples=examples: iter(examples))
         total = total.plus(run_local(study(), bert, run).sums)
     name = "encoder/distances" if study is Similarity else "encoder/1/means"

@@ -40,13 +40,13 @@ def classes(trace, causal):
 def test_weights_norms_and_vector_sums_equal_the_vectors_written_out(name, corpus, request):
     model = request.getfixturevalue(name)
     result = regard.study.norms(model, corpus, limit=8)
-    found = {name: [] for name in ("weight", "norm", "norm, share", "vector sum", "vector sum, share")}
+    found = {name: [] for name in ("weight", "contribution", "contribution, share", "vector sum", "vector sum, share")}
     counted = []
     for trace in traces(model, corpus)[:8]:
         alpha, vectors, table = maps(trace.sites[1]), outputs(model, trace, 1), classes(trace, name == "gpt2")
         carried = alpha[..., None] * vectors[:, None]  # (H, Q, K, d)
         lengths, together = np.linalg.norm(carried, axis=-1), np.linalg.norm(carried.sum(0), axis=-1)[None]
-        for quantity, values in (("weight", alpha), ("norm", lengths), ("vector sum", together)):
+        for quantity, values in (("weight", alpha), ("contribution", lengths), ("vector sum", together)):
             masses = values @ table  # (H, Q, 4)
             found[quantity].append(masses.mean(1))
             if quantity != "weight":

@@ -118,7 +118,7 @@ def test_the_result_has_every_baseline_and_control(made):
     written = {path.name for path in folder.iterdir()}
     assert {"result.parquet", "meta.json", "report.html", "probes.png", "probes.svg"} <= written
     assert CHECKPOINT not in written
-    assert "Before you conclude" in (folder / "report.html").read_text()
+    assert "Before you draw conclusions" in (folder / "report.html").read_text()
 
 
 def test_the_structural_probe_has_no_selectivity_since_a_star_solves_its_control(made):
@@ -150,7 +150,7 @@ def test_every_probe_is_trained_with_three_seeds_and_random_weights_are_drawn_as
         assert table.loc[(measure, "model"), "spread"] > 0
     assert (table.xs("random weights", level="of")["spread"] > 0).any()  # so small a treebank may not tell draws apart
     assert made[0].meta["settings"]["seeds"] == 3
-    for name in ("Structural probe by layer", "Relations that are told apart, recall"):
+    for name in ("Structural probe by layer", "Recall by relation"):
         assert (made[0].tables[name]["runs"] == 3).all() and made[0].tables[name]["value"].notna().all()
 
 
@@ -246,7 +246,7 @@ def test_the_command_line(bert_folder, treebank, tmp_path):
     ("options", "message"),
     [
         (["--probe", "syntax"], "choose from pairs, selection, structural"),
-        (["--ranks", "a,b"], "ranks are numbers"),
+        (["--ranks", "a,b"], "ranks must be"),
         (["--ranks", "0"], "from 1 on"),
         (["--limit", "12"], "too few for a probe"),
         (["--test", "no-such.conllu"], "does not exist"),

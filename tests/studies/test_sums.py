@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import regard
-from regard.corpus.batches import grouped, window_of
+from regard.corpus.batches import window_of, windows_of
 from regard.corpus.engine import encoder_of, sum_window
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
@@ -39,7 +39,7 @@ def close(one, other):
 @pytest.fixture(scope="module")
 def parts(bert, corpus):
     """Every study: its sums over all examples, and over each example alone."""
-    ((_, examples),) = grouped(read(Source(str(corpus), limit=10)))
+    ((_, examples),) = windows_of(read(Source(str(corpus), limit=10)))
     made = {}
     for name in (*STUDIES, "change"):
         study = study_of(name, bert)
@@ -68,7 +68,7 @@ def test_any_order_and_any_split_gives_the_same_sums(parts, order, cuts, name):
 @pytest.mark.parametrize("model", ["bert", "gpt2"])
 def test_batch_size_and_padding_change_nothing(name, model, corpus, request):
     model = request.getfixturevalue(model)
-    ((_, examples),) = grouped(read(Source(str(corpus))))
+    ((_, examples),) = windows_of(read(Source(str(corpus))))
     study = study_of(name, model)
     close(summed(study, model, examples, tokens=1), summed(study, model, examples, tokens=300))
 
@@ -85,7 +85,7 @@ def test_one_example_is_a_corpus(name, bert, tmp_path):
 def test_an_empty_corpus_is_an_error(name, bert, tmp_path):
     path = tmp_path / "none.txt"
     path.write_text("\n\n")
-    with pytest.raises(ValueError, match="gave no example"):
+    with pytest.raises(ValueError, match="has no examples"):
         getattr(regard.study, name)(bert, path)
 
 
@@ -118,7 +118,7 @@ def test_a_control_runs_with_every_study(name, bert, corpus, tmp_path):
 def test_options_that_no_study_has_are_named(bert, corpus):
     with pytest.raises(TypeError, match="no speed"):
         regard.study.atlas(bert, corpus, speed=3)
-    with pytest.raises(ValueError, match="belongs to the Source"):
+    with pytest.raises(ValueError, match="must be set in the Source"):
         regard.study.atlas(bert, Source(str(corpus)), limit=3)
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import regard
 from regard.cli import app
 from regard.corpus.aligning import word_pieces
-from regard.corpus.batches import Item, grouped
+from regard.corpus.batches import Item, windows_of
 from regard.corpus.engine import Run, run_local
 from regard.corpus.ray import RayWorker
 from regard.corpus.readers.reading import read
@@ -252,7 +252,7 @@ def test_intervals_are_said_to_be_over_what_is_drawn(store, bert, tmp_path):
 
 def test_a_treebank_of_characters_the_tokenizer_drops_is_refused(tmp_path, bert):
     path = written(tmp_path / "greek.conllu", "1 γάτα 2 nsubj NOUN\n2 κάθεται 0 root VERB")
-    with pytest.raises(ValueError, match="no word of the treebank has a piece of its own"):
+    with pytest.raises(ValueError, match="no word of the treebank has its own piece"):
         regard.study.syntax(bert, path)
 
 
@@ -351,7 +351,7 @@ def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
         weights_digest(load(str(bert_folder)).module),
     )
     total = Sums()
-    for index, examples in grouped(read(Source(str(path), format="treebank"))):
+    for index, examples in windows_of(read(Source(str(path), format="treebank"))):
         sent = json.dumps([asdict(example) for example in examples])
         answer = worker({"index": [index], "examples": [sent]})
         total = total.plus(Sums(load_sums(answer["sums"][0])))

@@ -93,7 +93,7 @@ def test_maps_of_a_decoder_are_causal_unless_one_looks_ahead():
 def test_who_made_the_maps_may_say_whether_they_are_causal():
     assert causal_of(TO_FIRST, causal=True)
     assert not causal_of(CAUSAL, causal=False)
-    with pytest.raises(ValueError, match="look at later tokens"):
+    with pytest.raises(ValueError, match="attend to later tokens"):
         causal_of(CAUSAL.T, causal=True)
 
 

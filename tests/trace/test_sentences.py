@@ -18,7 +18,7 @@ TABLE = json.loads((files("regard.trace") / "sentences.json").read_text("utf-8")
 
 def test_a_sentence_is_a_string_that_remembers_its_code():
     said = reason("few_tokens", fewest=6)
-    assert said == "types need maps of a text with itself, of 6 tokens or more"
+    assert said == "map types need the self-attention of a text with at least 6 tokens"
     assert said.record == {"code": "few_tokens", "values": {"fewest": 6}}
     for other in (pickle.loads(pickle.dumps(said)), copy.deepcopy(said)):
         assert isinstance(other, Message) and (other, other.code, other.values) == (said, said.code, said.values)

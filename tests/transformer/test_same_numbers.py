@@ -111,7 +111,7 @@ def test_every_hidden_state_and_logit_of_a_relative_of_bert_is_the_same(family, 
 def test_a_shared_layer_is_there_once():
     ours = from_hugging_face(AlbertForMaskedLM(AlbertConfig(**SIZES, embedding_size=12)))
     assert len({id(layer) for layer in ours.encoder.layers}) == 1
-    with pytest.raises(ValueError, match="layers can be repeated in an encoder alone"):
+    with pytest.raises(ValueError, match="layers can only be repeated in an encoder"):
         Config(distinct=1)
 
 

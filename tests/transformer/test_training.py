@@ -99,14 +99,14 @@ def test_a_loss_that_is_no_number_stops_training_and_keeps_the_last_good_checkpo
 def test_a_checkpoint_of_another_config_is_not_resumed(data, tmp_path, monkeypatch):
     monkeypatch.setattr(training.Path, "unlink", lambda *_args, **_options: None)
     train(data, tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match="was made with width 16, but width 32 was asked for"):
+    with pytest.raises(ValueError, match="was made with width 16, but width 32 was requested"):
         train(data, tmp_path / "model.safetensors", width=32, resume=True)
 
 
 def test_resuming_with_another_seed_is_refused(data, tmp_path, monkeypatch):
     monkeypatch.setattr(training.Path, "unlink", lambda *_args, **_options: None)
     train(data, tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match="was begun with seed 0 and 2 epochs"):
+    with pytest.raises(ValueError, match="was started with seed 0 and 2 epochs"):
         train(data, tmp_path / "model.safetensors", seed=1, resume=True)
 
 
@@ -283,7 +283,7 @@ def test_sizes_that_do_not_fit_are_refused(change):
 
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
     (tmp_path / "no.safetensors").write_bytes(b"nothing of the kind")
-    with pytest.raises(ValueError, match="damaged or no safetensors file"):
+    with pytest.raises(ValueError, match="damaged or not a safetensors file"):
         checkpoint.load(tmp_path / "no.safetensors")
 
 

@@ -26,7 +26,7 @@ def test_a_choice_in_python_reaches_the_selection():
         ({"layer": 9}, "holds layers 0, 1"),
         ({"heads": [7]}, "not 7"),
         ({"view": "tree"}, "choose from atlas, heads"),
-        ({"token": 3}, "has no 'token' to choose; choose from view, kind"),
+        ({"token": 3}, "has no option 'token'; choose from view, kind"),
     ],
 )
 def test_what_is_not_there_is_refused(change, message):

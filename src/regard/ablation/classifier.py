@@ -3,7 +3,7 @@
 Enters: a table (TSV, CSV, JSONL) with columns of text and label, and a model. Leaves: a Hugging Face folder (config
 with the labels, safetensors, tokenizer) that `regard.load` opens as a classifier; the same seed gives the same weights.
 
-A little long: data, training and the report of one small classifier, from top to bottom.
+Long on purpose: data, training and report of one small classifier, from top to bottom.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from regard.models.packaged import resolve
 from regard.models.prepare import Encoded, encode
 from regard.transformer.training import TrainingSettings, adam, bar, by_length, learn
 
-HELD_OUT = 0.1  # of the examples tell which epoch is best, where no file is given for that
-STEP = 1024  # padded tokens of a training step: about 32 sentences
-WARM = 0.1  # of the steps until the highest learning rate
+HELD_OUT = 0.1  # share of the examples that decides which epoch is best, unless a file is given for that
+STEP = 1024  # padded tokens per training step: about 32 sentences
+WARM = 0.1  # share of the steps until the highest learning rate
 MOST_LABELS = 100
 FACTS = "training.json"
 
@@ -52,7 +52,7 @@ class Data:
 
 
 def label_name(value: Any) -> str:
-    """A label as it is compared: text without blanks around it."""
+    """A label as it is compared: text without surrounding blanks."""
     return "" if value is None else str(value).strip()
 
 
@@ -72,15 +72,15 @@ def read_labelled(source: Source, column: str, problems: Problems) -> Data:
 
 
 def labels_of(data: Data) -> list[str]:
-    """The labels there are, numbers in their order."""
+    """The distinct labels; numbers in numerical order."""
     found = set(data.labels)
     if len(found) < 2:
         raise UserError(f"every example of {data.name} has the label {data.labels[0]!r}; a classifier needs two")
     if len(found) > MOST_LABELS:
         some = ", ".join(sorted(found)[:3])
         raise UserError(
-            f"{data.name} has {len(found)} different labels ({some} ...), more than {MOST_LABELS}; name the column of "
-            "classes with --label"
+            f"{data.name} has {len(found)} different labels ({some} ...), more than {MOST_LABELS}; name the column "
+            "of labels with --label"
         )
     return sorted(found, key=int) if all(label.isdecimal() for label in found) else sorted(found)
 
@@ -106,39 +106,39 @@ def train_classifier(
     allow_pickle: bool = False,
     offline: bool = False,
 ) -> Path:
-    """Fine-tune a model to tell the labels of a table, and save its best epoch as a folder.
+    """Fine-tune a model to predict the labels of a table, and save its best epoch as a folder.
 
     Parameters
     ----------
     data, output
-        A TSV, CSV or JSONL file, and the folder to write (after every epoch that is better than those before).
+        A TSV, CSV or JSONL file, and the folder to write (after every epoch that beats the best so far).
     dev
-        A file like `data` that tells which epoch is best; a tenth of `data` unless given.
+        A file like `data` that decides which epoch is best; a tenth of `data` unless given.
     model
         Hub name or folder; the built-in encoder unless given.
     text, pair, label
         Columns; text and pair are found by their usual names unless given.
     epochs, rate, patience
-        At most so many epochs, the highest learning rate, and after how many epochs without a gain to stop.
+        The most epochs, the highest learning rate, and the number of epochs without a gain after which to stop.
     length
-        Tokens of an input that are read; what is longer is cut.
+        The most tokens per input; longer inputs are cut.
     limit
-        Only the first so many examples of `data`.
+        Use only this many examples of `data`, from its beginning.
     seed
-        Of the new head, the tenth that is held out, the order of the examples and dropout.
+        Decides the new head, the tenth that is held out, the order of the examples and dropout.
     """
     settings = TrainingSettings(epochs, rate, warmup=0, seed=seed)
     if Path(output).is_file():
         raise UserError(f"{output} is a file; name a folder for the model")
-    said = console or Console(stderr=True)
+    console = console or Console(stderr=True)
     source = Source(str(data), text=text, pair=pair, limit=limit)
-    learned, held, labels = _data(source, dev, label, seed, said)
+    learned, held, labels = _data(source, dev, label, seed, console)
     torch.manual_seed(seed)  # the new head
     name, place = resolve(model)
     options = {"trust_remote_code": trust_remote_code, "allow_pickle": allow_pickle, "offline": offline}
-    made = _padding(Model(*load_classifier(place, labels, **options), name=name, device=device))
-    rows, others = (_rows(made, part, labels, length) for part in (learned, held))
-    tuning = _Tuning(made, rows, others, settings, Path(output), said)
+    classifier = _padding(Model(*load_classifier(place, labels, **options), name=name, device=device))
+    rows, others = (_rows(classifier, part, labels, length) for part in (learned, held))
+    tuning = _Tuning(classifier, rows, others, settings, Path(output), console)
     tuning.facts |= {
         "base": name,
         "data": source.name,
@@ -154,7 +154,7 @@ def train_classifier(
 def _data(
     source: Source, dev: str | Path | None, label: str, seed: int, console: Console
 ) -> tuple[Data, Data, list[str]]:
-    """The examples to learn from, those that tell when to stop, and their labels."""
+    """The examples to learn from, those that decide when to stop, and their labels."""
     problems = Problems()
     learned = read_labelled(source, label, problems)
     labels = labels_of(learned)
@@ -169,10 +169,10 @@ def _data(
 
 
 def _split(data: Data, seed: int) -> tuple[Data, Data]:
-    """The examples to learn from, and those that tell when to stop."""
+    """The examples to learn from, and those that decide when to stop."""
     count = round(HELD_OUT * len(data.examples))
     if not count:
-        raise UserError(f"{data.name} has too few examples to hold some out; pass others with --dev")
+        raise UserError(f"{data.name} has too few examples to hold some out; pass a second file with --dev")
     order = torch.randperm(len(data.examples), generator=torch.Generator().manual_seed(seed)).tolist()
     return data.only(sorted(order[count:])), data.only(sorted(order[:count]))
 
@@ -181,14 +181,14 @@ def _known(data: Data, labels: list[str]) -> Data:
     strange = sorted(set(data.labels) - set(labels))
     if strange:
         raise UserError(
-            f"{data.name} has the label {strange[0]!r}, which the training data does not; its labels are "
+            f"{data.name} has the label {strange[0]!r}, which the training data does not have; its labels are "
             f"{', '.join(labels)}"
         )
     return data
 
 
 def _padding(model: Model) -> Model:
-    """The model with a token to pad with, which many decoders lack and their classifiers need."""
+    """The model with a padding token, which many decoders lack and their classifiers need."""
     model._engine.need_tokenizer()
     if model.tokenizer.pad_token is None:
         model.tokenizer.pad_token = model.tokenizer.eos_token or model.tokenizer.unk_token
@@ -197,7 +197,7 @@ def _padding(model: Model) -> Model:
 
 
 def _rows(model: Model, data: Data, labels: list[str], length: int) -> list[tuple[Encoded, int]]:
-    """Each example as the model reads it, with the number of its label."""
+    """Each example as the model reads it, with its label's number."""
     limit = min(length, model.limit or length)
     number = {label: i for i, label in enumerate(labels)}
     return [
@@ -233,7 +233,7 @@ class _Tuning:
         }
 
     def run(self, patience: int) -> Path:
-        """Train until the epochs are over or bring nothing more."""
+        """Train until the last epoch, or until there is no more gain."""
         optimizer = adam(self.model.module, self.settings.rate)
         began = time.perf_counter()
         with bar(self.console) as advance:
@@ -248,7 +248,7 @@ class _Tuning:
                     self.facts |= {"epoch": epoch + 1}
                     self._save()
                 elif epoch - self.best[1] >= patience and epoch + 1 < self.settings.epochs:
-                    self.console.print(f"no better than epoch {self.best[1] + 1}: stopped", highlight=False)
+                    self.console.print(f"stopped: no better than epoch {self.best[1] + 1}", highlight=False)
                     break
         self.facts |= {"finished": True, "seconds": round(time.perf_counter() - began, 1)}
         self._note(self.folder)
@@ -277,9 +277,9 @@ class _Tuning:
         return total / seen
 
     def _stop(self) -> NoReturn:
-        kept = "nothing was saved yet" if self.best is None else f"epoch {self.best[1] + 1} is in {self.folder}"
+        saved = "nothing was saved yet" if self.best is None else f"epoch {self.best[1] + 1} is in {self.folder}"
         raise UserError(
-            f"the loss is no longer a number at step {self.step}; training stopped, {kept}. Try a smaller --rate"
+            f"the loss is no longer a number at step {self.step}; training stopped, {saved}. Try a smaller --rate"
         )
 
     def _run(self, rows: list[tuple[Encoded, int]]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -289,7 +289,7 @@ class _Tuning:
         return logits, torch.tensor([label for _, label in rows], device=logits.device)
 
     def _accuracy(self) -> float:
-        """The share of held-out examples whose label the model tells."""
+        """The share of held-out examples whose label is predicted correctly."""
         self.model.module.eval()
         generator = torch.Generator().manual_seed(0)
         right = 0
@@ -300,19 +300,19 @@ class _Tuning:
         return right / len(self.held)
 
     def _save(self) -> None:
-        """Write the folder; each file is complete or the one before."""
+        """Write the folder; each file is the complete new one or the old one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.folder.parent, prefix=f".{self.folder.name}-") as temporary:
-            made = Path(temporary)
+            staging = Path(temporary)
             module: Any = self.model.module
             with quiet():
-                module.save_pretrained(made)
-            self.model.tokenizer.save_pretrained(made)
-            self._note(made)
-            for file in made.iterdir():
+                module.save_pretrained(staging)
+            self.model.tokenizer.save_pretrained(staging)
+            self._note(staging)
+            for file in staging.iterdir():
                 file.replace(self.folder / file.name)
 
     def _note(self, folder: Path) -> None:
-        """Write down beside the weights how they were made."""
+        """Record, next to the weights, how they were made."""
         text = json.dumps(self.facts, indent=2, ensure_ascii=False)
         write_atomic(folder / FACTS, lambda path: Path(path).write_text(text, "utf-8"))

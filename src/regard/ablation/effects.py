@@ -1,7 +1,7 @@
-"""What heads are worth on one text: what the model says with them, and with them switched off.
+"""What heads are worth on one text: the model's predictions with and without them.
 
 Enters: a `Model`, a text and heads. Leaves: an `Effect`: predictions at a position (language models), labels
-(classifiers) or hidden states (models without either), before and after, for each way of switching off.
+(classifiers) or hidden states (models without either), before and after, for each way of switching heads off.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from regard.capture import Book
     from regard.models.model import Model
 
-# What is compared, by what the model's class is made for.
+# What is compared, by what the model's class predicts.
 ABOUT = {
-    "masked token": "what stands at a masked position",
+    "masked token": "which token is at a masked position",
     "next token": "which token comes next",
     "labels": "label of the text",
     "token labels": "label of a token",
     "score": "score of the text",
-    "hidden states": "cosine between last hidden states before and after",
+    "hidden states": "cosine between the last hidden states before and after",
 }
 EVERYTHING = "(mean of all tokens)"
 
@@ -50,8 +50,8 @@ class Effect:
     """What switching heads off changes on one text.
 
     `kl` is KL(before || after) in nats at the position, by mode; `kls` the same at every position of a causal model.
-    `actual` is what the text really has there, `reference` what mean outputs are of. Probabilities of `rows` are over
-    the whole vocabulary or all labels.
+    `actual` is the token that the text has there, `reference` names the texts of the mean outputs. Probabilities in
+    `rows` are over the whole vocabulary or all labels.
     """
 
     model: str
@@ -69,7 +69,7 @@ class Effect:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def as_record(self) -> dict[str, Any]:
-        """The same as plain lists and dictionaries, for JSON."""
+        """The effect as plain lists and dictionaries, for JSON."""
         return {**asdict(self), "meaning": ABOUT[self.about]}
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
@@ -92,7 +92,7 @@ def effect(
     top: int = 5,
     truncate: bool = False,
 ) -> Effect:
-    """Compare what a model says about a text with and without some heads.
+    """Compare a model's predictions on a text with and without some heads.
 
     Parameters
     ----------
@@ -100,15 +100,15 @@ def effect(
         As `Model.ablate` reads them; names of patterns mean the heads that show them on this text, unless `patterns`
         are given.
     modes
-        Which ways of switching off to compare; without any, all that are possible.
+        Which ways of switching heads off to compare; all possible ones unless given.
     means
-        Mean outputs for mode "mean", from `head_means`; without them, those over the sentences that come with regard.
+        Mean outputs for mode "mean", from `head_means`; without them, means over the sentences included in regard.
     position
-        The token whose prediction is compared, from 0, negative from the end. Masked language models: the token is
-        masked; without a position the first [MASK] of the text. Causal ones: what comes after it; without a position
-        after the last token. Encoder-decoder models: a position of the target.
+        The token whose prediction is compared, from 0; negative counts from the end. Masked language models: this
+        token is masked; without a position, the first [MASK] of the text. Causal models: the token after it; without
+        a position, after the last token. Encoder-decoder models: a position of the target.
     top
-        How many predictions of each run to list.
+        How many predictions to list per run.
 
     Examples
     --------
@@ -118,40 +118,40 @@ def effect(
     if patterns is None and names_patterns(heads):
         patterns = model.trace(text, pair, target=target, truncate=truncate).patterns()
     chosen = parse_heads(heads, model.layout(), patterns)
-    asked, notes = _modes(model, modes)
+    selected, notes = _modes(model, modes)
     about, note = _about(model)
     tokens = _tokens(model, book)
     place = _position(model, about, tokens, position)
     if about == "masked token":
         assert place is not None
         inputs["input_ids"][0, place] = model.tokenizer.mask_token_id
-    before = _said(model, inputs, about)
-    after = _said_without(model, inputs, about, chosen, asked, means)
+    before = _predict(model, inputs, about)
+    after = _predict_without(model, inputs, about, chosen, selected, means)
     return Effect(
         model=model.name,
         heads=tuple(names_of(chosen, model.layout())),
-        modes=asked,
+        modes=selected,
         about=about,
         tokens=tuple(token.text for token in tokens),
         position=place,
         actual=_actual(about, tokens, place),
-        reference=NAME if "mean" in asked and means is None else None,
+        reference=NAME if "mean" in selected and means is None else None,
         notes=(*note, *notes),
         facts=model.facts,
-        **_compared(model, about, tokens, place, before, after, top),
+        **_compare(model, about, tokens, place, before, after, top),
     )
 
 
 def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, ...], list[str]]:
-    """The modes to run, and what to say about one that is left out."""
+    """The modes to run, and a note about any that is left out."""
     if modes is not None:
         return ((modes,) if isinstance(modes, str) else tuple(modes)), []
     possible = modes_of(model)
-    return possible, [] if "uniform" in possible else ["uniform is left out: this model shows no value vectors."]
+    return possible, [] if "uniform" in possible else ["uniform is left out: this model's value vectors are hidden."]
 
 
 def _about(model: Model) -> tuple[str, list[str]]:
-    """What the model can be asked, and one sentence where that is not predictions."""
+    """What the model predicts, and a note where it predicts nothing."""
     name = type(model.module).__name__
     if "ForMaskedLM" in name and getattr(model.tokenizer, "mask_token_id", None) is not None:
         return "masked token", []
@@ -162,13 +162,13 @@ def _about(model: Model) -> tuple[str, list[str]]:
     if model.can_generate:
         return "next token", []
     return "hidden states", [
-        f"{name} has no language-model or classification head, so there are no predictions; shown is how far its last "
-        "hidden states turn (1 is not at all)."
+        f"{name} has no language-model or classification head, so there are no predictions; the table shows how far "
+        "its last hidden states turn (1 means not at all)."
     ]
 
 
 def _tokens(model: Model, book: Book) -> tuple[Token, ...]:
-    """The tokens at whose positions the model says something."""
+    """The tokens at whose positions the model predicts something."""
     sides = book.sides[0]
     return (sides["decoder"] if model.is_encoder_decoder else next(iter(sides.values()))).tokens
 
@@ -176,7 +176,7 @@ def _tokens(model: Model, book: Book) -> tuple[Token, ...]:
 def _position(model: Model, about: str, tokens: Sequence[Token], position: int | None) -> int | None:
     if about in ("labels", "score"):
         if position is not None:
-            raise UserError(f"{type(model.module).__name__} labels the whole text; leave the position away")
+            raise UserError(f"{type(model.module).__name__} labels the whole text; pass no position")
         return None
     if position is not None:
         if not -len(tokens) <= position < len(tokens):
@@ -186,17 +186,17 @@ def _position(model: Model, about: str, tokens: Sequence[Token], position: int |
         mask = model.tokenizer.mask_token
         found = [i for i, token in enumerate(tokens) if token.id == model.tokenizer.mask_token_id]
         if not found:
-            raise UserError(f"name the position of the token to predict, or write {mask} in its place")
+            raise UserError(f"pass the position of the token to predict, or write {mask} in its place")
         return found[0]
     if about == "token labels":
-        raise UserError(f"{type(model.module).__name__} labels single tokens; name the position of one")
+        raise UserError(f"{type(model.module).__name__} labels single tokens; pass the position of one")
     if about == "hidden states":
         return None
     return 0 if model.is_encoder_decoder else len(tokens) - 1
 
 
 def _actual(about: str, tokens: Sequence[Token], place: int | None) -> str | None:
-    """What the text has where the model predicts."""
+    """The token that the text has where the model predicts."""
     if about == "masked token" and place is not None and not tokens[place].special:
         return tokens[place].text
     if about == "next token" and place is not None and place + 1 < len(tokens):
@@ -204,14 +204,14 @@ def _actual(about: str, tokens: Sequence[Token], place: int | None) -> str | Non
     return None
 
 
-def _said(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
+def _predict(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
     """(positions, choices) or (choices,) logits, or (positions, d) hidden states, of the one text."""
     found = model._engine.run(inputs)
     if about == "hidden states":
         hidden = getattr(found, "last_hidden_state", None)
         if hidden is None:
             raise UserError(
-                f"{type(model.module).__name__} gives neither predictions nor hidden states that can be compared"
+                f"{type(model.module).__name__} returns neither predictions nor hidden states that could be compared"
             )
     else:
         hidden = getattr(found, "logits", found)
@@ -219,18 +219,18 @@ def _said(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
     return hidden[0].float()  # type: ignore[no-any-return]
 
 
-def _said_without(
+def _predict_without(
     model: Model, inputs: dict[str, Any], about: str, heads: Heads, modes: Sequence[str], means: Means | None
 ) -> dict[str, torch.Tensor]:
-    """The same with heads switched off, for each way of doing so."""
+    """The same with heads switched off, by mode."""
     found: dict[str, torch.Tensor] = {}
     for mode in modes:
         with ablated(model, heads, mode=mode, means=means):
-            found[mode] = _said(model, inputs, about)
+            found[mode] = _predict(model, inputs, about)
     return found
 
 
-def _compared(
+def _compare(
     model: Model,
     about: str,
     tokens: Sequence[Token],
@@ -252,10 +252,10 @@ def _compared(
     divergences = {mode: _kl(first, one) for mode, one in logs.items()}
     here = slice(None) if place is None else place
     rows = _rows(model, labels, first[here].exp(), {mode: one[here].exp() for mode, one in logs.items()}, top)
-    made: dict[str, Any] = {"rows": tuple(rows), "kl": {mode: float(one[here]) for mode, one in divergences.items()}}
+    found: dict[str, Any] = {"rows": tuple(rows), "kl": {mode: float(one[here]) for mode, one in divergences.items()}}
     if about == "next token":
-        made["kls"] = {mode: tuple(one.tolist()) for mode, one in divergences.items()}
-    return made
+        found["kls"] = {mode: tuple(one.tolist()) for mode, one in divergences.items()}
+    return found
 
 
 def _kl(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
@@ -266,7 +266,7 @@ def _kl(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
 
 
 def _rows(model: Model, labels: bool, before: torch.Tensor, after: dict[str, torch.Tensor], top: int) -> Iterator[Row]:
-    """The likeliest choices of every run, by their probability before; all of them for labels."""
+    """The likeliest predictions of every run, by their probability before; for labels, all of them."""
     count = len(before) if labels else min(top, len(before))
     picked = {int(i) for one in (before, *after.values()) for i in one.topk(count).indices}
     for i in sorted(picked, key=lambda i: -float(before[i])):
@@ -275,7 +275,7 @@ def _rows(model: Model, labels: bool, before: torch.Tensor, after: dict[str, tor
 
 
 def _piece(tokenizer: Any, token: int) -> str:
-    """A token as it is written, its leading space included; bytes that are no character as the tokenizer names them."""
+    """A token as it is written, leading space included; bytes that form no character as the tokenizer names them."""
     text = str(tokenizer.decode([token]))
     return text if text and "\ufffd" not in text else str(tokenizer.convert_ids_to_tokens(token))
 

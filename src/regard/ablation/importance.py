@@ -1,10 +1,10 @@
-"""Which heads to keep: a score for each, from a file or measured on texts, and the heads that score least.
+"""Which heads to keep: a score for each, from a file or measured on texts, and the heads that score lowest.
 
-Enters: a `Model`, and a table of scores or a corpus. Leaves: scores by head (more is worth more), heads to remove.
+Enters: a `Model`, and a table of scores or a corpus. Leaves: scores by head (higher is worth more), heads to remove.
 
 Measured scores are, for classifiers and language models, Michel's importance: |dL/dxi| of each example's own loss,
-every layer brought to length 1. For encoders without a head there is no loss: there it is the mean length of what a
-head adds to the stream, ||out W_O|| over all positions, every layer brought to length 1 too.
+each layer scaled to length 1. Encoders without a task head have no loss: their scores are the mean length of what a
+head adds to the stream, ||out W_O|| over all positions, each layer scaled to length 1 too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Progress = Callable[[int, int], None]
 
 
 def least(scores: Mapping[Head, float], keep: float) -> tuple[Head, ...]:
-    """The heads to remove so that a share of all is kept, those that score least; one in each layer stays.
+    """The lowest-scoring heads, to be removed so that a share of all is kept; each layer keeps at least one.
 
     Examples
     --------
@@ -48,15 +48,15 @@ def least(scores: Mapping[Head, float], keep: float) -> tuple[Head, ...]:
     ['encoder:0.1']
     """
     if not 0 < keep < 1:
-        raise UserError(f"the share of heads to keep must be above 0 and below 1, not {keep}")
+        raise UserError(f"the share of heads to keep must be between 0 and 1, not {keep}")
     count = len(scores) - round(keep * len(scores))
     left: dict[tuple[str, int], int] = {}
     for head in scores:
         left[head.kind, head.layer] = left.get((head.kind, head.layer), 0) + 1
     if count > len(scores) - len(left):
-        raise UserError(f"one head stays in each of {len(left)} layers: keep at least {len(left) / len(scores):.2g}")
+        raise UserError(f"each of {len(left)} layers keeps a head or more: keep at least {len(left) / len(scores):.2g}")
     if not count:
-        raise UserError(f"{keep} of {len(scores)} heads are all of them; keep less")
+        raise UserError(f"a share of {keep} keeps all {len(scores)} heads; keep less")
     removed: list[Head] = []
     for head in sorted(scores, key=lambda head: (scores[head], head)):
         place = (head.kind, head.layer)
@@ -70,11 +70,11 @@ def least(scores: Mapping[Head, float], keep: float) -> tuple[Head, ...]:
 
 
 def read_scores(path: str | Path, layout: Layout, column: str | None = None) -> Scores:
-    """Scores of a file: JSON ({"5.4": 0.2, ...} or records), CSV, TSV or Parquet with layer, head and a column."""
+    """Scores from a file: JSON ({"5.4": 0.2, ...} or records), CSV, TSV or Parquet with layer, head and a column."""
     path = Path(path)
     if not path.is_file():
-        raise MissingFileError(f"there is no file {path} of scores")
-    found = dict(_scored(_records(path), layout, column, path))
+        raise MissingFileError(f"there is no score file {path}")
+    found = dict(_read_rows(_records(path), layout, column, path))
     missing = [head for head in all_heads(layout) if head not in found]
     if missing:
         raise UserError(f"{path} has no score for head {missing[0]} and {len(missing) - 1} others; score every head")
@@ -91,25 +91,25 @@ _TABLES: dict[str, Callable[[Any, Path], Any]] = {
 def _records(path: Path) -> list[dict[str, Any]] | dict[str, Any]:
     if path.suffix == ".json":
         try:
-            made: Any = json.loads(path.read_text("utf-8"))
+            content: Any = json.loads(path.read_text("utf-8"))
         except ValueError as error:
             raise UserError(f"{path} is not JSON: {error}") from None
-        rows: list[dict[str, Any]] = made if isinstance(made, list) else [made]
+        rows: list[dict[str, Any]] = content if isinstance(content, list) else [content]
         if not all(isinstance(row, dict) for row in rows):
             raise UserError(f"{path} must hold an object of heads and scores, or a list of records")
-        return rows if rows is made else rows[0]
+        return rows if rows is content else rows[0]
     if path.suffix not in _TABLES:
-        raise UserError(f"{path} is no file of scores; use .json, .csv, .tsv or .parquet")
+        raise UserError(f"{path} is not a score file; use .json, .csv, .tsv or .parquet")
     import pandas as pd
 
     try:
         table = _TABLES[path.suffix](pd, path)
-    except ValueError as error:  # of pandas and pyarrow: a damaged, empty or misshapen file
+    except ValueError as error:  # from pandas and pyarrow: a damaged, empty or misshapen file
         raise UserError(f"{path} could not be read: {str(error).partition(chr(10))[0]}") from None
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-def _scored(
+def _read_rows(
     records: list[dict[str, Any]] | dict[str, Any], layout: Layout, column: str | None, path: Path
 ) -> Iterator[tuple[Head, float]]:
     if isinstance(records, dict):
@@ -130,19 +130,19 @@ def _number(value: Any, path: Path) -> float:
     try:
         found = float(value)
     except (TypeError, ValueError):
-        raise UserError(f"{path} has {value!r} where a number is expected") from None
+        raise UserError(f"{path} has {value!r} where a number was expected") from None
     if not math.isfinite(found):
-        raise UserError(f"{path} has {value!r} where a number is expected")
+        raise UserError(f"{path} has {value!r} where a number was expected")
     return found
 
 
 # -- measured ------------------------------------------------------------------------------------------------------
 
 
-def measured(
+def measure_scores(
     model: Model, source: Source, *, label: str | None = None, step: Progress | None = None
 ) -> tuple[Scores, str]:
-    """Scores of all heads on a corpus, and what they are."""
+    """Scores of all heads on a corpus, and what they mean."""
     from regard.ablation.tasks import task_for
 
     try:
@@ -156,13 +156,13 @@ def measured(
     task.learn(examples)
     sums = dict.fromkeys(all_heads(model.layout()), 0.0)
     for some in _batches(model, examples, step):
-        asked = task.ask(model, some)
-        inputs = model._engine.ready(asked.inputs)
+        batch = task.ask(model, some)
+        inputs = model._engine.ready(batch.inputs)
         found = gate_gradients(
             model.module,
             model._engine.plan(),
             model._engine.places(),
-            lambda: task.losses(model.module(**inputs), asked),  # noqa: B023
+            lambda: task.losses(model.module(**inputs), batch),  # noqa: B023
         )
         for (kind, layer), gradients in found.items():  # (rows, H)
             for head, value in enumerate(gradients.abs().double().sum(0).tolist()):
@@ -171,7 +171,7 @@ def measured(
 
 
 def _by_layer(values: Scores) -> Scores:
-    """Scores with every layer brought to length 1, as Michel et al. (2019) do: layers differ in scale."""
+    """Scores with each layer scaled to length 1, as in Michel et al. (2019): layers differ in scale."""
     squares: dict[tuple[str, int], float] = {}
     for head, value in values.items():
         squares[head.kind, head.layer] = squares.get((head.kind, head.layer), 0.0) + value**2
@@ -197,14 +197,14 @@ def _gram(model: Model, path: str, place: Place) -> torch.Tensor:
     """(H, e, e) products of each head's part of W_O with itself."""
     projection = model._engine.plan().projections.get(path)
     if not isinstance(projection, torch.nn.Module):
-        raise UserError(f"no output projection of {model.name} is known; give scores of its heads in a file")
+        raise UserError(f"the output projections of {model.name} are not known; pass a file with scores of its heads")
     weight = output_weight(projection)
     parts = weight.reshape(place.heads, -1, weight.shape[-1])  # (H, e, d_model)
     return parts @ parts.transpose(1, 2)
 
 
 class _Lengths:
-    """An edit that changes nothing and adds up how long each head's contribution is."""
+    """An edit that changes nothing and sums the length of what each head adds to the stream."""
 
     book: Book
 
@@ -227,7 +227,7 @@ class _Lengths:
 
 def _batches(model: Model, examples: Sequence[Example], step: Progress | None) -> Iterator[list[Item]]:
     if not examples:
-        raise UserError("the corpus gave no example; check the file and its format")
+        raise UserError("the corpus has no examples; check the file and its format")
     items = [Item(e.number, model._engine.encode(e.text, e.pair, truncate=True), e) for e in examples]
     items.sort(key=lambda item: len(item.encoded.ids))
     for start in range(0, len(items), _BATCH):

@@ -1,8 +1,8 @@
-"""Smaller models: heads taken out of the weights of BERT-type and GPT-2-type models.
+"""Smaller models: heads removed from the weights of BERT-type and GPT-2-type models.
 
 Enters: a `Model` and the heads to remove. Leaves: a `Model` with narrower q, k, v and output projections, whose layers
-may have different numbers of heads (`regard.models.pruned` saves and loads it). What it computes is what the model
-computes with these heads at zero.
+may have different numbers of heads (`regard.models.pruned` saves and loads it). It computes what the
+original model computes with these heads at zero.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from regard.trace.heads import Heads, parse_heads, refuse_all
 
 
 def prune(model: Model, heads: Heads) -> Model:
-    """A copy of a model without some heads; the model itself stays as it is.
+    """A copy of a model without some heads; the model itself does not change.
 
     Parameters
     ----------
     heads
-        What to remove, as `Model.ablate` reads it; heads of the result count from 0 in every layer again.
+        Heads to remove, as `Model.ablate` reads them; the result numbers its heads from 0 in every layer.
     """
     layout = model.layout()
     chosen = set(parse_heads(heads, layout))
@@ -40,14 +40,14 @@ def prune(model: Model, heads: Heads) -> Model:
         narrow(module, cut)
         known[cut["path"]] = _after(known.get(cut["path"]), cut)
     setattr(module, MARK, known)
-    made = Model(module, model.tokenizer, name=model.name)
-    difference = distance(model, made, heads)
+    pruned = Model(module, model.tokenizer, name=model.name)
+    difference = distance(model, pruned, heads)
     if difference > (1e-4 if next(module.parameters()).dtype == torch.float32 else 0.05):
         raise UserError(
-            f"{type(module).__name__} does not compute the same with the heads taken out (off by {difference:.1g}), so "
+            f"{type(module).__name__} does not compute the same with the heads removed (off by {difference:.1g}), so "
             "its family cannot be pruned this way; switch the heads off with model.ablate instead"
         )
-    return made
+    return pruned
 
 
 def distance(model: Model, pruned: Model, heads: Heads, text: str = "a b c d e f g") -> float:
@@ -60,7 +60,7 @@ def distance(model: Model, pruned: Model, heads: Heads, text: str = "a b c d e f
 
 
 def speed(model: Model, pruned: Model, *, runs: int = 9, batch: int = 8, length: int = 64) -> tuple[float, float]:
-    """Median seconds of a run of each model over random tokens, one after the other in turn."""
+    """Median seconds per run of each model over random tokens, the two taking turns."""
     length = min(length, model.limit or length)
     ids = torch.randint(0, int(model.config.vocab_size), (batch, length), generator=torch.Generator().manual_seed(0))
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
@@ -74,18 +74,18 @@ def speed(model: Model, pruned: Model, *, runs: int = 9, batch: int = 8, length:
 
 
 def _cut(model: Model, path: str, removed: set[Any]) -> dict[str, Any]:
-    """What becomes of one attention module: the heads kept and its output projection; checked before any copying."""
+    """How one attention module is cut: the heads it keeps and its output projection; checked before any copying."""
     places = model._engine.places()[path]
     kind, layer, count = places[0]
     kept = [head for head in range(count) if (kind, layer, head) not in removed]
     module, projection = model.module.get_submodule(path), model._engine.plan().projections.get(path)
     if len(places) > 1:
-        raise UserError(f"the layers of {model.name} share their weights, so heads of single layers cannot be pruned")
+        raise UserError(f"the layers of {model.name} share their weights, so heads cannot be pruned from single layers")
     fused = isinstance(getattr(module, FUSED_PROJECTION, None), torch.nn.Module)
     if not isinstance(projection, torch.nn.Module) or not (fused or projection_names(module)):
         raise UserError(
-            f"heads are pruned from BERT-type and GPT-2-type models; {type(module).__name__} of {model.name} is "
-            "neither; switch its heads off with model.ablate instead"
+            f"only BERT-type and GPT-2-type models can be pruned; {type(module).__name__} of {model.name} is neither; "
+            "switch its heads off with model.ablate instead"
         )
     if not kept:
         raise UserError(f"{kind} layer {layer} would have no head left; keep at least one in every layer")
@@ -94,7 +94,7 @@ def _cut(model: Model, path: str, removed: set[Any]) -> dict[str, Any]:
 
 
 def _after(before: dict[str, Any] | None, cut: dict[str, Any]) -> dict[str, Any]:
-    """The record of a module pruned (again): numbers of the heads in the first model."""
+    """The record of a module that was pruned, perhaps again: its heads by their numbers in the first model."""
     if before is None:
         return {"output": cut["output"], "kept": cut["kept"], "of": cut["of"]}
     return {**before, "kept": [before["kept"][head] for head in cut["kept"]]}

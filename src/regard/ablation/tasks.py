@@ -1,7 +1,7 @@
-"""Tasks: what a model is asked to do while its heads are switched off, and how well it did, example by example.
+"""Tasks: what a model has to do while its heads are switched off, and how well it does, example by example.
 
 Enters: examples of a corpus. Leaves: one number per example and run (right or wrong, a loss, a cosine), and how those
-of a corpus become a score.
+of a whole corpus become a score.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from regard.corpus.readers.source import Example
     from regard.models.model import Model
 
-MASKED = 0.15  # of the words of a text are hidden for a masked language model
+MASKED = 0.15  # share of a text's words that is hidden from a masked language model
 IGNORE = -100
 
 
 @dataclass(eq=False)
 class TaskBatch:
-    """Some examples as a model is asked them: its inputs, and what is expected for each example."""
+    """Some examples as questions: the model's inputs, and the expected answer to each example."""
 
     inputs: dict[str, Any]
     expected: torch.Tensor  # (B,) labels or scores, or (B, T) ids with -100 where nothing is asked
@@ -38,10 +38,10 @@ class TaskBatch:
 
 
 class Task(ABC):
-    """What is asked and how it is judged.
+    """What is asked of the model, and how its answers are scored.
 
-    `sign` is 1 where a higher score is better, `column` what the corpus must tell beside the text, `copies` how many
-    inputs an example gives, `tokens` how many padded tokens are asked at once.
+    `sign` is 1 where a higher score is better, `column` the column that the corpus needs besides the text, `copies` the
+    number of inputs per example, `tokens` how many padded tokens run at once.
     """
 
     name: ClassVar[str]
@@ -58,26 +58,26 @@ class Task(ABC):
 
     @abstractmethod
     def check(self, model: Model) -> None:
-        """Say what is wrong where the model cannot be asked this."""
+        """Raise if the model cannot do this task, and say why."""
 
     def learn(self, examples: list[Example]) -> None:  # noqa: B027 (texts alone need no look)
-        """Look at all examples beforehand: labels that make no sense are told before anything runs."""
+        """Look at all examples beforehand, so that labels that make no sense are reported before anything runs."""
 
     @abstractmethod
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         """The inputs of some examples."""
 
     @abstractmethod
-    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
-        """(B,) how each example went, added up over its questions."""
+    def values(self, output: Any, batch: TaskBatch) -> torch.Tensor:
+        """(B,) how well each example went, summed over its questions."""
 
     @abstractmethod
-    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
+    def losses(self, output: Any, batch: TaskBatch) -> torch.Tensor:
         """(B,) a loss for each example, to take gradients of."""
 
 
 class Classification(Task):
-    """Sequence classification: the share of examples whose label the model tells."""
+    """Sequence classification: the share of examples whose label is predicted correctly."""
 
     name = "classification"
     score = "accuracy"
@@ -89,7 +89,7 @@ class Classification(Task):
         }
         if not type(model.module).__name__.endswith("ForSequenceClassification") or model.is_encoder_decoder:
             raise UserError(
-                f"{model.name} ({type(model.module).__name__}) does not classify texts; make a classifier with "
+                f"{model.name} ({type(model.module).__name__}) does not classify texts; train a classifier with "
                 "`regard train classifier`, or choose another --task"
             )
 
@@ -109,34 +109,34 @@ class Classification(Task):
         labels = [self.numbers[label_name(item.example.fields[self.label or ""])] for item in items]
         return TaskBatch(inputs, torch.tensor(labels), np.ones(len(items)))
 
-    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
+    def values(self, output: Any, batch: TaskBatch) -> torch.Tensor:
         require_finite_output(output.logits)
-        right: torch.Tensor = output.logits.argmax(-1).cpu() == asked.expected
+        right: torch.Tensor = output.logits.argmax(-1).cpu() == batch.expected
         return right.double()
 
-    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
+    def losses(self, output: Any, batch: TaskBatch) -> torch.Tensor:
         require_finite_output(output.logits)
-        return cross_entropy(output.logits.float(), asked.expected.to(output.logits.device), reduction="none")
+        return cross_entropy(output.logits.float(), batch.expected.to(output.logits.device), reduction="none")
 
 
 class _LanguageModel(Task):
-    """The loss over words that the model is asked for."""
+    """The loss over the words that the model has to predict."""
 
     score = "loss"
     sign = -1
     tokens = 512  # the output has a number for each word of the vocabulary at each position
 
-    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
-        return self._each(output, asked).sum(-1).double().cpu()
+    def values(self, output: Any, batch: TaskBatch) -> torch.Tensor:
+        return self._each(output, batch).sum(-1).double().cpu()
 
-    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
-        each = self._each(output, asked)
-        return each.sum(-1) / torch.from_numpy(asked.counts).to(each).clamp(min=1)
+    def losses(self, output: Any, batch: TaskBatch) -> torch.Tensor:
+        each = self._each(output, batch)
+        return each.sum(-1) / torch.from_numpy(batch.counts).to(each).clamp(min=1)
 
-    def _each(self, output: Any, asked: TaskBatch) -> torch.Tensor:
+    def _each(self, output: Any, batch: TaskBatch) -> torch.Tensor:
         """(B, T) losses, 0 where nothing is asked."""
         logits = output.logits.float()
-        expected = asked.expected.to(logits.device)
+        expected = batch.expected.to(logits.device)
         lost = cross_entropy(logits.flatten(0, 1), expected.flatten(), reduction="none", ignore_index=IGNORE)
         require_finite_output(lost.reshape(expected.shape), "the model's loss")
         return lost.reshape(expected.shape)
@@ -153,7 +153,7 @@ class MaskedLanguageModel(_LanguageModel):
                 f"{model.name} ({type(model.module).__name__}) has no masked language model head; choose another --task"
             )
         if getattr(model.tokenizer, "mask_token_id", None) is None:
-            raise UserError(f"the tokenizer of {model.name} has no token to hide words with; choose another --task")
+            raise UserError(f"the tokenizer of {model.name} has no mask token; choose another --task")
 
     def ask(self, model: Model, items: list[Item]) -> TaskBatch:
         inputs, _ = model._engine.collate([item.encoded for item in items])
@@ -167,7 +167,7 @@ class MaskedLanguageModel(_LanguageModel):
 
 
 def _hidden(item: Item) -> list[int]:
-    """Places of the words to hide, drawn by the example's number; one at least."""
+    """Places of the words to hide, drawn by the example's number; at least one."""
     words = [place for place, token in enumerate(item.encoded.side.tokens) if not token.special]
     if not words:
         return []
@@ -195,7 +195,7 @@ class CausalLanguageModel(_LanguageModel):
 
 
 class SimilarityTask(Task):
-    """Sentence similarity: cosines of mean-pooled embeddings, ranked against people's scores (STS)."""
+    """Sentence similarity: cosines of mean-pooled embeddings, ranked against human scores (STS)."""
 
     name = "sts"
     score = "Spearman correlation"
@@ -206,7 +206,7 @@ class SimilarityTask(Task):
     def check(self, model: Model) -> None:
         name = type(model.module).__name__
         if "For" in name or "LMHead" in name or model.is_encoder_decoder:
-            raise UserError(f"{model.name} ({name}) gives no embeddings; sts needs an encoder without a head")
+            raise UserError(f"{model.name} ({name}) gives no embeddings; sts needs an encoder without a task head")
 
     def learn(self, examples: list[Example]) -> None:
         gold = [_number(example.fields[self.label or ""], self.label) for example in examples]
@@ -223,18 +223,18 @@ class SimilarityTask(Task):
         gold = torch.tensor([_number(item.example.fields[self.label or ""], self.label) for item in items])
         return TaskBatch(inputs, gold, np.ones(len(items)))
 
-    def values(self, output: Any, asked: TaskBatch) -> torch.Tensor:
-        return self._cosines(output, asked).double().cpu()
+    def values(self, output: Any, batch: TaskBatch) -> torch.Tensor:
+        return self._cosines(output, batch).double().cpu()
 
-    def losses(self, output: Any, asked: TaskBatch) -> torch.Tensor:
-        """Squared distance between cosine and score, which is brought to 0 .. 1."""
-        cosines = self._cosines(output, asked)
-        gold = (asked.expected.to(cosines) - self.low) / (self.high - self.low)
+    def losses(self, output: Any, batch: TaskBatch) -> torch.Tensor:
+        """Squared distance between the cosine and the score, scaled to 0 .. 1."""
+        cosines = self._cosines(output, batch)
+        gold = (batch.expected.to(cosines) - self.low) / (self.high - self.low)
         return (cosines - gold) ** 2
 
-    def _cosines(self, output: Any, asked: TaskBatch) -> torch.Tensor:
+    def _cosines(self, output: Any, batch: TaskBatch) -> torch.Tensor:
         states = output.last_hidden_state.float()  # (2 B, T, D)
-        real = asked.inputs["attention_mask"].to(states)[..., None]
+        real = batch.inputs["attention_mask"].to(states)[..., None]
         one, other = ((states * real).sum(1) / real.sum(1)).chunk(2)
         cosines = cosine_similarity(one, other, dim=-1)
         require_finite_output(cosines)
@@ -246,7 +246,7 @@ def _number(value: Any, column: str | None) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise UserError(
-            f"the score {value!r} in the column {column!r} is no number; name another with --label"
+            f"the score {value!r} in the column {column!r} is not a number; name another column with --label"
         ) from None
 
 
@@ -256,7 +256,7 @@ TASKS: dict[str, type[Task]] = {
 
 
 def task_for(model: Model, name: str | None = None, column: str | None = None) -> Task:
-    """The task of this name, or the one that a model is made for."""
+    """The task of this name, or the one that the model is made for."""
     if name is not None:
         if name not in TASKS:
             raise UserError(f"there is no task {name!r}; choose from {', '.join(TASKS)}")

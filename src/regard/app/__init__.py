@@ -1,1 +1,1 @@
-"""The web application: a thin server before models, traces and studies. docs/reference/app.md is its contract."""
+"""The web application: a thin server in front of models, traces and studies. docs/reference/app.md is its contract."""

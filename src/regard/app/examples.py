@@ -1,7 +1,7 @@
-"""Examples to click: a sentence, the head to look at, and what to look for. tests/app checks that it is there to see.
+"""Examples to click: a sentence, the head to look at, and what to look for. tests/app checks that it can be seen.
 
-Enters: the models on the list. Leaves: records as docs/reference/app.md says: examples of models that are there, and
-one for each family of models, which says what to look for and not where.
+Enters: the models on the list. Leaves: records as described in docs/reference/app.md: examples for these models, and
+one for each family of models, which says what to look for but not where.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ EXAMPLES = [
         "The animal didn't cross the street because it was too tired.",
         None,
         ("encoder", 3, 1),
-        "Layer 3, head 1: “it” looks at “animal”. Put “wide” for “tired”, and it does so much less.",
+        "Layer 3, head 1: “it” looks at “animal”. Replace “tired” with “wide”, and it does so much less.",
         "第 3 层第 1 个头：“it” 看向 “animal”。把 “tired” 换成 “wide”，它就看得少多了。",
     ),
     _example(
@@ -127,5 +127,5 @@ OPENINGS = [
 
 
 def examples_for(models: Collection[str]) -> list[dict[str, Any]]:
-    """The examples of these models, and those that suit any model of a family."""
+    """The examples for these models, and those that suit any model of a family."""
     return [one for one in EXAMPLES if one["model"] in models] + OPENINGS

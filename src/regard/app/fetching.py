@@ -1,5 +1,4 @@
-"""Where a model lies that was named to the server: in a package, a folder, the cache of downloaded models, or still on
-the hub.
+"""Where the server finds a model by its name: in a package, a folder, the cache of downloaded models, or on the hub.
 
 Enters: a name. Leaves: what `regard.load` takes, after a download where one is needed.
 """
@@ -21,12 +20,12 @@ _OWN = "translator"  # comes with regard
 
 
 def is_hub_name(name: str) -> bool:
-    """Whether a name is looked for on the hub, and never as a path of this machine."""
+    """Whether a name is looked up on the hub, and never as a path on this machine."""
     return _HUB.fullmatch(name) is not None and name not in PACKAGED and name != _OWN
 
 
 def snapshot(name: str) -> Path | None:
-    """The folder of a downloaded model, if all of it has come; the hub is not asked."""
+    """The folder of a completely downloaded model; the hub is not asked."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -37,14 +36,14 @@ def snapshot(name: str) -> Path | None:
     return folder if _is_whole(folder) else None
 
 
-def fetched(name: str, offline: bool) -> Path:
-    """The folder of a hub model, downloaded where it is not here yet."""
+def fetch(name: str, offline: bool) -> Path:
+    """The folder of a hub model, downloaded if necessary."""
     folder = snapshot(name)
     return _download(name, offline) if folder is None else folder
 
 
-def downloaded(name: str) -> int | None:
-    """Bytes of a hub model that have come so far."""
+def downloaded_bytes(name: str) -> int | None:
+    """Bytes of a hub model that have been downloaded so far."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -53,7 +52,7 @@ def downloaded(name: str) -> int | None:
 
 
 def _download(name: str, offline: bool) -> Path:
-    """File by file, in this thread: the hub's own pool of threads would hold up the server's end."""
+    """File by file, in this thread: the hub's own thread pool would keep the server from stopping."""
     from huggingface_hub import HfApi, hf_hub_download
 
     why = why_not_asked(offline)
@@ -62,15 +61,15 @@ def _download(name: str, offline: bool) -> Path:
     try:
         files = [file for file in HfApi().list_repo_files(name) if _FILES.fullmatch(file)]
         places = [Path(hf_hub_download(name, file)) for file in files]
-    except Exception as error:  # of whichever library speaks HTTP
-        raise MissingFileError(f"the hub does not give {name}: {str(error).splitlines()[0]}") from None
+    except Exception as error:  # from whichever library speaks HTTP
+        raise MissingFileError(f"the hub did not provide {name}: {str(error).splitlines()[0]}") from None
     if not places:
-        raise MissingFileError(f"{name} has no files of a model on the hub")
+        raise MissingFileError(f"{name} has no model files on the hub")
     return places[0].parent
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a folder has weights, and each file that its index of weights names."""
+    """Whether a folder has weights, and every file that its weight index names."""
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         return any(folder.glob("*.safetensors")) or any(folder.glob("*.bin")) or any(folder.glob("*.gguf"))

@@ -1,4 +1,4 @@
-"""The door: who may ask, how much may be sent, and what a browser may do with the answers.
+"""Access control: who may ask, how much may be sent, and what a browser may do with the answers.
 
 Enters: every request, before anything else sees it. Leaves: the request, or a refusal; answers with security headers.
 """
@@ -23,7 +23,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# Files that people bring (reports of studies, pages): their scripts run in an origin of their own and reach nothing.
+# Users' own files (study reports, pages): their scripts run in a separate origin and can reach nothing.
 FOREIGN_POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -42,7 +42,7 @@ _SHUT_PAGE = f"""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>regard</title>
-<p>regard is here. To use it, {_SHUT}</p>
+<p>regard is running. To use it, {_SHUT}</p>
 <p lang="zh">请打开服务器打印的地址，其末尾为 ?token=...</p>
 </html>
 """
@@ -51,7 +51,7 @@ _DAY = 86_400
 
 
 class Guard:
-    """Middleware that refuses what does not come from our own page, and marks every answer."""
+    """Middleware that refuses requests not from our own page, and adds security headers to every answer."""
 
     def __init__(self, app: ASGIApp, settings: AppSettings) -> None:
         self._app, self._settings = app, settings
@@ -63,10 +63,10 @@ class Guard:
             await self._app(scope, receive, send)
             return
         response = self._refusal(scope)
-        # Files are sent whole: they are small, and a wrong range would be answered in another shape than ours.
+        # Files are sent whole: they are small, and a wrong range would get an error in a different format.
         scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"range"]
         app = self._app if response is None else response
-        await app(scope, receive, _marked(send))
+        await app(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -79,13 +79,13 @@ class Guard:
             return problem.response
 
     def _check_host(self, headers: Headers) -> None:
-        """The name must be one of ours: another name that leads here is a page's trick (DNS rebinding)."""
+        """The name must be one of ours: any other name that leads here is an attack (DNS rebinding)."""
         name = _name(headers.get("host", ""))
         if not name or not _allowed(name, self._settings):
-            raise Problem(403, "host", "this server is not reached by this name; open the address it printed")
+            raise Problem(403, "host", "this server is not reachable under this name; open the address it printed")
 
     def _check_origin(self, headers: Headers, scope: Scope) -> None:
-        """Other sites may link here, and nothing else."""
+        """Other sites may link here, but nothing else."""
         origin, host = headers.get("origin"), headers.get("host", "")
         if origin is not None and origin.lower().partition("://")[2] != host.lower():
             raise Problem(403, "origin", "requests from other sites are refused")
@@ -99,7 +99,7 @@ class Guard:
             raise large(f"the request is larger than {most:,} bytes")
 
     def _admission(self, headers: Headers, scope: Scope) -> Response | None:
-        """Without a token in the settings everybody; otherwise who shows it, by cookie, header or address."""
+        """Without a token in the settings, everyone is let in; otherwise who shows it by cookie, header or address."""
         token = self._settings.token
         if token is None or scope["path"] in _OPEN or _same(self._shown(headers), token):
             return None
@@ -109,19 +109,19 @@ class Guard:
         path = "/" + scope["path"].lstrip("/\\")  # never //elsewhere
         target = path + (f"?{urlencode(query, doseq=True)}" if query else "")
         response = RedirectResponse(target, 303)
-        # Lax: a link in a mail leads here from another site, and what follows it must find the cookie.
+        # Lax: a link in an email leads here from another site, and the requests after it need the cookie.
         response.set_cookie(self._cookie, token, max_age=30 * _DAY, httponly=True, samesite="lax")
         return response
 
     def _opens(self, shown: str, token: str) -> bool:
-        """Whether what an address shows is the token, or the ticket, which is good for one time."""
+        """Whether the address shows the token, or the ticket, which is valid once."""
         if self._ticket is not None and _same(shown, self._ticket):
             self._ticket = None
             return True
         return _same(shown, token)
 
     def _shut(self, headers: Headers, scope: Scope) -> Response:
-        """The refusal, as a page for people and in our shape for programs."""
+        """The refusal, as a page for people and as JSON for programs."""
         if scope["path"] == "/" and "text/html" in headers.get("accept", ""):
             return HTMLResponse(_SHUT_PAGE, 401)
         raise Problem(401, "token", _SHUT)
@@ -138,7 +138,7 @@ class Guard:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is this machine's own, which nobody else reaches."""
+    """Whether an address is this machine's own, which nobody else can reach."""
     address = _address(host)
     return host.lower() in _LOCAL if address is None else address.is_loopback
 
@@ -175,14 +175,14 @@ def _same(shown: str, token: str) -> bool:
     return secrets.compare_digest(shown.encode(), token.encode())
 
 
-def _marked(send: Send) -> Send:
-    """Answers carry the headers above, unless they brought their own."""
+def _with_headers(send: Send) -> Send:
+    """Add the headers above to answers that do not set their own."""
 
-    async def marking(message: Message) -> None:
+    async def send_marked(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=message.setdefault("headers", []))
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return marking
+    return send_marked

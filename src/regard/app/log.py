@@ -1,4 +1,4 @@
-"""The log: one JSON object a line. What people type is not in it, unless REGARD_DEBUG asks for the words of errors.
+"""The log: one JSON object per line. What people type is not logged, unless REGARD_DEBUG asks for error messages.
 
 Enters: requests, and what the server has to say. Leaves: lines with a time, a level and an event.
 """
@@ -35,14 +35,14 @@ class Lines(logging.Formatter):
 
 
 def _where(error: BaseException | None) -> str:
-    """The lines of code that an error came through, and its name; its words only where they are asked for."""
+    """The lines of code that an error passed through, and its name; its message only if asked for."""
     if error is None or os.environ.get("REGARD_DEBUG"):
         return "".join(traceback.format_exception(error))
     return "".join(traceback.format_tb(error.__traceback__)) + type(error).__name__
 
 
 def set_up(path: Path | None, *, quiet: bool) -> None:
-    """Log to a file, or to standard error; quiet leaves only what went wrong."""
+    """Log to a file, or to standard error; `quiet` logs only what went wrong."""
     handler = logging.StreamHandler(sys.stderr) if path is None else logging.FileHandler(path, encoding="utf-8")
     handler.setFormatter(Lines())
     for name in ("regard.app", "uvicorn"):

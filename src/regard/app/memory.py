@@ -1,6 +1,6 @@
-"""What a run would need, before it runs.
+"""How much memory a run would need, before it runs.
 
-Enters: a model and a number of tokens. Leaves: nothing, or a Problem that says how much is missing.
+Enters: a model and a number of tokens. Leaves: nothing, or a Problem that says how much it needs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from regard.models.packaged import resolve
 if TYPE_CHECKING:
     from regard.models.model import Model
 
-_SHARE = 0.8  # of the memory that is free; the rest is for what the estimate does not know
+_SHARE = 0.8  # of the free memory; the rest is a margin for what the estimate leaves out
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
 
 
 def available() -> int | None:
-    """Bytes that can be used without swapping; None where the system does not say."""
+    """Bytes that can be used without swapping; None if the system does not say."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -29,25 +29,25 @@ def available() -> int | None:
 
 
 def estimate(model: Model, tokens: int) -> int:
-    """Bytes for a trace of so many tokens: what is kept (q, k, v), the widest step on the way, and the predictions."""
+    """Bytes for a trace of this many tokens: what is kept (q, k, v), the widest step, and the predictions."""
     config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
     width = _first(config, "hidden_size", "d_model", "n_embd", "width")
     heads = _first(config, "num_attention_heads", "encoder_attention_heads", "n_head", "num_heads", "heads")
     words = _first(config, "vocab_size") if model.can_generate else 0
     layers = len(model.layout())
-    kept = 3 * width * layers
-    passing = 12 * width + words  # the feed-forward layer's inside, and a number for each word of the vocabulary
+    vectors = 3 * width * layers
+    transient = 12 * width + words  # the feed-forward layer's inside, and a number for each word of the vocabulary
     maps = layers * heads * tokens if model._engine.plan().tier == "maps" else 0
-    return 4 * tokens * (kept + passing + maps)
+    return 4 * tokens * (vectors + transient + maps)
 
 
 def check_run(model: Model, tokens: int) -> None:
-    """Refuse a run that the memory at hand does not hold."""
+    """Refuse a run that does not fit into free memory."""
     need, free = estimate(model, tokens), available()
     if free is not None and need > _SHARE * free:
         raise large(
             f"{tokens:,} tokens would need about {need / 1e9:.1f} GB in {model.name}, and {free / 1e9:.1f} GB are "
-            "free; take a shorter text or a smaller model",
+            "free; use a shorter text or a smaller model",
             "long_memory",
             tokens=tokens,
             need=f"{need / 1e9:.1f}",
@@ -56,12 +56,12 @@ def check_run(model: Model, tokens: int) -> None:
 
 
 def check_model(name: str) -> None:
-    """Refuse a model whose files are larger than the memory at hand; what is not here yet cannot be told."""
+    """Refuse a model whose files are larger than free memory; the size of a model not yet downloaded is unknown."""
     path = Path(resolve(name)[1])
     if not path.exists():
         return
     files = [path] if path.is_file() else [file for pattern in _WEIGHTS for file in path.glob(pattern)]
-    # GGUF holds four to eight bits a number, which become 32 when it is read
+    # GGUF holds four to eight bits per number, which become 32 when it is read
     need = sum(file.stat().st_size * (8 if file.suffix == ".gguf" else 1) for file in files)
     free = available()
     if free is not None and need > _SHARE * free:

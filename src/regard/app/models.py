@@ -1,7 +1,7 @@
-"""The models that the page may choose among, and those that are loaded.
+"""The models that the page may choose from, and those that are loaded.
 
-Enters: names. Leaves: models, loaded beside the running ones; what is not on the list is refused. Downloads run beside
-each other, and beside what is loaded from here: one that is stuck holds up nobody but who asked for it.
+Enters: names. Leaves: models, loaded while others run; names not on the list are refused. Downloads run in
+parallel with each other and with local loading: a stuck one delays only those who asked for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.app.fetching import downloaded, fetched, is_hub_name, snapshot
+from regard.app.fetching import downloaded_bytes, fetch, is_hub_name, snapshot
 from regard.app.log import note
 from regard.app.memory import check_model
 from regard.app.problems import Problem, busy, of_failure
@@ -25,18 +25,18 @@ from regard.models.packaged import DEFAULT, PACKAGED
 if TYPE_CHECKING:
     from regard.models.model import Model
 
-_FRESH = 20.0  # seconds for which a look into the cache of downloaded models holds
-_TOLD = 10.0  # seconds for which a name that failed stays on the list, so that the page can tell why
-_AT_ONCE = 8  # models that are downloaded at a time, and as many that wait to be read from here
+_FRESH = 20.0  # seconds before the cache of downloaded models is looked at again
+_FAILED = 10.0  # seconds for which a name that failed stays on the list, so that the page can show why
+_AT_ONCE = 8  # models that are downloaded at a time; as many may wait to be read from disk
 
 
 @dataclass
 class Entry:
-    """A model by its name, and how far it is."""
+    """A model by its name, and its state."""
 
     name: str
     note: str
-    listed: bool = True  # rather than named in the page
+    listed: bool = True  # rather than typed in the page
     state: str = "available"  # loading, ready, failed
     remote: bool = False  # whether it has to be downloaded
     message: str = ""
@@ -53,14 +53,14 @@ class Entry:
             "note": self.note,
             "state": self.state,
             "seconds": round(time.monotonic() - self.since, 1) if loading else None,
-            "bytes": downloaded(self.name) if loading and self.remote else None,
+            "bytes": downloaded_bytes(self.name) if loading and self.remote else None,
             "message": self.message,
             "about": None if self.model is None else about(self.model),
         }
 
 
 class Models:
-    """Models by name. Each is loaded in a thread of its own; only one at a time is read into memory."""
+    """Models by name. Each is loaded in its own thread; only one at a time is read into memory."""
 
     def __init__(self, settings: AppSettings) -> None:
         self._settings = settings
@@ -86,7 +86,7 @@ class Models:
             return [entry.record for entry in self._entries.values()]
 
     def start(self, name: str) -> Entry:
-        """Begin to load a model, unless it is here or on its way."""
+        """Begin to load a model, unless it is loaded or loading."""
         with self._lock:
             entry = self._entry(name)
             if entry.state in ("ready", "loading"):
@@ -95,7 +95,7 @@ class Models:
             remote = self._is_of_hub(name) and snapshot(name) is None
             under_way = [one for one in self._entries.values() if one.state == "loading" and one.remote == remote]
             if len(under_way) >= _AT_ONCE:
-                raise busy(f"{len(under_way)} models are being loaded; try again when they are here")
+                raise busy(f"{len(under_way)} models are being loaded; try again when they are ready")
             self._entries[name] = entry
             entry.state, entry.remote, entry.message = "loading", remote, ""
             entry.since, entry.arriving = time.monotonic(), Future()
@@ -119,13 +119,13 @@ class Models:
             raise Problem(
                 403,
                 "refused",
-                f"{name} is not on this server's list of models; start it with --model {name}, or with "
+                f"{name} is not on this server's list of models; start the server with --model {name}, or with "
                 "--allow-download to name any model here",
             )
         return Entry(name, "named in the page", listed=False)
 
     def _look(self) -> None:
-        """Put on the list what has come into the cache since the last look."""
+        """Add to the list what has appeared in the cache since the last look."""
         with self._lock:
             if time.monotonic() - self._looked < _FRESH:
                 return
@@ -135,16 +135,16 @@ class Models:
                     self._entries.setdefault(known.name, Entry(known.name, known.note))
 
     def _forget(self) -> None:
-        """Take names off the list that were typed, failed, and have been told of."""
-        old = time.monotonic() - _TOLD
+        """Remove typed names that failed and have been shown for long enough."""
+        old = time.monotonic() - _FAILED
         for entry in list(self._entries.values()):
             if not entry.listed and entry.state == "failed" and entry.since < old:
                 del self._entries[entry.name]
 
     def _load(self, entry: Entry) -> None:
         try:
-            model = self._loaded(entry)
-        except BaseException as error:  # the thread's end must reach whoever waits
+            model = self._load_model(entry)
+        except BaseException as error:  # whoever waits must hear of the thread's end
             note("model failed", model=entry.name, error=repr(error))
             problem = of_failure(error, model=entry.name)
             if not entry.listed and not is_hub_name(entry.name):
@@ -159,8 +159,8 @@ class Models:
         note("model loaded", model=entry.name, seconds=round(time.monotonic() - entry.since, 1))
         entry.arriving.set_result(model)
 
-    def _loaded(self, entry: Entry) -> Model:
-        """A model, run once: how its attention is seen is known then, and a model that has none is told at once."""
+    def _load_model(self, entry: Entry) -> Model:
+        """A model, run once: this finds out how its attention is captured, and refuses a model without any."""
         from regard.models.load import load
 
         name = entry.name
@@ -180,16 +180,16 @@ class Models:
             return model
 
     def _is_of_hub(self, name: str) -> bool:
-        """Whether a name is that of a hub model; who started the server may have meant a folder of that name."""
+        """Whether a name is that of a hub model; whoever started the server may have meant a folder of that name."""
         return is_hub_name(name) and not (name in self._given and Path(name).exists())
 
     def _place(self, name: str) -> str:
-        """What is read: a package, a folder, or the folder of a hub model, downloaded where that is allowed."""
+        """Where to load from: a package, a folder, or the folder of a hub model, downloaded if that is allowed."""
         if not self._is_of_hub(name):
             return name
         if snapshot(name) is None and not self._settings.download and name not in self._given:
-            raise MissingFileError(f"{name} is here in part only; start the server with --model {name} for the rest")
-        return str(fetched(name, self._settings.offline))
+            raise MissingFileError(f"{name} is only partly downloaded; start the server with --model {name}")
+        return str(fetch(name, self._settings.offline))
 
     def _make_room(self, newest: Entry) -> None:
         ready = sorted((e for e in self._entries.values() if e.model is not None), key=lambda e: e.used)
@@ -199,12 +199,12 @@ class Models:
 
 
 def _no_model(name: str) -> Problem:
-    """One answer for everything that a path of this machine may be but a model: it tells nobody what is there."""
+    """One answer for every path that is not a model, so that it reveals nothing about this machine."""
     return Problem(422, "input", f"{name} could not be loaded; name a hub model, or a folder that holds a model")
 
 
 def about(model: Model) -> dict[str, Any]:
-    """What a model is, and what can be asked of it."""
+    """What a model is, and what it can do."""
     from regard.models.ablated import modes_of
     from regard.views.walk import can_walk
 
@@ -224,5 +224,5 @@ def about(model: Model) -> dict[str, Any]:
 
 
 def _known(name: str) -> str:
-    """The name of a packaged model as it is spelled, for any spelling; other names as they are."""
+    """The proper spelling of a packaged model's name; other names as they are."""
     return next((one for one in PACKAGED if one.lower() == name.lower() and not Path(name).exists()), name)

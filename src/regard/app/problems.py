@@ -1,7 +1,7 @@
-"""What can go wrong with a request, in one shape.
+"""What can go wrong with a request, in one format.
 
-Enters: a status, a word and a sentence, and where a page decides by it, a code and values. Leaves: {"error": word,
-"message": sentence}, with "code" and "values" where there are any.
+Enters: a status, a word and a sentence, and where the page decides by it, a code and values. Leaves: {"error": word,
+"message": sentence}, with "code" and "values" if there are any.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from regard.errors import TooLongError, UserError
 
 _HEADERS = {
     503: {"Retry-After": "1"},  # seconds
-    413: {"Connection": "close"},  # what is still being sent is not read
+    413: {"Connection": "close"},  # the rest of the request is not read
 }
 
 
-class Problem(Exception):  # noqa: N818 (most are the asker's, not errors)
+class Problem(Exception):  # noqa: N818 (most are the client's, not errors)
     """A request that cannot be answered; the sentence is for the person who asked."""
 
     def __init__(self, status: int, word: str, message: str, code: str = "", **values: int | str) -> None:
@@ -38,7 +38,7 @@ class Problem(Exception):  # noqa: N818 (most are the asker's, not errors)
 
 
 def bad(message: str) -> Problem:
-    """A request that is not as the contract says."""
+    """A request that breaks the contract."""
     return Problem(400, "bad", message)
 
 
@@ -48,7 +48,7 @@ def large(message: str, code: str = "", **values: int | str) -> Problem:
 
 
 def missing(message: str) -> Problem:
-    """Something that is not there, or not any more."""
+    """Something that does not exist, or no longer does."""
     return Problem(404, "missing", message)
 
 
@@ -58,21 +58,21 @@ def busy(message: str = "the server is busy; try again in a moment") -> Problem:
 
 
 def superseded() -> Problem:
-    """A newer request of the same client took this one's place."""
-    return Problem(409, "superseded", "a newer request took this one's place")
+    """A newer request from the same client replaced this one."""
+    return Problem(409, "superseded", "a newer request replaced this one")
 
 
 def slow() -> Problem:
     """An answer that did not come in time."""
-    return Problem(504, "slow", "the answer took too long and was stopped; take a shorter text or a smaller model")
+    return Problem(504, "slow", "the answer took too long and was stopped; use a shorter text or a smaller model")
 
 
 def of_failure(error: BaseException, **facts: Any) -> Problem:
-    """What a failure of the work is for the person who asked; a fault of ours is logged, under the number they get."""
+    """The problem to report for a failure; a bug of ours is logged under the number that the user gets."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "memory" in str(error)):
-        return large("there was not enough memory for this; take a shorter text or a smaller model", "memory")
+        return large("there was not enough memory for this; use a shorter text or a smaller model", "memory")
     if isinstance(error, TooLongError):
         return Problem(422, "input", str(error), "long", tokens=error.tokens, limit=error.limit)
     if isinstance(error, UserError):
@@ -85,9 +85,9 @@ def of_failure(error: BaseException, **facts: Any) -> Problem:
 
 
 def of_http(error: HTTPException) -> Problem:
-    """Starlette's own refusals in our shape."""
+    """Starlette's own refusals in our format."""
     if error.status_code == 405:
-        return Problem(405, "method", "this address does not take this method")
+        return Problem(405, "method", "this address does not support this method")
     if error.status_code == 404:
         return missing("there is nothing at this address")
     return Problem(error.status_code, "bad", str(error.detail))

@@ -1,4 +1,4 @@
-"""What a request asks for, checked at the door.
+"""What a request asks for, checked on arrival.
 
 Enters: a request's body or query. Leaves: frozen records of the right types, or a Problem that names the field.
 """
@@ -27,7 +27,7 @@ T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
 @dataclass(frozen=True)
 class Open:
-    """What is open first."""
+    """What the page opens with."""
 
     view: str = "heads"
     kind: str | None = None
@@ -37,7 +37,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Off:
-    """Heads to switch off, (kind, layer, head) or (layer, head), and how (None is every way, or the first)."""
+    """Heads to switch off, (kind, layer, head) or (layer, head), and how (None: every mode, or the first)."""
 
     heads: tuple[tuple[Any, ...], ...]
     mode: str | None
@@ -45,7 +45,7 @@ class Off:
 
 @dataclass(frozen=True)
 class Question:
-    """A text for a model, and what is to be done with it."""
+    """A text for a model, and what to do with it."""
 
     text: str
     pair: str | None
@@ -61,7 +61,7 @@ class Question:
 
 
 class Fields:
-    """A JSON object's fields, each taken by its name and type."""
+    """A JSON object's fields, read by name and type."""
 
     def __init__(self, body: Any, where: str = "the body") -> None:
         if not isinstance(body, dict):
@@ -85,13 +85,13 @@ class Fields:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise bad(f"{name} holds half of a character (a lone surrogate); send whole ones") from None
+            raise bad(f"{name} contains half a character (a lone surrogate); send whole ones") from None
         return value
 
     def number(self, name: str, least: int, most: int) -> int | None:
         value = self.get(name, int)
         if value is not None and not least <= value <= most:
-            raise bad(f"{name} must be from {least} to {most:,}")
+            raise bad(f"{name} must be between {least} and {most:,}")
         return value
 
     def part(self, name: str) -> Fields | None:
@@ -100,7 +100,7 @@ class Fields:
 
 
 async def body_of(request: Request, limits: Limits) -> Fields:
-    """The JSON object of a POST; what is too large is refused before it is read to its end."""
+    """The JSON object of a POST; one that is too large is refused before all of it is read."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Problem(415, "media", "send JSON, with Content-Type: application/json")
     data = bytearray()
@@ -120,7 +120,7 @@ async def body_of(request: Request, limits: Limits) -> Fields:
         raise bad("the body is not JSON") from None
 
 
-def asked(fields: Fields, limits: Limits) -> Question:
+def question_of(fields: Fields, limits: Limits) -> Question:
     """A text for a model."""
     text = fields.text("text", limits.text)
     if text is None:
@@ -150,15 +150,15 @@ def model_name(fields: Fields) -> str:
 
 
 def _model(fields: Fields, field: str) -> str | None:
-    """The name of a model; what can be none is told so before anybody looks for it."""
+    """The name of a model; an impossible one is refused before it is looked up."""
     name = fields.text(field, _NAME)
     if name and not name.isprintable():
-        raise Problem(422, "input", f"{field} holds characters that no name of a model has")
+        raise Problem(422, "input", f"{field} contains characters that no model name has")
     return name or None
 
 
 def client_of(request: Request) -> str | None:
-    """Who asks: requests of one client to one endpoint replace each other."""
+    """Who is asking: requests from one client to one endpoint replace each other."""
     name = request.headers.get("x-regard-client")
     if name is not None and not _CLIENT.fullmatch(name):
         raise bad("X-Regard-Client must be up to 64 letters, digits, '-', '_' or '.'")
@@ -166,7 +166,7 @@ def client_of(request: Request) -> str | None:
 
 
 def open_of(request: Request) -> Open:
-    """What is open first in an exported page, from its query."""
+    """What an exported page opens with, from its query."""
     query = request.query_params
     try:
         return _open(
@@ -180,7 +180,7 @@ def open_of(request: Request) -> Open:
             )
         )
     except ValueError:
-        raise bad("layer must be a number, heads numbers with commas") from None
+        raise bad("layer must be a number, heads must be numbers separated by commas") from None
 
 
 def _open(fields: Fields) -> Open:
@@ -195,7 +195,7 @@ def _open(fields: Fields) -> Open:
 
 
 def _off(fields: Fields, limits: Limits) -> Off | None:
-    """Heads to switch off: of a trace under `ablate`, of an ablation as `heads` and `mode` themselves."""
+    """Heads to switch off: under `ablate` for a trace, as `heads` and `mode` for an ablation."""
     own = fields.part("ablate") or fields
     heads = own.get("heads", list)
     if not heads:

@@ -1,6 +1,6 @@
 """Starting and stopping the server.
 
-Enters: settings. Leaves: a server that answers until it is told to stop.
+Enters: settings. Leaves: a server that runs until it is told to stop.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from regard.app.connections import Connection
 from regard.app.server import application
 from regard.app.settings import PORT, AppSettings
 
-_TRIES = 20  # ports looked at when none is asked for
-_IDLE = 75  # seconds an unused connection stays open: a request must not meet its closing
-_ARRIVING = 128  # connections that are taken in at once; beside those that are there, all must find open files
-_GRACE = 5  # seconds for answers under way when the server is told to stop
+_TRIES = 20  # ports to try when none is given
+_IDLE = 75  # seconds an unused connection stays open: a request must not run into its closing
+_ARRIVING = 128  # connections accepted at once; together with the open ones they must not exhaust the open files
+_GRACE = 5  # seconds for answers in progress when the server is told to stop
 
 
 def serve(
@@ -34,7 +34,7 @@ def serve(
     token: bool = True,
     say: Callable[[str], None],
 ) -> None:
-    """Serve the app until it is stopped; `say` gets its address, with the token, once it can be opened."""
+    """Serve the app until it is stopped; `say` gets its address, with the token, once it is ready."""
     listening = listen(settings.host, port)
     actual = listening.getsockname()[1]
     settings = replace(settings, port=actual)
@@ -47,11 +47,11 @@ def serve(
         server.run(sockets=[listening])
 
 
-def server_of(made: Starlette, connection: type[Connection] = Connection) -> uvicorn.Server:
-    """What answers for an application."""
+def server_of(app: Starlette, connection: type[Connection] = Connection) -> uvicorn.Server:
+    """The server of an application."""
     return uvicorn.Server(
         uvicorn.Config(
-            made,
+            app,
             http=connection,
             log_config=None,
             access_log=False,
@@ -65,11 +65,11 @@ def server_of(made: Starlette, connection: type[Connection] = Connection) -> uvi
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket on the port asked for; without one, on the usual port or the next that is free."""
+    """A socket on the given port; without one, on the usual port or the next free one."""
     ports = range(PORT, PORT + _TRIES) if port is None else [port]
     for number in ports:
         try:
-            return _bound(host, number)
+            return _bind(host, number)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 continue
@@ -86,22 +86,22 @@ def address_of(settings: AppSettings) -> str:
     return f"http://{name}:{settings.port}/" + (f"?token={settings.token}" if settings.token else "")
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-    # Named, or asyncio leaves Nagle's algorithm on and each answer waits 40 ms for the client's acknowledgement.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # TCP by name, or asyncio leaves Nagle's algorithm on and each answer waits 40 ms for the client's acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(_ARRIVING)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(_ARRIVING)
     except BaseException:
-        made.close()
+        listener.close()
         raise
-    return made
+    return listener
 
 
 def _announce(server: uvicorn.Server, address: str, opened: str | None, say: Callable[[str], None]) -> None:
-    """Say the address when it answers, and open the other one."""
+    """Print the address once the server answers, and open the other one in a browser."""
     import time
 
     while not server.started:

@@ -1,4 +1,4 @@
-"""The server: addresses, and who answers them. docs/reference/app.md lists them all.
+"""The server: addresses, and what answers them. docs/reference/app.md lists them all.
 
 Enters: settings. Leaves: an ASGI application.
 """
@@ -28,7 +28,7 @@ from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
-from regard.app.questions import Question, asked, body_of, client_of, model_name, open_of
+from regard.app.questions import Question, body_of, client_of, model_name, open_of, question_of
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import studies, study_file
@@ -58,12 +58,12 @@ _BUNDLE = {"app.js": "text/javascript", "app.css": "text/css"}
 
 
 class App:
-    """The parts behind the addresses: models, the traces kept, and the worker."""
+    """The parts behind the addresses: models, recent traces, and the worker."""
 
     def __init__(self, settings: AppSettings) -> None:
         self.settings, self.limits = settings, settings.limits
         self.models = Models(settings)
-        self.kept = Shelf(self.limits.traces, self.limits.memory)
+        self.shelf = Shelf(self.limits.traces, self.limits.memory)
         self.worker = ModelWorker(self.limits.queue)
 
     # -- what there is -------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class App:
 
     async def health(self, _: Request) -> Response:
         return JSONResponse(
-            {"status": "ok", "version": __version__, "waiting": self.worker.waiting, "traces": len(self.kept)}
+            {"status": "ok", "version": __version__, "waiting": self.worker.waiting, "traces": len(self.shelf)}
         )
 
     async def state(self, _: Request) -> Response:
@@ -124,42 +124,42 @@ class App:
         return await self._payload(request, work.walk, default="translator")
 
     async def ablate(self, request: Request) -> Response:
-        wanted = asked(await body_of(request, self.limits), self.limits)
-        model = await self._model(request, wanted.model)
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self._model(request, question.model)
         return JSONResponse(
-            await self._run(request, lambda job: work.effects(job, model, wanted, self.limits), "ablate")
+            await self._run(request, lambda job: work.effects(job, model, question, self.limits), "ablate")
         )
 
     async def layer(self, request: Request) -> Response:
-        kept, place = self._kept(request), request.path_params
-        data = await self._run(request, lambda _: work.layer(kept, place["kind"], place["layer"]))
-        return await self._of(kept, _bytes(data, kept))
+        entry, place = self._entry(request), request.path_params
+        data = await self._run(request, lambda _: work.layer(entry, place["kind"], place["layer"]))
+        return await self._of(entry, _bytes(data, entry))
 
     async def report(self, request: Request) -> Response:
-        kept = self._kept(request)
-        data = await self._run(request, lambda _: work.report(kept), "report")
-        return await self._of(kept, _bytes(data, kept))
+        entry = self._entry(request)
+        data = await self._run(request, lambda _: work.report(entry), "report")
+        return await self._of(entry, _bytes(data, entry))
 
     async def file(self, request: Request) -> Response:
-        kept = self._kept(request)
-        file = await self._run(request, lambda _: work.trace_file(kept))
-        return await self._of(kept, Download(file, "trace.safetensors", "application/octet-stream"))
+        entry = self._entry(request)
+        file = await self._run(request, lambda _: work.trace_file(entry))
+        return await self._of(entry, Download(file, "trace.safetensors", "application/octet-stream"))
 
     async def saved_page(self, request: Request) -> Response:
-        kept, first = self._kept(request), open_of(request)
-        file = await self._run(request, lambda job: work.page(job, kept, first))
-        return await self._of(kept, Download(file, "regard.html", "text/html; charset=utf-8"))
+        entry, first = self._entry(request), open_of(request)
+        file = await self._run(request, lambda job: work.page(job, entry, first))
+        return await self._of(entry, Download(file, "regard.html", "text/html; charset=utf-8"))
 
     async def _payload(
         self, request: Request, make: Callable[[Job, Model, Question, Any], work.Payload], default: str | None
     ) -> Response:
-        wanted = asked(await body_of(request, self.limits), self.limits)
-        model = await self._model(request, wanted.model or default)
-        made = await self._run(
-            request, lambda job: make(job, model, wanted, self.limits), make.__name__, replaces="report"
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self._model(request, question.model or default)
+        payload = await self._run(
+            request, lambda job: make(job, model, question, self.limits), make.__name__, replaces="report"
         )
-        answer = _bytes(made.data, made.kept, {"X-Regard-Whole": str(int(made.whole))})
-        return await self._of(made.kept, answer)
+        answer = _bytes(payload.data, payload.entry, {"X-Regard-Whole": str(int(payload.whole))})
+        return await self._of(payload.entry, answer)
 
     async def _model(self, request: Request, name: str | None) -> Model:
         client_of(request)
@@ -172,7 +172,7 @@ class App:
     async def _run(
         self, request: Request, do: Callable[[Job], Any], lane: str | None = None, replaces: str | None = None
     ) -> Any:
-        """The result of some work; taken back when the client goes away or the time is over."""
+        """The result of some work; it is cancelled when the client goes away or time runs out."""
         client = client_of(request)
         key: Hashable = None if client is None or lane is None else (client, lane)
         job = self.worker.submit(do, key, also=(client, replaces))
@@ -190,13 +190,13 @@ class App:
         finally:
             gone.cancel()
 
-    async def _of(self, kept: KeptTrace, answer: Response) -> Response:
-        """An answer from a trace, which is kept; making the answer may have added to it."""
-        await run_in_threadpool(self.kept.put, kept)
+    async def _of(self, entry: KeptTrace, answer: Response) -> Response:
+        """An answer from a trace, which goes back on the shelf; making the answer may have added to it."""
+        await run_in_threadpool(self.shelf.put, entry)
         return answer
 
-    def _kept(self, request: Request) -> KeptTrace:
-        return self.kept.get(request.path_params["id"])
+    def _entry(self, request: Request) -> KeptTrace:
+        return self.shelf.get(request.path_params["id"])
 
 
 def application(settings: AppSettings) -> Starlette:
@@ -220,19 +220,19 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/studies", app.list_studies),
         Route("/studies/{path:path}", app.study),
     ]
-    made = Starlette(
+    starlette = Starlette(
         routes=routes,
         middleware=[Middleware(Access), Middleware(Guard, settings=settings)],
         exception_handlers={HTTPException: answer_http, Problem: answer_problem, Exception: _fault},
         lifespan=partial(_lifespan, app),
     )
-    made.state.parts = app
-    return made
+    starlette.state.parts = app
+    return starlette
 
 
 @asynccontextmanager
 async def _lifespan(app: App, _: Starlette) -> AsyncIterator[None]:
-    """The default model is on its way when the page opens; at the end nothing is left running."""
+    """The default model is already loading when the page opens; at the end nothing is left running."""
     note("started", host=app.settings.host, port=app.settings.port, version=__version__)
     if app.models.default is not None:
         app.models.start(app.models.default)
@@ -251,12 +251,14 @@ async def _fault(request: Request, error: Exception) -> Response:
     return of_failure(error, path=request.url.path).response
 
 
-def _bytes(data: bytes, kept: KeptTrace, headers: dict[str, str] | None = None) -> Response:
-    return Response(data, media_type="application/octet-stream", headers={"X-Regard-Trace": kept.id, **(headers or {})})
+def _bytes(data: bytes, entry: KeptTrace, headers: dict[str, str] | None = None) -> Response:
+    return Response(
+        data, media_type="application/octet-stream", headers={"X-Regard-Trace": entry.id, **(headers or {})}
+    )
 
 
 class Download(FileResponse):
-    """A file made for one answer: gone after it, however that ends."""
+    """A file made for one answer, and deleted after it however that ends."""
 
     def __init__(self, file: work.File, name: str, media_type: str) -> None:
         super().__init__(

@@ -18,12 +18,12 @@ class Limits:
     text: int = 100_000  # characters of a text
     body: int = 1_000_000  # bytes of a request
     tokens: int = 8192  # of one input
-    generate: int = 256  # tokens a model may go on for
+    generate: int = 256  # tokens a model may generate
     traces: int = 512  # kept for reports, layers and exports
     memory: int = 2_000_000_000  # bytes of traces kept
     queue: int = 32  # requests waiting for the model
     models: int = 4  # loaded at a time
-    seconds: float = 120.0  # until an answer is given up
+    seconds: float = 120.0  # before an answer is abandoned
 
     @property
     def record(self) -> dict[str, float]:
@@ -39,9 +39,9 @@ class AppSettings:
     models: tuple[str, ...] = ()  # names and folders given at the start; the first is the default
     studies: Path | None = None
     download: bool = False  # whether the page may name models that are not on the list
-    offline: bool = False  # whether the hub is left alone
+    offline: bool = False  # whether the hub is never asked
     device: str | None = None
-    token: str | None = None  # asked of everybody; None lets anyone in who reaches the server
-    ticket: str | None = None  # opens the door once, for the browser that is started: others see its command line
-    names: tuple[str, ...] = ()  # further host names it is reached by
+    token: str | None = None  # required of everyone; None admits anyone who reaches the server
+    ticket: str | None = None  # valid once, for the browser that is started: others can see its command line
+    names: tuple[str, ...] = ()  # further host names under which it can be reached
     limits: Limits = field(default_factory=Limits)

@@ -1,4 +1,4 @@
-"""The traces that were answered last, for what is asked of them next.
+"""The most recent traces, for later requests about them.
 
 Enters: traces. Leaves: the same by their id, until newer ones need the room.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class KeptTrace:
-    """A trace, and what was found out about it since."""
+    """A trace, and what has been computed about it since."""
 
     trace: Trace
     walk: Walk | None = None
@@ -31,12 +31,12 @@ class KeptTrace:
 
     @property
     def bytes(self) -> int:
-        """Memory that it keeps: the trace, the walk, and what was found out since."""
+        """Memory that it uses: the trace, the walk, and what has been computed since."""
         return weight_of(self)
 
 
 class Shelf:
-    """Traces by id, the ones used last; at most `count`, of at most `memory` bytes together (one may always stay)."""
+    """The most recently used traces by id: at most `count`, of at most `memory` bytes in all (one may always stay)."""
 
     def __init__(self, count: int, memory: int) -> None:
         self._count, self._memory = count, memory
@@ -51,18 +51,18 @@ class Shelf:
     def bytes(self) -> int:
         return self._bytes
 
-    def put(self, kept: KeptTrace) -> None:
-        """Keep a trace; one that is kept already is weighed again, since what is asked of it makes it heavier."""
-        size = kept.bytes
+    def put(self, entry: KeptTrace) -> None:
+        """Keep a trace; one that is already there is weighed again, since requests make it heavier."""
+        size = entry.bytes
         with self._lock:
-            self._bytes += size - self._held.pop(kept.id, (kept, 0))[1]
-            self._held[kept.id] = (kept, size)
+            self._bytes += size - self._held.pop(entry.id, (entry, 0))[1]
+            self._held[entry.id] = (entry, size)
             while len(self._held) > 1 and (len(self._held) > self._count or self._bytes > self._memory):
                 self._bytes -= self._held.popitem(last=False)[1][1]
 
     def get(self, name: str) -> KeptTrace:
         with self._lock:
             if name not in self._held:
-                raise missing("this trace is not kept any more; send its text again")
+                raise missing("this trace is no longer available; send its text again")
             self._held.move_to_end(name)
             return self._held[name][0]

@@ -1,4 +1,4 @@
-"""Saved studies of one folder: the list, and their files. Nothing outside the folder is read.
+"""Saved studies in one folder: the list, and their files. Nothing outside the folder is read.
 
 Enters: the folder given at the start, and a path from the page. Leaves: records, and files that lie inside.
 """
@@ -17,9 +17,9 @@ from regard.app.guard import FOREIGN_POLICY
 from regard.app.problems import missing
 
 REPORT, META = "report.html", "meta.json"
-_LARGEST = 4_000_000  # bytes of a meta.json that is read
+_LARGEST = 4_000_000  # bytes; a larger meta.json is not read
 _FILES = 200  # named in the list of one study
-# What a browser may open by itself; everything else is a download.
+# What a browser may open directly; everything else is a download.
 _SHOWN = {
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
@@ -31,7 +31,7 @@ _SHOWN = {
 
 
 def studies(folder: Path | None) -> dict[str, Any]:
-    """The studies of a folder (those in its subfolders, and its own), newest first."""
+    """The studies in a folder and its subfolders, newest first."""
     if folder is None:
         return {"folder": None, "studies": []}
     records = [_record(place, folder) for place in _places(folder)]
@@ -39,7 +39,7 @@ def studies(folder: Path | None) -> dict[str, Any]:
 
 
 def study_file(folder: Path | None, path: str) -> FileResponse:
-    """A file of a study, to be shown in an origin of its own or downloaded."""
+    """A file of a study, to be shown in a separate origin or downloaded."""
     file = inside(folder, path)
     kind = _SHOWN.get(file.suffix.lower())
     return FileResponse(
@@ -51,7 +51,7 @@ def study_file(folder: Path | None, path: str) -> FileResponse:
 
 
 def inside(folder: Path | None, path: str) -> Path:
-    """A file of the folder; links are followed first, so that none leads out of it."""
+    """A file in the folder; links are resolved first, so that none leads out of it."""
     nothing = missing("there is no such file among the studies")
     parts = path.replace("\\", "/").split("/")
     if folder is None or "\0" in path or any(part in ("", "..") or part.startswith(".") for part in parts):
@@ -99,7 +99,7 @@ def _record(place: Path, folder: Path) -> dict[str, Any]:
 
 
 def _meta(place: Path, folder: Path) -> dict[str, Any]:
-    """What a study says of itself; a damaged file says nothing."""
+    """What a study says about itself; a damaged file says nothing."""
     try:
         file = (place / META).resolve(strict=True)
         if not file.is_relative_to(folder.resolve()) or file.stat().st_size > _LARGEST:

@@ -1,6 +1,6 @@
-"""How much memory a thing keeps: everything that is reached from it, each part once.
+"""How much memory an object uses: everything reachable from it, each part once.
 
-Enters: records, lists, dicts, arrays. Leaves: bytes. An array that is a part of another keeps the whole of that.
+Enters: records, lists, dicts, arrays. Leaves: bytes. An array that is a view of another counts the whole of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 
 def weight_of(thing: Any) -> int:
-    """Bytes of everything that is reached from a thing."""
+    """Bytes of everything reachable from an object."""
     sizes: dict[int, int] = {}
     waiting = [thing]
     while waiting:
@@ -25,10 +25,10 @@ def weight_of(thing: Any) -> int:
 
 
 def _parts(one: Any, sizes: dict[int, int]) -> list[Any]:
-    """What a thing holds; memory that several arrays are windows on is put under its own address."""
+    """The parts of an object; memory shared by several arrays is counted under its own address."""
     if isinstance(one, np.ndarray):
         return [] if one.base is None else [one.base]
-    if hasattr(one, "untyped_storage"):  # a tensor that an array is made of
+    if hasattr(one, "untyped_storage"):  # a tensor behind an array
         storage = one.untyped_storage()
         sizes[storage.data_ptr()] = storage.nbytes()
         return []

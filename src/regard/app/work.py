@@ -32,92 +32,96 @@ from regard.views.wire import encode
 if TYPE_CHECKING:
     from regard.models.model import Model
 
-LONG = 16_000_000  # bytes of weights from which a trace is sent layer by layer
+LONG = 16_000_000  # bytes of weights above which a trace is sent layer by layer
 
 
 class Payload(NamedTuple):
-    """A trace as bytes, and whether all its layers are in them."""
+    """A trace as bytes, and whether they hold all its layers."""
 
-    kept: KeptTrace
+    entry: KeptTrace
     data: bytes
     whole: bool
 
 
-def trace(job: Job, model: Model, asked: Question, limits: Limits) -> Payload:
-    """The trace of a text, as far as it is sent at once."""
-    _check_length(model, asked, limits)
+def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
+    """The trace of a text: as much of it as is sent at once."""
+    _check_length(model, question, limits)
     off: dict[str, Any] = {}
-    if asked.off is not None:
-        off = {"ablate": list(asked.off.heads), "mode": asked.off.mode or MODES[0]}
+    if question.off is not None:
+        off = {"ablate": list(question.off.heads), "mode": question.off.mode or MODES[0]}
     with job.watching(model.module):
-        made = model.trace(
-            asked.text,
-            asked.pair,
-            target=asked.target,
-            generate=asked.generate,
-            truncate=asked.truncate,
+        result = model.trace(
+            question.text,
+            question.pair,
+            target=question.target,
+            generate=question.generate,
+            truncate=question.truncate,
             attribution=True,
             **off,
         )
     job.check()
-    whole = _weight(made) <= LONG
-    first = asked.open or Open()
-    data = encode(made, **vars(first), report=False, packed=False, weights=None if whole else _opened(made, first))
-    return Payload(KeptTrace(made), data, whole)
+    whole = _weight(result) <= LONG
+    first = question.open or Open()
+    data = encode(
+        result, **vars(first), report=False, packed=False, weights=None if whole else _first_layer(result, first)
+    )
+    return Payload(KeptTrace(result), data, whole)
 
 
-def walk(job: Job, model: Model, asked: Question, limits: Limits) -> Payload:
-    """A text through one opened layer."""
-    _check_length(model, asked, limits)
+def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
+    """The walk of a text through one layer."""
+    _check_length(model, question, limits)
     with job.watching(model.module):
-        found = walked(asked.text, model, target=asked.target, layer=asked.layer, truncate=asked.truncate)
+        found = walked(question.text, model, target=question.target, layer=question.layer, truncate=question.truncate)
     facts = {**found.trace.facts, "said": found.said, "unknown": list(found.unknown)}
-    kept = KeptTrace(replace(found.trace, facts=facts), found.walk)
-    data = encode(kept.trace, view="walk", layer=asked.layer, heads=[0], report=False, walk=found.walk, packed=False)
-    return Payload(kept, data, True)
+    entry = KeptTrace(replace(found.trace, facts=facts), found.walk)
+    data = encode(
+        entry.trace, view="walk", layer=question.layer, heads=[0], report=False, walk=found.walk, packed=False
+    )
+    return Payload(entry, data, True)
 
 
-def effects(job: Job, model: Model, asked: Question, limits: Limits) -> dict[str, Any]:
-    """What a model says with and without some heads."""
-    if asked.off is None:
+def effects(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
+    """A model's predictions with and without some heads."""
+    if question.off is None:
         raise bad("heads is missing: name at least one head to switch off")
     from regard.ablation.effects import effect
 
-    _check_length(model, asked, limits)
+    _check_length(model, question, limits)
     with job.watching(model.module):
         found = effect(
             model,
-            asked.text,
-            asked.pair,
-            heads=list(asked.off.heads),
-            modes=asked.off.mode,
-            target=asked.target,
-            position=asked.position,
-            top=asked.count,
-            truncate=asked.truncate,
+            question.text,
+            question.pair,
+            heads=list(question.off.heads),
+            modes=question.off.mode,
+            target=question.target,
+            position=question.position,
+            top=question.count,
+            truncate=question.truncate,
         )
     return dict(_finite(found.as_record()))
 
 
-def layer(kept: KeptTrace, kind: str, number: int) -> bytes:
+def layer(entry: KeptTrace, kind: str, number: int) -> bytes:
     """One layer of a trace."""
     try:
-        part = kept.trace.select(kinds=[kind], layers=[number])
+        part = entry.trace.select(kinds=[kind], layers=[number])
     except UserError as error:
         raise missing(str(error)) from None
     return encode(part, kind=kind, layer=number, report=False, packed=False)
 
 
-def report(kept: KeptTrace) -> bytes:
+def report(entry: KeptTrace) -> bytes:
     """What each head of a trace does; measured once."""
-    kept.report = kept.report or report_of(kept.trace)
-    if kept.report is None:
+    entry.report = entry.report or report_of(entry.trace)
+    if entry.report is None:
         raise large(caution("unmeasured"), "unmeasured")
-    return encode(kept.trace, report=kept.report, weights=())
+    return encode(entry.trace, report=entry.report, weights=())
 
 
 class File:
-    """A file that is there as long as somebody holds this, or until it is removed."""
+    """A file that exists as long as this object, or until it is removed."""
 
     def __init__(self, suffix: str) -> None:
         descriptor, name = tempfile.mkstemp(prefix="regard-", suffix=suffix)
@@ -126,23 +130,23 @@ class File:
         self.remove = weakref.finalize(self, self.path.unlink, missing_ok=True)
 
 
-def trace_file(kept: KeptTrace) -> File:
-    """The trace as a file of its own."""
-    return _written(".safetensors", kept.trace.save)
+def trace_file(entry: KeptTrace) -> File:
+    """The trace as a trace file."""
+    return _write(".safetensors", entry.trace.save)
 
 
-def page(job: Job, kept: KeptTrace, first: Open) -> File:
+def page(job: Job, entry: KeptTrace, first: Open) -> File:
     """The saved page as a file."""
-    if first.view == "walk" and kept.walk is None:
+    if first.view == "walk" and entry.walk is None:
         raise bad("this trace has no walk")
-    kept.report = kept.report or report_of(kept.trace)
+    entry.report = entry.report or report_of(entry.trace)
     job.check()
-    options = {**vars(first), "report": kept.report or False, "walk": kept.walk}
-    return _written(".html", lambda path: save_html(kept.trace, path, **options))
+    options = {**vars(first), "report": entry.report or False, "walk": entry.walk}
+    return _write(".html", lambda path: save_html(entry.trace, path, **options))
 
 
 def _finite(value: Any) -> Any:
-    """A record in which numbers that JSON does not have are null."""
+    """A record in which numbers that JSON cannot hold are null."""
     if isinstance(value, dict):
         return {name: _finite(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -150,17 +154,19 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _written(suffix: str, write: Callable[[Path], Any]) -> File:
-    made = File(suffix)
-    write(made.path)
-    return made
+def _write(suffix: str, write: Callable[[Path], Any]) -> File:
+    file = File(suffix)
+    write(file.path)
+    return file
 
 
-def _check_length(model: Model, asked: Question, limits: Limits) -> None:
+def _check_length(model: Model, question: Question, limits: Limits) -> None:
     """Refuse what is too long, before anything runs."""
-    tokens = len(model._engine.encode(asked.text, asked.pair, truncate=asked.truncate).ids) + (asked.generate or 0)
-    if asked.target is not None:
-        tokens = max(tokens, len(model._engine.encode(asked.target).ids))
+    tokens = len(model._engine.encode(question.text, question.pair, truncate=question.truncate).ids) + (
+        question.generate or 0
+    )
+    if question.target is not None:
+        tokens = max(tokens, len(model._engine.encode(question.target).ids))
     if tokens > limits.tokens:
         raise large(
             f"the text has {tokens:,} tokens; this server takes at most {limits.tokens:,}",
@@ -171,13 +177,13 @@ def _check_length(model: Model, asked: Question, limits: Limits) -> None:
     check_run(model, tokens)
 
 
-def _weight(made: Trace) -> int:
-    """Bytes of what attention is read from, as it would travel."""
-    arrays = [array for site in made.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
+def _weight(trace: Trace) -> int:
+    """Bytes of the arrays that attention is read from, as they would be sent."""
+    arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
     return sum(4 * array.size for array in arrays if array is not None)
 
 
-def _opened(made: Trace, first: Open) -> set[tuple[str, int]]:
-    """The layer that is looked at first."""
-    kind = first.kind or made.kinds[0]
-    return {(kind, made.layers(kind)[0] if first.layer is None else first.layer)}
+def _first_layer(trace: Trace, first: Open) -> set[tuple[str, int]]:
+    """The layer that is shown first."""
+    kind = first.kind or trace.kinds[0]
+    return {(kind, trace.layers(kind)[0] if first.layer is None else first.layer)}

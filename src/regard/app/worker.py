@@ -1,6 +1,6 @@
-"""The one thread that runs models, and the line before it.
+"""The one thread that runs models, and the queue in front of it.
 
-Enters: work, and who asks. Leaves: futures; superseded work leaves the line, or stops at its next layer.
+Enters: work, and who asked for it. Leaves: futures; superseded work leaves the queue, or stops at its next layer.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from regard.app.problems import Problem, busy, superseded
 
 
 class Stopped(BaseException):
-    """The answer is no longer wanted. Not an Exception: nothing on the way up may take it for a failure of its own."""
+    """The answer is no longer wanted. Not an Exception: nothing on the way up may mistake it for a failure."""
 
 
 class Job:
-    """Work in the line: what to do, for whom, and whether it is still wanted."""
+    """Work in the queue: what to do, for whom, and whether it is still wanted."""
 
     def __init__(self, work: Callable[[Job], Any], key: Hashable | None) -> None:
         self.work, self.key = work, key
@@ -28,13 +28,13 @@ class Job:
         self._unwanted = threading.Event()
 
     def check(self, *_: Any) -> None:
-        """Stop here if nobody waits any more."""
+        """Stop here if nobody is waiting any more."""
         if self._unwanted.is_set():
             raise Stopped
 
     @contextmanager
     def watching(self, module: Any) -> Iterator[None]:
-        """Look before every layer of a model whether the answer is still wanted."""
+        """Check before every layer of a model whether the answer is still wanted."""
         handles = [layer.register_forward_pre_hook(self.check) for layer in _layers(module)]
         try:
             yield
@@ -43,12 +43,12 @@ class Job:
                 handle.remove()
 
     def drop(self, problem: Problem) -> None:
-        """Answer with a problem now; the work itself ends when it next looks."""
+        """Answer with a problem now; the work itself ends at its next check."""
         self._unwanted.set()
         self.settle(problem=problem)
 
     def settle(self, result: Any = None, problem: BaseException | None = None) -> None:
-        """Give the answer, unless one was given before."""
+        """Give the answer, unless one has been given already."""
         with suppress(InvalidStateError):
             if problem is None:
                 self.future.set_result(result)
@@ -57,7 +57,7 @@ class Job:
 
 
 class ModelWorker:
-    """Runs jobs one at a time, in order; no more than `limit` wait."""
+    """Runs jobs one at a time, in order; at most `limit` wait."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -73,9 +73,9 @@ class ModelWorker:
         return len(self._waiting)
 
     def submit(self, work: Callable[[Job], Any], key: Hashable | None = None, also: Hashable | None = None) -> Job:
-        """Put work in the line; earlier work of the same key (and of `also`) is dropped.
+        """Queue work; earlier work with the same key (and with `also`) is dropped.
 
-        A full line refuses, but never because of work that the new one replaces.
+        A full queue refuses, but never because of work that the new one replaces.
         """
         job = Job(work, key)
         with self._changed:
@@ -91,12 +91,12 @@ class ModelWorker:
         return job
 
     def drop(self, job: Job, problem: Problem) -> None:
-        """Take a job back."""
+        """Withdraw a job."""
         with self._changed:
             self._leave(job, problem)
 
     def close(self, patience: float = 5.0) -> None:
-        """Refuse what waits, stop what runs, and wait a moment for its end."""
+        """Refuse what is waiting, stop what is running, and wait a moment for it to end."""
         with self._changed:
             self._closed = True
             for job in [one for one in (self._running, *self._waiting) if one]:
@@ -122,7 +122,7 @@ class ModelWorker:
     def _run(self) -> None:
         while (job := self._next()) is not None:
             self._do(job)
-            del job  # a trace must not live until the next request
+            del job  # a trace must not stay in memory until the next request
 
     def _do(self, job: Job) -> None:
         try:

@@ -1,11 +1,11 @@
-"""Heads switched off while the model runs: each keeps its place, and what it puts out is replaced before W_O.
+"""Heads switched off while the model runs: each keeps its place, and its output is replaced before W_O.
 
 Enters: heads and a mode. Leaves: an `Ablation`, an edit for `outputs`.
 
-zero     the head's output is 0: what the model does without the head (Michel et al. 2019).
-uniform  its attention is 1/L over the L keys that the query may see (Kovaleva et al. 2019): what the choice of keys is
-         worth. L counts real keys, special tokens included: padding, and for causal models later keys, are not seen.
-mean     its mean output over a reference corpus, the same at every position: what is worth more than a constant.
+zero     the head's output is 0: shows what the model does without the head (Michel et al. 2019).
+uniform  its attention is 1/L over the L keys that the query may see (Kovaleva et al. 2019): shows what the choice of
+         keys is worth. L counts real keys, special tokens included, but not padding nor, in causal models, later keys.
+mean     its mean output over a reference corpus, the same at every position: shows what it adds beyond a constant.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Means = Mapping[tuple[str, int], Any]  # (kind, layer) -> (H, e) mean outputs of
 
 
 class Ablation:
-    """An edit that switches heads off, the same ones in all rows of a batch or others in each row.
+    """An edit that switches heads off, the same ones in all rows of a batch or different ones in each row.
 
     Parameters
     ----------
     rows
-        The heads to switch off: one collection for whatever batch comes, or one for each row of the batch.
+        The heads to switch off: one collection for any batch, or one per row of the batch.
     mode
         "zero", "uniform" or "mean".
     means
@@ -52,13 +52,13 @@ class Ablation:
 
     @property
     def heads(self) -> tuple[Head, ...]:
-        """All heads that are off in some row."""
+        """All heads that are off in at least one row."""
         return tuple(dict.fromkeys(head for heads in self.rows for head in heads))
 
     def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor | None:
-        """The output (B, Q, H, e) with the heads of this place switched off; None where none is."""
+        """The output (B, Q, H, e) with the heads of this place switched off; None if there are none."""
         if call is None and len(self.rows) > 1:
-            raise UserError("other heads in each row need a model of transformers' attention interface")
+            raise UserError("different heads in each row need a model that uses transformers' attention interface")
         rows, heads = self._pairs(place, out)
         if not len(rows):
             return None
@@ -70,9 +70,9 @@ class Ablation:
         """(n,) rows of the batch and (n,) heads that are off in them."""
         key = (place, out.shape[0], out.device)
         if key not in self._picked:
-            per_row, left = divmod(out.shape[0], len(self.rows))  # windows of an image lie in one row's place
+            per_row, left = divmod(out.shape[0], len(self.rows))  # windows of an image take the place of one row
             if left:
-                raise UserError(f"heads are given for {len(self.rows)} rows, but the batch has {out.shape[0]}")
+                raise UserError(f"there are heads for {len(self.rows)} rows, but the batch has {out.shape[0]}")
             found = [
                 (row * per_row + window, one.head)
                 for row, heads in enumerate(self.rows)
@@ -87,14 +87,14 @@ class Ablation:
     def _instead(
         self, place: Place, out: torch.Tensor, call: Call | None, rows: torch.Tensor, heads: torch.Tensor
     ) -> torch.Tensor:
-        """What goes on in place of the output of these heads, (n, Q, e) or broadcast to it."""
+        """What replaces the output of these heads, (n, Q, e) or broadcast to it."""
         if self.mode == "zero":
             return out.new_zeros(())
         if self.mode == "uniform":
             if call is None:
                 raise UserError(
-                    'mode "uniform" needs the value vectors, which are seen in models of transformers\' attention '
-                    'interface only; use "zero" or "mean" for this one'
+                    'mode "uniform" needs the value vectors, which only models that use transformers\' attention '
+                    'interface show; use "zero" or "mean" for this one'
                 )
             return _uniform(call, rows, heads).to(out.dtype)
         assert self.means is not None
@@ -108,7 +108,7 @@ class Ablation:
 
 
 def _uniform(call: Call, rows: torch.Tensor, heads: torch.Tensor) -> torch.Tensor:
-    """(n, Q, e) means of the value vectors that each query may see; the call remembers what became of the maps."""
+    """(n, Q, e) means of the value vectors that each query may see; the call records which maps became uniform."""
     operation = from_call(call, "", "")
     assert operation.v is not None
     shape = (operation.batch, operation.heads, operation.queries, operation.keys)

@@ -4,7 +4,7 @@ Enters: a BERT-type model while it runs. Leaves: the parts of the first site's q
 
 The embedding is e = w + p + s and the first layer reads x = gamma * (e - mean e) / sigma + beta. Centring is linear, so
 with the realised sigma frozen x is a sum of one term per part and a constant one, and so are q = x W_Q + b_Q and k.
-Not counterfactual: without a part sigma would be another.
+Not counterfactual: without a part, sigma would be different.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 
 from regard.capture.operation import Operation
 
-# nn.Embedding tables by the name they have in BERT-type families, and the part they make; then those of regard's own.
+# nn.Embedding tables by their names in BERT-type families, and the part each makes; then those of regard's own models.
 TABLES = {"word_embeddings": "word", "position_embeddings": "position", "token_type_embeddings": "segment"}
 OWN = {"word": "word", "segment": "segment"}
 ORDER = ("word", "position", "segment")
@@ -36,7 +36,7 @@ class EmbeddingParts:
     widen: torch.nn.Linear | None = None
 
     def of(self, operation: Operation) -> tuple[Any, ...] | None:
-        """(names, q parts, k parts), each (P, B, H, T, d); None where they do not add up to q and k."""
+        """(names, q parts, k parts), each (P, B, H, T, d); None if they do not add up to q and k."""
         linear, q, k = _linear(operation.module), operation.q, operation.k
         if self.norm is None or linear is None or q is None or k is None or not self.seen:
             return None
@@ -67,7 +67,7 @@ class EmbeddingParts:
 
 
 def _linear(module: torch.nn.Module | None) -> tuple[torch.nn.Linear, torch.nn.Linear] | None:
-    """The linear maps that make q and k, under the names in use."""
+    """The linear maps that make q and k, under the names that families use."""
     for names in _PROJECTIONS:
         pair = [getattr(module, name, None) for name in names]
         if isinstance(pair[0], torch.nn.Linear) and isinstance(pair[1], torch.nn.Linear):
@@ -88,7 +88,7 @@ def _project(terms: torch.Tensor, layer: torch.nn.Linear, vectors: torch.Tensor)
 
 @contextmanager
 def embedding_parts(model: torch.nn.Module) -> Iterator[EmbeddingParts]:
-    """Note what a BERT-type model's embedding tables give while it runs; other models give nothing."""
+    """Record the output of a BERT-type model's embedding tables while it runs; nothing for other models."""
     parts = EmbeddingParts()
     home, tables = _home(model)
     norm = getattr(home, "LayerNorm", getattr(home, "norm", None))

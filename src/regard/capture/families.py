@@ -1,4 +1,4 @@
-"""What must be known about single model families, as names; everything else is found while the model runs."""
+"""What must be known about individual model families, as names; everything else is found while the model runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ VISION = re.compile(r"vision|visual|image|vit\b", re.IGNORECASE)
 # These scale the attention *output* by a sink term and report weights whose rows sum to 1.
 SINK_ON_OUTPUT = ("granite_swa", "granitemoe_swa")
 
-# These report, for each query, the weights of the keys in a window around it: bands of a map.
+# These report, for each query, only the weights of the keys in a window around it: bands of a map.
 BANDED = ("longformer", "led")
 
-# Linear maps that make q, k and v of BERT-type attention, by the names in use; GPT-2's one makes all three.
+# Linear maps that make q, k and v in BERT-type attention, by name; GPT-2 has one for all three.
 PROJECTIONS = (("query", "key", "value"), ("q_lin", "k_lin", "v_lin"))
 FUSED_PROJECTION = "c_attn"
-# Where attention modules keep how many heads they have, and how wide all of them are together.
+# Attributes in which attention modules keep their number of heads, and the total width of these.
 HEAD_COUNTS = ("num_attention_heads", "n_heads", "num_heads")
 HEAD_WIDTHS = ("all_head_size", "split_size")

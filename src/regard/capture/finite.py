@@ -1,9 +1,9 @@
-"""Attention, values and outputs that are not numbers: found while a model runs, named, and refused.
+"""Attention, values and outputs that are not finite: found while a model runs, located, and refused.
 
-Enters: operations of a batch and its `Book`; what a model puts out. Leaves: nothing, or `NotFiniteError`.
+Enters: operations of a batch and its `Book`; a model's outputs. Leaves: nothing, or `NotFiniteError`.
 
-Rows that see no key at all are 0 and no fault. Looking costs a pass over q, k and v: only where the largest products
-might overflow, or where something is NaN, are the maps themselves made and counted.
+Rows that see no key at all are 0, which is not an error. The check costs a pass over q, k and v: the maps themselves
+are made and counted only where the largest products might overflow, or where something is NaN.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _SAFE = 1e38  # scores below it are finite in float32, in which maps are made
 
 
 class NotFiniteError(UserError):
-    """What a head or a model computes holds NaN or has overflowed; `example` is its place in the batch."""
+    """What a head or a model computes contains NaN or has overflowed; `example` is its place in the batch."""
 
     def __init__(self, found: str, example: int, broken: int, way_out: str) -> None:
         super().__init__(f"{found}; {way_out}")
         self.found, self.example, self.broken, self.way_out = found, example, broken, way_out
 
     def among(self, numbers: list[int]) -> NotFiniteError:
-        """The same, with the number of the example in its corpus, and how many of a batch are so."""
-        many = f", and {self.broken} of {len(numbers)} inputs of its batch are so" if self.broken > 1 else ""
+        """The same error with the example's number in its corpus, and how many inputs of the batch are affected."""
+        many = f", as are {self.broken} of the {len(numbers)} inputs in its batch" if self.broken > 1 else ""
         found = f"example {numbers[self.example]} (counted from 0): {self.found}{many}"
         return NotFiniteError(found, self.example, self.broken, self.way_out)
 
@@ -49,7 +49,7 @@ def require_finite(named: NamedOperation, book: Book) -> None:
 
 
 def _refuse(named: NamedOperation, book: Book, broken: torch.Tensor, real: torch.Tensor | None, what: str) -> None:
-    """Name the first head of (B, heads, positions) that is broken at a real position, if one is."""
+    """Name the first head of (B, heads, positions) that is broken at a real position, if there is one."""
     if real is not None:
         broken &= real[:, None].to(broken.device)
     if not bool(broken.any()):
@@ -67,9 +67,9 @@ def _refuse(named: NamedOperation, book: Book, broken: torch.Tensor, real: torch
 
 
 def require_finite_output(values: torch.Tensor, what: str = "the model's output") -> None:
-    """Refuse numbers (B, ...) that a model puts out where they are NaN or have overflowed.
+    """Refuse model outputs (B, ...) that are NaN or have overflowed.
 
-    A logit of -inf is no fault: models say so that a token is never meant.
+    A logit of -inf is not an error: models use it for tokens that must never be predicted.
     """
     if _finite_sum(values):
         return
@@ -80,27 +80,27 @@ def require_finite_output(values: torch.Tensor, what: str = "the model's output"
 
 
 def require_finite_heads(kind: str, layer: int, sums: torch.Tensor, dtype: torch.dtype) -> None:
-    """Refuse sums (H, ...) of what heads put out over some texts where they are not finite."""
+    """Refuse sums (H, ...) of head outputs over some texts that are not finite."""
     broken = (~torch.isfinite(sums)).reshape(len(sums), -1).any(-1)
     if bool(broken.any()):
-        found = f"{kind} layer {layer} head {int(broken.nonzero()[0])}: what it puts out is not finite"
+        found = f"{kind} layer {layer} head {int(broken.nonzero()[0])}: its output is not finite"
         raise NotFiniteError(found, 0, 1, _way_out(dtype))
 
 
 def _finite_sum(values: torch.Tensor) -> bool:
-    """Whether all numbers are finite, told by their sum; a sum that overflows says no."""
+    """Whether all numbers are finite, judged by their sum; False if the sum overflows."""
     return bool(torch.isfinite(values.detach().sum(dtype=torch.float32)))
 
 
 def _way_out(dtype: torch.dtype) -> str:
     if dtype in (torch.float16, torch.bfloat16):
-        kept = str(dtype).removeprefix("torch.")
-        return f"the model overflows in {kept}: try float32, regard.load(..., dtype='float32')"
-    return "the model's weights or activations hold NaN or overflow; check the checkpoint"
+        name = str(dtype).removeprefix("torch.")
+        return f"the model overflows in {name}: try float32, regard.load(..., dtype='float32')"
+    return "the model's weights or activations contain NaN or overflow; check the checkpoint"
 
 
 def _bounded(operation: Operation) -> bool:
-    """Whether no score can be anything but finite, told by the largest parts of q and k; NaN is never bounded."""
+    """Whether every score must be finite, judged by the largest entries of q and k; NaN is never bounded."""
     if operation.maps is not None:
         return _finite_sum(operation.maps)
     assert operation.q is not None and operation.k is not None
@@ -122,9 +122,9 @@ def _broken_rows(operation: Operation) -> torch.Tensor:
 
 
 def _real(named: NamedOperation, book: Book, wanted: str, length: int) -> torch.Tensor | None:
-    """(B, length) booleans: positions of real tokens; None where they are no side's positions."""
+    """(B, length) booleans: positions of real tokens; None if they are not the positions of a side."""
     two_sides = {"encoder", "decoder"} <= set(book.keep)
-    for side, kept in book.keep.items():
-        if kept.shape == (named.operation.batch, length) and (not two_sides or side == wanted):
-            return torch.from_numpy(kept)
+    for side, real in book.keep.items():
+        if real.shape == (named.operation.batch, length) and (not two_sides or side == wanted):
+            return torch.from_numpy(real)
     return None

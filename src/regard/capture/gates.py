@@ -1,7 +1,7 @@
-"""How a loss would change with each head: a factor at every head's output, and the loss' gradient by it (Michel 2019).
+"""How a loss depends on each head: a factor on every head's output, and the gradient by it (Michel et al. 2019).
 
 Enters: a model and a loss per row of a batch. Leaves: (rows, H) gradients by layer. The factors are 1, so nothing
-changes; each row of the batch has factors of its own, so that one backward pass gives every example's own gradient.
+changes; each row of the batch has its own factors, so that one backward pass gives every example's own gradient.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from regard.capture.tiers import Plan, undisturbed
 def gate_gradients(
     model: torch.nn.Module, plan: Plan, places: Places, losses: Callable[[], torch.Tensor]
 ) -> dict[tuple[str, int], torch.Tensor]:
-    """(kind, layer) -> (rows, H) derivatives of each row's loss by the factors at its heads' outputs."""
+    """(kind, layer) -> (rows, H) derivatives of each row's loss by the factors on its heads' outputs."""
     gates = _Gates()
     with undisturbed(model), torch.enable_grad(), outputs(model, plan, places, gates):
         total = losses().sum()

@@ -1,8 +1,8 @@
-"""Large tensors straight from the system for a while, so that the heap does not grow full of holes.
+"""Allocate large tensors directly from the system for a while, so that the heap does not fragment.
 
 glibc takes blocks above a threshold from the system and gives them back when they are freed. It raises that threshold
-to 32 MB as a program frees larger ones, and from then on a layer's tensors lie on the heap, between small things that
-stay. Watching a model run leaves many of those: at 2,048 tokens the heap grew by 100 to 200 MB that nothing used.
+to 32 MB as a program frees larger ones, and from then on a layer's tensors lie on the heap, between small objects
+that stay. Capture leaves many of those: at 2,048 tokens the heap grew by 100 to 200 MB that nothing used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RAISED = 32 << 20  # where glibc's own threshold ends up; the other one is then
 
 @contextmanager
 def large_blocks_apart() -> Iterator[None]:
-    """Blocks above 1 MB lie outside the heap until the block ends; elsewhere than with glibc nothing changes."""
+    """Allocations above 1 MB lie outside the heap until the block ends; without glibc nothing changes."""
     mallopt = _mallopt()
     if mallopt is None:
         yield

@@ -1,11 +1,11 @@
-"""What a trace keeps of a run: q, k, v and log-sum-exp, copied to memory of their own while the model goes on.
+"""What a trace keeps of a run: q, k, v and log-sum-exp, copied to separate memory while the model runs.
 
 Enters: operations while the model runs. Leaves: the same operations when it has ended.
 
-A model makes q, k and v anew in every layer, between larger tensors that it frees. Whatever is kept on the heap there,
-be it a tensor's few hundred bytes of description, cuts a hole that the next layer's tensors no longer fit into, and the
-heap grows by several times what is kept. So copies lie in memory straight from the system, and tensors are made of them
-only when the run has ended; all goes back to the system with the trace.
+A model makes new q, k and v in every layer, between larger tensors that it frees. Anything kept on the heap there, even
+a tensor's few hundred bytes of metadata, leaves a hole too small for the next layer's tensors, and the
+heap grows by several times what is kept. So copies go to memory taken directly from the system, and become tensors
+only after the run; all of it is returned to the system with the trace.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import torch
 
 from regard.capture.operation import Operation
 
-_LARGE = 1 << 20  # bytes of an operation below which it is kept as it is
+_LARGE = 1 << 20  # bytes; a smaller operation is kept as it is
 _COPIED = ("q", "k", "v", "lse")
 
 
 class _Copy(NamedTuple):
-    """A tensor's numbers, and what makes them a tensor again."""
+    """A tensor's numbers, and what is needed to make it a tensor again."""
 
     memory: mmap.mmap
     dtype: torch.dtype
@@ -34,28 +34,28 @@ class _Copy(NamedTuple):
 
 
 class Keeper:
-    """Operations in the order they ran in."""
+    """Operations in the order they ran."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[Operation, dict[str, _Copy]]] = []
+        self._entries: list[tuple[Operation, dict[str, _Copy]]] = []
 
     def add(self, operation: Operation) -> None:
         given = {name: getattr(operation, name) for name in _COPIED}
         given = {name: tensor for name, tensor in given.items() if tensor is not None and tensor.numel()}
         copies: dict[str, _Copy] = {}
-        # the memory of other devices has allocators of its own
+        # other devices have their own allocators
         if sum(t.nbytes for t in given.values()) >= _LARGE and all(t.device.type == "cpu" for t in given.values()):
-            copies = {name: _copied(tensor) for name, tensor in given.items()}
+            copies = {name: _copy_of(tensor) for name, tensor in given.items()}
             without: dict[str, Any] = dict.fromkeys(copies)
             operation = replace(operation, **without)
-        self._kept.append((operation, copies))
+        self._entries.append((operation, copies))
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     def operations(self) -> list[Operation]:
-        """What was kept; to be asked for when the run has ended."""
-        return [_with(operation, copies) if copies else operation for operation, copies in self._kept]
+        """The operations kept; call it only after the run."""
+        return [_with(operation, copies) if copies else operation for operation, copies in self._entries]
 
 
 def _with(operation: Operation, copies: dict[str, _Copy]) -> Operation:
@@ -63,8 +63,8 @@ def _with(operation: Operation, copies: dict[str, _Copy]) -> Operation:
     return replace(operation, **tensors)
 
 
-def _copied(tensor: torch.Tensor) -> _Copy:
-    """A copy in the order of its axes; of a type that numpy lacks, as float32."""
+def _copy_of(tensor: torch.Tensor) -> _Copy:
+    """A contiguous copy; float32 for types that numpy lacks."""
     dtype = torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype
     copy = _Copy(mmap.mmap(-1, tensor.numel() * dtype.itemsize, access=mmap.ACCESS_COPY), dtype, tuple(tensor.shape))
     copy.tensor().copy_(tensor.detach())

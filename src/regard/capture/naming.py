@@ -28,7 +28,7 @@ class NamedOperation:
 
 
 class Namer:
-    """Names the operations of one forward pass, one after the other; `sides` are the names of the token lists."""
+    """Names the operations of one forward pass, one by one; `sides` are the names of the token lists."""
 
     def __init__(self, sides: set[str]) -> None:
         self.sides = sides
@@ -36,7 +36,7 @@ class Namer:
         self._previous: Operation | None = None
 
     def name(self, operation: Operation) -> NamedOperation | None:
-        """The operation with its place; None where it repeats the one before on other values."""
+        """The operation with its place; None if it repeats the previous one on other values."""
         if self._previous is not None and operation.part and _same_vectors(operation, self._previous):
             return None  # one map used for two halves of the values (differential attention)
         self._previous = operation
@@ -67,7 +67,7 @@ class Namer:
             return "encoder"
         if not np.triu(first, 1).any():
             return "decoder"
-        # Images inside a text may be seen whole: then the module's word counts, if anything is hidden that comes later.
+        # Images inside a text may be seen whole: then what the module says counts, if any later key is hidden.
         table = np.broadcast_to(first, (first.shape[0], operation.queries, operation.keys))[0]
         later = np.triu(~table & np.diagonal(table), 1)
         return "decoder" if operation.left_to_right and later.any() else "encoder"
@@ -89,7 +89,7 @@ def split_mask(values: Array) -> tuple[Array, Array | None]:
 
 
 def as_numpy(tensor: torch.Tensor) -> Array:
-    """A numpy view of a tensor on the CPU (a float32 copy of types numpy lacks)."""
+    """A numpy view of a tensor on the CPU (a float32 copy for types that numpy lacks)."""
     tensor = tensor.detach()
     if tensor.dtype == torch.bfloat16:
         tensor = tensor.float()

@@ -1,4 +1,4 @@
-"""Operations: attention of a whole batch, in one form whichever way it was captured.
+"""Operations: attention of a whole batch, in one form however it was captured.
 
 Enters: a tapped call, a watched kernel, or a recorded map. Leaves: an `Operation` with the terms of the score named.
 """
@@ -31,7 +31,7 @@ class Operation:
     k: torch.Tensor | None = None
     v: torch.Tensor | None = None
     mask: torch.Tensor | None = None
-    causal: bool = False  # no mask tensor, but the kernel was told to be causal
+    causal: bool = False  # no mask tensor, but the kernel was called as causal
     window: int | None = None
     scale: float = 1.0
     softcap: float | None = None
@@ -39,8 +39,8 @@ class Operation:
     sink: torch.Tensor | None = None
     lse: torch.Tensor | None = None
     maps: torch.Tensor | None = None
-    kind: str | None = None  # where the way of capture knows it
-    left_to_right: bool = False  # its module says that it is causal, whatever single masks allow
+    kind: str | None = None  # where capture knows it
+    left_to_right: bool = False  # its module says that it is causal, whatever individual masks allow
     order: int = 0
     parts: tuple[Any, ...] | None = None  # (names, q parts, k parts), see attribution.py
 
@@ -77,7 +77,7 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
     implied = call.mask is None and not call.eager and causal and queries > 1
     keys = queries if implied and call.k.shape[2] > queries else call.k.shape[2]  # an empty static cache
     sink = extras.get("s_aux")
-    made = Operation(
+    operation = Operation(
         path=path,
         module=call.module,
         part=call.part,
@@ -96,11 +96,11 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
         left_to_right=getattr(call.module, "is_causal", False) is True,
         order=call.order,
     )
-    return made if call.uniform is None else _flattened(made, *call.uniform)
+    return operation if call.uniform is None else _flatten(operation, *call.uniform)
 
 
-def _flattened(operation: Operation, rows: torch.Tensor, heads: torch.Tensor) -> Operation:
-    """The operation with all scores of some heads (in some rows of the batch) alike, as an ablation made them."""
+def _flatten(operation: Operation, rows: torch.Tensor, heads: torch.Tensor) -> Operation:
+    """The operation with equal scores for some heads (in some rows of the batch), as an ablation made them."""
     assert operation.q is not None and operation.k is not None
     shape = (operation.batch, operation.heads, operation.queries, operation.keys)
     q = operation.q.clone()
@@ -118,7 +118,7 @@ def _flattened(operation: Operation, rows: torch.Tensor, heads: torch.Tensor) ->
 
 
 def from_watch(seen: Iterable[Seen]) -> tuple[list[Operation], tuple[str, ...]]:
-    """The operations behind watched kernels and softmaxes, and the paths of those that are no map of positions."""
+    """The operations behind watched kernels and softmaxes, and the paths of those that are not maps of positions."""
     parts: Counter[int] = Counter()
     found, missed = [], set()
     for one in seen:
@@ -159,7 +159,7 @@ def _from_seen(seen: Seen) -> Operation | None:
     assert maps is not None
     if (
         maps.ndim > 4 or maps.shape[-2] not in seen.lengths
-    ):  # a softmax over blocks or channels: its rows are no positions
+    ):  # a softmax over blocks or channels: its rows are not positions
         return None
     if maps.ndim == 3:
         heads = _head_count(seen.module)
@@ -170,7 +170,7 @@ def _from_seen(seen: Seen) -> Operation | None:
 
 
 def _head_count(module: torch.nn.Module) -> int | None:
-    """The number of heads a module says it has, under the names in use."""
+    """The number of heads that a module says it has, under the names that families use."""
     names = ("num_heads", "num_attention_heads", "n_heads", "n_head", "heads", "nhead")
     found: list[Any] = [getattr(module, name) for name in names if isinstance(getattr(module, name, None), int)]
     return found[0] if found else None

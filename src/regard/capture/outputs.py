@@ -1,11 +1,11 @@
-"""What heads put out, on its way to the output projection W_O: the place where it is read or replaced.
+"""Head outputs on their way to the output projection W_O, where they are read or replaced.
 
 Enters: a model and where its attention runs. Leaves: each attention's output (B, Q, H, e) with its kind and layer,
-handed to an `Edit` while the model runs; what that returns goes on in its place. Nothing stays on the model.
+passed to an `Edit` while the model runs; what it returns replaces the output. Nothing stays on the model.
 
-Kind and layer are looked up by module, as a trace has named them, and not counted: a model whose first layers are
-skipped, or whose encoder is run alone, names its heads all the same. Only a module that serves several layers (ALBERT)
-is told apart by the number of its call.
+Kind and layer are looked up by module, as a trace has named them, and not counted: this also works for a model whose
+first layers are skipped, or whose encoder runs alone. Only calls of a module that serves several layers (ALBERT)
+are told apart by their number.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Place(NamedTuple):
     heads: int
 
 
-Places = Mapping[str, tuple[Place, ...]]  # path of the module -> what its calls in one pass are, in order
-# (place, output (B, Q, H, e), the call where the attention interface shows it) -> the output to go on with, or None
+Places = Mapping[str, tuple[Place, ...]]  # path of the module -> its calls in one pass, in order
+# (place, output (B, Q, H, e), the call if the attention interface shows it) -> the output to continue with, or None
 Edit = Callable[[Place, torch.Tensor, Call | None], torch.Tensor | None]
 
 
@@ -55,16 +55,16 @@ def layout_of(places: Places) -> dict[tuple[str, int], int]:
 def outputs(
     model: torch.nn.Module, plan: Plan, places: Places, edit: Edit, layers: Collection[tuple[str, int]] | None = None
 ) -> Iterator[None]:
-    """Hand every attention output of this thread's runs of a model to `edit` until the block ends.
+    """Pass every attention output of this thread's runs of a model to `edit` until the block ends.
 
     Parameters
     ----------
     plan, places
         How the model is captured, and where its attention runs.
     edit
-        Who gets (place, output, call); a tensor that it returns replaces the output.
+        Called with (place, output, call); a tensor that it returns replaces the output.
     layers
-        (kind, layer) of the outputs to hand over, all unless given; the rest of the model runs as if nothing was there.
+        (kind, layer) of the outputs to pass on, all unless given; the rest of the model runs as usual.
     """
     modules = dict(model.named_modules())
     wanted = {
@@ -76,7 +76,7 @@ def outputs(
         if plan.tier in ("tap", "registered"):
             calls = _Calls({id(modules[path]): some for path, some in wanted.items()}, edit)
             if plan.tier == "registered":
-                stack.enter_context(alone(model))  # its attention setting is one for all threads
+                stack.enter_context(alone(model))  # its attention setting is shared by all threads
             stack.enter_context(tap(calls, registered=plan.tier == "registered"))
             if plan.tier == "registered":
                 stack.enter_context(attention_set(model, REGISTERED))
@@ -91,7 +91,7 @@ def outputs(
 
 
 class _Calls:
-    """Names each call of the modules it knows and hands its output on; a consumer of the tap."""
+    """Names each call of the modules it knows and passes on its output; a consumer of the tap."""
 
     def __init__(self, places: Mapping[int, tuple[Place, ...]], edit: Edit) -> None:
         self.places, self.edit = places, edit
@@ -106,13 +106,13 @@ class _Calls:
         place = self._place(call.module, call.part)
         if call.out.ndim != 4 or call.out.shape[2] != place.heads:
             raise UserError(
-                f"{type(call.module).__name__} gives its attention output as {tuple(call.out.shape)}, not by head; "
+                f"{type(call.module).__name__} returns its attention output as {tuple(call.out.shape)}, not by head; "
                 "its heads cannot be told apart"
             )
         return self.edit(place, call.out, call)
 
     def before_projection(self, module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """The same for an output projection about to read (..., H * e); other threads are left alone."""
+        """The same for an output projection about to read (..., H * e); other threads are not affected."""
         if threading.get_ident() != self._thread:
             return None
         place, given = self._place(module, 0), args[0]
@@ -121,7 +121,7 @@ class _Calls:
         return None if edited is None else (edited.reshape(given.shape), *args[1:])
 
     def restart(self, _module: torch.nn.Module, _args: Any) -> None:
-        """A new pass begins: calls of modules that serve several layers count from 0 again."""
+        """A new pass begins: calls of modules that serve several layers are counted from 0 again."""
         if threading.get_ident() == self._thread:
             self._counts.clear()
 
@@ -139,6 +139,6 @@ def _projection(model: torch.nn.Module, plan: Plan, path: str) -> torch.nn.Modul
     if not isinstance(found, torch.nn.Module):
         raise UserError(
             f"heads of {type(model).__name__} cannot be reached: its attention is outside transformers' attention "
-            "interface and no output projection is known to read it"
+            "interface, and no output projection that reads it is known"
         )
     return found

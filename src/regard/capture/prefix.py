@@ -1,13 +1,13 @@
-"""Many runs of one batch that differ from some layer on: what lies below is computed once.
+"""Many runs of one batch that differ only from some layer on: what lies below is computed once.
 
-Enters: a module, its inputs, and edits of attention outputs. Leaves: the module's output under each edit, the very
-numbers of a whole run.
+Enters: a module, its inputs, and edits of attention outputs. Leaves: the module's output under each edit, exactly
+the numbers of a full run.
 
 The blocks of the model (the list of modules that own one attention each) are found by the paths of its attention. One
-plain run keeps what each block gives. A run that is edited from block n on gets the blocks below from there; inside
-block n, modules that have run before its attention (norms, projections to q, k and v) and the embeddings are taken from
-the first such run. Models without such a list, and those for which a check on two inputs shows other numbers, run
-whole.
+plain run keeps the output of each block. A run that is edited from block n on takes the blocks below from there; inside
+block n, modules that run before its attention (norms, projections to q, k and v) and the embeddings are taken from
+the first such run. Models without such a list, and those for which a check on two inputs shows different numbers, run
+in full.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from regard.capture.outputs import Edit, Place, Places, outputs
 from regard.capture.tap import Call
 from regard.capture.tiers import Plan
 
-CHECKS = 2  # runs that are compared at every block: the one that keeps, and the first that takes
-_FEW = 2  # rows of the first batch that they are compared on: whether a model is built otherwise shows in any
+CHECKS = 2  # runs that are compared at every block: the one that keeps outputs, and the first that reuses them
+_FEW = 2  # rows of the first batch that they are compared on: a model built differently shows in any row
 Run = Callable[[Mapping[str, Any]], Any]
 Layers = Collection[tuple[str, int]]  # (kind, layer)
 
 
 def blocks_of(model: torch.nn.Module, places: Places) -> list[torch.nn.Module]:
-    """The modules that own one layer of attention each, in order; empty where the model is built otherwise."""
+    """The modules that own one layer of attention each, in order; empty if the model is built differently."""
     kinds = {place.kind for some in places.values() for place in some}
     if len(kinds) != 1 or any(len(some) != 1 for some in places.values()):
         return []  # several kinds of attention, or modules that serve several layers
@@ -46,7 +46,7 @@ def blocks_of(model: torch.nn.Module, places: Places) -> list[torch.nn.Module]:
 
 
 class Shared:
-    """How runs of a model share what lies below; one for all batches of a model.
+    """How runs of a model share their lower blocks; one object for all batches of a model.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class Shared:
     run
         Runs it on some inputs, without gradients.
     share
-        False makes every run a whole one.
+        False makes every run a full one.
     """
 
     def __init__(self, model: torch.nn.Module, plan: Plan, places: Places, run: Run, *, share: bool = True) -> None:
         self.model, self.plan, self.places, self.run = model, plan, places, run
         self.blocks = blocks_of(model, places) if share else []
-        self._checked: set[int] = set()  # blocks from which on numbers were compared with whole runs'
+        self._checked: set[int] = set()  # blocks whose runs were compared with full runs
 
     @property
     def sharing(self) -> bool:
@@ -72,7 +72,7 @@ class Shared:
         return Runs(self, inputs)
 
     def shares_from(self, level: int, inputs: Mapping[str, Any]) -> bool:
-        """Whether runs from a block on give the very numbers of whole ones; looked at once."""
+        """Whether runs from a block on give exactly the numbers of full ones; checked once."""
         if self.sharing and level not in self._checked:
             self._checked.add(level)
             if not self._agrees(level, self.batch({name: value[:_FEW] for name, value in inputs.items()})):
@@ -80,11 +80,11 @@ class Shared:
         return self.sharing
 
     def _agrees(self, level: int, runs: Runs) -> bool:
-        """The same from a block on as in a whole run, with an edit of its attention."""
+        """Whether a run from a block on equals a full run, with an edit of its attention."""
         kind = next(iter(self.places.values()))[0].kind
         with alone(self.model), outputs(self.model, self.plan, self.places, _half, [(kind, level)]):
             whole = self.run(runs.inputs)
-            return all(_same(runs.taken(level), whole) for _ in range(CHECKS))
+            return all(_same(runs.run_from(level), whole) for _ in range(CHECKS))
 
 
 class Runs:
@@ -92,7 +92,7 @@ class Runs:
 
     def __init__(self, shared: Shared, inputs: Mapping[str, Any]) -> None:
         self.shared, self.inputs = shared, inputs
-        self._given: list[Any] = [None] * len(shared.blocks)  # what each block gives
+        self._given: list[Any] = [None] * len(shared.blocks)  # the output of each block
         self._level: int | None = None  # the block whose first modules are kept
         self._first: dict[torch.nn.Module, Any] = {}
         with alone(shared.model), ExitStack() as stack:
@@ -100,18 +100,18 @@ class Runs:
                 stack.callback(block.register_forward_hook(self._keeper(number)).remove)
             self.plain = self._whole()
 
-    def edited(self, edit: Edit, layers: Layers) -> Any:
+    def run_edited(self, edit: Edit, layers: Layers) -> Any:
         """The model's output with an edit of the attention outputs of some layers."""
         shared, level = self.shared, min(layer for _, layer in layers)
         sharing = shared.shares_from(level, self.inputs)
         with alone(shared.model), outputs(shared.model, shared.plan, shared.places, edit, layers):
-            return self.taken(level) if sharing else self._whole()
+            return self.run_from(level) if sharing else self._whole()
 
     def _whole(self) -> Any:
         return self.shared.run(self.inputs)
 
-    def taken(self, level: int) -> Any:
-        """The output of a run from a block on; the first such run keeps what the next ones take."""
+    def run_from(self, level: int) -> Any:
+        """The output of a run from a block on; the first such run keeps what the next ones reuse."""
         below = dict(zip(self.shared.blocks[:level], self._given, strict=False))
         if self._level == level:
             with _answering({**below, **self._first}):
@@ -132,12 +132,12 @@ class Runs:
 
 
 def _half(_place: Place, out: torch.Tensor, _call: Call | None) -> torch.Tensor:
-    """An edit after which all that made the attention still shows."""
+    """An edit that keeps every difference in the attention visible."""
     return out / 2
 
 
 class _Early:
-    """Notes what the modules without parts give that run once, before the attention of a block does."""
+    """Records the outputs of leaf modules that run once, before the attention of a block."""
 
     def __init__(self, model: torch.nn.Module, blocks: Sequence[torch.nn.Module], level: int) -> None:
         others = {id(part) for number, block in enumerate(blocks) if number != level for part in block.modules()}
@@ -156,7 +156,7 @@ class _Early:
         self.calls.setdefault(module, []).append(output)
 
     def reached(self, _place: Place, _out: torch.Tensor, _call: Call | None) -> None:
-        """The attention of the block is about to give its output."""
+        """Called when the attention of the block is about to return its output."""
         self.before = self.before or set(self.calls)
 
     def found(self) -> dict[torch.nn.Module, Any]:
@@ -165,7 +165,7 @@ class _Early:
 
 @contextmanager
 def _answering(answers: Mapping[torch.nn.Module, Any]) -> Iterator[None]:
-    """Let modules answer from memory; their own forward is back when the block ends."""
+    """Let modules return recorded outputs; their own forward is restored when the block ends."""
     with ExitStack() as stack:
         for module, answer in answers.items():
             before = vars(module).get("forward")
@@ -189,7 +189,7 @@ def _restore(module: torch.nn.Module, forward: Any) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two outputs hold the very same tensors."""
+    """Whether two outputs hold exactly the same tensors."""
     if isinstance(one, torch.Tensor):
         return isinstance(other, torch.Tensor) and torch.equal(one, other)
     if isinstance(one, Mapping):

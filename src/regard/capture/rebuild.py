@@ -1,6 +1,6 @@
 """Attention of a whole batch, rebuilt on the model's device while it runs.
 
-Enters: an operation. Leaves: its maps, and what a value adds to the output through each head.
+Enters: an operation. Leaves: its maps, and the length of what a value adds to the output through each head.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def attention_of(operation: Operation) -> torch.Tensor:
     if operation.maps is not None:
         return operation.maps.float()
     assert operation.q is not None and operation.k is not None
-    keys = repeated(operation.k, operation.heads).float()
+    keys = repeat_heads(operation.k, operation.heads).float()
     scores = (operation.q.float() * operation.scale) @ keys.transpose(-1, -2)  # (B, H, Q, d) @ (B, H, d, K)
     if operation.softcap is not None:
         scores = scores.div_(operation.softcap).tanh_().mul_(operation.softcap)
@@ -31,7 +31,7 @@ def attention_of(operation: Operation) -> torch.Tensor:
 
 
 def hidden_of(operation: Operation, like: torch.Tensor) -> torch.Tensor | None:
-    """What is added to scores so that hidden keys vanish, (B, 1, Q, K) or broadcast to it; None where none are."""
+    """What is added to scores so that hidden keys vanish, (B, 1, Q, K) or broadcast to it; None if none are hidden."""
     mask = operation.mask
     if mask is not None:
         if mask.dtype != torch.bool:
@@ -58,8 +58,8 @@ def visible_keys(operation: Operation) -> torch.Tensor:
     return torch.ones_like(like, dtype=torch.bool) if hidden is None else hidden == 0
 
 
-def repeated(vectors: torch.Tensor, heads: int) -> torch.Tensor:
-    """(B, H, K, d) vectors of the heads that share them."""
+def repeat_heads(vectors: torch.Tensor, heads: int) -> torch.Tensor:
+    """(B, H, K, d) vectors, repeated for the heads that share them."""
     groups = vectors.shape[1]
     return vectors if groups == heads else vectors.repeat_interleave(heads // groups, dim=1)
 
@@ -70,12 +70,12 @@ def value_norms(operation: Operation, projection: torch.nn.Module) -> torch.Tens
     width = operation.v.shape[-1]
     weight = output_weight(projection).reshape(operation.heads, width, -1)  # (H, e, d_model)
     gram = weight @ weight.transpose(1, 2)  # (H, e, e)
-    values = repeated(operation.v, operation.heads).float()
+    values = repeat_heads(operation.v, operation.heads).float()
     squares = torch.einsum("bhke,bhke->bhk", values @ gram, values)
     return squares.clamp(min=0).sqrt()
 
 
 def output_weight(projection: torch.nn.Module) -> torch.Tensor:
-    """(inputs, outputs) weight of an output projection, Linear or GPT-2's transposed one."""
+    """(inputs, outputs) weight of an output projection, a Linear or GPT-2's transposed one."""
     weight: torch.Tensor = projection.weight.detach().float()  # type: ignore[operator]
     return weight if type(projection).__name__ == "Conv1D" else weight.T

@@ -1,4 +1,4 @@
-"""From operations of a batch to the sites of each example: padding cut away, masks and biases in shortest form.
+"""From operations of a batch to the sites of each example: padding removed, masks and biases in their shortest form.
 
 Enters: operations, and a `Book` of the examples' tokens. Leaves: Traces.
 """
@@ -58,7 +58,7 @@ class Recorder:
                 f"{uneven.path or 'the model'} reads the {self.book.batch} examples of the batch as one sequence; "
                 "trace them one at a time"
             )
-        if uneven is not None:  # images packed into one sequence, or features without a batch dimension
+        if uneven is not None:  # images packed into one sequence, or features without a batch axis
             self.book = Book([{}], {})
         named = self._name(operations)
         for item in named:
@@ -89,7 +89,10 @@ class Recorder:
         operation = item.operation
         query = self._side(item, example, operation.queries, "query", sides)
         key = self._side(item, example, operation.keys, "key", sides)
-        rows, columns = self._kept(query, example, operation.queries), self._kept(key, example, operation.keys)
+        rows, columns = (
+            self._real_positions(query, example, operation.queries),
+            self._real_positions(key, example, operation.keys),
+        )
         common: dict[str, Any] = {
             "kind": item.kind,
             "layer": item.layer,
@@ -125,7 +128,7 @@ class Recorder:
         )
 
     def _side(self, item: NamedOperation, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
-        """The side whose positions these are; positions of no side get one of their own."""
+        """The side whose positions these are; positions of no side get a new one."""
         keep = self.book.keep
         if {"encoder", "decoder"} <= set(keep):
             wanted = "encoder" if item.kind == "encoder" or (item.kind == "cross" and role == "key") else "decoder"
@@ -137,8 +140,8 @@ class Recorder:
                 sides.setdefault("image", self._image_side(example, length - grid))
                 if len(sides["image"]) == length:
                     return "image"
-        for name, kept in keep.items():
-            if kept.shape[1] == length and not (name in ("encoder", "decoder") and len(keep) > 1):
+        for name, mask in keep.items():
+            if mask.shape[1] == length and not (name in ("encoder", "decoder") and len(keep) > 1):
                 return name
         name = f"{length} positions"
         sides.setdefault(name, Side(name, tuple(Token(str(i)) for i in range(length))))
@@ -156,7 +159,7 @@ class Recorder:
         image = self.book.image[example] if self.book.image else None
         return Side("image", tokens, (Segment("image", 0, len(tokens)),), image)
 
-    def _kept(self, side: str, example: int, length: int) -> Array | None:
+    def _real_positions(self, side: str, example: int, length: int) -> Array | None:
         """Indices of real positions, or None where all are."""
         keep = self.book.keep.get(side)
         if keep is None or keep[example].all():
@@ -166,7 +169,7 @@ class Recorder:
     def _mask(
         self, operation: Operation, row: int, query: str, key: str, rows: Array | None, columns: Array | None
     ) -> tuple[Mask, Array | None]:
-        """The mask of one example, and what a mask adds to scores beyond hiding keys."""
+        """The mask of one example, and what it adds to scores besides hiding keys."""
         if operation.mask is None:
             left = operation.window - 1 if operation.window else None
             return (Mask(left, 0) if operation.causal else Mask()), None
@@ -204,7 +207,7 @@ class Recorder:
         return self._biases[place]
 
     def _gram(self, operation: Operation) -> tuple[Array | None, str]:
-        """(H, e, e) products W_O^h W_O^hᵀ of the output projection, or why they cannot be had."""
+        """(H, e, e) products W_O^h W_O^hᵀ of the output projection, or why they are not available."""
         projection = self.projections.get(operation.path, "no output projection reads this attention directly")
         if isinstance(projection, str):
             return None, projection
@@ -216,7 +219,7 @@ class Recorder:
             if weight.shape[0] == inputs and type(projection).__name__ == "Conv1D":
                 weight = weight.T
             if weight.shape[1] != inputs or not weight.is_floating_point():
-                return None, "the output projection has another width, or quantised weights"
+                return None, "the output projection has a different width, or quantised weights"
             per_head = weight.float().T.reshape(operation.heads, width, -1)  # (H, e, d_model)
             self._grams[operation.path] = as_numpy(per_head @ per_head.transpose(1, 2))
         return self._grams[operation.path], ""
@@ -237,7 +240,7 @@ def _relative(bias: Array) -> Array:
 
 
 def _parts(operation: Operation, row: int, rows: Array | None, columns: Array | None) -> dict[str, Any]:
-    """Names and vectors of what q and k are sums of, where that is known."""
+    """Names and vectors of the parts that q and k are sums of, if known."""
     if operation.parts is None:
         return {}
     names, q, k = operation.parts
@@ -247,7 +250,7 @@ def _parts(operation: Operation, row: int, rows: Array | None, columns: Array | 
 
 
 def _lse(operation: Operation, row: int, rows: Array | None) -> Array | None:
-    """(H, Q) log-sum-exps where the kernel gave them in this layout."""
+    """(H, Q) log-sum-exps, if the kernel returned them in this layout."""
     lse = operation.lse
     if lse is None or tuple(lse.shape) != (operation.batch, operation.heads, operation.queries):
         return None

@@ -1,6 +1,6 @@
-"""Attention handed over layer by layer while the model runs; nothing is kept.
+"""Attention passed on layer by layer while the model runs; nothing is kept.
 
-Enters: a module, its inputs, and who takes each layer. Leaves: nothing but what the taker keeps.
+Enters: a module, its inputs, and a function that takes each layer. Leaves: only what that function keeps.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import torch
 
 from regard.capture.naming import NamedOperation, Namer
 from regard.capture.operation import from_call
-from regard.capture.rebuild import attention_of, repeated, value_norms
+from regard.capture.rebuild import attention_of, repeat_heads, value_norms
 from regard.capture.tap import Call, tap
-from regard.capture.tiers import Plan, captured, model_type, undisturbed
+from regard.capture.tiers import Plan, capture_by, model_type, undisturbed
 
 
 @dataclass(eq=False)
@@ -42,7 +42,7 @@ class Layer:
         return attention_of(self.named.operation)
 
     def norms(self) -> torch.Tensor | None:
-        """(B, H, K) lengths ||f(x_j)||; None where the family gives no way to them."""
+        """(B, H, K) lengths ||f(x_j)||; None if they cannot be computed for this family."""
         if isinstance(self.projection, str) or self.named.operation.v is None:
             return None
         return value_norms(self.named.operation, self.projection)
@@ -51,7 +51,7 @@ class Layer:
         """(B, H, K, e) value vectors, repeated for heads that share them."""
         values = self.named.operation.v
         assert values is not None
-        return repeated(values, self.heads).float()
+        return repeat_heads(values, self.heads).float()
 
     @property
     def causal(self) -> bool:
@@ -62,7 +62,7 @@ Taker = Callable[[Layer], None]
 
 
 class _Passer:
-    """A consumer that names each call of one model and hands it on."""
+    """A consumer that names each call of one model and passes it on."""
 
     def __init__(self, model: torch.nn.Module, plan: Plan, namer: Namer, take: Taker) -> None:
         self.paths = {id(module): path for path, module in model.named_modules()}
@@ -79,13 +79,13 @@ class _Passer:
 
 
 def stream(model: torch.nn.Module, inputs: Mapping[str, Any], plan: Plan, sides: set[str], take: Taker) -> Any:
-    """Run a model, handing each layer's attention to `take` as it is computed; returns the model's output."""
+    """Run a model, passing each layer's attention to `take` as it is computed; returns the model's output."""
     namer = Namer(sides)
     with undisturbed(model):
         if plan.tier == "tap":
             with tap(_Passer(model, plan, namer, take)):
                 return model(**inputs)
-        for operation in captured(model, inputs, plan.tier):
+        for operation in capture_by(model, inputs, plan.tier):
             named = namer.name(operation)
             if named is not None:
                 take(Layer(named, projection_of(plan, operation.path)))

@@ -26,12 +26,12 @@ REGISTERED = "regard_tap"
 _KERNELS = ("_scaled_dot_product_flash", "_scaled_dot_product_efficient", "_scaled_dot_product_cudnn")
 
 
-clock = itertools.count().__next__  # orders what the tap and the watch see of one run
+clock = itertools.count().__next__  # orders what the tap and the watch see in one run
 
 
 @dataclass(eq=False)
 class Call:
-    """One attention operation as it ran, for a whole batch.
+    """One attention operation of a whole batch, as it ran.
 
     q (B, H, Q, d), k (B, G, K, d), v (B, G, K, e), out (B, Q, H, e); mask as the model passed it. `uniform` are the
     rows and heads whose attention an ablation has made uniform.
@@ -110,26 +110,26 @@ def _get_interface(self: AttentionInterface, name: str, default: Callable[..., A
     function: Callable[..., Any] = _original(self, name, default)
     if _open.get() is None:
         return function
-    # A module asks once in each run: further calls are its windows, packed images or differential attention.
+    # A module asks once per run: further calls are its windows, packed images or differential attention.
     parts = itertools.count()
 
     def watched(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-        return _watched(function, function is default, next(parts), module, *args, **kwargs)
+        return _call_and_show(function, function is default, next(parts), module, *args, **kwargs)
 
     return watched
 
 
 def _registered(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-    """What a model calls when its attention is set to our registered name: its file's own eager function."""
+    """What a model calls when its attention is set to our registered name: the eager function of its own file."""
     eager = sys.modules[type(module).__module__].eager_attention_forward
     state, frame = _open.get(), sys._getframe(1)
     if state is not None:  # two calls from one frame belong to one run of the module
         state.part = state.part + 1 if frame is state.frame else 0
         state.frame = frame
-    return _watched(eager, True, state.part if state else 0, module, *args, **kwargs)
+    return _call_and_show(eager, True, state.part if state else 0, module, *args, **kwargs)
 
 
-def _watched(
+def _call_and_show(
     function: Callable[..., Any],
     eager: bool,
     part: int,

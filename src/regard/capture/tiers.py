@@ -1,4 +1,4 @@
-"""Which way a model is captured, decided once per model by watching it run.
+"""How a model is captured, decided once per model by watching it run.
 
 1. tap: the attention interface; q, k, v exact, the model's own kernel runs (1b, registered name: the same with the
    model's eager function, where the tap's entry point is not there).
@@ -30,10 +30,10 @@ from regard.errors import UserError
 
 TIERS = {
     "tap": "attention interface: q, k and v, the model's own kernel",
-    "registered": "attention interface by a registered name: q, k and v, eager kernel",
+    "registered": "attention interface under a registered name: q, k and v, eager kernel",
     "maps": "the model's own eager attention maps",
     "watch": "torch operations: q, k and v of fused kernels, maps of plain softmax",
-    "both": "attention interface, and torch operations for the parts of the model outside it",
+    "both": "attention interface, plus torch operations for the parts of the model outside it",
 }
 _MAP_FIELDS = {
     "attentions": None,
@@ -49,7 +49,7 @@ Run = Callable[..., Any]
 class Plan:
     """How a model is captured, and the output projection that reads each attention (or why none is known).
 
-    `missed` are the paths of attention that ran but is no map of positions (blocks, windows in blocks, pooling).
+    `missed` are the paths of attention that ran but is not a map of positions (blocks, windows in blocks, pooling).
     """
 
     tier: str
@@ -63,17 +63,17 @@ class _Keeper:
     def __init__(self, model: torch.nn.Module) -> None:
         self.paths = {id(module): path for path, module in model.named_modules()}
         self.family = model_type(model)
-        self.kept = Keeper()
+        self.store = Keeper()
 
     def wants(self, module: torch.nn.Module) -> bool:
         return id(module) in self.paths
 
     def after(self, call: Call) -> None:
-        self.kept.add(from_call(call, self.paths[id(call.module)], self.family))
+        self.store.add(from_call(call, self.paths[id(call.module)], self.family))
 
 
 class _Surveyor(_Keeper):
-    """A keeper that also has the latest output, until the projection that reads it is found."""
+    """A keeper that also holds the latest output, until the projection that reads it is found."""
 
     latest: tuple[str, torch.Tensor] | None = None
 
@@ -87,11 +87,11 @@ def capture(model: torch.nn.Module, inputs: Mapping[str, Any], plan: Plan | None
     with undisturbed(model):
         if plan is None:
             return _survey(model, inputs)
-        return captured(model, inputs, plan.tier), plan
+        return capture_by(model, inputs, plan.tier), plan
 
 
-def captured(model: torch.nn.Module, inputs: Mapping[str, Any], tier: str) -> list[Operation]:
-    """Run the model once, seeing its attention in the given way."""
+def capture_by(model: torch.nn.Module, inputs: Mapping[str, Any], tier: str) -> list[Operation]:
+    """Run the model once, capturing its attention by the given tier."""
     if tier == "maps":
         return _maps(model, inputs)
     keeper = _Keeper(model)
@@ -103,25 +103,25 @@ def captured(model: torch.nn.Module, inputs: Mapping[str, Any], tier: str) -> li
             stack.enter_context(attention_set(model, REGISTERED))
         seen = stack.enter_context(watching(model)).seen if tier in ("watch", "both") else []
         model(**inputs)
-    return _in_order(keeper.kept.operations(), from_watch(seen)[0])
+    return _in_order(keeper.store.operations(), from_watch(seen)[0])
 
 
 def _in_order(*found: list[Operation]) -> list[Operation]:
-    """Operations in the order they ran in."""
+    """Operations in the order they ran."""
     return sorted((operation for some in found for operation in some), key=lambda operation: operation.order)
 
 
 def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Operation], Plan]:
-    """Run with every means of seeing attention, and choose the one that sees all of it most exactly."""
+    """Run with every way of capturing attention, and choose the one that captures all of it most exactly."""
     if isinstance(model, PreTrainedModel) and not interface_works():
-        operations = captured(model, inputs, "registered")
+        operations = capture_by(model, inputs, "registered")
         if operations:
             return operations, Plan("registered")
     keeper = _Surveyor(model)
     watched = watching(model)
     with large_blocks_apart(), tap(keeper), watched as watch, _projections(model, keeper, watch) as projections:
         model(**inputs)
-    tapped, (outside, missed) = keeper.kept.operations(), from_watch(watch.seen)
+    tapped, (outside, missed) = keeper.store.operations(), from_watch(watch.seen)
     if tapped and not watch.seen:
         return tapped, Plan("tap", projections)
     maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) else []
@@ -134,7 +134,7 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         return found, Plan("watch", projections, missed)
     if missed:
         raise UserError(
-            f"{type(model).__name__} attends within blocks or over pooled positions ({missed[0]}), and gives no maps "
+            f"{type(model).__name__} attends within blocks or over pooled positions ({missed[0]}), and returns no maps "
             "from positions to positions that regard could read"
         )
     raise UserError(
@@ -148,7 +148,7 @@ def _layers(operations: list[Operation]) -> int:
 
 
 def _maps(model: torch.nn.Module, inputs: Mapping[str, Any]) -> list[Operation]:
-    """The model's own eager maps, those that are maps by their shape."""
+    """The model's own eager maps: those outputs that are maps by their shape."""
     with attention_set(model, "eager"), _without_recorders(model):
         try:
             outputs = model(**inputs, output_attentions=True, return_dict=True)
@@ -159,9 +159,9 @@ def _maps(model: torch.nn.Module, inputs: Mapping[str, Any]) -> list[Operation]:
     for name, kind in _MAP_FIELDS.items():
         for number, maps in enumerate(_flat(outputs.get(name) if hasattr(outputs, "get") else None)):
             if model_type(model) in BANDED and name.removeprefix("encoder_") == "attentions":
-                maps = _unbanded(maps, _window(model, number))
+                maps = _unband(maps, _window(model, number))
             least, most = (float(edge) for edge in torch.aminmax(maps))
-            outside = least < 0 or most > 1.001  # NaN is neither: maps that are broken are maps
+            outside = least < 0 or most > 1.001  # NaN is neither: broken maps are still maps
             if maps.ndim == 4 and maps.shape[0] % batch == 0 and not outside:
                 found.append(Operation(f"{name}.{number}", None, maps=maps, kind=kind))
     return found
@@ -172,11 +172,11 @@ def _window(model: torch.nn.Module, layer: int) -> int:
     return int(window if isinstance(window, int) else window[layer])
 
 
-def _unbanded(bands: torch.Tensor, window: int) -> torch.Tensor:
+def _unband(bands: torch.Tensor, window: int) -> torch.Tensor:
     """(B, H, Q, window + 1) weights of the keys around each query as (B, H, Q, Q) maps."""
     queries, width = bands.shape[-2:]
     if width != window + 1:  # the weights of global tokens come first, and do not say which tokens they are
-        raise UserError("attention to global tokens cannot be read as maps; trace without global_attention_mask")
+        raise UserError("attention to global tokens cannot be read as a map; trace without global_attention_mask")
     keys = torch.arange(queries, device=bands.device)[:, None] + torch.arange(width, device=bands.device)
     wide = bands.new_zeros(*bands.shape[:3], queries + width - 1)  # half a window before the first key, half after
     wide.scatter_(-1, keys.expand_as(bands), bands)
@@ -185,7 +185,7 @@ def _unbanded(bands: torch.Tensor, window: int) -> torch.Tensor:
 
 @contextmanager
 def _without_recorders(model: torch.nn.Module) -> Iterator[None]:
-    """Take away the hooks that transformers puts on a model, and leaves there, when first asked for attentions."""
+    """Remove the hooks that transformers puts on a model, and leaves there, when first asked for attentions."""
     flag = "_output_capturing_hooks_installed"
     before = [(module, set(module._forward_hooks), flag in vars(module)) for module in model.modules()]
     try:
@@ -210,7 +210,7 @@ def _flat(value: Any) -> Iterator[torch.Tensor]:
 def _projections(model: torch.nn.Module, keeper: _Surveyor, watch: Watch) -> Iterator[dict[str, torch.nn.Module | str]]:
     """Find, for each attention, the linear module whose input is the attention output itself.
 
-    Families that gate or normalise in between have none: there the norms are not available rather than guessed.
+    Families that gate or normalise in between have none: their norms are reported as unavailable rather than guessed.
     """
     found: dict[str, torch.nn.Module | str] = {}
 
@@ -237,7 +237,7 @@ def _projections(model: torch.nn.Module, keeper: _Surveyor, watch: Watch) -> Ite
 
 @contextmanager
 def attention_set(model: torch.nn.Module, name: str) -> Iterator[None]:
-    """Run a model's attention under another implementation; every config is put back as it was."""
+    """Run a model's attention under another implementation; every config is restored afterwards."""
     before = [(config, config._attn_implementation_internal) for config in configs_of(model)]
     try:
         for config, _ in before:
@@ -250,7 +250,7 @@ def attention_set(model: torch.nn.Module, name: str) -> Iterator[None]:
 
 @contextmanager
 def undisturbed(model: torch.nn.Module) -> Iterator[None]:
-    """A run without gradients, dropout or other threads; training flags come back as they were."""
+    """A run without gradients, dropout or other threads; training flags are restored afterwards."""
     with alone(model, running=True):
         training = [module for module in model.modules() if module.training]
         try:
@@ -274,12 +274,12 @@ def interface_works() -> bool:
     small: dict[str, Any] = {"vocab_size": 8, "max_position_embeddings": 8}
     bert = BertConfig(hidden_size=4, num_hidden_layers=1, num_attention_heads=2, intermediate_size=4, **small)
     gpt2 = GPT2Config(n_embd=4, n_layer=1, n_head=2, vocab_size=8, n_positions=8, bos_token_id=0, eos_token_id=0)
-    with torch.random.fork_rng(devices=[]):  # building models must not move the caller's random state
+    with torch.random.fork_rng(devices=[]):  # building models must not change the caller's random state
         models: list[torch.nn.Module] = [BertModel(bert).eval(), GPT2Model(gpt2).eval()]
     for model in models:
         keeper = _Keeper(model)
         with torch.no_grad(), tap(keeper):
             model(input_ids=torch.tensor([[1, 2, 3]]))
-        if len(keeper.kept) != 1:
+        if len(keeper.store) != 1:
             return False
     return True

@@ -1,6 +1,6 @@
 """What the mask of an operation lets each query see, for a whole batch.
 
-Enters: an operation. Leaves: booleans, padding included as hidden where the mask hides it.
+Enters: an operation. Leaves: booleans; padding counts as hidden where the mask hides it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from regard.trace.mask import Mask
 
 
 def visible_of(operation: Operation) -> Array:
-    """(B, Q, K) booleans; heads with masks of their own are seen as their union."""
+    """(B, Q, K) booleans; where heads have their own masks, the union of these."""
     shape = (operation.batch, operation.queries, operation.keys)
     if operation.maps is not None:
         return np.asarray(as_numpy(operation.maps).max(axis=1) > 0)

@@ -26,7 +26,7 @@ _ATTENTION = re.compile(r"attn|attention|selfatt|mha", re.IGNORECASE)
 class Seen:
     """A fused attention call (q, k, v given) or the result of a softmax (maps given), inside module `path`.
 
-    `lengths` are the numbers of positions of the tensors that went into the module; `run` tells runs of it apart.
+    `lengths` are the numbers of positions of the tensors that entered the module; `run` distinguishes its runs.
     """
 
     path: str
@@ -56,7 +56,7 @@ class _Frame:
 
     @property
     def attends(self) -> bool:
-        """Whether it is attention by its name or class, and has projections to make queries and keys with."""
+        """Whether it is attention by its name or class, and has projections that make queries and keys."""
         named = _ATTENTION.search(self.path.rpartition(".")[2]) or _ATTENTION.search(type(self.module).__name__)
         weights = (getattr(child, "weight", None) for child in self.module.modules())
         return bool(named) and any(isinstance(weight, torch.Tensor) and weight.ndim > 1 for weight in weights)
@@ -69,7 +69,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.seen: list[Seen] = []
         self.stack = [_Frame("", model)]
-        self.thread = threading.get_ident()  # hooks also see runs that other threads make of the module
+        self.thread = threading.get_ident()  # hooks also see runs of the module in other threads
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -110,7 +110,7 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextmanager
 def watching(model: torch.nn.Module) -> Iterator[Watch]:
-    """Watch a model run in this thread; its hooks are taken away afterwards."""
+    """Watch a model run in this thread; its hooks are removed afterwards."""
     watch = Watch(model)
     with ExitStack() as stack:
         for path, module in model.named_modules():
@@ -120,14 +120,14 @@ def watching(model: torch.nn.Module) -> Iterator[Watch]:
         yield watch
 
 
-_slow: list[bool] = []  # who has the fast path switched off, first what it was before
+_slow: list[bool] = []  # one entry per user of the slow path; the first is the setting to restore
 
 
 @contextmanager
 def _slow_path() -> Iterator[None]:
-    """No fast path of nn.MultiheadAttention, whose one fused operation shows neither q nor softmax.
+    """Switch off the fast path of nn.MultiheadAttention, whose one fused operation shows neither q nor softmax.
 
-    The switch is one for all threads: the last to end puts it back.
+    The switch is shared by all threads: the last to finish restores it.
     """
     mha = torch.backends.mha
     with shared:

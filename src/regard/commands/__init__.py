@@ -1,1 +1,1 @@
-"""The commands of `regard`, one module a topic; `regard.cli` puts them together."""
+"""The commands of `regard`, one module per topic; `regard.cli` puts them together."""

@@ -1,6 +1,6 @@
 """`regard ablate`: what some heads are worth on one text.
 
-Enters: a text, heads, a model's name. Leaves: a table of what the model says with them and without.
+Enters: a text, heads, a model's name. Leaves: a table of the model's predictions with and without them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from regard.commands.shared import (
     Text,
     Truncate,
     err,
-    expanded,
+    expand_options,
     out,
-    typed,
+    read_text,
     working,
 )
 from regard.errors import UserError
@@ -33,31 +33,33 @@ Mode = Annotated[
     list[str] | None,
     typer.Option(
         "--mode",
-        help="zero (no output), uniform (attention 1/L) or mean (mean output); may be repeated.",
-        show_default="all that are possible",
+        help="zero (no output), uniform (attention 1/L) or mean (mean output); can be repeated.",
+        show_default="all possible ones",
     ),
 ]
 Position = Annotated[
     int | None,
-    typer.Option(help="Token to predict (masked models) or to go on from (causal ones), from 0.", show_default=False),
+    typer.Option(
+        help="Token to predict (masked models) or to continue from (causal models), from 0.", show_default=False
+    ),
 ]
 Reference = Annotated[
     str | None,
     typer.Option(
-        help="File of texts over which mean outputs are taken, for mode mean.",
+        help="File of texts for the mean outputs of mode mean.",
         show_default=NAME,
         metavar="FILE",
     ),
 ]
 
 _MEANING = {
-    "zero": "what the heads add is taken away",
-    "uniform": "they add the average of all keys that may be seen: their choice of keys is taken away",
-    "mean": "they add the same everywhere, their mean over {reference}: all but a constant is taken away",
+    "zero": "the heads add nothing",
+    "uniform": "they add the average over all visible keys: their choice of keys is removed",
+    "mean": "they add the same everywhere, their mean over {reference}: all but a constant is removed",
 }
 
 
-@expanded
+@expand_options
 def ablate(
     text: Text = None,
     pair: Pair = None,
@@ -66,30 +68,30 @@ def ablate(
     mode: Mode = None,
     position: Position = None,
     reference: Reference = None,
-    limit: Annotated[int, typer.Option(help="Texts of the reference to read.", min=1)] = 200,
-    count: Annotated[int, typer.Option("--count", "-n", help="Predictions of each run to list.", min=1)] = 5,
+    limit: Annotated[int, typer.Option(help="Texts to read from the reference.", min=1)] = 200,
+    count: Annotated[int, typer.Option("--count", "-n", help="Predictions to list per run.", min=1)] = 5,
     target: Target = None,
     truncate: Truncate = False,
     model: ModelName = None,
     loading: Loading,
     as_json: Json = False,
 ) -> None:
-    """Switch heads off and show what the model says about a text before and after."""
+    """Switch heads off and show the model's predictions on a text before and after."""
     from regard.ablation.effects import effect
 
     if text is None:
         raise UserError('there is no text; pass one in quotes: regard ablate "The cat sat." --heads 5.4')
     if not heads:
-        raise UserError("name the heads to switch off: --heads 5.4 '2.*' (layer.head, or all of a layer)")
+        raise UserError("name the heads to switch off: --heads 5.4 '2.*' (layer.head, or a whole layer)")
     loaded = loading.load(model)
     means = None
     if reference is not None and (not mode or "mean" in mode):
-        with working("taking mean outputs over the reference"):
+        with working("computing mean outputs over the reference"):
             means = loaded.head_means(*examples_of(reference, limit))
     with working("running the model with and without the heads"):
         found = effect(
             loaded,
-            typed(text) or "",
+            read_text(text) or "",
             pair,
             heads=heads,
             modes=mode,

@@ -1,4 +1,4 @@
-"""`regard doctor`: what a bug report should say: versions, devices, models, browser, and whether capture works.
+"""`regard doctor`: what a bug report needs: versions, devices, models, browser, and whether capture works.
 
 Enters: nothing. Leaves: a table, or JSON.
 """
@@ -33,9 +33,9 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
 
 
 def doctor(as_json: Json = False) -> None:
-    """Say what is installed and whether it works, for a bug report; texts and paths of yours are not in it."""
+    """Show what is installed and whether it works, for a bug report; it contains none of your texts or paths."""
     with working("looking"):
-        found = examined()
+        found = examine()
     if as_json:
         out.print_json(json.dumps(found))
         return
@@ -43,12 +43,12 @@ def doctor(as_json: Json = False) -> None:
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     for name, value in found.items():
-        table.add_row(name, _said(value))
+        table.add_row(name, _format(value))
     out.print(table)
 
 
-def examined() -> dict[str, Any]:
-    """Everything a bug report needs, by name."""
+def examine() -> dict[str, Any]:
+    """What a bug report needs, by name."""
     import torch
 
     from regard.capture.tiers import interface_works
@@ -90,7 +90,7 @@ def _default_browser() -> str | None:
         return None
 
 
-def _said(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, dict):
         parts = [
             name if state is True else f"{name} not installed" if state in (False, None) else f"{name} {state}"

@@ -18,7 +18,7 @@ HeadNames = Annotated[
     list[str] | None,
     typer.Option(
         HEADS,
-        help="Heads: 5.4 (layer 5, head 4), '2.*' (all of layer 2), cross:1.3 (a kind first), or a pattern; several.",
+        help="One or more heads: 5.4 (layer 5, head 4), '2.*' (all of layer 2), cross:1.3 (kind first), or a pattern.",
         show_default=False,
     ),
 ]
@@ -35,7 +35,7 @@ def _spread(args: list[str]) -> list[str]:
     from regard.patterns import NAMES
 
     found: list[str] = []
-    open_values = False  # whether what comes next may be one more value of --heads
+    open_values = False  # whether the next argument may be one more value of --heads
     for number, arg in enumerate(args):
         if number and args[number - 1] == HEADS:
             open_values = True
@@ -53,5 +53,5 @@ def examples_of(place: str, limit: int) -> tuple[list[str], list[str | None]]:
 
     found = list(read(Source(place, limit=limit)))
     if not found:
-        raise UserError(f"{place} has no text in it")
+        raise UserError(f"{place} contains no text")
     return [example.text for example in found], [example.pair for example in found]

@@ -1,4 +1,4 @@
-"""`regard models`: what is here, and what else can be named.
+"""`regard models`: the models available locally, and what else can be loaded.
 
 Enters: nothing. Leaves: a table.
 """
@@ -12,7 +12,7 @@ from regard.commands.shared import Json, out
 
 
 def models(as_json: Json = False) -> None:
-    """List the models that are here, and what else can be named."""
+    """List the models available locally, and what else can be loaded."""
     from regard.models.catalogue import known_models
     from regard.printing.tables import models_table
 
@@ -31,7 +31,7 @@ def models(as_json: Json = False) -> None:
         return
     out.print(models_table(rows))
     out.print(
-        "\nAny other model by hub name, folder or .gguf file: encoders, decoders, encoder-decoders, vision.\n"
-        "Which families are checked, and how exactly: docs/reference/models.md",
+        "\nLoad any other model by hub name, folder or .gguf file: encoders, decoders, encoder-decoders, vision.\n"
+        "Families that are tested, and how exactly: docs/reference/models.md",
         style="dim",
     )

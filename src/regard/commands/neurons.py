@@ -1,4 +1,4 @@
-"""`regard neurons`: which neurons of a head make what it does.
+"""`regard neurons`: which neurons of a head produce its pattern.
 
 Enters: texts, a head. Leaves: each neuron's share in the scores, with intervals over texts.
 """
@@ -11,28 +11,30 @@ from typing import Annotated
 
 import typer
 
-from regard.commands.shared import Json, Loading, ModelName, expanded, out, working
+from regard.commands.shared import Json, Loading, ModelName, expand_options, out, working
 from regard.errors import UserError
 
 
-@expanded
+@expand_options
 def neurons(
     texts: Annotated[list[str] | None, typer.Argument(help="Texts, each in quotes.", show_default=False)] = None,
     *,
     layer: Annotated[int, typer.Option(help="The head's layer, from 0.", min=0)],
     head: Annotated[int, typer.Option(help="The head, from 0.", min=0)],
     pattern: Annotated[
-        str | None, typer.Option(help='As "previous token" or "[SEP]".', show_default="what the head does most")
+        str | None, typer.Option(help='Such as "previous token" or "[SEP]".', show_default="the head's strongest")
     ] = None,
     kind: Annotated[str | None, typer.Option(help="encoder, decoder or cross.", show_default="the first")] = None,
-    data: Annotated[Path | None, typer.Option(help="A corpus file instead: text, TSV, JSONL, CoNLL-U.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="A corpus file instead of texts: text, TSV, JSONL, CoNLL-U.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="Texts to take from the corpus.", min=1)] = 100,
     count: Annotated[int, typer.Option("--count", "-n", help="Neurons to list.", min=1)] = 8,
     model: ModelName = None,
     loading: Loading,
     as_json: Json = False,
 ) -> None:
-    """Say which neurons of a head make its pattern: how many take part, and what share each has in the scores."""
+    """Show which neurons of a head produce its pattern: how many take part, and each one's share of the scores."""
     from regard.patterns import neurons_of
 
     chosen = _texts(texts, data, limit)
@@ -53,10 +55,10 @@ def _texts(texts: list[str] | None, data: Path | None, limit: int) -> list[str]:
     from regard.corpus.readers.source import Source
 
     if bool(texts) == (data is not None):
-        raise UserError("pass texts in quotes, or a corpus with --data; one of the two")
+        raise UserError("pass either texts in quotes, or a corpus with --data")
     if data is None:
         return texts or []
     found = [example.text for example in read(Source(str(data), limit=limit)) if example.text.strip()]
     if not found:
-        raise UserError(f"{data} has no text in it; name another corpus")
+        raise UserError(f"{data} contains no text; name another corpus")
     return found

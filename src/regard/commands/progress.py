@@ -1,4 +1,4 @@
-"""How far a study is: a bar on a terminal, a line a minute in a log.
+"""Progress of a study: a bar on a terminal, a line per minute in a log.
 
 Enters: what a study reports while it runs. Leaves: progress on standard error.
 """
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from regard.corpus.batches import Tally
     from regard.corpus.readers.source import Source
 
-_COUNTED = 64_000_000  # bytes up to which a corpus is read once beforehand, to know how long the run will take
+_COUNTED = 64_000_000  # bytes; a smaller corpus is counted beforehand, to estimate how long the run will take
 _MEMORY = 600.0  # seconds over which the rate is averaged
 _LINE = 60.0  # seconds between lines where there is no bar
 
 
 @contextmanager
-def telling() -> Iterator[Callable[[str, int | None, int | None], None] | None]:
-    """What is going on, counted where it can be; nothing where standard error is not a terminal."""
+def showing_steps() -> Iterator[Callable[[str, int | None, int | None], None] | None]:
+    """Show the current step, with a count if there is one; nothing if standard error is not a terminal."""
     if not err.is_terminal:
         yield None
         return
@@ -47,14 +47,14 @@ def telling() -> Iterator[Callable[[str, int | None, int | None], None] | None]:
 
 
 class _Rate(ProgressColumn):
-    """Examples a second."""
+    """Examples per second."""
 
     def render(self, task: Task) -> RichText:
         return RichText("" if task.speed is None else f"{task.speed:,.0f} examples/s")
 
 
 class _Lines:
-    """A line a minute, where standard error is a file: how far a study is, how fast it goes and what is left."""
+    """A line per minute, when standard error is a file: how far a study is, how fast it goes and how long is left."""
 
     def __init__(self, source: Source) -> None:
         self.name, self.total = source.name, total_of(source)
@@ -68,15 +68,15 @@ class _Lines:
             return
         rate = (tally.examples - done) / (seconds - since)
         self.last = tally.examples, seconds
-        said = f"{self.name}: {tally.examples:,} examples, {rate:,.1f} a second"
+        line = f"{self.name}: {tally.examples:,} examples, {rate:,.1f} per second"
         if self.total is not None:
-            said += f", {(self.total - tally.examples) / rate / 60:,.0f} min left"
-        err.print(said, markup=False, soft_wrap=True)
+            line += f", {(self.total - tally.examples) / rate / 60:,.0f} min left"
+        err.print(line, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def counting(source: Source) -> Iterator[Callable[[Tally, float], None]]:
-    """A bar with rate and time left; lines where standard error is not a terminal."""
+    """A bar with rate and time left; lines if standard error is not a terminal."""
     if not err.is_terminal:
         yield _Lines(source)
         return
@@ -87,7 +87,7 @@ def counting(source: Source) -> Iterator[Callable[[Tally, float], None]]:
 
 
 def total_of(source: Source) -> int | None:
-    """How many examples there are, where counting them is quick; what cannot be read is said by the run."""
+    """The number of examples, if counting them is quick; the run itself reports what cannot be read."""
     from regard.corpus.readers.reading import read
 
     place = Path(source.place)

@@ -17,7 +17,7 @@ Given = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="Hub name, folder or .gguf file; several times for several.",
+        help="Hub name, folder or .gguf file; repeat for several models.",
         show_default="the built-in all-MiniLM-L6-v2",
     ),
 ]
@@ -27,32 +27,34 @@ def serve(
     model: Given = None,
     port: Annotated[
         int | None,
-        typer.Option(help="Port to listen on; 0 takes any.", min=0, max=65535, show_default="8765, or the next free"),
+        typer.Option(
+            help="Port to listen on; 0 picks any free one.", min=0, max=65535, show_default="8765, or the next free"
+        ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in that have the token.")
+        str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines that have the token.")
     ] = "127.0.0.1",
     no_token: Annotated[
         bool,
-        typer.Option("--no-token", help="Let in everybody who reaches the address, also other users of this machine."),
+        typer.Option(
+            "--no-token", help="Admit everyone who can reach the address, including other users of this machine."
+        ),
     ] = False,
     studies: Annotated[
-        Path | None, typer.Option(help="Folder whose saved studies are listed.", exists=True, file_okay=False)
+        Path | None, typer.Option(help="Folder with saved studies to list.", exists=True, file_okay=False)
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
     allow_download: Annotated[
-        bool, typer.Option("--allow-download", help="Let the page load any model by its name or folder.")
+        bool, typer.Option("--allow-download", help="Let the page load any model by name or folder.")
     ] = False,
     allowed_host: Annotated[
-        list[str] | None, typer.Option("--allowed-host", help="A further name by which the page is reached.")
+        list[str] | None, typer.Option("--allowed-host", help="Another host name under which the page can be reached.")
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the hub; take what is here.")] = False,
-    device: Annotated[str | None, typer.Option(help="Where to run: cpu, cuda, mps.")] = None,
-    log: Annotated[
-        Path | None, typer.Option(help="File for the log (JSON lines).", show_default="standard error")
-    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not contact the hub; use local files only.")] = False,
+    device: Annotated[str | None, typer.Option(help="Device to run on: cpu, cuda, mps.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Log file (JSON lines).", show_default="standard error")] = None,
 ) -> None:
-    """Open the app in the browser: type a sentence, and see what the heads do."""
+    """Open the app in the browser: type a sentence and see what the heads do."""
     from regard.app.log import set_up
     from regard.app.run import serve as run
     from regard.app.settings import AppSettings

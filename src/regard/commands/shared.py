@@ -1,4 +1,4 @@
-"""What the commands share: where they print, options they have in common, loading and tracing with a sign of life.
+"""What the commands share: where they print, common options, loading and tracing with progress.
 
 Enters: what was typed. Leaves: models, traces; progress on standard error.
 """
@@ -32,8 +32,8 @@ ModelName = Annotated[
     str | None,
     typer.Option("--model", "-m", help="Hub name, folder or .gguf file.", show_default="the built-in all-MiniLM-L6-v2"),
 ]
-Truncate = Annotated[bool, typer.Option("--truncate", help="Cut a text that is longer than the model takes.")]
-Target = Annotated[str | None, typer.Option(help="What an encoder-decoder model is made to say.")]
+Truncate = Annotated[bool, typer.Option("--truncate", help="Cut a text that is too long for the model.")]
+Target = Annotated[str | None, typer.Option(help="What the decoder of an encoder-decoder model reads.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 
 
@@ -41,17 +41,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 class Loading:
     """Options that say how a model is loaded."""
 
-    device: Annotated[str | None, typer.Option(help="Where to run: cpu, cuda, mps.")] = None
+    device: Annotated[str | None, typer.Option(help="Device to run on: cpu, cuda, mps.")] = None
     allow_pickle: Annotated[
-        bool, typer.Option("--allow-pickle", help="Read weights that are only there as pickle files.")
+        bool, typer.Option("--allow-pickle", help="Read weights that exist only as pickle files.")
     ] = False
     trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
+        bool, typer.Option("--trust-remote-code", help="Run code from the model's repository.")
     ] = False
-    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the hub; take what is here.")] = False
+    offline: Annotated[bool, typer.Option("--offline", help="Do not contact the hub; use local files only.")] = False
 
     def load(self, model: str | None) -> Model:
-        """The model of this name, loaded under a sign of life."""
+        """The model of this name, loaded while showing progress."""
         with working("loading the model"):
             from regard.models.load import load
 
@@ -60,10 +60,12 @@ class Loading:
 
 @dataclass
 class Tracing:
-    """Options that say what is traced beside the text."""
+    """Options that say what is traced besides the text."""
 
     target: Target = None
-    generate: Annotated[int | None, typer.Option(help="Let a causal model go on for this many tokens.", min=1)] = None
+    generate: Annotated[int | None, typer.Option(help="Let a causal model continue for this many tokens.", min=1)] = (
+        None
+    )
     image: Annotated[Path | None, typer.Option(help="An image, for vision models.")] = None
     truncate: Truncate = False
 
@@ -72,11 +74,11 @@ class Tracing:
         if text is None and self.image is None:
             raise UserError('there is nothing to trace; pass a text in quotes: regard view "The cat sat on the mat."')
         with working("running the model"):
-            return model.trace(typed(text), pair, **vars(self), **options)
+            return model.trace(read_text(text), pair, **vars(self), **options)
 
 
-def expanded(function: Callable[..., None]) -> Callable[..., None]:
-    """A command whose dataclass parameters have become the options they hold."""
+def expand_options(function: Callable[..., None]) -> Callable[..., None]:
+    """A command whose dataclass parameters are replaced by the options they hold."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {
         name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
@@ -87,8 +89,8 @@ def expanded(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def command(**given: Any) -> None:
-        made = {name: group(**{f.name: given.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
-        function(**given, **made)
+        filled = {name: group(**{f.name: given.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
+        function(**given, **filled)
 
     command.__signature__ = signature(function).replace(  # type: ignore[attr-defined]
         parameters=[p.replace(kind=Parameter.KEYWORD_ONLY) for p in parameters]
@@ -104,12 +106,12 @@ def _options(group: type) -> list[Parameter]:
     ]
 
 
-def typed(text: str | None) -> str | None:
-    """The text that was typed, or what comes on standard input for "-"."""
+def read_text(text: str | None) -> str | None:
+    """The text that was typed, or standard input for "-"."""
     return sys.stdin.read() if text == "-" else text
 
 
 def size_of(path: Path) -> str:
-    """How large a file is, for people."""
+    """A file's size, for people."""
     size = path.stat().st_size
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

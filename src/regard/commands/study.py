@@ -1,4 +1,4 @@
-"""The command line of studies: a command for each, made of what the study takes; where the result is, how to go on.
+"""The command line of studies: a command for each, with the options it takes; where the result is, how to resume.
 
 Enters: arguments. Leaves: a folder per corpus; findings on standard output.
 """
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from regard.commands.progress import counting, telling
-from regard.commands.shared import Json, Loading, ModelName, err, expanded, out
+from regard.commands.progress import counting, showing_steps
+from regard.commands.shared import Json, Loading, ModelName, err, expand_options, out
 from regard.errors import UserError
 from regard.studies.registry import STUDIES
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from regard.studies.result import Result
 
 app = typer.Typer(
-    help="Ask a question of a whole corpus: tables, figures and a report, with intervals and controls.",
+    help="Run a study over a whole corpus: tables, figures and a report, with intervals and controls.",
     no_args_is_help=True,
 )
 
@@ -37,7 +37,7 @@ app = typer.Typer(
 
 
 def command_of(study: Registered) -> Callable[..., None]:
-    """The command of a study: it has the options that the study takes, and no others."""
+    """The command of a study: it has exactly the options that the study takes."""
 
     def command(as_json: bool, loading: Loading, **given: Any) -> None:
         models = [loading.load(given.pop(name)) for name in study.models or ("model",)]
@@ -58,16 +58,16 @@ def command_of(study: Registered) -> Callable[..., None]:
     parameters = [*arguments, *options, loading]
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
-    return expanded(command)
+    return expand_options(command)
 
 
-def _parameter(name: str, kind: Any, said: Any, default: Any) -> Parameter:
+def _parameter(name: str, kind: Any, option: Any, default: Any) -> Parameter:
     given = Parameter.empty if default is ... else default
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[kind, said])
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[kind, option])
 
 
 def _option(name: str, one: Offered) -> Parameter:
-    """An option as it is typed: several names one by one, several numbers with commas between them."""
+    """An option as it is typed: names repeated one by one, numbers separated by commas."""
     flag, kind, default = one.flag, one.type, one.default
     if _is_off(one):
         default = False
@@ -82,16 +82,16 @@ def _option(name: str, one: Offered) -> Parameter:
     return _parameter(name, kind, typer.Option(*names, show_default=flag.shown or True, **how), default)
 
 
-def _read(name: str, one: Offered, typed: Any) -> Any:
-    """What was typed as the study takes it; None where its own default holds."""
+def _read(name: str, one: Offered, value: Any) -> Any:
+    """A typed value as the study takes it; None where its own default holds."""
     if _is_off(one):
-        return not typed
+        return not value
     if _several(one) is not int:
-        return typed or None if _several(one) else typed
+        return value or None if _several(one) else value
     try:
-        return [int(part) for part in typed.split(",")]
+        return [int(part) for part in value.split(",")]
     except ValueError:
-        raise UserError(f"{name} are numbers such as 1,4,16,64, not {typed!r}") from None
+        raise UserError(f"{name} must be numbers such as 1,4,16,64, not {value!r}") from None
 
 
 def _is_off(one: Offered) -> bool:
@@ -99,7 +99,7 @@ def _is_off(one: Offered) -> bool:
 
 
 def _several(one: Offered) -> type | None:
-    """What an option takes several of."""
+    """The type of an option that takes several values; None for other options."""
     for kind in (one.type, *get_args(one.type)):
         if getattr(kind, "__origin__", None) is Sequence:
             found: type = get_args(kind)[0]
@@ -115,13 +115,13 @@ for _study in STUDIES.values():
 
 
 def _run(study: Registered, models: list[Any], places: Any, options: Mapping[str, Any], as_json: bool) -> None:
-    """Run a study over each corpus, each in a folder of its own where there are several, and say what it found."""
+    """Run a study over each corpus, in separate folders if there are several, and print what it found."""
     folder = Path(options.get("output", f"regard-{study.name}"))
     corpora = places if study.corpora.several == "each" else [places]
     sources = [study.corpora.read(corpus, options) for corpus in corpora]
     folders = _folders(folder, sources)
     given = {**options, "keep": len(sources) > 1}
-    with explained(folders):
+    with explaining_stops(folders):
         results = [
             _one(study, models, corpus, source, {**given, "output": place})
             for corpus, source, place in zip(corpora, sources, folders, strict=True)
@@ -134,13 +134,13 @@ def _run(study: Registered, models: list[Any], places: Any, options: Mapping[str
 
 
 def _one(study: Registered, models: list[Any], corpus: Any, source: Source, options: dict[str, Any]) -> Result:
-    """Run a study over one corpus with a sign of life: of what it tells, or of the examples it counts."""
-    with telling() if study.tells else counting(source) as report:
+    """Run a study over one corpus while showing progress: its current step, or the examples it has counted."""
+    with showing_steps() if study.reports_steps else counting(source) as report:
         return study.run(*models, corpus, report=report, **options)
 
 
 def _folders(folder: Path, sources: list[Source]) -> list[Path]:
-    """The folder of each corpus: the one asked for, or one inside it for each of several."""
+    """The folder of each corpus: the given one, or one inside it for each of several."""
     if len(sources) == 1:
         return [folder]
     names: list[str] = []
@@ -159,8 +159,8 @@ def _forget(folders: list[Path]) -> None:
 
 
 @contextmanager
-def explained(folders: list[Path]) -> Iterator[None]:
-    """When a run is stopped, say what was kept and how to go on."""
+def explaining_stops(folders: list[Path]) -> Iterator[None]:
+    """When a run is stopped, say what was saved and how to resume."""
     from regard.studies.folder import TERMINATED, checkpoints
 
     try:
@@ -170,15 +170,15 @@ def explained(folders: list[Path]) -> Iterator[None]:
             raise
         if any(checkpoints(folder) for folder in folders):
             arguments = [word for word in sys.argv[1:] if word not in ("--resume", "--restart")]
-            err.print("regard: stopped; what was done is kept. Go on with:", soft_wrap=True)
+            err.print("regard: stopped; progress is saved. Resume with:", soft_wrap=True)
             err.print(f"  {shlex.join(['regard', *arguments, '--resume'])}", markup=False, soft_wrap=True)
         else:
-            err.print("regard: stopped before the first checkpoint; nothing was kept")
+            err.print("regard: stopped before the first checkpoint; nothing was saved")
         raise typer.Exit(TERMINATED if isinstance(stop, SystemExit) else 130) from None
 
 
 def say(results: list[Result], folders: list[Path], as_json: bool) -> None:
-    """Print what was found and where it lies."""
+    """Print what was found and where it is saved."""
     if as_json:
         records = [_record(result, place) for result, place in zip(results, folders, strict=True)]
         out.print_json(json.dumps(records if len(records) > 1 else records[0], ensure_ascii=False, default=str))

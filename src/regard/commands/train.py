@@ -1,4 +1,4 @@
-"""`regard train`: a small Transformer from your own text, or a classifier from a model that is there.
+"""`regard train`: a small Transformer from your own text, or a classifier from an existing model.
 
 Enters: files of text, sentence pairs or labelled examples. Leaves: checkpoints; a folder for a classifier.
 """
@@ -12,22 +12,22 @@ from typing import Annotated
 
 import typer
 
-from regard.commands.shared import Loading, ModelName, err, expanded, out, size_of
+from regard.commands.shared import Loading, ModelName, err, expand_options, out, size_of
 
 app = typer.Typer(help="Train a small Transformer on your own text, or fine-tune a classifier.", no_args_is_help=True)
-Checkpoint = Annotated[Path, typer.Option("--output", "-o", help="The checkpoint.")]
-Epochs = Annotated[int, typer.Option(help="How often the whole data is read.", min=1)]
+Checkpoint = Annotated[Path, typer.Option("--output", "-o", help="Checkpoint to write.")]
+Epochs = Annotated[int, typer.Option(help="Passes over the data.", min=1)]
 Rate = Annotated[float, typer.Option(help="The highest learning rate.")]
 Warmup = Annotated[int, typer.Option(help="Steps until the highest learning rate.", min=0)]
-Vocabulary = Annotated[int, typer.Option(help="Pieces of words.", min=100)]
+Vocabulary = Annotated[int, typer.Option(help="Number of word pieces.", min=100)]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same weights.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on where a stopped run stands.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")]
 Threads = Annotated[int | None, typer.Option(help="Processor cores to use.", min=1)]
 
 
 @dataclass
 class TrainOptions:
-    """Options of training from nothing, with what makes the embedded translator."""
+    """Options for training from scratch; the defaults make the built-in translator."""
 
     output: Checkpoint = Path("translator.safetensors")
     epochs: Epochs = 9
@@ -39,7 +39,7 @@ class TrainOptions:
     threads: Threads = None
 
     def run(self, train: Callable[..., Path], data: Path, then: str) -> None:
-        """Train on a file, and say what can be done with the checkpoint."""
+        """Train on a file, and say how to try the checkpoint."""
         options = vars(self).copy()
         _threads(options.pop("threads"))
         path = train(data, **options, console=err)
@@ -48,7 +48,7 @@ class TrainOptions:
 
 @dataclass
 class TrainingBert(TrainOptions):
-    """The same options, with what suits a small BERT."""
+    """The same options, with defaults for a small BERT."""
 
     output: Checkpoint = Path("bert.safetensors")
     epochs: Epochs = 10
@@ -58,23 +58,23 @@ class TrainingBert(TrainOptions):
 
 
 @app.command("translator")
-@expanded
+@expand_options
 def train_translator_command(
     *,
-    data: Annotated[Path, typer.Option(help="Sentence pairs: source TAB target, one a line.", exists=True)],
+    data: Annotated[Path, typer.Option(help="Sentence pairs, one per line: source TAB target.", exists=True)],
     training: TrainOptions,
 ) -> None:
-    """Train an encoder-decoder on sentence pairs; the defaults make the embedded translator."""
+    """Train an encoder-decoder on sentence pairs; the defaults make the built-in translator."""
     from regard.transformer.translator import train_translator
 
     training.run(train_translator, data, 'regard walk "Hello!"')
 
 
 @app.command("bert")
-@expanded
+@expand_options
 def train_bert_command(
     *,
-    data: Annotated[Path, typer.Option(help="Plain text, a sentence or paragraph a line.", exists=True)],
+    data: Annotated[Path, typer.Option(help="Plain text, one sentence or paragraph per line.", exists=True)],
     training: TrainingBert,
 ) -> None:
     """Train a small BERT on plain text: hidden words, and whether one line follows another."""
@@ -84,29 +84,29 @@ def train_bert_command(
 
 
 @app.command("classifier")
-@expanded
+@expand_options
 def train_classifier_command(
     *,
     data: Annotated[Path, typer.Option(help="Labelled examples: TSV, CSV or JSONL.", exists=True)],
     dev: Annotated[
         Path | None,
-        typer.Option(help="Examples that tell which epoch is best.", exists=True, show_default="a tenth of the data"),
+        typer.Option(help="Examples that decide which epoch is best.", exists=True, show_default="a tenth of the data"),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder.")] = Path("classifier"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write.")] = Path("classifier"),
     model: ModelName = None,
-    text: Annotated[str | None, typer.Option(help="Column of the text.", metavar="COL")] = None,
-    pair: Annotated[str | None, typer.Option(help="Column of the second sentence.", metavar="COL")] = None,
-    label: Annotated[str, typer.Option(help="Column of the label.", metavar="COL")] = "label",
+    text: Annotated[str | None, typer.Option(help="Column with the text.", metavar="COL")] = None,
+    pair: Annotated[str | None, typer.Option(help="Column with the second sentence.", metavar="COL")] = None,
+    label: Annotated[str, typer.Option(help="Column with the label.", metavar="COL")] = "label",
     epochs: Epochs = 3,
     rate: Rate = 1e-4,
     patience: Annotated[int, typer.Option(help="Epochs without a gain after which to stop.", min=1)] = 1,
-    length: Annotated[int, typer.Option(help="Tokens of an input that are read.", min=4)] = 128,
-    limit: Annotated[int | None, typer.Option(help="Only the first N examples.", min=1, metavar="N")] = None,
+    length: Annotated[int, typer.Option(help="Most tokens per input; longer inputs are cut.", min=4)] = 128,
+    limit: Annotated[int | None, typer.Option(help="Use only the first N examples.", min=1, metavar="N")] = None,
     seed: Seed = 0,
     threads: Threads = None,
     loading: Loading,
 ) -> None:
-    """Fine-tune an encoder to tell labels; the folder opens with --model everywhere."""
+    """Fine-tune an encoder to predict labels; every command loads the folder with --model."""
     from regard.ablation.classifier import train_classifier
 
     _threads(threads)

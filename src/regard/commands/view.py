@@ -1,4 +1,4 @@
-"""One text, one model: see it (`view`), keep it (`trace`), say what its heads do (`patterns`).
+"""One text, one model: see it (`view`), save it (`trace`), say what its heads do (`patterns`).
 
 Enters: a text and a model's name. Leaves: a page, a file, tables.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.commands.shared import Json, Loading, ModelName, Pair, Text, Tracing, expanded, out, size_of, working
+from regard.commands.shared import Json, Loading, ModelName, Pair, Text, Tracing, expand_options, out, size_of, working
 from regard.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from regard.trace.trace import Trace
 
 
-@expanded
+@expand_options
 def view(
     text: Text = None,
     pair: Pair = None,
@@ -29,7 +29,7 @@ def view(
     tracing: Tracing,
     loading: Loading,
 ) -> None:
-    """Trace a text and write one HTML page that shows its attention; it opens without a network."""
+    """Trace a text and write one HTML page that shows its attention and works offline."""
     from regard.views.html import save_html
     from regard.views.report import report_of
 
@@ -39,15 +39,15 @@ def view(
         known = report_of(trace)
         path = save_html(trace, output, report=known or False)
     out.print(trace)
-    _tell_answer(trace, tracing)
+    _print_answer(trace, tracing)
     out.print(f"\npage: [bold]{path.resolve()}[/bold] ({size_of(path)}), open it in a browser")
-    for head in known.telling(3) if known else ():
+    for head in known.clearest(3) if known else ():
         where = f"{head.kind} " if len(trace.kinds) > 1 else ""
         out.print(f"\n{where}layer {head.layer} head {head.head} {head.sentence}", soft_wrap=True)
         out.print(f"  {path}{head.fragment}", style="dim", soft_wrap=True)
 
 
-@expanded
+@expand_options
 def trace(
     text: Text = None,
     pair: Pair = None,
@@ -58,47 +58,48 @@ def trace(
     loading: Loading,
     as_json: Json = False,
 ) -> None:
-    """Trace a text and keep it in a file (safetensors) that opens without the model."""
+    """Trace a text and save it to a file (safetensors) that opens without the model."""
     loaded = loading.load(model)
-    made = tracing.trace(loaded, text, pair)
-    path = None if output is None else made.save(output)
+    trace = tracing.trace(loaded, text, pair)
+    path = None if output is None else trace.save(output)
     if as_json:
-        out.print_json(json.dumps(_record(made, path), ensure_ascii=False))
+        out.print_json(json.dumps(_record(trace, path), ensure_ascii=False))
         return
-    out.print(made)
-    _tell_answer(made, tracing)
+    out.print(trace)
+    _print_answer(trace, tracing)
     if path is None:
-        out.print("\nnot kept: name a file with -o to save the trace")
+        out.print("\nnot saved: name a file with -o to save the trace")
     else:
         out.print(f"\ntrace: [bold]{path}[/bold] ({size_of(path)}), read it with regard.Trace.load({str(path)!r})")
 
 
-@expanded
+@expand_options
 def patterns(
     text: Text = None,
     pair: Pair = None,
     *,
     model: ModelName = None,
-    count: Annotated[int, typer.Option("--count", "-n", help="Heads to name for each pattern.", min=1)] = 3,
+    count: Annotated[int, typer.Option("--count", "-n", help="Heads to list per pattern.", min=1)] = 3,
     threshold: Annotated[
-        float | None, typer.Option(help="Lift from which a head gets a name.", min=0.01, max=1, show_default=False)
+        float | None,
+        typer.Option(help="Lowest lift for which a head gets a name.", min=0.01, max=1, show_default=False),
     ] = None,
     tracing: Tracing,
     loading: Loading,
     as_json: Json = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, one line per finding.")] = False,
 ) -> None:
-    """Say what each head does with a text: a map of layers and heads, and the strongest heads in words."""
+    """Show what each head does with a text: a map of layers and heads, and the strongest heads in words."""
     from regard.printing import patterns as printed
 
     if as_json and as_csv:
-        raise UserError("choose one of --json and --csv")
+        raise UserError("choose either --json or --csv")
     loaded = loading.load(model)
-    made = tracing.trace(loaded, text, pair)
+    trace = tracing.trace(loaded, text, pair)
     with working("measuring the heads"):
-        found = made.patterns(threshold=threshold)
+        found = trace.patterns(threshold=threshold)
     if as_json:
-        out.print_json(json.dumps(printed.as_record(made, found), ensure_ascii=False))
+        out.print_json(json.dumps(printed.as_record(trace, found), ensure_ascii=False))
     elif as_csv:
         out.out(printed.as_csv(found), end="", highlight=False)
     else:
@@ -106,13 +107,13 @@ def patterns(
             out.print(part)
 
 
-def _tell_answer(trace: Trace, tracing: Tracing) -> None:
-    """Print what the model said by itself, where it did."""
-    made = [token for side in trace.sides.values() for token in side.tokens if token.segment and _is_answer(side)]
-    if not made and tracing.target is None and "decoder" in trace.sides:
-        made = [token for token in trace.sides["decoder"].tokens if not token.special]
-    if made:
-        out.print("\ngenerated:", "".join(token.text for token in made), markup=False, soft_wrap=True)
+def _print_answer(trace: Trace, tracing: Tracing) -> None:
+    """Print what the model generated by itself, if anything."""
+    tokens = [token for side in trace.sides.values() for token in side.tokens if token.segment and _is_answer(side)]
+    if not tokens and tracing.target is None and "decoder" in trace.sides:
+        tokens = [token for token in trace.sides["decoder"].tokens if not token.special]
+    if tokens:
+        out.print("\ngenerated:", "".join(token.text for token in tokens), markup=False, soft_wrap=True)
 
 
 def _is_answer(side: Side) -> bool:

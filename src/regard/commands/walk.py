@@ -10,11 +10,22 @@ from typing import Annotated
 
 import typer
 
-from regard.commands.shared import Loading, Target, Text, Truncate, err, expanded, out, size_of, typed, working
+from regard.commands.shared import (
+    Loading,
+    Target,
+    Text,
+    Truncate,
+    err,
+    expand_options,
+    out,
+    read_text,
+    size_of,
+    working,
+)
 from regard.errors import UserError
 
 
-@expanded
+@expand_options
 def walk(
     text: Text = None,
     *,
@@ -25,7 +36,7 @@ def walk(
             "--model",
             "-m",
             help="A model of the BERT family, Marian or BART, or a checkpoint.",
-            show_default="the embedded translator",
+            show_default="the built-in translator",
         ),
     ] = None,
     target: Target = None,
@@ -33,18 +44,18 @@ def walk(
     truncate: Truncate = False,
     loading: Loading,
 ) -> None:
-    """Go through a model step by step with real numbers: embedding, attention, decoder; writes one HTML page."""
+    """Walk through a model step by step with real numbers: embedding, attention, decoder; writes one HTML page."""
     from regard.views.walk import walk as walk_through
 
     if text is None:
         raise UserError('there is nothing to walk through; pass a text in quotes: regard walk "Hello, how are you?"')
     loaded = loading.load(model or "translator")
     with working("running the model"):
-        found = walk_through(typed(text) or "", loaded, target=target, layer=layer, truncate=truncate)
+        found = walk_through(read_text(text) or "", loaded, target=target, layer=layer, truncate=truncate)
         path = found.save(output)
     if found.unknown:
         words = ", ".join(found.unknown)
-        err.print(f"regard: not in the vocabulary, so read as unknown: {words}", markup=False, soft_wrap=True)
+        err.print(f"regard: not in the vocabulary and read as unknown: {words}", markup=False, soft_wrap=True)
     if found.said is not None:
         out.print(found.said, markup=False)
     out.print(f"\npage: [bold]{path.resolve()}[/bold] ({size_of(path)}), open it in a browser")

@@ -1,4 +1,4 @@
-"""Corpora: readers, windows of batches, sums that add up, checkpoints, and the engines that run a study over them.
+"""Corpora: readers, windows of batches, mergeable sums, checkpoints, and the engines that run a study over them.
 
 Enters: a file or dataset and a study. Leaves: the study's sums over all of it.
 """

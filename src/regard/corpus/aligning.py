@@ -4,7 +4,7 @@ Enters: tokens with character spans, spans of words, maps over tokens. Leaves: a
 over words.
 
 A word's map (Clark et al. 2019, section 4.1): attention to a word is the sum over its pieces, attention from a word
-the mean over its pieces, so that rows still sum to what they did. Tokens of no word (special ones) take no part.
+the mean over its pieces, so that row sums do not change. Tokens that belong to no word (special ones) are ignored.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ ROWS = ("mean", "first")
 
 
 def check_rows(rows: str) -> str:
-    """How the pieces of an attending word are read, if it is one of the ways."""
+    """Check how the pieces of an attending word are to be read."""
     if rows not in ROWS:
-        raise UserError(f"the pieces of an attending word can be read as {' or '.join(ROWS)}, not {rows!r}")
+        raise UserError(f"rows must be {' or '.join(ROWS)}, not {rows!r}")
     return rows
 
 
 def word_pieces(tokens: Sequence[Token], spans: Sequence[tuple[int, int]], *, segment: int = 0) -> Array:
-    """(tokens,) index of the word each token is a piece of, `NONE` for those of no word.
+    """(tokens,) index of the word each token is a piece of, `NONE` for tokens of no word.
 
-    A token belongs to the word it shares most characters with, the earlier one of two; of words with the same
-    characters, to the first. `segment` is the text that the spans are of, in an input of two.
+    A token belongs to the word it shares most characters with, the earlier of two; if words have the same
+    characters, to the first. `segment` says which text the spans refer to, in an input of two.
     """
     end = max((span[1] for span in spans), default=0)
     owner = [NONE] * end
@@ -65,11 +65,11 @@ class WordMaps:
     Parameters
     ----------
     pieces
-        Of each input, what `word_pieces` gives.
+        For each input, the result of `word_pieces`.
     words
-        Of each input, how many words it has.
+        For each input, its number of words.
     length
-        Tokens of the batch, padding included.
+        Number of tokens of the batch, padding included.
     rows
         "mean" over the pieces of the attending word, or "first": its first piece alone.
     device

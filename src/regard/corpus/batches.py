@@ -1,4 +1,4 @@
-"""From examples to batches: encoded, gathered in windows, sorted by length inside a window so that little is padding.
+"""From examples to batches: encoded, gathered in windows, sorted by length inside a window to keep padding low.
 
 Enters: examples and a model's encoder. Leaves: windows of batches, the same for the same corpus whatever runs them.
 """
@@ -13,15 +13,15 @@ from regard.corpus.readers.source import Example
 from regard.errors import UserError
 from regard.models.prepare import Encoded
 
-WINDOW = 256  # examples that are sorted together; also what a checkpoint and a worker's task hold
-TOKENS = 1024  # padded tokens of a batch
-PAIRS = 192 * TOKENS  # padded query-key pairs of a batch: maps grow with them, so memory does not follow long inputs
+WINDOW = 256  # examples that are sorted together; also the unit of a checkpoint and of a worker's task
+TOKENS = 1024  # padded tokens per batch
+PAIRS = 192 * TOKENS  # padded query-key pairs per batch: bounds the size of the maps, however long the inputs
 LONG = ("truncate", "split", "skip")
 
 
 @dataclass(eq=False)
 class Item:
-    """An example as the model reads it; `number` names it for good."""
+    """An example as the model reads it; `number` identifies it permanently."""
 
     number: int
     encoded: Encoded
@@ -29,7 +29,7 @@ class Item:
 
     @property
     def cluster(self) -> int:
-        """What it is drawn with: its document where the corpus tells documents, else itself."""
+        """What it is resampled with: its document if the corpus names documents, otherwise only itself."""
         return self.number if self.example.cluster is None else self.example.cluster
 
 
@@ -43,7 +43,7 @@ class Tally:
     truncated: int = 0
     split: int = 0
     skipped: int = 0
-    documented: int = 0  # examples of which the corpus tells the document
+    documented: int = 0  # examples whose document is known
     clusters: int = 0  # documents, or examples that stand alone, up to the last of these windows
 
     def plus(self, other: Tally) -> Tally:
@@ -69,7 +69,7 @@ class Window:
 Encoder = Callable[[Example, bool], Encoded]  # (example, truncate) -> ids and tokens
 
 
-def grouped(examples: Iterable[Example], *, size: int = WINDOW) -> Iterator[tuple[int, list[Example]]]:
+def windows_of(examples: Iterable[Example], *, size: int = WINDOW) -> Iterator[tuple[int, list[Example]]]:
     """(index, examples) of each window."""
     stream = iter(examples)
     index = 0
@@ -81,7 +81,7 @@ def grouped(examples: Iterable[Example], *, size: int = WINDOW) -> Iterator[tupl
 def window_of(index: int, examples: list[Example], encode: Encoder, *, long: str, tokens: int = TOKENS) -> Window:
     """Encode the examples of a window and cut them into batches of similar length."""
     if long not in LONG:
-        raise UserError(f"long examples can be handled as {', '.join(LONG)}, not {long!r}")
+        raise UserError(f"long must be one of {', '.join(LONG)}, not {long!r}")
     tally = Tally(
         examples=sum(example.part == 0 for example in examples),
         documented=sum(example.document is not None for example in examples),
@@ -94,7 +94,7 @@ def window_of(index: int, examples: list[Example], encode: Encoder, *, long: str
 
 
 def _items(example: Example, encode: Encoder, long: str, tally: Tally) -> Iterator[Item]:
-    """The input of an example, or the several that a long one is split into."""
+    """The input of an example, or the inputs that a long one is split into."""
     encoded = encode(example, True)
     if not encoded.cut:
         yield Item(example.number, encoded, example)
@@ -117,7 +117,7 @@ def _items(example: Example, encode: Encoder, long: str, tally: Tally) -> Iterat
 
 
 def _cut(items: list[Item], tokens: int) -> list[list[Item]]:
-    """Batches of up to `tokens` padded tokens and `PAIRS` pairs, one input at least; items come sorted by length."""
+    """Batches of up to `tokens` padded tokens and `PAIRS` pairs, one input at least; items are sorted by length."""
     batches: list[list[Item]] = []
     for item in items:
         width = len(item.encoded.ids)  # the longest so far

@@ -1,7 +1,7 @@
-"""Checkpoints of a study: what was summed so far and how far the corpus was read, in one file.
+"""Checkpoints of a study: the sums so far and how far the corpus was read, in one file.
 
-Enters: sums, tallies, and what the run is of. Leaves: a safetensors file that replaces the last one only when complete,
-with a checksum over all it holds.
+Enters: sums, tallies, and the identity of the run. Leaves: a safetensors file that replaces the previous one only when
+complete, with a checksum over its whole content.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from regard.errors import UserError
 from regard.files import write_atomic
 from regard.models.fingerprint import digest
 
-FORMAT = "regard-checkpoint-2"  # of another regard: another number
+FORMAT = "regard-checkpoint-2"  # changes when older files can no longer be read
 
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """How far a run is: windows done, the fingerprint of what was read, what became of it, what was summed."""
+    """How far a run is: windows done, a fingerprint of what was read, the tally, the sums."""
 
     windows: int = 0
     tally: Tally = field(default_factory=Tally)
@@ -34,7 +34,7 @@ class Progress:
     read: str = ""
 
     def plus(self, index: int, tally: Tally, sums: Sums, read: str = "") -> Progress:
-        """With one more window; a new object, so that an interrupt leaves a window counted whole or not at all."""
+        """Progress with one more window; a new object, so that an interrupt counts a window fully or not at all."""
         return Progress(index + 1, self.tally.plus(tally), self.sums.plus(sums), read)
 
 
@@ -54,23 +54,23 @@ def save_checkpoint(path: Path, progress: Progress, run: Mapping[str, Any]) -> N
     try:
         write_atomic(path, lambda temporary: save_file(progress.sums.arrays, temporary, metadata))
     except (SafetensorError, OSError) as error:
-        kept = "; the one before is still valid" if path.exists() else ""
+        kept = "; the previous one is still valid" if path.exists() else ""
         raise OSError(f"the checkpoint {path} could not be written ({error}){kept}") from None
 
 
 def load_checkpoint(path: Path, run: Mapping[str, Any]) -> Progress:
-    """Read a checkpoint of the same run; a damaged one, and another run's, is refused with the reason."""
+    """Read a checkpoint of the same run; a damaged one, or one of a different run, is refused with the reason."""
     metadata, arrays = _read(path)
     checksum = metadata.pop("checksum", "")
     if metadata.get("format") != FORMAT:
-        raise UserError(f"{path} is not a checkpoint of this version of regard; throw it away with --restart")
+        raise UserError(f"{path} is not a checkpoint of this version of regard; discard it with --restart")
     if checksum != _checksum(metadata, arrays):
-        raise UserError(f"{path} is damaged (its checksum is wrong); throw it away with --restart")
+        raise UserError(f"{path} is damaged (its checksum is wrong); discard it with --restart")
     different = differences(json.loads(metadata["run"]), json.loads(json.dumps(run)))
     if different:
         raise UserError(
-            f"the checkpoint {path} is of another run: {'; '.join(different)}. Use the same, choose another output "
-            "folder, or throw it away with --restart"
+            f"the checkpoint {path} belongs to a different run: {'; '.join(different)}. Use the same settings, choose "
+            "another output folder, or discard it with --restart"
         )
     tally = Tally(**json.loads(metadata["tally"]))
     return Progress(int(metadata["windows"]), tally, Sums(arrays), metadata["read"])
@@ -83,12 +83,12 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, np.ndarray[Any, Any]]]:
         with safe_open(path, framework="numpy") as file:
             return dict(file.metadata() or {}), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
-        raise UserError(f"{path} is not a checkpoint or is damaged ({error}); throw it away with --restart") from None
+        raise UserError(f"{path} is not a checkpoint or is damaged ({error}); discard it with --restart") from None
 
 
 def _checksum(metadata: Mapping[str, str], arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
-    """The fingerprint of all that a checkpoint holds."""
-    said: list[Any] = [json.dumps(sorted(metadata.items()))]
+    """The fingerprint of a checkpoint's whole content."""
+    parts: list[Any] = [json.dumps(sorted(metadata.items()))]
     for name, array in sorted(arrays.items()):
-        said += [f"{name} {array.dtype} {array.shape}", np.ascontiguousarray(array).reshape(-1).view(np.uint8)]
-    return digest(said)
+        parts += [f"{name} {array.dtype} {array.shape}", np.ascontiguousarray(array).reshape(-1).view(np.uint8)]
+    return digest(parts)

@@ -1,4 +1,4 @@
-"""The local engine: one window of the corpus after the other, with checkpoints and progress; Ctrl-C loses nothing.
+"""The local engine: one window of the corpus after another, with checkpoints and progress; Ctrl-C loses nothing.
 
 Enters: a study, a model and a source. Leaves: the sums of the whole corpus.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from regard.corpus.batches import Item, Tally, Window, grouped, window_of
+from regard.corpus.batches import Item, Tally, Window, window_of, windows_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
 from regard.corpus.readers.reading import read
@@ -28,7 +28,7 @@ _EVERY = 20.0  # seconds between checkpoints
 
 
 class Summing(Protocol):
-    """What an engine needs of a study."""
+    """What an engine needs from a study."""
 
     @property
     def name(self) -> str: ...
@@ -68,7 +68,7 @@ class Run:
 
 Engine = Callable[[Summing, "Model", Run], Progress]  # sums a study over a corpus
 
-# A window's number, what became of its examples, its sums, the fingerprint of all examples up to its last.
+# A window's number, its tally, its sums, the fingerprint of all examples up to its last.
 Summed = tuple[int, Tally, Sums, str]
 
 
@@ -84,7 +84,7 @@ def run_local(study: Summing, model: Model, run: Run) -> Progress:
 
 
 def gather(study: Summing, model: Model, run: Run, windows: Callable[[Progress], Iterator[Summed]]) -> Progress:
-    """Add up windows in their order, with checkpoints; `windows` gives those that are not done yet."""
+    """Add up windows in order, with checkpoints; `windows` yields those that are not done yet."""
     mine = {} if run.checkpoint is None else identity(study, model, run)
     progress = begun = begin(run, mine)
     start = saved = time.monotonic()
@@ -96,25 +96,25 @@ def gather(study: Summing, model: Model, run: Run, windows: Callable[[Progress],
             if run.checkpoint is not None and time.monotonic() - saved > _EVERY:
                 save_checkpoint(run.checkpoint, progress, mine)
                 saved = time.monotonic()
-    except BaseException:  # an interrupt, too: what was done is kept
+    except BaseException:  # including an interrupt: what was done is saved
         if run.checkpoint is not None and progress is not begun:
             save_checkpoint(run.checkpoint, progress, mine)
         raise
     if not progress.tally.inputs:
         why = f" ({run.problems.first[0]})" if run.problems.first else ""
-        raise UserError(f"the corpus {run.source.name} gave no example to study{why}; check the file and its format")
-    if run.checkpoint is not None:  # what comes after may fail too: drawing, a full disk, a second corpus
+        raise UserError(f"the corpus {run.source.name} has no examples to study{why}; check the file and its format")
+    if run.checkpoint is not None:  # later steps may still fail: drawing, a full disk, a second corpus
         save_checkpoint(run.checkpoint, progress, mine)
     return progress
 
 
 def windows_after(done: Progress, study: Summing, model: Model, run: Run) -> Iterator[tuple[int, list[Example], str]]:
-    """Each window that is not done: its number, its examples, the fingerprint of all examples up to its last.
+    """Each window that is not done yet: its number, its examples, the fingerprint of all examples up to its last.
 
-    Those that are done are read over, and must be what they were: also what comes through a pipe or from a hub.
+    Those that are done are read again and must not have changed, also if they come through a pipe or from the hub.
     """
     read_so_far, last = "", -1
-    for last, examples in grouped(study.parts(model, examples_of(run)), size=study.window):
+    for last, examples in windows_of(study.parts(model, examples_of(run)), size=study.window):
         read_so_far = digest([read_so_far, *map(repr, examples)])
         if last + 1 == done.windows and read_so_far != done.read:
             break
@@ -122,8 +122,8 @@ def windows_after(done: Progress, study: Summing, model: Model, run: Run) -> Ite
             yield last, examples, read_so_far
     if last + 1 < done.windows or (last + 1 == done.windows and read_so_far != done.read):
         raise UserError(
-            f"{run.source.name} does not begin with the examples that the checkpoint {run.checkpoint} was made of; use "
-            "the same corpus, choose another output folder, or throw it away with --restart"
+            f"{run.source.name} does not begin with the examples that the checkpoint {run.checkpoint} was made from; "
+            "use the same corpus, choose another output folder, or discard it with --restart"
         )
 
 
@@ -142,7 +142,7 @@ def encoder_of(model: Model) -> Callable[[Example, bool], Encoded]:
 
 
 def identity(study: Summing, model: Model, run: Run) -> dict[str, Any]:
-    """What must be the same for a checkpoint to be continued."""
+    """What must be equal for a run to resume from a checkpoint."""
     return {
         "study": study.name,
         "version": study.version,
@@ -161,7 +161,7 @@ def examples_of(run: Run) -> Iterator[Example]:
 
 
 def begin(run: Run, mine: dict[str, Any]) -> Progress:
-    """Where a run begins: at the start, or where its checkpoint ends."""
+    """Where a run begins: at the start, or at its checkpoint."""
     if run.resume and run.checkpoint is not None and run.checkpoint.exists():
         return load_checkpoint(run.checkpoint, mine)
     return Progress()

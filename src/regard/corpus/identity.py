@@ -1,7 +1,7 @@
-"""What a run is of: a checkpoint is continued only by a run with the same study, model, corpus and options.
+"""The identity of a run: only a run with the same study, model, corpus and options resumes from a checkpoint.
 
-Enters: a study, a model and a source. Leaves: a dictionary of plain values that two runs can be compared by; contents
-stand in it by their fingerprints. Where things lie, and on which device they run, does not count.
+Enters: a study, a model and a source. Leaves: a dictionary of plain values by which two runs can be compared; contents
+appear as fingerprints. Paths and devices do not count.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from regard.corpus.readers.source import Source
     from regard.models.model import Model
 
-_PLACES = ("place", "more")  # of a source: its content counts, not where it lies
+_PLACES = ("place", "more")  # of a source: its content counts, not its path
 
 
 def source_identity(source: Source) -> dict[str, Any]:
-    """How a corpus is read, and the fingerprint of each of its files; None for what is no file of this machine."""
+    """How a corpus is read, and the fingerprint of each of its files; None for anything that is not a local file."""
     options = {name: value for name, value in asdict(source).items() if name not in _PLACES}
     return {"content": [_content(place) for place in (source.place, *source.more)], **options}
 
@@ -33,8 +33,8 @@ def _content(place: str) -> str | None:
 
 
 def model_identity(model: Model) -> dict[str, Any]:
-    """The fingerprints of a model: weights, configuration, tokenizer; its type and precision; how much it takes;
-    heads switched off."""
+    """The fingerprints of a model: weights, configuration, tokenizer; its type, precision and limit; heads switched
+    off."""
     facts = model.facts
     return {
         "class": facts["class"],
@@ -48,7 +48,7 @@ def model_identity(model: Model) -> dict[str, Any]:
 
 
 def differences(stored: Mapping[str, Any], now: Mapping[str, Any], of: str = "") -> list[str]:
-    """What two identities do not share, in words."""
+    """How two identities differ, in words."""
     found: list[str] = []
     for name in dict.fromkeys((*stored, *now)):
         one, other, what = stored.get(name), now.get(name), f"{of} {name}".strip()
@@ -60,5 +60,5 @@ def differences(stored: Mapping[str, Any], now: Mapping[str, Any], of: str = "")
 
 
 def _short(value: Any, most: int = 60) -> str:
-    said = repr(value)
-    return said if len(said) <= most else f"{said[:most]}..."
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}..."

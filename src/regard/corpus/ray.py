@@ -1,8 +1,8 @@
-"""The Ray engine: the same study on many processes or machines, one model per worker.
+"""The Ray engine: the same study in many processes or on many machines, one model per worker.
 
-Enters: a study, a model that was loaded by name, and a source. Leaves: the same sums as the local engine's.
+Enters: a study, a model that was loaded by name, and a source. Leaves: the same sums as from the local engine.
 
-Each row of the Ray dataset is a window of examples. A worker's answer carries its window's number, so that a window
+Each row of the Ray dataset is a window of examples. A worker's answer includes its window's number, so that a window
 that ran twice because a worker died counts once.
 """
 
@@ -28,7 +28,7 @@ from regard.models.fingerprint import weights_digest
 if TYPE_CHECKING:
     from regard.models.model import Model
 
-_AHEAD = 4096  # windows handed to Ray at once; a longer corpus goes in several such parts
+_AHEAD = 4096  # windows passed to Ray at once; a longer corpus goes in several such parts
 
 
 def run_ray(
@@ -44,14 +44,14 @@ def run_ray(
     ray = _ray(address)
     if model._engine.origin is None:
         raise UserError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
-    made = (type(study), study.arguments, model._engine.origin, run.long, weights_digest(model.module))
+    arguments = (type(study), study.arguments, model._engine.origin, run.long, weights_digest(model.module))
 
     def windows(done: Progress) -> Iterator[Summed]:
         stream = windows_after(done, study, model, run)
         while rows := _rows(stream):
             pool = ray.data.ActorPoolStrategy(size=min(workers, len(rows)))
             dataset = ray.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
-                RayWorker, fn_constructor_args=made, batch_size=1, compute=pool, num_gpus=gpus_per_worker or None
+                RayWorker, fn_constructor_args=arguments, batch_size=1, compute=pool, num_gpus=gpus_per_worker or None
             )
             yield from _in_order(dataset, {row["index"]: row["read"] for row in rows})
 
@@ -66,7 +66,7 @@ def _ray(address: str | None) -> Any:
         raise MissingPackageError("the Ray engine needs Ray; run: pip install 'regard[ray]'") from None
     if not ray.is_initialized():
         ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
-    logging.getLogger("ray.data").setLevel(logging.ERROR)  # it tells of every dataset that is done
+    logging.getLogger("ray.data").setLevel(logging.ERROR)  # it reports every finished dataset
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
@@ -78,15 +78,15 @@ def _rows(stream: Iterator[tuple[int, list[Example], str]]) -> list[dict[str, An
     """Some windows as rows of plain text."""
     rows = []
     for index, examples, read in stream:
-        said = json.dumps([asdict(example) for example in examples])
-        rows.append({"index": index, "examples": said, "read": read})
+        text = json.dumps([asdict(example) for example in examples])
+        rows.append({"index": index, "examples": text, "read": read})
         if len(rows) == _AHEAD:
             break
     return rows
 
 
 def _in_order(dataset: Any, read: dict[int, str]) -> Iterator[Summed]:
-    """The workers' answers in the order of the corpus, each window once; `read` belongs to each window's number."""
+    """The workers' answers in corpus order, each window once; `read` holds the fingerprint for each window's number."""
     from safetensors.numpy import load
 
     waiting: dict[int, Any] = {}
@@ -113,7 +113,7 @@ class RayWorker:
         self.study = study(**arguments)
         self.model = origin()
         if weights_digest(self.model.module) != weights:
-            raise UserError(f"{self.model.name} has other weights on a worker's machine than on the one that asks")
+            raise UserError(f"{self.model.name} has different weights on a worker's machine than on this one")
         self.long = long
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class RayWorker:
         sums, trouble = Sums(), ""
         try:
             sums = sum_window(self.study, self.model, window)
-        except NotFiniteError as error:  # as an answer: an exception would arrive in Ray's words, after its retries
+        except NotFiniteError as error:  # as an answer: an exception would arrive in Ray's own words, after its retries
             trouble = str(error)
         return {
             "index": np.array([index]),

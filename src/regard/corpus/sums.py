@@ -1,4 +1,4 @@
-"""Sums that can be added: the state of every study.
+"""Mergeable sums: the state of every study.
 
 Enters: numbers per input. Leaves: named float64 arrays; adding two states is adding their arrays, so order, split and
 machine do not matter. Numbers that get an interval are summed by group of clusters (`regard.measures.intervals`): a
@@ -52,7 +52,7 @@ class Sums:
         return resampled(self.arrays[name])
 
     def clusters(self, name: str) -> Array:
-        """(...) how many clusters carry the sums by group of this name."""
+        """(...) the effective number of clusters behind the sums by group of this name."""
         return clusters_of(self.arrays[name])
 
     def whole(self, name: str) -> Array:

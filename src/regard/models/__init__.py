@@ -1,1 +1,1 @@
-"""A name to something that can be traced: loading, preparing inputs, generating, running."""
+"""From a name to a model that can be traced: loading, preparing inputs, generating, running."""

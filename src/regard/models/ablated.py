@@ -1,4 +1,4 @@
-"""Heads of a model switched off, by the names people give them, and the mean outputs that mode "mean" needs.
+"""Switching a model's heads off by name, and the mean outputs that mode "mean" needs.
 
 Enters: a `Model`, heads as `regard.trace.heads` reads them. Leaves: a model that runs without them until the
 block ends.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from regard.models.model import Model
     from regard.models.prepare import Encoded
 
-ANSWER = 64  # tokens that a decoder reads of an answer: a model that does not come to an end would go on to its limit
+ANSWER = 64  # most tokens of an answer that a decoder reads: a model that does not stop would run to its limit
 
 _open: ContextVar[tuple[tuple[torch.nn.Module, Ablation, str | None], ...]] = ContextVar("regard_ablations", default=())
 
@@ -49,28 +49,28 @@ def ablated(
     ablation = Ablation([chosen], mode, means if reference is None else standard_means(model))
     token = _open.set((*_open.get(), (model.module, ablation, reference)))
     try:
-        with switched(model, ablation):
+        with switch_off(model, ablation):
             yield ablation
     finally:
         _open.reset(token)
 
 
 @contextmanager
-def switched(model: Model, ablation: Ablation) -> Iterator[None]:
-    """Run a model under an ablation as it is, row by row where it says so; for studies that make many."""
+def switch_off(model: Model, ablation: Ablation) -> Iterator[None]:
+    """Run a model under a ready-made ablation, which may differ by row; for studies that make many."""
     engine = model._engine
     with outputs(engine.module, engine.plan(), engine.places(), ablation, ablation.layers):
         yield
 
 
 def modes_of(model: Model) -> tuple[str, ...]:
-    """The ways in which heads of a model can be switched off: uniform attention needs value vectors."""
+    """The modes in which a model's heads can be switched off: uniform attention needs value vectors."""
     sees_values = model._engine.plan().tier in ("tap", "registered")
     return tuple(mode for mode in MODES if sees_values or mode != "uniform")
 
 
 def ablation_facts(engine: Engine) -> dict[str, Any]:
-    """What is switched off in a model at the moment, for the facts of a trace; empty where nothing is."""
+    """What is currently switched off in a model, for the facts of a trace; empty if nothing is."""
     found = [
         {"heads": names_of(ablation.heads, engine.layout()), "mode": ablation.mode}
         | ({} if reference is None else {"reference": reference})
@@ -88,16 +88,16 @@ def head_means(
     targets: Sequence[str | None] | None = None,
     batch_size: int = 8,
 ) -> dict[tuple[str, int], np.ndarray[Any, Any]]:
-    """(kind, layer) -> (H, e) mean outputs of the heads over all positions of some texts, padding left out.
+    """(kind, layer) -> (H, e) mean outputs of the heads over all positions of some texts, without padding.
 
-    A decoder beside an encoder reads the targets; without them what the model says to each text, `ANSWER` tokens of it
-    at most.
+    In an encoder-decoder model the decoder reads the targets; without them, the model's own answer to each text, at
+    most `ANSWER` tokens of it.
     """
     if not len(texts):
         raise UserError("mean outputs need at least one text")
     pairs = [None] * len(texts) if pairs is None else pairs
     rows = [engine.encode(text, pair, truncate=True) for text, pair in zip(texts, pairs, strict=True)]
-    order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))  # so that little is padding
+    order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))  # to keep padding low
     sums = _Sums()
     for start in range(0, len(rows), batch_size):
         part = order[start : start + batch_size]
@@ -110,14 +110,14 @@ def head_means(
 
 
 def _targets(engine: Engine, rows: Sequence[Encoded], targets: Sequence[Target] | None) -> Sequence[Target] | None:
-    """What the decoder reads beside these rows: the targets, or what the model says to all of them at once."""
+    """What the decoder reads for these rows: the targets, or the model's own answers, generated together."""
     if targets is None and engine.is_encoder_decoder and engine.can_generate:
         return engine.answers(rows, min(engine.limit or ANSWER, ANSWER) - 1)
     return targets
 
 
 class _Sums:
-    """An edit that changes nothing and adds up what each head puts out at real positions."""
+    """An edit that changes nothing and sums each head's output at real positions."""
 
     book: Book
 
@@ -134,7 +134,7 @@ class _Sums:
         self.counts[key] = self.counts.get(key, 0) + len(flat)
 
     def _real(self, place: Place, out: torch.Tensor) -> torch.Tensor | None:
-        """(B, Q) booleans of the positions that are not padding; None where positions are no tokens."""
+        """(B, Q) booleans: positions that are not padding; None where positions are not tokens."""
         keep = self.book.keep
         side = place.kind if place.kind in keep else "decoder" if "decoder" in keep else next(iter(keep), "")
         if side not in keep or keep[side].shape != out.shape[:2]:

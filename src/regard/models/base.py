@@ -1,7 +1,7 @@
 """What a model reads: from texts, pairs, targets and images to the inputs of its forward.
 
-Enters: a module, its tokenizer or image processor; then texts or an image. Leaves: tensors, and a `Book` of what each
-position is.
+Enters: a module, its tokenizer or image processor; then texts or an image. Leaves: tensors, and a `Book` that says what
+each position is.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import torch
 
 from regard.capture import Book
 from regard.errors import UserError
-from regard.models.generation import generated, generated_all
+from regard.models.generation import generate, generate_all
 from regard.models.loading import NoTokenizer
 from regard.models.prepare import Encoded, encode, image_inputs, pad, shift_right
 from regard.trace.pieces import answer_side
 from regard.trace.tokens import Segment, Side
 
 Device = str | torch.device | None
-Target = str | list[int] | None  # what a decoder reads: a text, or ids that were generated; None: what the model says
+Target = str | list[int] | None  # what a decoder reads: a text, or generated ids; None: the model's own answer
 
 
 class Reader:
-    """A module and how to feed it: its tokenizer, its image processor, and how much it takes."""
+    """A module and how to feed it: its tokenizer, its image processor, and its limit."""
 
     def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
         self.module = module if device is None else module.to(device)
         self.name = name
-        self.no_tokenizer = ""  # why there is none, where that is known
+        self.no_tokenizer = ""  # why there is none, if known
         if isinstance(tokenizer, NoTokenizer):
             self.no_tokenizer, tokenizer = f" ({tokenizer.why})", None
         is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
@@ -68,7 +68,7 @@ class Reader:
 
     @cached_property
     def _places_after_padding(self) -> int | None:
-        """How many tokens fit where positions begin after the padding's: RoBERTa's 514 rows hold 512."""
+        """How many tokens fit where positions begin after the padding id: RoBERTa's 514 rows hold 512."""
         tables = [module for path, module in self.module.named_modules() if path.endswith("position_embeddings")]
         padded = [(table, table.padding_idx) for table in tables if getattr(table, "padding_idx", None) is not None]
         return min((int(table.weight.shape[0]) - int(first) - 1 for table, first in padded), default=None)
@@ -78,7 +78,7 @@ class Reader:
         return name in inspect.signature(self.module.forward).parameters
 
     def need_tokenizer(self) -> None:
-        """Say the way out where there is no tokenizer."""
+        """Raise if there is no tokenizer, and say what to do."""
         if self.tokenizer is None:
             raise UserError(
                 f"{self.name} has no tokenizer{self.no_tokenizer}; load it as (model, tokenizer), or call trace_inputs "
@@ -97,8 +97,8 @@ class Reader:
             self.tokenizer, text, pair, side=side, limit=self.limit, truncate=truncate, segment_ids=segment_ids
         )
 
-    def continued(self, text: str, count: int, *, truncate: bool = False) -> Encoded:
-        """A prompt and what a causal model says after it, at most `count` tokens, as one text of two segments."""
+    def continue_text(self, text: str, count: int, *, truncate: bool = False) -> Encoded:
+        """A prompt and a causal model's continuation, at most `count` tokens, as one text with two segments."""
         self.need_tokenizer()
         if self.is_encoder_decoder or not self.can_generate:
             raise UserError(f"{self.name} does not continue a text; generate= needs a causal language model")
@@ -106,17 +106,17 @@ class Reader:
             raise UserError(f"generate must be at least 1 token, not {count}")
         room = None if self.limit is None else self.limit - count
         prompt = encode(self.tokenizer, text, limit=room, truncate=truncate)
-        made = generated(self.module, prompt.ids, count, self._pad_id)[len(prompt.ids) :]
-        answer = answer_side(self.tokenizer, made, "text", prompt.side)
+        ids = generate(self.module, prompt.ids, count, self._pad_id)[len(prompt.ids) :]
+        answer = answer_side(self.tokenizer, ids, "text", prompt.side)
         segments = (Segment("prompt", 0, len(prompt.ids)), Segment("answer", len(prompt.ids), len(answer)))
-        return Encoded(prompt.ids + made, None, Side("text", answer.tokens, segments), None, prompt.cut)
+        return Encoded(prompt.ids + ids, None, Side("text", answer.tokens, segments), None, prompt.cut)
 
     def answers(self, rows: Sequence[Encoded], count: int) -> list[list[int]]:
-        """Ids of what an encoder-decoder model says to some texts, greedily, at most `count`: targets for `collate`."""
+        """Ids of an encoder-decoder model's greedy answers, at most `count` tokens each: targets for `collate`."""
         ids, real = pad([row.ids for row in rows], self._pad_id)
-        made = generated_all(self.module, ids, torch.from_numpy(real).long(), count, self._pad_id)
+        answers = generate_all(self.module, ids, torch.from_numpy(real).long(), count, self._pad_id)
         end = getattr(self.tokenizer, "eos_token_id", None)
-        return [one[: one.index(end, 1) + 1] if end in one[1:] else one for one in made]  # what follows is padding
+        return [one[: one.index(end, 1) + 1] if end in one[1:] else one for one in answers]  # what follows is padding
 
     def _target(self, row: Encoded, target: Target) -> Encoded:
         """What the decoder reads: the given target, or what the model generates greedily."""
@@ -126,15 +126,15 @@ class Reader:
         name = str(self.tokenizer.convert_ids_to_tokens(start))
         end = getattr(self.tokenizer, "eos_token_id", None)
         if isinstance(target, str):
-            asked = encode(self.tokenizer, target, side="decoder", target=True, limit=self.limit)
-            return shift_right(asked, start, name, end)
+            encoded = encode(self.tokenizer, target, side="decoder", target=True, limit=self.limit)
+            return shift_right(encoded, start, name, end)
         if target is None and not self.can_generate:
             raise UserError(
-                f"{type(self.module).__name__} cannot generate a target by itself; pass target='...' for its decoder"
+                f"{type(self.module).__name__} cannot generate a target itself; pass target='...' for its decoder"
             )
-        output = generated(self.module, row.ids, self.limit or 128, self._pad_id) if target is None else target
-        made = output[1:] if output and output[0] == start else output
-        return shift_right(Encoded(made, None, answer_side(self.tokenizer, made, "decoder")), start, name, end)
+        output = generate(self.module, row.ids, self.limit or 128, self._pad_id) if target is None else target
+        ids = output[1:] if output and output[0] == start else output
+        return shift_right(Encoded(ids, None, answer_side(self.tokenizer, ids, "decoder")), start, name, end)
 
     # -- what the forward takes ----------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Reader:
         return inputs, Book(sides, keep)
 
     def picture(self, image: Any, text: str | None = None) -> tuple[dict[str, Any], Book, dict[str, Any]]:
-        """Inputs of an image, with a text where the model reads both; what they are made of, and the text's facts."""
+        """Inputs for an image, with a text if the model reads both; the `Book` of them, and the text's facts."""
         if not self.takes("pixel_values"):
             raise UserError(f"{self.name} does not read images; pass a text instead")
         pixels, book = image_inputs(image, self.processor, self.config)

@@ -1,6 +1,6 @@
-"""The models that are here, and those that a package would bring.
+"""The models available locally, and those that a package would install.
 
-Enters: nothing. Leaves: names with what they are and where they lie.
+Enters: nothing. Leaves: names, what they are and where they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Known(NamedTuple):
 
 
 def known_models() -> list[Known]:
-    """Packaged models, the embedded translator, and what the local Hugging Face cache holds."""
+    """Packaged models, the built-in translator, and what the local Hugging Face cache holds."""
     rows = [
         Known(
             name,

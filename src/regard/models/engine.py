@@ -1,6 +1,6 @@
-"""A model that runs: its inputs through its forward, and what its attention was made of as traces or layer by layer.
+"""A model that runs: inputs through its forward, and what its attention was made of, as traces or layer by layer.
 
-Enters: encoded texts, inputs. Leaves: Traces, layers, outputs. `Model` is what people use; the rest of regard reaches
+Enters: encoded texts, inputs. Leaves: Traces, layers, outputs. `Model` is what people use; the rest of regard uses
 the engine inside it.
 """
 
@@ -49,9 +49,9 @@ class Engine(Reader):
 
     def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
         super().__init__(module, tokenizer, name=name, device=device)
-        self.origin: Callable[[], Model] | None = None  # makes the model again in another process, if that can be done
+        self.origin: Callable[[], Model] | None = None  # loads the model again in another process, if possible
         self._plan: Plan | None = None
-        self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as the traces so far have found it
+        self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as found by the traces so far
         self._relation: Relation | None = None
 
     # -- what is known of the model ------------------------------------------------------------------------
@@ -69,7 +69,7 @@ class Engine(Reader):
                 inputs, book, facts = self.picture(np.zeros((64, 64, 3), np.uint8))
                 self.record(inputs, book, [facts])
             else:
-                raise UserError(f"the heads of {self.name} are not known yet; call trace_inputs with its inputs first")
+                raise UserError(f"the heads of {self.name} are not known yet; first call trace_inputs with its inputs")
         return self._places
 
     def plan(self) -> Plan:
@@ -79,7 +79,7 @@ class Engine(Reader):
         return known
 
     def relation(self) -> Relation | None:
-        """Which words are close in the model's input embedding; None where it has none."""
+        """Which words are close in the model's input embedding; None if it has none."""
         self._relation = relation_of(self.module, self.tokenizer, self._relation)
         return self._relation
 
@@ -118,7 +118,7 @@ class Engine(Reader):
         return steady(self.module)
 
     def stream(self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None]) -> Any:
-        """Run the model and hand each layer's attention to `take` as it is computed; nothing is kept."""
+        """Run the model and pass each layer's attention to `take` as it is computed; nothing is kept."""
 
         def checked(layer: Layer) -> None:
             require_finite(layer.named, book)

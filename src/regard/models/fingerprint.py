@@ -1,6 +1,6 @@
-"""Fingerprints: short names for contents, equal where the contents are.
+"""Fingerprints: short digests of contents, equal if and only if the contents are.
 
-Enters: bytes, files, a module, a tokenizer. Leaves: digests. Every byte is read; nothing is taken on trust.
+Enters: bytes, files, a module, a tokenizer. Leaves: digests. Every byte is read.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     import torch
 
 _SIZE = 16  # bytes of a digest
-# Of a configuration: who wrote it. Saving a model writes its class and precision, which count by themselves.
+# Fields of a configuration that say who wrote it; its class and precision are compared separately.
 _NO_CONTENT = {"transformers_version", "architectures", "dtype", "torch_dtype"}
 
 
 def digest(parts: Iterable[Any]) -> str:
-    """The fingerprint of some bytes, texts and buffers, one after the other; where one ends counts."""
-    made = hashlib.blake2b(digest_size=_SIZE)
+    """The fingerprint of some bytes, texts and buffers in order; their boundaries count."""
+    hasher = hashlib.blake2b(digest_size=_SIZE)
     for part in parts:
         data = memoryview(part.encode() if isinstance(part, str) else part).cast("B")
-        made.update(len(data).to_bytes(8, "little"))
-        made.update(data)
-    return made.hexdigest()
+        hasher.update(len(data).to_bytes(8, "little"))
+        hasher.update(data)
+    return hasher.hexdigest()
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
-    """The fingerprint of a file; one whose size and time have not changed is not read again."""
+    """The fingerprint of a file; it is not read again while its size and time stay the same."""
     state = Path(path).stat()
     return _read(str(Path(path).resolve()), state.st_size, state.st_mtime_ns, state.st_ino)
 
@@ -44,7 +44,7 @@ def _read(path: str, size: int, changed: int, inode: int) -> str:
 
 
 def folder_digest(folder: str | os.PathLike[str]) -> str:
-    """The fingerprint of all files of a folder and their names."""
+    """The fingerprint of all files in a folder and their names."""
     files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
     return digest(text for path in files for text in (path.relative_to(folder).as_posix(), file_digest(path)))
 
@@ -66,24 +66,24 @@ def weights_digest(module: torch.nn.Module) -> str:
 
 
 def config_digest(config: Any) -> str:
-    """The fingerprint of what a model's configuration says; where it came from does not count."""
-    said = config.to_dict() if hasattr(config, "to_dict") else vars(config) if hasattr(config, "__dict__") else {}
-    return digest([json.dumps(_content(said), sort_keys=True, default=str)])
+    """The fingerprint of a model's configuration; where it came from does not count."""
+    fields = config.to_dict() if hasattr(config, "to_dict") else vars(config) if hasattr(config, "__dict__") else {}
+    return digest([json.dumps(_content(fields), sort_keys=True, default=str)])
 
 
-def _content(said: Any) -> Any:
-    """A configuration without what says who wrote it, where it came from and which kernel runs it."""
-    if not isinstance(said, dict):
-        return said
+def _content(fields: Any) -> Any:
+    """A configuration without the fields that say who wrote it, where it came from and which kernel runs it."""
+    if not isinstance(fields, dict):
+        return fields
     return {
         str(name): _content(value)
-        for name, value in said.items()
+        for name, value in fields.items()
         if not str(name).startswith("_") and name not in _NO_CONTENT
     }
 
 
 def tokenizer_digest(tokenizer: Any) -> str | None:
-    """The fingerprint of how a tokenizer cuts texts and what it puts around them; None without one."""
+    """The fingerprint of how a tokenizer splits texts and which special tokens it adds; None without a tokenizer."""
     if tokenizer is None:
         return None
     around = {
@@ -93,13 +93,13 @@ def tokenizer_digest(tokenizer: Any) -> str | None:
 
 
 def _cuts(tokenizer: Any) -> str:
-    """What decides where a tokenizer cuts; of one without a backend its class, vocabulary and arguments."""
+    """What decides how a tokenizer splits texts; without a backend, its class, vocabulary and arguments."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         known = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else {}
         how = _content(dict(getattr(tokenizer, "init_kwargs", {})))
         return json.dumps([type(tokenizer).__name__, sorted(known.items()), how], sort_keys=True, default=str)
-    said = json.loads(backend.to_str())
-    for name in ("truncation", "padding"):  # of the last call
-        said.pop(name, None)
-    return json.dumps(said, sort_keys=True)
+    content = json.loads(backend.to_str())
+    for name in ("truncation", "padding"):  # leftovers of the last call
+        content.pop(name, None)
+    return json.dumps(content, sort_keys=True)

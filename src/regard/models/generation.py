@@ -1,4 +1,4 @@
-"""What a model says by itself, and inputs that did not come from a text: ids back to tokens.
+"""What a model generates, and inputs that did not come from a text: ids back to tokens.
 
 Enters: token ids, from generation or from the caller. Leaves: sides and a `Book`.
 """
@@ -18,18 +18,18 @@ from regard.errors import UserError
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token
 
-# What ids, their mask and their side are called, for models with one list of tokens and with two.
+# Names of ids, mask and side, for models with one token list and with two.
 _GIVEN = (("input_ids", "attention_mask"), ("decoder_input_ids", "decoder_attention_mask"))
 
 
-def generated(module: Any, ids: list[int], count: int, pad_id: int) -> list[int]:
-    """What a model generates greedily, the prompt of a causal model included."""
+def generate(module: Any, ids: list[int], count: int, pad_id: int) -> list[int]:
+    """What a model generates greedily, including the prompt of a causal model."""
     given = torch.tensor([ids])
-    return generated_all(module, given, torch.ones_like(given), count, pad_id)[0]
+    return generate_all(module, given, torch.ones_like(given), count, pad_id)[0]
 
 
-def generated_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int, pad_id: int) -> list[list[int]]:
-    """The same for the rows of a padded batch, (B, T) ids and mask; what ended early is padded."""
+def generate_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int, pad_id: int) -> list[list[int]]:
+    """The same for the rows of a padded batch, (B, T) ids and mask; rows that end early are padded."""
     device = next(module.parameters()).device
     with undisturbed(module):
         output = module.generate(
@@ -46,7 +46,7 @@ def generated_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int
 
 
 class _Finite(LogitsProcessor):  # type: ignore[misc,unused-ignore]
-    """Stops a model whose predictions are not numbers; it would go on saying one token."""
+    """Stops a model whose predictions are not finite; it would repeat one token forever."""
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         require_finite_output(scores)
@@ -54,7 +54,7 @@ class _Finite(LogitsProcessor):  # type: ignore[misc,unused-ignore]
 
 
 def _room(config: Any) -> dict[str, Any]:
-    """A cache that grows by itself, where the one that transformers would make is too small.
+    """A cache that grows as needed, where the one that transformers would make is too small.
 
     `generate` makes room for `num_hidden_layers`, which in T5 and its kin is the number of encoder layers
     (`get_text_config(decoder=True)` knows decoder_layers, not num_decoder_layers): a deeper decoder has too little.
@@ -76,11 +76,11 @@ def given_book(inputs: Mapping[str, Any], texts: Sequence[str] | None, tokenizer
         if ids is None or ids.ndim != 2:
             continue
         mask = inputs.get(mask_key)
-        if mask is None or mask.ndim != 2:  # or a mask with a row for each query, which hides no position as such
+        if mask is None or mask.ndim != 2:  # or a mask with a row per query, which hides no position as such
             mask = torch.ones_like(ids)
         keep[name] = mask.cpu().numpy().astype(bool)
-        for example, (row, kept) in enumerate(zip(ids.tolist(), keep[name], strict=True)):
-            real = [token for token, here in zip(row, kept, strict=True) if here]
+        for example, (row, present) in enumerate(zip(ids.tolist(), keep[name], strict=True)):
+            real = [token for token, here in zip(row, present, strict=True) if here]
             shown = texts if texts is not None and key == "input_ids" else _names(tokenizer, real)
             sides[example][name] = _given_side(name, real, shown)
     return Book(sides, keep)

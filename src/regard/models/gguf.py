@@ -1,7 +1,7 @@
-"""GGUF files, dequantised once: the second start reads plain weights from regard's cache.
+"""GGUF files, dequantised once: later loads read plain weights from regard's cache.
 
-Enters: a .gguf file. Leaves: a folder with weights, config and tokenizer as transformers reads them, checked by its
-checksums whenever it is used.
+Enters: a .gguf file. Leaves: a folder with weights, config and tokenizer as transformers reads them, verified by
+checksums on every use.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-LARGEST = 4_000_000_000  # bytes of one model; larger ones are dequantised each time
-LIMIT = 8_000_000_000  # bytes of all; the one that was not used for longest goes first
+LARGEST = 4_000_000_000  # bytes per model; larger ones are dequantised every time
+LIMIT = 8_000_000_000  # bytes in all; the least recently used goes first
 _SUMS = "checksums.json"
 _VERSION = 1
 
 
 def cache() -> Path:
-    """Where dequantised models lie: under REGARD_CACHE, or the user's cache folder."""
+    """The folder for dequantised models: REGARD_CACHE, or the user's cache folder."""
     home = os.environ.get("REGARD_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "regard"
     return Path(home).expanduser() / "gguf"
 
 
 def folder_of(file: Path, dtype: Any) -> Path:
-    """Where this file's weights go: by its content, the precision asked for and what reads it."""
+    """The folder for this file's weights: by its content, the requested precision and the version that reads it."""
     import transformers
 
     with file.open("rb") as content:
@@ -37,7 +37,7 @@ def folder_of(file: Path, dtype: Any) -> Path:
 
 
 def whole(folder: Path) -> bool:
-    """Whether the folder is there and every file is as it was written; a damaged one is removed."""
+    """Whether the folder exists and every file is intact; a damaged folder is removed."""
     if not folder.is_dir():
         return False
     try:
@@ -51,25 +51,25 @@ def whole(folder: Path) -> bool:
 
 
 def keep(folder: Path, model: Any, tokenizer: Any) -> None:
-    """Write model and tokenizer for the next start; where there is no room or no right to write, do without."""
+    """Write model and tokenizer for next time; skip it if there is no room or no permission to write."""
     size = sum(weight.nbytes for weight in model.state_dict().values())
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if size > LARGEST or 2 * size > shutil.disk_usage(folder.parent).free:
             return
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".") as beside:
-            made = Path(beside) / "model"
-            model.save_pretrained(made)
-            tokenizer.save_pretrained(made)
-            (made / _SUMS).write_text(json.dumps(_sums(made)))
-            made.rename(folder)
+            staging = Path(beside) / "model"
+            model.save_pretrained(staging)
+            tokenizer.save_pretrained(staging)
+            (staging / _SUMS).write_text(json.dumps(_sums(staging)))
+            staging.rename(folder)
         _tidy(folder)
     except OSError:  # another process was first, or the disk is full
         return
 
 
 def plain(model: Any) -> Any:
-    """A model whose weights were all dequantised is one like any other, and may be saved."""
+    """Mark a fully dequantised model as an ordinary one, so that it can be saved."""
     quantizer = getattr(model, "hf_quantizer", None)
     if quantizer is not None and all(weight.is_floating_point() for weight in model.parameters()):
         quantizer.remove_quantization_config(model)
@@ -77,7 +77,7 @@ def plain(model: Any) -> Any:
 
 
 def size() -> int:
-    """Bytes that the cache takes."""
+    """Bytes that the cache uses."""
     return sum(_size(folder) for folder in _folders())
 
 

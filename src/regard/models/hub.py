@@ -1,6 +1,6 @@
-"""Whether the hub answers, before its client is asked for files: where it does not, the client is silent for minutes.
+"""Whether the hub answers, before its client is asked for files: if it does not, the client is silent for minutes.
 
-Enters: nothing but the settings of huggingface_hub. Leaves: why the hub is not asked, or None where it answers.
+Enters: the settings of huggingface_hub. Leaves: why the hub is not asked, or None if it answers.
 """
 
 from __future__ import annotations
@@ -10,35 +10,35 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-FIRST_ANSWER = 10.0  # seconds the hub has for it
-_SIGN_OF_LIFE = 2.0  # seconds after which we say what we wait for
+FIRST_ANSWER = 10.0  # seconds for the hub's first answer
+_SIGN_OF_LIFE = 2.0  # seconds after which we say what we are waiting for
 
-_alone = threading.RLock()  # huggingface_hub has one setting for all threads
+_alone = threading.RLock()  # huggingface_hub's setting is shared by all threads
 log = logging.getLogger("regard")
 
 
 def why_not_asked(offline: bool = False) -> str | None:
-    """Why the hub is not asked for files, as the end of a sentence on it; None where it answers."""
+    """Why the hub is not asked for files, as the end of a sentence about it; None if it answers."""
     from huggingface_hub import constants
 
     if offline or constants.HF_HUB_OFFLINE:
-        return "was not asked (--offline, or HF_HUB_OFFLINE); leave that out to download it"
+        return "was not asked (--offline or HF_HUB_OFFLINE is set); unset it to download the model"
     answer = _Answer(constants.ENDPOINT)
     if not answer.came.wait(_SIGN_OF_LIFE):
         log.warning(
-            "waiting for %s to answer, for %.0f seconds at most (--offline, or HF_HUB_OFFLINE=1, does not ask it)",
+            "waiting for %s to answer, up to %.0f seconds (skip this with --offline or HF_HUB_OFFLINE=1)",
             constants.ENDPOINT,
             FIRST_ANSWER,
         )
         answer.came.wait(FIRST_ANSWER - _SIGN_OF_LIFE)
     if not answer.came.is_set():
-        return f"did not answer within {FIRST_ANSWER:.0f} seconds; try again, or take a model that is here"
-    return None if answer.good else "could not be reached; check the network, or take a model that is here"
+        return f"did not answer within {FIRST_ANSWER:.0f} seconds; try again, or use a local model"
+    return None if answer.good else "could not be reached; check the network, or use a local model"
 
 
 @contextmanager
 def leaving_it_alone(wanted: bool) -> Iterator[None]:
-    """Its client asks the hub nothing at all while this lasts: looking for local files, it still asks for news."""
+    """Keep the client from contacting the hub during the block: even for local files it checks for updates."""
     from huggingface_hub import constants
 
     if not wanted:
@@ -54,9 +54,9 @@ def leaving_it_alone(wanted: bool) -> Iterator[None]:
 
 
 class _Answer:
-    """The hub's first answer, whatever it says; in a thread that is left alone when it takes too long.
+    """The hub's first answer, whatever it is; in a thread that is abandoned if it takes too long.
 
-    Time limits of sockets are no help here: they do not hold for finding the address, and start again at every byte.
+    Socket timeouts do not help here: they do not cover address lookup, and restart at every byte.
     """
 
     def __init__(self, address: str) -> None:
@@ -69,6 +69,6 @@ class _Answer:
         try:
             get_session().head(address, timeout=FIRST_ANSWER)
             self.good = True
-        except Exception:  # of whichever library speaks HTTP
+        except Exception:  # from whichever library speaks HTTP
             self.good = False
         self.came.set()

@@ -35,20 +35,20 @@ def load(
     ----------
     model
         A Hugging Face hub name, a folder, a .gguf file, a torch module, or a (module, tokenizer) pair; "translator",
-        the one that comes with regard, or a checkpoint of `regard train`. Without one, the built-in
+        which comes with regard, or a checkpoint of `regard train`. Without a model, the built-in
         all-MiniLM-L6-v2 of the extra `demo`.
     tokenizer
-        A tokenizer (or image processor), or the name of one, where the model's own is not the one to use.
+        A tokenizer (or image processor), or the name of one, to use instead of the model's own.
     device, dtype
-        Where and in which precision to run; as the checkpoint says unless given.
+        Where and in which precision to run; the precision is the checkpoint's unless given.
     revision
         Which version of a hub model.
     trust_remote_code
-        Run code that comes with the model. Never without being asked.
+        Run code from the model's repository. Never by default.
     allow_pickle
-        Read weights that are only there as pickle files. Refused unless asked for.
+        Read weights that exist only as pickle files. Refused by default.
     offline
-        Do not ask the hub: only what is here already is found.
+        Do not contact the hub: only local files are found.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def load(
     how |= {"allow_pickle": allow_pickle, "offline": offline}
     trusted = allow_pickle or is_trusted(source)
     module, its_tokenizer = load_pretrained(source, tokenizer=tokenizer, **how | {"allow_pickle": trusted})
-    made = Model(module, its_tokenizer, name=name, device=device)
+    loaded = Model(module, its_tokenizer, name=name, device=device)
     if tokenizer is None or isinstance(tokenizer, str):
         named = {"model": model, "tokenizer": tokenizer, "device": device}
         plain: dict[str, Any] = {key: None if value is None else str(value) for key, value in named.items()}
-        made._engine.origin = partial(load, **plain, **how)
-    return made
+        loaded._engine.origin = partial(load, **plain, **how)
+    return loaded

@@ -1,6 +1,6 @@
-"""Finding and loading models: a hub name, a folder, a GGUF file, or the models that come in Python packages.
+"""Finding and loading models: by hub name, folder or GGUF file, or from Python packages.
 
-Enters: what a user typed. Leaves: a transformers model and its tokenizer, or one sentence on what is wrong.
+Enters: what a user typed. Leaves: a transformers model and its tokenizer, or one sentence about what is wrong.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def load_pretrained(
     offline: bool,
 ) -> tuple[Any, Any]:
     """The model and its tokenizer (or image processor), as the checkpoint was saved."""
-    place, options, why = _found(source, offline, revision=revision, trust_remote_code=trust_remote_code)
+    place, options, why = _locate(source, offline, revision=revision, trust_remote_code=trust_remote_code)
     with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():
-            return _unpacked(Path(place), options, dtype)
+            return _unpack(Path(place), options, dtype)
         with _seeded():
             model = _model(place, options, dtype, allow_pickle)
         if tokenizer is None or isinstance(tokenizer, str):
@@ -42,8 +42,8 @@ def load_pretrained(
     return model, tokenizer
 
 
-def _unpacked(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
-    """The model of a GGUF file and its tokenizer: from regard's cache, which the first time fills."""
+def _unpack(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
+    """The model and tokenizer of a GGUF file: from regard's cache, which the first load fills."""
     folder = gguf.folder_of(place / options["gguf_file"], dtype)
     if gguf.whole(folder):
         model, tokenizer = _model(str(folder), {}, dtype, allow_pickle=False), _tokenizer(str(folder), {})
@@ -58,7 +58,7 @@ def _unpacked(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, An
 
 @contextmanager
 def _seeded() -> Iterator[None]:
-    """The same random numbers each time: weights that a checkpoint lacks are drawn, and must be the same again."""
+    """Fix the random numbers: weights that a checkpoint lacks are drawn, and must be the same every time."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
@@ -69,10 +69,10 @@ def _seeded() -> Iterator[None]:
 def load_classifier(
     source: str, labels: Sequence[str], *, trust_remote_code: bool, allow_pickle: bool, offline: bool
 ) -> tuple[Any, Any]:
-    """A model with a new, untrained head for these labels on its weights, in 32 bits, and its tokenizer."""
+    """A model with a new, untrained head for these labels, in 32 bits, and its tokenizer."""
     import transformers
 
-    place, options, why = _found(source, offline, revision=None, trust_remote_code=trust_remote_code)
+    place, options, why = _locate(source, offline, revision=None, trust_remote_code=trust_remote_code)
     with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         model = transformers.AutoModelForSequenceClassification.from_pretrained(
             place,
@@ -87,10 +87,10 @@ def load_classifier(
         return model, _tokenizer(place, options)
 
 
-def _found(source: str, offline: bool, **asked: Any) -> tuple[str, dict[str, Any], str | None]:
-    """Where a model is loaded from, the options of loading it, and why the hub is not asked, where it is not."""
+def _locate(source: str, offline: bool, **wanted: Any) -> tuple[str, dict[str, Any], str | None]:
+    """Where a model is loaded from, the loading options, and why the hub is not asked, if it is not."""
     place, options = _place(source)
-    options |= asked
+    options |= wanted
     why = None if Path(place).exists() else why_not_asked(offline)
     if why is not None:
         options["local_files_only"] = True
@@ -98,7 +98,7 @@ def _found(source: str, offline: bool, **asked: Any) -> tuple[str, dict[str, Any
 
 
 def _place(source: str) -> tuple[str, dict[str, Any]]:
-    """The folder (or hub name) to load from, and the GGUF file inside it where that is what it holds."""
+    """The folder (or hub name) to load from, and the GGUF file inside it if there is one."""
     path = Path(source)
     if path.suffix == ".gguf":
         return str(path.parent), {"gguf_file": path.name}
@@ -107,7 +107,7 @@ def _place(source: str) -> tuple[str, dict[str, Any]]:
     if path.is_dir() and not (path / "config.json").exists():
         files = sorted(path.glob("*.gguf"))
         if not files:
-            raise MissingFileError(f"the folder {path} holds no model: there is no config.json and no .gguf file")
+            raise MissingFileError(f"the folder {path} contains no model: there is no config.json and no .gguf file")
         return str(path), {"gguf_file": files[0].name}
     return source, {}
 
@@ -135,7 +135,7 @@ def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) 
 
 @dataclass(frozen=True)
 class NoTokenizer:
-    """What stands in a tokenizer's place where there is none, and why."""
+    """Takes a tokenizer's place where there is none, and says why."""
 
     why: str
 
@@ -148,10 +148,10 @@ def _tokenizer(place: str, options: dict[str, Any]) -> Any:
         return smiles_tokenizer(Path(place))
     warnings.filterwarnings("ignore", "Recommended: pip install sacremoses")  # Marian's, for odd punctuation
     try:
-        made = transformers.AutoTokenizer.from_pretrained(place, **options)
-        if _has_vocabulary(made, Path(place), options):
-            return made
-        why = "there is no file of one in its folder"
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+        if _has_vocabulary(tokenizer, Path(place), options):
+            return tokenizer
+        why = "its folder has no tokenizer files"
     except Exception as error:  # the tokenizers library raises Exception itself
         why = _reason(error).split(". ")[0]
     try:
@@ -161,7 +161,7 @@ def _tokenizer(place: str, options: dict[str, Any]) -> Any:
 
 
 def _has_vocabulary(tokenizer: Any, place: Path, options: dict[str, Any]) -> bool:
-    """Whether a tokenizer was read from files: without any, transformers makes one that knows no word."""
+    """Whether a tokenizer was read from files: without any, transformers makes one with an empty vocabulary."""
     if not place.is_dir() or "gguf_file" in options or not tokenizer.vocab_files_names:
         return True
     kinds = ("tokenizer.*", "vocab*", "*.model", "*.spm", "*.tiktoken", "*.txt", "tekken.json")
@@ -170,7 +170,7 @@ def _has_vocabulary(tokenizer: Any, place: Path, options: dict[str, Any]) -> boo
 
 @contextmanager
 def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[None]:
-    """One sentence with the way out, in place of transformers' and the hub's own errors."""
+    """Replace errors of transformers and the hub with one sentence that says what to do."""
     try:
         yield
     except (UserError, MemoryError):
@@ -186,8 +186,8 @@ def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[
             raise UserError(f"the model in {source} could not be loaded: {_first_line(text)}") from None
         raise MissingFileError(
             f"the model {source} is neither a folder nor in the local cache, and the hub "
-            f"{why or 'does not give it; check the spelling, or log in with: hf auth login'} (`regard models` lists "
-            "what is here)"
+            f"{why or 'does not provide it; check the spelling, or log in with: hf auth login'} (`regard models` lists "
+            "the local models)"
         ) from None
     except Exception as error:  # a damaged file makes the libraries that read it raise anything
         if "trust_remote_code" in str(error) or "custom code" in str(error):
@@ -199,7 +199,7 @@ def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[
 
 
 def _reason(error: Exception) -> str:
-    """What a library said, in one line; with the error's name where the words alone say nothing."""
+    """A library's message, in one line; with the error's name where the message alone says little."""
     plain = isinstance(error, (OSError, ValueError, ImportError))
     return _first_line(str(error) if plain else f"{type(error).__name__}: {error}")
 
@@ -210,7 +210,7 @@ def _first_line(text: str) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings of transformers while a model loads, and its progress bars as ours."""
+    """Silence transformers' warnings while a model loads, and show its progress bars as ours."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -1,4 +1,4 @@
-"""What heads put out on average where nobody says over which texts: sentences that come with regard, and the means.
+"""Mean head outputs by default: the sentences that come with regard, and the means over them.
 
 Enters: a `Model`. Leaves: mean outputs of its heads, for mode "mean".
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from regard.capture import Means
     from regard.models.model import Model
 
-# Everyday English: statements, questions, requests, speech, numbers, names; of 5 to 17 words.
+# Everyday English: statements, questions, requests, speech, numbers, names; 5 to 17 words each.
 SENTENCES = (
     "The children ran home because it had started to rain.",
     "Where did you put the keys to the car?",
@@ -50,9 +50,10 @@ NAME = f"{len(SENTENCES)} sentences that come with regard"
 
 
 def standard_means(model: Model) -> Means:
-    """Mean outputs of a model's heads over `SENTENCES`; worked out once and kept, as `Model.head_means` does.
+    """Mean outputs of a model's heads over `SENTENCES`; computed once and kept, as in `Model.head_means`.
 
-    A decoder beside an encoder reads what the model says to each sentence; where it cannot speak, the sentence itself.
+    In an encoder-decoder model the decoder reads the model's answer to each sentence; if it cannot generate, the
+    sentence itself.
     """
     silent = model.is_encoder_decoder and not model.can_generate
     return model.head_means(SENTENCES, targets=SENTENCES if silent else None)

@@ -1,8 +1,8 @@
-"""Models people use: trace what one does with a text, a pair, a translation or an image, and switch its heads off.
+"""The models that people use: trace a text, a pair, a translation or an image, and switch heads off.
 
 Enters: texts or images. Leaves: Traces.
 
-One class and long: two thirds are the signatures and the words that people read in their editor.
+Long on purpose: two thirds are signatures and the docstrings that people read in their editor.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Model:
 
     @property
     def name(self) -> str:
-        """What it was loaded as."""
+        """The name it was loaded by."""
         return self._engine.name
 
     @property
@@ -55,27 +55,27 @@ class Model:
 
     @property
     def tokenizer(self) -> Any:
-        """Its tokenizer, None where it has none."""
+        """Its tokenizer; None if it has none."""
         return self._engine.tokenizer
 
     @property
     def config(self) -> Any:
-        """Its Hugging Face configuration, None where it has none."""
+        """Its Hugging Face configuration; None if it has none."""
         return self._engine.config
 
     @property
     def device(self) -> torch.device:
-        """Where it runs."""
+        """The device it runs on."""
         return self._engine.device
 
     @property
     def parameters(self) -> int:
-        """How many parameters it has."""
+        """Its number of parameters."""
         return sum(p.numel() for p in self.module.parameters())
 
     @property
     def limit(self) -> int | None:
-        """The most tokens one input may have; None where there is no limit."""
+        """The most tokens one input may have; None if there is no limit."""
         return self._engine.limit
 
     @property
@@ -85,16 +85,16 @@ class Model:
 
     @property
     def can_generate(self) -> bool:
-        """Whether it can write text by itself."""
+        """Whether it can generate text."""
         return self._engine.can_generate
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is written into every result: versions, precision, kernel, how attention is captured."""
+        """Facts recorded with every result: versions, precision, kernel, how attention is captured."""
         return self._engine.facts
 
     def layout(self) -> dict[tuple[str, int], int]:
-        """How many heads each (kind, layer) has; a first run finds out, where nothing was traced yet."""
+        """How many heads each (kind, layer) has; needs a first run if nothing was traced yet."""
         return self._engine.layout()
 
     # -- tracing -------------------------------------------------------------------------------------------
@@ -157,17 +157,18 @@ class Model:
         text, pair
             A text, or two sentences; lists of them give a list of traces.
         target
-            What an encoder-decoder model is made to say; without it, what it says by itself (greedily).
+            What the decoder of an encoder-decoder model reads; without it, what the model generates (greedily).
         generate
-            Let a causal model go on for this many tokens: prompt and answer become segments.
+            Let a causal model continue for this many tokens: prompt and answer become segments.
         image
             A file, Pillow image or (height, width, 3) array for a vision model; tokens are its patches.
         truncate
-            Cut texts that are longer than the model takes, instead of refusing them.
+            Cut texts that are too long for the model instead of refusing them.
         segment_ids
             False gives both sentences of a pair segment id 0, as Clark et al. (2019) did.
         attribution
-            Keep what the first layer's q and k are sums of (word, position, segment embedding), for BERT-type models.
+            Keep the parts that the first layer's q and k are sums of (word, position, segment embedding), for BERT-type
+            models.
         ablate, mode, means
             Heads to switch off while the text runs, and how; see `Model.ablate`. Names of patterns mean the heads that
             show them on this text.
@@ -186,9 +187,9 @@ class Model:
             return self._engine.record(inputs, book, [facts])[0]
         if text is None:
             raise UserError("there is nothing to trace; pass a text, or image=... for a vision model")
-        texts, pairs, targets = _listed(text, pair, target)
+        texts, pairs, targets = _as_lists(text, pair, target)
         if generate is not None:
-            answered = [self._engine.continued(one, generate, truncate=truncate) for one in texts]
+            answered = [self._engine.continue_text(one, generate, truncate=truncate) for one in texts]
             traces = self._engine.trace_rows(answered, [None] * len(texts))
         else:
             options = {"truncate": truncate, "segment_ids": segment_ids}
@@ -206,19 +207,19 @@ class Model:
         means: Means | None = None,
         patterns: Iterable[Shows] | None = None,
     ) -> AbstractContextManager[Ablation]:
-        """Switch heads off until the block ends: this thread's runs of `module` itself, and traces, are without them.
+        """Switch heads off until the block ends: in traces, and in this thread's own runs of `module`.
 
-        Blocks may be nested; for a head that is in both, the inner one counts.
+        Blocks may be nested; for a head in both, the inner block counts.
 
         Parameters
         ----------
         heads
             (layer, head), (kind, layer, head), "5.4", "2.*", "cross:1.3", names of patterns, or a list of these.
         mode
-            "zero" removes what the head puts out, "uniform" makes its attention 1/L over the keys that may be seen,
-            "mean" replaces what it puts out by its mean over a reference corpus.
+            "zero" removes the head's output, "uniform" makes its attention 1/L over the visible keys, "mean" replaces
+            its output with its mean over a reference corpus.
         means
-            Mean outputs for mode "mean", from `head_means`; without them, those over sentences that come with regard.
+            Mean outputs for mode "mean", from `head_means`; without them, means over the sentences included in regard.
         patterns
             Where names of patterns are looked up: `trace.patterns()`.
 
@@ -237,12 +238,12 @@ class Model:
         targets: Sequence[str | None] | None = None,
         batch_size: int = 8,
     ) -> Means:
-        """(kind, layer) -> (H, e) mean outputs of heads over all positions of some texts; kept for the next time.
+        """(kind, layer) -> (H, e) mean outputs of heads over all positions of some texts; cached.
 
-        The decoder of an encoder-decoder model reads `targets`; without them what the model says to each text.
+        The decoder of an encoder-decoder model reads `targets`; without them, the model's own answer to each text.
         """
         texts_of = (None if some is None else tuple(some) for some in (texts, pairs, targets))
-        changes = sum(parameter._version for parameter in self.module.parameters())  # of weights trained since
+        changes = sum(parameter._version for parameter in self.module.parameters())  # counts changes of the weights
         key = (*texts_of, changes, str(ablation_facts(self._engine)))
         if key not in self._means:
             self._means[key] = head_means(self._engine, texts, pairs, targets=targets, batch_size=batch_size)
@@ -264,7 +265,7 @@ class Model:
         top: int = 5,
         truncate: bool = False,
     ) -> Effect:
-        """Compare what the model says about a text with and without some heads; see `regard.ablation.effects.effect`.
+        """Compare predictions on a text with and without some heads; see `regard.ablation.effects.effect`.
 
         Examples
         --------
@@ -278,7 +279,7 @@ class Model:
         )  # fmt: skip
 
     def prune(self, heads: Heads) -> Model:
-        """A copy without some heads, in narrower weights; see `regard.ablation.pruning.prune`."""
+        """A copy without some heads and with smaller weights; see `regard.ablation.pruning.prune`."""
         from regard.ablation.pruning import prune
 
         return prune(self, heads)
@@ -292,7 +293,7 @@ class Model:
     # -- other inputs --------------------------------------------------------------------------------------
 
     def trace_inputs(self, inputs: Mapping[str, Any], *, tokens: Sequence[str] | None = None) -> list[Trace]:
-        """Trace any inputs the model's forward takes (ids, features, pixels), one trace per example of the batch.
+        """Trace any inputs that the model's forward takes (ids, features, pixels); one trace per example of the batch.
 
         A vision model that packs its images into one sequence gives one trace of that sequence.
         """
@@ -301,19 +302,19 @@ class Model:
 
 
 def _findings(trace: Callable[[], Any], heads: Heads) -> list[Shows] | None:
-    """What the heads do in a plain trace, where some heads are named by a pattern."""
+    """What the heads do in a plain trace, if some heads are named by a pattern."""
     if not names_patterns(heads):
         return None
-    made = trace()
-    return [one for single in ([made] if isinstance(made, Trace) else made) for one in single.patterns()]
+    traces = trace()
+    return [one for single in ([traces] if isinstance(traces, Trace) else traces) for one in single.patterns()]
 
 
-def _listed(
+def _as_lists(
     text: str | list[str], pair: str | list[str] | None, target: str | list[str] | None
 ) -> tuple[list[str], list[str | None], list[str | None]]:
     """Texts, pairs and targets as three lists of one length."""
     if isinstance(text, str):
-        return [text], [pair], [target]  # type: ignore[list-item]  # what is no string is refused where it is read
+        return [text], [pair], [target]  # type: ignore[list-item]  # anything but a string is refused where it is read
     texts = list(text)
     return texts, _matching(pair, len(texts), "pair"), _matching(target, len(texts), "target")
 

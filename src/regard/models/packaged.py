@@ -1,4 +1,4 @@
-"""Models that come in Python packages, and what a name stands for.
+"""Models that come in Python packages, and what a name refers to.
 
 Enters: what a user typed. Leaves: a name to show and a place to load from.
 """
@@ -23,8 +23,8 @@ class Packaged:
     path: str
     pip: str
     note: str
-    smiles: bool = False  # whether it reads chemical reactions by a vocab.txt
-    pickle: str = ""  # sha256 of the one pickle file in it that is opened without being asked
+    smiles: bool = False  # whether it reads chemical reactions, with a vocab.txt
+    pickle: str = ""  # sha256 of its one pickle file, which is opened without --allow-pickle
 
 
 PACKAGED = {
@@ -46,7 +46,7 @@ PACKAGED = {
 
 
 def packaged_path(name: str) -> Path | None:
-    """Where a packaged model lies, if its package is installed; the package itself is not imported."""
+    """The path of a packaged model, if its package is installed; the package itself is not imported."""
     entry = PACKAGED[name]
     spec = importlib.util.find_spec(entry.package)
     if spec is None or not spec.submodule_search_locations:
@@ -56,7 +56,7 @@ def packaged_path(name: str) -> Path | None:
 
 
 def is_trusted(source: str | Path) -> bool:
-    """Whether a folder's pickle weights are those of a packaged model: by place and content, never by name."""
+    """Whether a folder's pickle weights are those of a packaged model: by path and content, never by name."""
     places = [(packaged_path(name), entry.pickle) for name, entry in PACKAGED.items() if entry.pickle]
     return any(
         path is not None and path.resolve() == Path(source).resolve() and _sha256(path / "pytorch_model.bin") == known

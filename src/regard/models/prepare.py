@@ -1,4 +1,4 @@
-"""From text to what a model reads, and back: ids and tensors, and the tokens that each position stands for.
+"""From text to a model's inputs, and back: ids and tensors, and the token at each position.
 
 Enters: texts (or an image) and a tokenizer. Leaves: padded tensors and a `Book` of sides.
 """
@@ -31,7 +31,7 @@ class Encoded:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a trace of it says about how it was made."""
+        """How it was made, for the facts of a trace."""
         given = "as the tokenizer gives" if self.types and any(self.types) else "all 0"
         pair = {} if self.joined is None else {"pair": self.joined}
         return {"truncated": self.cut, "segment_ids": "none" if self.types is None else given, **pair}
@@ -70,7 +70,7 @@ def encode(
         batch = _tokenize(tokenizer, text, pair, target, max_length=limit)
     ids: list[int] = list(batch["input_ids"])
     if not ids:
-        raise UserError("the text has no token that the model knows; pass some other text")
+        raise UserError("the text has no token that the model knows; pass another text")
     types = list(batch["token_type_ids"]) if "token_type_ids" in batch else None
     if types is not None and not segment_ids:
         types = [0] * len(types)
@@ -92,23 +92,23 @@ def _tokenize(tokenizer: Any, text: str, pair: str | None, target: bool, max_len
     if getattr(tokenizer, "is_fast", False):
         options |= {"return_offsets_mapping": True}
     if target:
-        return _called(tokenizer, text_target=text, **options)
-    return _called(tokenizer, *((text,) if pair is None else (text, pair)), **options)
+        return _call(tokenizer, text_target=text, **options)
+    return _call(tokenizer, *((text,) if pair is None else (text, pair)), **options)
 
 
-def _called(tokenizer: Any, *texts: str, **options: Any) -> Any:
-    """What a tokenizer makes of texts; one that fails is told from a fault of regard's."""
+def _call(tokenizer: Any, *texts: str, **options: Any) -> Any:
+    """The tokenizer's output for some texts; a failure is reported as the tokenizer's, not regard's."""
     try:
         return tokenizer(*texts, **options)
-    except Exception as error:  # tokenizers are others' code, and raise anything
+    except Exception as error:  # tokenizers are third-party code and may raise anything
         raise UserError(f"the model's tokenizer failed on this text: {type(error).__name__}: {error}") from error
 
 
 def _how_joined(tokenizer: Any, text: str, pair: str | None) -> tuple[str | None, int | None]:
-    """How a pair becomes one input; a boundary in characters where it has to be joined as plain text."""
+    """How a pair becomes one input; the boundary in characters if it has to be joined as plain text."""
     if pair is None:
         return None, None
-    batch = _called(tokenizer, text, pair, verbose=False)
+    batch = _call(tokenizer, text, pair, verbose=False)
     ids = batch["input_ids"]
     special = set(tokenizer.all_special_ids)
     first = len(tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
@@ -138,7 +138,7 @@ def _tokens(
         source = pair if pair is not None and sequences[i] == 1 else text
         shown, adds = piece if ids[i] in special else _shown(tokenizer, piece), None
         span = spans[i]
-        if "\ufffd" in shown and span is not None:  # bytes that are no characters
+        if "\ufffd" in shown and span is not None:  # bytes that are not characters
             shown, adds = part_of_characters(source, span, seen.setdefault(sequences[i], {}))
         start, end = span if span is not None else (None, None)
         tokens.append(Token(shown, ids[i], start, end, words[i], ids[i] in special, segments[i], adds=adds))
@@ -148,7 +148,7 @@ def _tokens(
 def _spans(
     tokenizer: Any, batch: Any, ids: list[int], pieces: list[str], special: set[int], text: str
 ) -> tuple[list[tuple[int, int] | None], list[int | None]]:
-    """Character spans and which text (0, 1) each token is of; None for special tokens."""
+    """Character spans and the text (0, 1) of each token; None for special tokens."""
     if getattr(tokenizer, "is_fast", False):
         sequences = batch.sequence_ids(0)
         offsets = batch["offset_mapping"]
@@ -172,7 +172,7 @@ def _words(
     text: str,
     pair: str | None,
 ) -> list[int | None]:
-    """Word numbers along the whole input."""
+    """Word numbers over the whole input."""
     first = word_indices(text, [s if pair is None or n == 0 else None for s, n in zip(spans, sequences, strict=True)])
     if pair is None:
         return first
@@ -200,7 +200,7 @@ def _segments(tokens: tuple[Token, ...]) -> tuple[Segment, ...]:
 
 
 def _shown(tokenizer: Any, piece: str) -> str:
-    """A piece as people read it: byte-level and SentencePiece marks undone, WordPiece's ## kept."""
+    """A piece as people read it: without byte-level and SentencePiece marks, but with WordPiece's ##."""
     if piece.startswith("##"):
         return piece
     if "▁" in piece:
@@ -232,10 +232,10 @@ def pad(rows: Sequence[Sequence[int]], value: int) -> tuple[torch.Tensor, Array]
 
 
 def image_inputs(image: Any, processor: Any, config: Any) -> tuple[torch.Tensor, Book]:
-    """Pixels for a vision model and the grid of patches they are cut into."""
+    """Pixels for a vision model, and the grid of patches they are cut into."""
     pixels = _pixels(image)
     vision = getattr(config, "vision_config", config)
-    values = _default_pixels(pixels, vision) if processor is None else _processed(processor, pixels)
+    values = _default_pixels(pixels, vision) if processor is None else _process(processor, pixels)
     patch = getattr(vision, "patch_size", None)
     if patch is None:
         grid = None
@@ -246,10 +246,10 @@ def image_inputs(image: Any, processor: Any, config: Any) -> tuple[torch.Tensor,
     return values, Book([{}], {}, grid, [shown])
 
 
-def _processed(processor: Any, pixels: Any) -> torch.Tensor:
+def _process(processor: Any, pixels: Any) -> torch.Tensor:
     try:
         values: torch.Tensor = processor(images=pixels, return_tensors="pt")["pixel_values"]
-    except Exception as error:  # processors are others' code, and raise anything
+    except Exception as error:  # processors are third-party code and may raise anything
         raise UserError(f"the model's image processor failed on this image: {type(error).__name__}: {error}") from error
     return values
 
@@ -265,7 +265,7 @@ def _pixels(image: Any) -> Any:
                 return opened.convert("RGB")
         except UnidentifiedImageError:
             raise UserError(f"{image} is not an image that Pillow can read") from None
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # what damaged files raise
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # raised by damaged files
             raise UserError(f"the image {image} could not be read: {error}") from None
     return _to_pil(image)
 
@@ -284,7 +284,7 @@ def _to_pil(image: Any) -> Any:
 
 
 def _default_pixels(image: Any, config: Any) -> torch.Tensor:
-    """Resized to the model's size and scaled to [-1, 1], ViT's own preparation, where no processor is given."""
+    """Resized to the model's size and scaled to [-1, 1], as ViT does, if no processor is given."""
     size = getattr(config, "image_size", 224)
     height, width = (size, size) if isinstance(size, int) else size
     array = np.asarray(image.resize((width, height)), dtype=np.float32) / 127.5 - 1  # (height, width, 3)

@@ -1,7 +1,7 @@
-"""Signs of life: one line on standard error that says what is going on, with the progress of other libraries in it.
+"""Progress: one line on standard error that says what is going on, including the progress of other libraries.
 
-Enters: a sentence; the tqdm bars that transformers, the hub and others open meanwhile. Leaves: a line where standard
-error is a terminal, nothing where it is a file.
+Enters: a sentence; the tqdm bars that transformers, the hub and others open meanwhile. Leaves: a line if standard
+error is a terminal, nothing if it is a file.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from rich.markup import escape
 err = Console(stderr=True, highlight=False)
 _lock = threading.Lock()
 _open: list[Callable[[str], Any]] = []  # what shows the progress of each `working`, the innermost last
-_restore: list[Callable[[], None]] = []  # gives tqdm its own methods back
+_restore: list[Callable[[], None]] = []  # restores tqdm's own methods
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show what is going on while it lasts; inside another `working` or a thread, no second line is opened."""
+    """Show what is going on during the block; inside another `working` or a thread, no second line is opened."""
     if err.is_jupyter:  # bars are widgets there
         yield
         return
@@ -46,7 +46,7 @@ def _enter(shown: Callable[[str], Any]) -> None:
     with _lock:
         _open.append(shown)
         if len(_open) == 1:
-            _restore.append(_told())
+            _restore.append(_redirect_tqdm())
 
 
 def _leave(shown: Callable[[str], Any]) -> None:
@@ -56,15 +56,15 @@ def _leave(shown: Callable[[str], Any]) -> None:
             _restore.pop()()
 
 
-def _told() -> Callable[[], None]:
-    """Have tqdm's bars tell how far they are instead of drawing themselves, until the function returned is called."""
+def _redirect_tqdm() -> Callable[[], None]:
+    """Make tqdm's bars report their progress instead of drawing themselves, until the returned function is called."""
     from tqdm.std import tqdm
 
     own = tqdm.__init__, tqdm.display
 
     def begin(bar: Any, *args: Any, **options: Any) -> None:
         own[0](bar, *args, **options)
-        bar.fp = io.StringIO()  # where it would draw itself and end its line
+        bar.fp = io.StringIO()  # where it would draw itself
 
     def display(bar: Any, *_: Any, **__: Any) -> None:
         done = f"{bar.n / bar.total:.0%}" if bar.total else f"{bar.n:,}"

@@ -27,7 +27,7 @@ _VERSION = 1
 
 
 def projection_names(module: torch.nn.Module) -> tuple[str, ...] | None:
-    """What the q, k and v projections of an attention module are called; None where they are one, or unknown."""
+    """The names of an attention module's q, k and v projections; None if they are one, or unknown."""
     return next((names for names in PROJECTIONS if all(hasattr(module, name) for name in names)), None)
 
 
@@ -35,7 +35,7 @@ def projection_names(module: torch.nn.Module) -> tuple[str, ...] | None:
 
 
 def narrow(model: torch.nn.Module, cut: dict[str, Any]) -> None:
-    """Take the heads that are not kept out of one attention module and its output projection."""
+    """Remove the heads that are not kept from one attention module and its output projection."""
     attention, output = model.get_submodule(cut["path"]), model.get_submodule(cut["output"])
     width = _inputs(output) // cut["of"]
     places = torch.cat([torch.arange(head * width, (head + 1) * width) for head in cut["kept"]])
@@ -44,7 +44,7 @@ def narrow(model: torch.nn.Module, cut: dict[str, Any]) -> None:
         for name in names:
             _keep_outputs(getattr(attention, name), places)
     else:
-        whole = cut["of"] * width  # q, k and v lie behind one another
+        whole = cut["of"] * width  # q, k and v lie one after another
         _keep_outputs(getattr(attention, FUSED_PROJECTION), torch.cat([places + part * whole for part in range(3)]))
     _keep_inputs(output, places)
     for name in HEAD_COUNTS:
@@ -86,12 +86,12 @@ def _select(linear: torch.nn.Module, name: str, axis: int, places: torch.Tensor)
 
 
 def save_pruned(model: Model, folder: str | Path, made: dict[str, Any] | None = None) -> Path:
-    """Write a pruned model as a folder that `regard.load` reads; `made` says how it came about."""
+    """Write a pruned model as a folder that `regard.load` reads; `made` records how that was done."""
     from safetensors.torch import save_model
 
     target = Path(folder)
     if target.exists() and (target.is_file() or any(target.iterdir())):
-        raise FileThereError(f"{target} is there already; name a new folder")
+        raise FileThereError(f"{target} already exists; name a new folder")
     module: Any = model.module
     config = deepcopy(module.config)
     config.architectures = [type(module).__name__]
@@ -126,9 +126,9 @@ def load_pruned(folder: str | Path, dtype: Any = None) -> Any:
 
     record = json.loads((Path(folder) / RECORD).read_text())
     if record.get("version") != _VERSION:
-        raise UserError(f"{folder} was pruned by another version of regard ({record.get('version')})")
+        raise UserError(f"{folder} was pruned by another version of regard ({record.get('version')}); prune it again")
     config = transformers.AutoConfig.from_pretrained(folder)
-    with torch.random.fork_rng(devices=[]):  # building a model must not move the caller's random state
+    with torch.random.fork_rng(devices=[]):  # building a model must not change the caller's random state
         module = getattr(transformers, record["class"])(config)
     for path, entry in record["attention"].items():
         narrow(module, {"path": path, **entry})

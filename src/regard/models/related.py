@@ -1,12 +1,12 @@
-"""Related words: which words of a text a model's own input embedding puts close together.
+"""Related words: which words of a text are close in a model's own input embedding.
 
 Enters: a module with an input embedding, and its tokenizer. Leaves: a `Relation`, which marks the related words of a
 side.
 
 A word's vector is the mean of its pieces' rows of the embedding matrix, minus the mean of all rows. Two different words
-(lower-cased) are related where the cosine of their vectors is at least tau, and tau is such that 1 % of random pairs of
-vocabulary words pass. A vocabulary word is a piece that begins a word and is one by itself: letters, perhaps digits, no
-marks. 1,024 of them are drawn with a fixed seed, and all their pairs count.
+(lower-cased) are related if the cosine of their vectors is at least tau, chosen so that 1 % of random pairs of
+vocabulary words pass. A vocabulary word is a piece that begins a word and is a complete one: letters, perhaps digits,
+no marks. 1,024 of them are drawn with a fixed seed, and all their pairs count.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from regard.trace.places import Array, places_of
 from regard.trace.tokens import Side, is_word
 
 PASS = 0.01  # share of random pairs of vocabulary words that are related
-DRAWN = 4096  # pieces looked at: enough where a quarter of a vocabulary are words
+DRAWN = 4096  # pieces looked at: enough if a quarter of the vocabulary are words
 WORDS = 1024  # words whose pairs set tau: it moves by 1 % between seeds, and takes as long as one short text
-FEWEST = 100  # words below which 1 % of the pairs are too few to set it
+FEWEST = 100  # with fewer words, 1 % of the pairs are too few to set tau
 _BLOCK = 1024  # rows of the embedding, or of the table of cosines, that are held at once
-_STARTS = ("Ġ", "▁")  # marks of pieces that begin a word, where a vocabulary has such; WordPiece marks the others
+_STARTS = ("Ġ", "▁")  # marks of pieces that begin a word, if a vocabulary has them; WordPiece marks the others
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """Words that are close in an embedding: its rows, their mean, and the cosine from which words are related."""
+    """Words that are close in an embedding: its rows, their mean, and the lowest cosine of related words."""
 
     weight: torch.Tensor  # (vocabulary, d), the model's own
     version: int
     centre: torch.Tensor  # (d,)
     tau: float
-    decoder: bool  # whether the decoder of an encoder-decoder model reads by the same rows
+    decoder: bool  # whether the decoder of an encoder-decoder model uses the same rows
 
     def relate(self, side: Side) -> Side:
-        """The side with its related words; as it is where its positions are not words of this embedding."""
+        """The side with its related words; unchanged if its positions are not words of this embedding."""
         words = places_of(side, {}).words
         (table,) = self.tables([side], [words])
         if table is None:
@@ -53,7 +53,7 @@ class Relation:
     def tables(self, sides: Sequence[Side], words: Sequence[Array]) -> list[Array | None]:
         """(W + 1, W + 1) booleans for each side: whether its words 0 .. W - 1 are related; False for -1, the last.
 
-        `words` numbers the word of each position. None where the positions are not words of this embedding.
+        `words` numbers the word of each position. None if the positions are not words of this embedding.
         """
         ids = [np.array([-1 if token.id is None else token.id for token in side.tokens]) for side in sides]
         if any(side.name == "decoder" and not self.decoder for side in sides):
@@ -87,12 +87,12 @@ class Relation:
 
 
 def with_related(sides: Mapping[str, Side], relation: Relation | None) -> Mapping[str, Side]:
-    """Sides with their related words, as far as a model has said which are."""
+    """Sides with their related words, if a relation is given."""
     return sides if relation is None else {name: relation.relate(side) for name, side in sides.items()}
 
 
 def relation_of(module: torch.nn.Module, tokenizer: Any, known: Relation | None = None) -> Relation | None:
-    """How the words of a model are related; None where it has no embedding of words, or too few words.
+    """How the words of a model are related; None if it has no word embedding, or too few words.
 
     `known` is returned again as long as the weights are those it was made of.
     """
@@ -106,13 +106,13 @@ def relation_of(module: torch.nn.Module, tokenizer: Any, known: Relation | None 
     if len(words) < FEWEST:
         return None
     with torch.no_grad():
-        made = Relation(weight, version, _mean(weight), 0.0, _decoder_reads(module, weight))
-        tau = quantile(made.vectors(np.array(words), np.arange(len(words)), len(words)))
-    return replace(made, tau=tau) if tau > 0 else None  # an embedding that tells no word from another relates none
+        relation = Relation(weight, version, _mean(weight), 0.0, _decoder_reads(module, weight))
+        tau = quantile(relation.vectors(np.array(words), np.arange(len(words)), len(words)))
+    return replace(relation, tau=tau) if tau > 0 else None  # an embedding in which all words are alike relates none
 
 
 def vocabulary_words(tokenizer: Any, rows: int) -> list[int]:
-    """Ids of up to `WORDS` random words among the pieces of a vocabulary that has `rows` embedded."""
+    """Ids of up to `WORDS` random words among the pieces of a vocabulary with `rows` embedded pieces."""
     count = min(len(tokenizer), rows)
     drawn = np.random.default_rng(0).permutation(count)[:DRAWN].tolist()
     pieces = [piece if isinstance(piece, str) else "" for piece in tokenizer.convert_ids_to_tokens(drawn)]
@@ -137,7 +137,7 @@ def quantile(vectors: torch.Tensor) -> float:
 
 
 def _weight(module: torch.nn.Module) -> torch.Tensor | None:
-    """(vocabulary, d) rows of a module's input embedding, where it has such."""
+    """(vocabulary, d) rows of a module's input embedding, if it has one."""
     try:
         weight = module.get_input_embeddings().weight  # type: ignore[operator]
     except (AttributeError, NotImplementedError):
@@ -147,7 +147,7 @@ def _weight(module: torch.nn.Module) -> torch.Tensor | None:
 
 
 def _mean(weight: torch.Tensor) -> torch.Tensor:
-    """(d,) mean of all rows, a block at a time: the whole in float32 may not fit."""
+    """(d,) mean of all rows, a block at a time: all of them in float32 may not fit in memory."""
     total = torch.zeros(weight.shape[1], device=weight.device)
     for start in range(0, len(weight), _BLOCK):
         total += weight[start : start + _BLOCK].float().sum(0)
@@ -155,7 +155,7 @@ def _mean(weight: torch.Tensor) -> torch.Tensor:
 
 
 def _decoder_reads(module: Any, weight: torch.Tensor) -> bool:
-    """Whether the decoder of an encoder-decoder model embeds its tokens by these rows."""
+    """Whether the decoder of an encoder-decoder model embeds its tokens with these rows."""
     if not getattr(getattr(module, "config", None), "is_encoder_decoder", False):
         return False
     try:

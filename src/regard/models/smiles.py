@@ -1,7 +1,7 @@
 """A tokenizer for chemical reactions, whose words are the atoms, bonds and marks of SMILES.
 
-Enters: a folder with vocab.txt, a piece per line. Leaves: a tokenizer. (transformers takes such a folder for one of
-another kind and finds no word in it.)
+Enters: a folder with vocab.txt, a piece per line. Leaves: a tokenizer. (transformers mistakes such a folder for
+another kind and finds no words in it.)
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def smiles_tokenizer(folder: Path) -> Any:
 
     words = (folder / "vocab.txt").read_text(encoding="utf-8").split()
     numbers = {word: number for number, word in enumerate(words)}
-    made = Tokenizer(models.WordLevel(numbers, unk_token=_MARKS["unk_token"]))
-    made.pre_tokenizer = pre_tokenizers.Sequence(
+    backend = Tokenizer(models.WordLevel(numbers, unk_token=_MARKS["unk_token"]))
+    backend.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex(_PIECE), "isolated")]
     )
     ends = [(mark, numbers[mark]) for mark in ("[CLS]", "[SEP]")]
-    made.post_processor = processors.TemplateProcessing(
+    backend.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
     )
-    return PreTrainedTokenizerFast(tokenizer_object=made, **_MARKS)
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **_MARKS)

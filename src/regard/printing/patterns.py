@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from regard.trace.trace import Trace
 
 _BLOCKS = "▂▄▆█"
-_NAME_ROOM = 11  # columns from which a head's pattern is written out
+_NAME_ROOM = 11  # columns per head above which patterns are written out
 
 
 def report(found: Patterns, console: Console | None = None, *, count: int = 3) -> Iterator[RenderableType]:
-    """The map, the strongest heads of each pattern, the types, what could not be asked, and what to keep in mind."""
+    """The map, the strongest heads of each pattern, the types, what is not available, and cautions."""
     coloured = console is None or console.color_system is not None
     name = found.facts.get("model", "attention maps")
     named = len({(f.kind, f.layer, f.part, f.head) for f in found})
-    yield Text.assemble((f"{name}", "bold"), (f"  {named} of {found.heads} heads do something that has a name", "dim"))
+    yield Text.assemble((f"{name}", "bold"), (f"  {named} of {found.heads} heads show a named pattern", "dim"))
     for kind, sites in groupby(found.measured, key=lambda site: site.kind):
         yield Text("")
         yield from _map(found, kind, list(sites), coloured, 80 if console is None else console.width)
@@ -54,7 +54,7 @@ def report(found: Patterns, console: Console | None = None, *, count: int = 3) -
 
 
 def _map(found: Patterns, kind: str, sites: list[SiteMeasures], coloured: bool, width: int) -> Iterator[Text]:
-    """One line per layer, one cell per head: its strongest pattern by name where there is room, or a block whose
+    """One line per layer, one cell per head: its strongest pattern by name if there is room, or a block whose
     colour is the pattern and whose height the score; heads that do not fit the width come below."""
     best: dict[tuple[int, int, int], Finding] = {}
     for finding in reversed(found.findings):
@@ -75,7 +75,7 @@ def _map(found: Patterns, kind: str, sites: list[SiteMeasures], coloured: bool, 
 
 
 def _cell_width(room: int, heads: int) -> int:
-    """Columns for each head: those of a name from 11 on, otherwise those of a sign."""
+    """Columns per head: enough for names from 11 on, otherwise for a symbol."""
     if room >= _NAME_ROOM:
         return min(room, max(map(len, NAMES)) + 1)
     return min(room, 3 if heads <= 20 else 2)
@@ -129,18 +129,18 @@ def _strongest(found: Patterns, count: int) -> Table:
 
 
 def _types(found: Patterns) -> str:
-    """How many maps are of each type, and how many of none."""
+    """How many maps have each type, and how many have none."""
     known = [site.types[~np.isnan(site.types).any(axis=-1)] for site in found.measured if site.types is not None]
     counts = Counter(TYPES[number] for types in known for number in types.argmax(axis=-1))
     if not counts:
         return f"types: n/a ({found.missing.get('type', 'the maps are too small')})"
     untyped = found.heads - counts.total()
-    said = [f"{name} {counts[name]}" for name in TYPES if counts[name]] + [f"n/a {untyped}"] * bool(untyped)
-    return "types: " + ", ".join(said)
+    parts = [f"{name} {counts[name]}" for name in TYPES if counts[name]] + [f"n/a {untyped}"] * bool(untyped)
+    return "types: " + ", ".join(parts)
 
 
 def _missing(found: Patterns) -> Iterator[str]:
-    """What could not be asked of any head, one line a reason."""
+    """Patterns that are not available for any head, one line per reason."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in found.worth_saying.items():
         if name in NAMES:
@@ -150,7 +150,7 @@ def _missing(found: Patterns) -> Iterator[str]:
 
 
 def _cautions(found: Patterns) -> Table:
-    """What to keep in mind, one bullet a sentence."""
+    """Cautions, one bullet per sentence."""
     table = Table.grid(padding=(0, 1))
     for sentence in warnings_for(found, facts=found.facts, heads=found.heads):
         table.add_row(Text("·", style="dim"), Text(sentence, style="dim italic"))

@@ -42,7 +42,7 @@ def trace_table(trace: Trace) -> Table:
         )
     notes = [str(facts[name]) for name in ("captured", "pair") if facts.get(name)]
     if facts.get("truncated"):
-        notes.append(f"truncated: {facts['truncated']} tokens cut off")
+        notes.append(f"truncated: {facts['truncated']} tokens were left out")
     if notes:
         table.caption = Text("\n".join(notes), style="dim")
         table.caption_justify = "left"
@@ -85,7 +85,7 @@ def _holds(site: Site) -> str:
 
 
 def effect_report(effect: Effect) -> Iterator[Table | Text]:
-    """What was switched off, one row per prediction before and after, and what to know about it."""
+    """What was switched off, one row per prediction before and after, and notes."""
     names = list(effect.heads[:_NAMES])
     more = f" and {len(effect.heads) - _NAMES} more" if len(effect.heads) > _NAMES else ""
     yield Text.assemble((effect.model, "bold"), (f"  without {', '.join(names)}{more}", "dim"))
@@ -98,7 +98,7 @@ def effect_report(effect: Effect) -> Iterator[Table | Text]:
 
 def _effect_table(effect: Effect) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column(_asked(effect))
+    table.add_column(_heading(effect))
     compared = effect.about != "hidden states"
     for name in (*(("before",) if compared else ()), *effect.modes):
         table.add_column(name, justify="right")
@@ -113,7 +113,7 @@ def _effect_table(effect: Effect) -> Table:
     return table
 
 
-def _asked(effect: Effect) -> str:
+def _heading(effect: Effect) -> str:
     if effect.position is None:
         return "token" if effect.about == "hidden states" else effect.about
     token = _visible(effect.tokens[effect.position])
@@ -140,7 +140,7 @@ def _visible(text: str) -> str:
 
 
 def models_table(rows: Sequence[dict[str, Any]]) -> Table:
-    """Models that can be named, and whether they are here."""
+    """Models that can be loaded by name, and whether they are installed."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("model", "where", "what"):
         table.add_column(name)

@@ -1,4 +1,4 @@
-"""The shape of a study: sums per batch that add up, and a report made of them.
+"""What a study is: sums per batch that add up, and a report made from them.
 
 Enters: batches of a corpus. Leaves: sums; at the end, a `Result`.
 """
@@ -47,22 +47,22 @@ class Batch:
         self._totals = Sums()
 
     def again(self) -> Batch:
-        """The same inputs, with nothing noted."""
+        """The same inputs, with nothing recorded."""
         other = copy(self)
         other._held, other._totals = {}, Sums()
         return other
 
     def add(self, name: str, values: torch.Tensor | Array) -> None:
-        """Note values (B, ...) of the inputs under a name; those of one name add up."""
+        """Record values (B, ...) of the inputs under a name; values of the same name add up."""
         array = np.asarray(values.cpu().numpy() if isinstance(values, torch.Tensor) else values, np.float64)
         self._held[name] = self._held[name] + array if name in self._held else array
 
     def total(self, name: str, values: Array) -> None:
-        """Note an array that is a sum over the inputs already and gets no interval."""
+        """Record an array that is already a sum over the inputs and gets no interval."""
         self._totals.add(name, values)
 
     def pour(self, sums: Sums) -> None:
-        """Add what was noted: sums by group of clusters (groups, ...), and the totals."""
+        """Add what was recorded: sums by group of clusters (groups, ...), and the totals."""
         for name, array in self._totals.arrays.items():
             sums.add(name, array)
         for name, array in self._held.items():
@@ -70,31 +70,31 @@ class Batch:
 
 
 class Pass(ABC):
-    """One reading of a corpus: what it adds up. `settings` are what two runs must share to be added."""
+    """One pass over a corpus, and what it adds up. Two runs can be added if their `settings` are equal."""
 
     name: ClassVar[str]
-    version: ClassVar[int] = 1  # raised when the same settings come to mean other sums
-    window: ClassVar[int] = WINDOW  # examples that are summed together; an interrupted run goes on after them
+    version: ClassVar[int] = 1  # raised when the same settings begin to mean different sums
+    window: ClassVar[int] = WINDOW  # examples that are summed together; an interrupted run resumes after them
 
     def __init__(self, *, seed: int = 0) -> None:
         self.seed = seed
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the sums depend on beside model and corpus."""
+        """What the sums depend on besides model and corpus."""
         return {"seed": self.seed, "groups": GROUPS}
 
     def holds(self) -> dict[str, Any]:
-        """Identities of what the sums depend on and neither settings, model nor corpus say: another model or corpus."""
+        """Identities of anything else that the sums depend on: another model or corpus."""
         return {}
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What makes this pass again, in another process."""
+        """The arguments that create this pass in another process."""
         return {"seed": self.seed}
 
     def parts(self, model: Model, examples: Iterable[Example]) -> Iterable[Example]:
-        """The examples as the model is to read them; a study may cut long ones into parts."""
+        """The examples as the model will read them; a study may cut long ones into parts."""
         return examples
 
     @abstractmethod
@@ -103,25 +103,25 @@ class Pass(ABC):
 
 
 class Study(Pass):
-    """A question over a corpus: sums, and the report made of them."""
+    """A question about a corpus: sums, and the report made from them."""
 
-    reads_once: ClassVar[bool] = False  # keeps the examples, so that what comes through a pipe can have a control
+    reads_once: ClassVar[bool] = False  # keeps the examples, so that a control can run even on a pipe
 
     def sums_of(self, model: Model, run: Run, engine: Engine, weights: Weights) -> Progress:
         """The sums of a corpus on one set of weights: the model's own, or a control's."""
         return engine(self, model, run)
 
     def control_seed(self, draw: int) -> int:
-        """The seed of a draw of random weights; weights are shuffled with that of the first."""
+        """The seed of a draw of random weights; weights are shuffled with the seed of the first."""
         return draw
 
     def second(self, sums: Sums, model: Model, engine: Engine) -> Pass | None:
-        """Another pass over the same corpus that what was found calls for; its sums are in the context."""
+        """Another pass over the same corpus, if the findings call for one; its sums are in the context."""
         return None
 
     @abstractmethod
     def report(self, sums: Sums, context: StudyContext) -> Result:
-        """Tables and figures of the summed corpus."""
+        """Tables and figures from the sums of the corpus."""
 
 
 class MapStudy(Study):
@@ -138,12 +138,12 @@ class MapStudy(Study):
 
     @abstractmethod
     def taker(self, batch: Batch) -> Taker[Any]:
-        """Who reduces each layer of a batch to numbers per input."""
+        """What reduces each layer of a batch to numbers per input."""
 
 
 @dataclass(eq=False)
 class StudyContext:
-    """What belongs to every number of a result: model, corpus, what became of its examples, versions."""
+    """The context of every number in a result: model, corpus, tally of its examples, versions."""
 
     study: Study
     model: Model
@@ -152,10 +152,10 @@ class StudyContext:
     problems: Problems
     example: Trace | None = None  # a first input, for the interactive atlas
     controls: Controls | None = None  # the same study on the same shape with weights that learned nothing
-    second: Sums | None = None  # of the pass that the first one called for
+    second: Sums | None = None  # from the second pass, if there was one
 
     def meta(self) -> dict[str, Any]:
-        """All facts METHODS asks to record with a figure."""
+        """The facts to record with every figure."""
         return {
             "study": self.study.name,
             "settings": self.study.settings,
@@ -175,40 +175,40 @@ class StudyContext:
         }
 
     def cautions(self) -> list[str]:
-        """What a reader should know before concluding (METHODS §10)."""
-        said = [
+        """What a reader should know before drawing conclusions."""
+        cautions = [
             "Attention is not explanation: a head that attends somewhere need not move the prediction.",
-            "Weights on special tokens and punctuation may transmit nothing; compare with the study of norms.",
+            "Weights on special tokens and punctuation may contribute nothing; compare them with the study norms.",
         ]
         if self.controls is None:
-            said.append(
+            cautions.append(
                 "No control was run; --control repeats the study on the same shape with random and shuffled weights."
             )
         if self.tally.clusters < FEWEST:
-            said.append(
-                f"{self.tally.clusters} {self.tally.clustered} are too few for intervals, and for names, which rest on "
-                f"them; give {FEWEST} or more."
+            cautions.append(
+                f"{self.tally.clusters} {self.tally.clustered} are too few for intervals, and for names, which need "
+                f"them; use {FEWEST} or more."
             )
         if self.tally.truncated or self.tally.skipped or self.tally.split:
-            said.append(
+            cautions.append(
                 f"Long examples: {self.tally.truncated:,} truncated, {self.tally.split:,} split, "
                 f"{self.tally.skipped:,} left out."
             )
         if self.problems.count:
-            said.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
+            cautions.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
         if self.problems.headings:
-            said.append(f"WikiText: {self.problems.headings:,} headings (= ... =) were left out.")
+            cautions.append(f"WikiText: {self.problems.headings:,} headings (= ... =) were left out.")
         if self.problems.unknown:
-            said.append(
+            cautions.append(
                 f"WikiText: {self.problems.unknown:,} words are <unk>, which stands for many words and counts as none; "
                 "the raw version has the words themselves."
             )
-        return said
+        return cautions
 
 
 @contextmanager
 def naming(items: Sequence[Item]) -> Iterator[None]:
-    """Say which example of the corpus it was, where attention of a batch is not finite."""
+    """If attention is not finite in a batch, name the example of the corpus."""
     try:
         yield
     except NotFiniteError as error:
@@ -216,12 +216,12 @@ def naming(items: Sequence[Item]) -> Iterator[None]:
 
 
 def key(layer: Layer, name: str) -> str:
-    """Where a layer's numbers are kept among the sums."""
+    """The key of a layer's numbers in the sums."""
     return f"{layer.kind}/{layer.layer}/{name}"
 
 
 def layers_of(sums: Sums, name: str) -> dict[str, list[int]]:
-    """Layers by kind of attention for which sums of a name are there."""
+    """Layers, by kind of attention, that have sums of this name."""
     found: dict[str, list[int]] = {}
     for place in sums.arrays:
         kind, _, rest = place.partition("/")

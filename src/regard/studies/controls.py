@@ -1,10 +1,10 @@
-"""Controls: the same study on the same shape with weights that learned nothing, drawn at random or shuffled.
+"""Controls: the same study on the same shape with untrained weights, drawn at random or shuffled.
 
-Enters: a model. Leaves: models of its shape; of their sums, tables that hold the model beside them.
+Enters: a model. Leaves: models of its shape; tables that compare the model with them.
 
-Random weights are what structure alone gives, drawn several times because one draw is one draw. With shuffled weights
-every tensor keeps the very numbers that training gave it, but not their places: sizes that training alone brings about
-are there, what it learned is not.
+Random weights show what structure alone gives; they are drawn several times because draws vary. Shuffled weights keep
+every number of every trained tensor, but not its place: the scale that training brings is there, what it learned is
+not.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Weights:
 
     @property
     def file(self) -> str:
-        """The beginning of the name of a checkpoint."""
+        """The beginning of a checkpoint's file name."""
         names = {RANDOM: f"control-random-{self.draw}-", SHUFFLED: "control-shuffled-"}
         return names.get(self.kind, "")
 
 
 @dataclass(eq=False)
 class Controls:
-    """The sums of a study on random weights, a draw each, and on shuffled ones."""
+    """The sums of a study on random weights, one per draw, and on shuffled ones."""
 
     random: list[Sums]
     shuffled: Sums
@@ -61,11 +61,11 @@ class Controls:
         return {f"{RANDOM} {seed}": sums for seed, sums in enumerate(self.random)} | {SHUFFLED: self.shuffled}
 
     def values(self, make: Callable[[Sums], float]) -> Ranged:
-        """A number of every control."""
+        """One number for every control."""
         return Ranged([make(sums) for sums in self.random], make(self.shuffled))
 
     def table(self, model: pd.DataFrame, make: Callable[[Sums], pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame:
-        """A row for each of the model's, found by its keys: the model's value, and `Ranged` ones of the controls."""
+        """The model's rows, matched by keys: the model's value, and the `Ranged` values of the controls."""
         found = model.set_index(list(keys))["value"]
         parts = [make(sums).set_index(list(keys))["value"].reindex(found.index) for sums in self.named.values()]
         rows = [Ranged(random, shuffled).row for *random, shuffled in zip(*parts, strict=True)]
@@ -75,7 +75,7 @@ class Controls:
 
 @dataclass(frozen=True)
 class Ranged:
-    """A number on random weights, a draw each, and on shuffled ones."""
+    """A number on random weights, one per draw, and on shuffled ones."""
 
     random: Sequence[float]
     shuffled: float
@@ -88,20 +88,20 @@ class Ranged:
 
     @property
     def row(self) -> dict[str, float]:
-        """The mean over draws, its range, and the number of shuffled weights, by column."""
+        """The mean over draws, their range, and the number on shuffled weights, by column."""
         return dict(zip(self.COLUMNS, (self.mean, min(self.random), max(self.random), self.shuffled), strict=True))
 
     def said(self, form: str = "{:.3f}", unit: str = "") -> str:
-        """In words; `form` writes a number, `unit` stands behind it."""
+        """In words; `form` formats a number, `unit` follows it."""
         mean, low, high, shuffled = (form.format(value) for value in self.row.values())
         draws = f" ({low} to {high} over {len(self.random)} draws)" if len(self.random) > 1 else ""
         return f"{RANDOM} {mean}{unit}{draws}, {SHUFFLED} {shuffled}{unit}"
 
 
 def control_models(model: Model, seeds: Sequence[int]) -> Iterator[tuple[Weights, Callable[[], Model]]]:
-    """The controls and what makes them, so that one is in memory at a time; the shuffled one is the last."""
+    """The controls and functions that make them, so that only one is in memory at a time; the shuffled one is last."""
     if not seeds:
-        raise UserError("a control needs random weights at least once: control seeds are a number from 1 on")
+        raise UserError("a control needs at least one draw of random weights: control seeds must be 1 or more")
     for draw, seed in enumerate(seeds):
         yield Weights(RANDOM, draw), partial(random_model, model, seed)
     yield Weights(SHUFFLED), partial(shuffled_model, model, seeds[0])
@@ -111,9 +111,9 @@ def random_model(model: Model, seed: int = 0) -> Model:
     """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
     from regard.models.model import Model
 
-    made = Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
-    made._engine.origin = _origin(random_model, model, seed)
-    return made
+    control = Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
+    control._engine.origin = _origin(random_model, model, seed)
+    return control
 
 
 def shuffled_model(model: Model, seed: int = 0) -> Model:
@@ -127,13 +127,13 @@ def shuffled_model(model: Model, seed: int = 0) -> Model:
         for parameter in module.parameters():
             order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
-    made = Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
-    made._engine.origin = _origin(shuffled_model, model, seed)
-    return made
+    control = Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
+    control._engine.origin = _origin(shuffled_model, model, seed)
+    return control
 
 
 def _origin(make: Callable[[Model, int], Model], model: Model, seed: int) -> Callable[[], Model] | None:
-    """What makes a control again elsewhere: how the model is loaded, and the seed, not the weights."""
+    """How to make a control again elsewhere: how the model is loaded, and the seed, but not the weights."""
     return None if model._engine.origin is None else partial(_again, make, model._engine.origin, seed)
 
 
@@ -147,5 +147,5 @@ def _drawn(model: Model, seed: int) -> torch.nn.Module:
         torch.manual_seed(seed)
         module = type(model.module)(deepcopy(model.config))
     parameter = next(model.module.parameters())
-    made: torch.nn.Module = module.to(parameter.device, parameter.dtype)
-    return made
+    drawn: torch.nn.Module = module.to(parameter.device, parameter.dtype)
+    return drawn

@@ -1,4 +1,4 @@
-"""How a study is entered: registered once, its options checked, its corpus read, what is named loaded.
+"""How a study is called: registered once, its options checked, its corpus read, named models loaded.
 
 Enters: a model and a corpus by name, options. Leaves: a `Result`; for the command line, what each study takes.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Named: TypeAlias = Model | str | os.PathLike[str] | None
     Corpus: TypeAlias = Source | str | os.PathLike[str]
-else:  # what the command line makes of them; the others need torch
+else:  # as the command line sees them; the others need torch
     Named, Corpus = str | None, str
 
 Entry = TypeVar("Entry", bound=Callable[..., Any])
@@ -37,7 +37,7 @@ _OF_RUN = ("long", "strict", "resume", "restart", "report")
 
 
 def texts(corpus: Corpus, options: Mapping[str, Any]) -> Source:
-    """A corpus of texts, as the options say it is read."""
+    """A corpus of texts, read as the options say."""
     from regard.corpus.readers.source import Source
 
     given = {name: options[name] for name in _OF_SOURCE if name in options}
@@ -45,7 +45,7 @@ def texts(corpus: Corpus, options: Mapping[str, Any]) -> Source:
         return Source(str(corpus), **given)
     also = sorted(set(given) - {"seed"})
     if also:
-        raise UserError(f"{', '.join(also)} belongs to the Source when one is passed; set it there")
+        raise UserError(f"{', '.join(also)} must be set in the Source when one is passed")
     return corpus
 
 
@@ -53,7 +53,7 @@ def trees(corpus: Corpus, options: Mapping[str, Any]) -> Source:
     """A treebank."""
     source = texts(corpus, options)
     if source.format not in (None, "conllu", "treebank"):
-        raise UserError(f"trees are read from CoNLL-U files, not from the format {source.format!r}")
+        raise UserError(f"trees are read from CoNLL-U files, not from {source.format!r}")
     return replace(source, format="treebank")
 
 
@@ -75,12 +75,12 @@ def mentions(corpus: Corpus | Sequence[str | os.PathLike[str]], options: Mapping
 
 @dataclass(frozen=True)
 class Corpora:
-    """The corpora of a study: what they are called, how one is read, and what several are."""
+    """The corpora of a study: what they are called, how one is read, and how several are treated."""
 
     name: str
     help: str
     read: Callable[[Any, Mapping[str, Any]], Source]
-    several: str = "each"  # "each" is studied, they are "one" corpus, or there is "none" but the first
+    several: str = "each"  # "each" is studied separately, all are "one" corpus, or "none" but the first is allowed
 
 
 TEXTS = Corpora("corpora", "Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin.", texts)
@@ -109,8 +109,8 @@ class Registered:
 
     run: Callable[..., Result]
     corpora: Corpora
-    compare: Callable[[Mapping[str, Result], Path], None] | None = None  # draws several corpora together
-    tells: bool = False  # reports what is going on, where others report a tally and the seconds
+    compare: Callable[[Mapping[str, Result], Path], None] | None = None  # draws several corpora in one figure
+    reports_steps: bool = False  # reports what is going on, where others report a tally and the seconds
 
     @property
     def name(self) -> str:
@@ -123,25 +123,25 @@ class Registered:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """Types of the options that it shares with other studies, by name."""
+        """The types of the options it shares with other studies, by name."""
         rest = list(signature(self.run).parameters.values())[-1]
         (options,) = get_args(self._type(rest))
         return get_type_hints(options, include_extras=True)
 
     @property
     def models(self) -> dict[str, Flag]:
-        """Models that the command line takes as arguments; none where it takes one as an option."""
+        """Models that the command line takes as arguments; empty if it takes one as an option."""
         return {name: one.flag for name, one in self._flagged(Parameter.POSITIONAL_OR_KEYWORD).items() if one.flag.name}
 
     @property
     def own(self) -> dict[str, Offered]:
-        """The options that the command line offers of this study alone."""
+        """The command-line options of this study alone."""
         also = {name: one for name, one in self._flagged(Parameter.POSITIONAL_OR_KEYWORD).items() if not one.flag.name}
         return also | self._flagged(Parameter.KEYWORD_ONLY)
 
     @property
     def options(self) -> dict[str, Offered]:
-        """The options that the command line offers, those of this study alone first."""
+        """The command-line options, those of this study alone first."""
         shared = {name: _offered(hint) for name, hint in self.shared.items()}
         return self.own | {name: one for name, one in shared.items() if one is not None}
 
@@ -159,13 +159,13 @@ class Registered:
         return {name: one for name, one in found.items() if one is not None}
 
     def _type(self, parameter: Parameter) -> Any:
-        """The type of a parameter; annotations are kept as they are written."""
+        """The type of a parameter; annotations are stored as text."""
         function = getattr(self.run, "__wrapped__", self.run)
         return eval(parameter.annotation, function.__globals__)  # noqa: S307 (our own source)
 
 
 def _offered(hint: Any, default: Any = None) -> Offered | None:
-    """How an option is offered; None where it is for Python alone."""
+    """How an option is offered; None if it is for Python only."""
     if get_origin(hint) is not Annotated:
         return None
     kind, flag = get_args(hint)
@@ -176,7 +176,7 @@ class Registry(dict[str, Registered]):
     """Every study, by name."""
 
     def add(self, corpora: Corpora, **more: Any) -> Callable[[Entry], Entry]:
-        """Register the function that runs a study; it refuses options that it does not take."""
+        """Register the function that runs a study; unknown options are refused."""
 
         def register(function: Entry) -> Entry:
             @wraps(function)
@@ -196,7 +196,7 @@ class Registry(dict[str, Registered]):
 
 
 def loaded(model: Named) -> Model:
-    """A model, loaded where it is named."""
+    """A model, loaded if it is given by name."""
     from regard.models.load import load
     from regard.models.model import Model
 

@@ -31,7 +31,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def grid_picture(shape: tuple[int, int], named: Mapping[tuple[int, int], tuple[str, float]], *, title: str) -> Picture:
-    """Layers down, heads across; each named head in its pattern's colour, the stronger the fuller."""
+    """Layers down, heads across; each named head in its pattern's colour, stronger ones more saturated."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
@@ -53,7 +53,7 @@ def grid_picture(shape: tuple[int, int], named: Mapping[tuple[int, int], tuple[s
 
 
 def heat_picture(values: Array, *, title: str, label: str, centre: float | None = None) -> Picture:
-    """Layers down, heads across, a number as colour; around a centre where that means something."""
+    """Layers down, heads across, numbers as colours; around a centre, if one is given."""
     layers, heads = values.shape
     drawn = new_figure(max(4.0, 0.32 * heads + 1.6), max(2.2, 0.28 * layers + 1.0))
     axes = drawn.add_subplot()
@@ -136,7 +136,7 @@ def share_picture(shares: Mapping[str, Array]) -> Picture:
 
 
 def scatter_picture(places: Array, groups: Sequence[str], labels: Sequence[str], *, title: str) -> Picture:
-    """Points in the plane in the colour of their pattern, the pattern in the legend; white for those that have none."""
+    """Points in the plane, coloured by pattern with a legend; points without a pattern are white."""
     drawn = new_figure(5.2, 4.2)
     axes = drawn.add_subplot()
     for group in dict.fromkeys(groups):

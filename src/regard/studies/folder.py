@@ -1,6 +1,6 @@
-"""The folder of a run: one process at a time writes into it, and what an unfinished run left is not lost by accident.
+"""The folder of a run: one process at a time writes to it, and an unfinished run is not lost by accident.
 
-Enters: a folder and what the user said about checkpoints. Leaves: a folder that is held while the run lasts.
+Enters: a folder and what to do with checkpoints. Leaves: a folder that is locked while the run lasts.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from regard.errors import UserError
 
 CHECKPOINT = "checkpoint.safetensors"
 LOCK = ".lock"
-TERMINATED = 143  # what a shell calls a process that SIGTERM has ended
+TERMINATED = 143  # the exit status of a process ended by SIGTERM
 _KEPT = (CHECKPOINT, f"control*-{CHECKPOINT}", f"second-{CHECKPOINT}")
 
 
 @contextmanager
 def held(folder: Path | None, *, resume: bool = False, restart: bool = False) -> Iterator[None]:
-    """Hold a folder while a run lasts; a folder that was made for it and stayed empty is removed.
+    """Lock a folder while a run lasts; a folder that was created for it and stayed empty is removed.
 
-    While it is held, SIGTERM ends the run like Ctrl-C does: by an exception, so that what was done is saved.
+    Meanwhile SIGTERM ends the run as Ctrl-C does: with an exception, so that progress is saved.
     """
     if resume and restart:
-        raise UserError("--resume goes on with the checkpoint and --restart throws it away; choose one")
+        raise UserError("--resume continues from the checkpoint and --restart discards it; choose one")
     if folder is None:
         yield
         return
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with _locked(folder / LOCK), _terminable():
             _prepare(folder, resume=resume, restart=restart)
             yield
     finally:
-        for path in made:
+        for path in new:
             with suppress(OSError):
                 path.rmdir()
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints of a folder: of the run itself, its controls and its second part."""
+    """The checkpoints in a folder: of the run itself, its controls and its second pass."""
     return [path for pattern in _KEPT for path in sorted(folder.glob(pattern))]
 
 
@@ -61,15 +61,15 @@ def forget(folder: Path) -> None:
 
 
 def _prepare(folder: Path, *, resume: bool, restart: bool) -> None:
-    """Clear away what a killed run left half-written; its checkpoints only where that was asked for."""
+    """Remove half-written files of a killed run; its checkpoints only if asked to."""
     for path in folder.glob(f".*{CHECKPOINT}.*"):
         path.unlink(missing_ok=True)
     if restart:
         forget(folder)
     elif checkpoints(folder) and not resume:
         raise UserError(
-            f"{folder} holds the checkpoint of a run that is not finished; go on with it (--resume), throw it away "
-            "(--restart), or choose another output folder"
+            f"{folder} holds the checkpoint of an unfinished run; continue it (--resume), discard it (--restart), or "
+            "choose another output folder"
         )
 
 
@@ -78,7 +78,7 @@ def _prepare(folder: Path, *, resume: bool, restart: bool) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process, however that ends."""
+    """Hold a lock that is released with the process, however it ends."""
     descriptor = _taken(path)
     try:
         yield
@@ -90,7 +90,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _taken(path: Path) -> int:
-    """The open lock file, ours; who holds it is written into it."""
+    """Open and lock the lock file, and write the owner into it."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -99,7 +99,7 @@ def _taken(path: Path) -> int:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 os.close(descriptor)
                 raise UserError(_taken_by(path)) from None
-        if _is(descriptor, path):  # else its owner has just removed it: another file has this name now
+        if _is(descriptor, path):  # otherwise its owner has just removed it, and the name belongs to another file
             break
         os.close(descriptor)
     owner = {"process": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now():%Y-%m-%d %H:%M:%S}"}
@@ -132,8 +132,8 @@ def _taken_by(path: Path) -> str:
         owner = json.loads(path.read_text("utf-8"))
     who = f"process {owner['process']} on {owner['host']} since {owner['since']}" if owner else "another process"
     return (
-        f"another run writes into {path.parent} ({who}); wait for it or choose another output folder; if it is certain "
-        f"that it is gone, remove {path}"
+        f"another run is writing to {path.parent} ({who}); wait for it or choose another output folder; if you are "
+        f"sure that it has ended, remove {path}"
     )
 
 
@@ -142,7 +142,7 @@ def _taken_by(path: Path) -> str:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """SIGTERM raises SystemExit, where nobody else has a say about it."""
+    """Make SIGTERM raise SystemExit, unless it is handled otherwise."""
     mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     if not mine:
         yield

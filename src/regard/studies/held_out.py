@@ -1,6 +1,6 @@
-"""The best of many, chosen on one half of the inputs and scored on the other: what choosing on the test data inflates.
+"""The best of many, chosen on one half of the inputs and scored on the other: choosing on the test data inflates it.
 
-Enters: hits of many candidates by replicate and half. Leaves: who was chosen, and the accuracy where it was not chosen.
+Enters: hits of many candidates by replicate and half. Leaves: which was chosen, and its accuracy on the other half.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ class Choice:
     """`best` is the best over all inputs; `even` and `odd` were chosen on the even and the odd inputs.
 
     `held_out` (1 + draws,) is the share of hits of `even` on the odd inputs and of `odd` on the even ones, taken
-    together; the first is the estimate, the others are over drawn clusters for the same two choices.
+    together; the first is the estimate, the others are over resampled clusters for the same two choices.
     """
 
     best: int
     even: int
     odd: int
     held_out: Array
-    clusters: float  # that carry it
+    clusters: float  # effective number behind it
 
     @property
     def agree(self) -> bool:
-        """Whether both halves chose the same."""
+        """Whether both halves chose the same candidate."""
         return self.even == self.odd
 
     @property
@@ -45,7 +45,7 @@ def choose(hits: Array, counts: Array, clusters: float) -> Choice:
     """The best of C candidates by hits (1 + draws, 2, C) and counts (1 + draws, 2) of two halves."""
     even, odd = (int(hits[0, half].argmax()) for half in (0, 1))
     held_out = ratio(hits[:, 1, even] + hits[:, 0, odd], counts.sum(axis=1))
-    if not counts[0].all():  # nothing to choose by in one half
+    if not counts[0].all():  # one half is empty
         held_out = np.full_like(held_out, np.nan)
     return Choice(int(hits[0].sum(axis=0).argmax()), even, odd, held_out, clusters)
 

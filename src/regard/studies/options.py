@@ -17,7 +17,7 @@ class Flag:
 
     help: str
     default: Any = None
-    name: str = ""  # as it is typed, where that is not the option's own name; --no-x turns x off
+    name: str = ""  # as it is typed, if different from the option's own name; --no-x turns x off
     short: str = ""
     least: float | None = None
     metavar: str | None = None
@@ -25,28 +25,30 @@ class Flag:
 
 
 class _Sampling(TypedDict, total=False):
-    limit: Annotated[int | None, Flag("Only the first N examples.", least=1, metavar="N")]
-    sample: Annotated[int | None, Flag("N examples at random.", least=1, metavar="N")]
-    seed: Annotated[int, Flag("Of the sample, and of whatever else is drawn at random.", default=0)]
+    limit: Annotated[int | None, Flag("Use only the first N examples.", least=1, metavar="N")]
+    sample: Annotated[int | None, Flag("Use N random examples.", least=1, metavar="N")]
+    seed: Annotated[int, Flag("Seed of the sample and of everything else that is random.", default=0)]
 
 
 class _Reading(TypedDict, total=False):
-    format: Annotated[str | None, Flag("text, jsonl, tsv, csv, conllu or dataset, if the ending misleads.")]
-    unit: Annotated[str, Flag("An example of plain text: line, paragraph or sentence.", default="line")]
-    text: Annotated[str | None, Flag("Column of the text.", metavar="COL")]
-    pair: Annotated[str | None, Flag("Column of the second sentence.", metavar="COL")]
+    format: Annotated[str | None, Flag("text, jsonl, tsv, csv, conllu or dataset, if the file's ending is misleading.")]
+    unit: Annotated[str, Flag("What an example of plain text is: line, paragraph or sentence.", default="line")]
+    text: Annotated[str | None, Flag("Column with the text.", metavar="COL")]
+    pair: Annotated[str | None, Flag("Column with the second sentence.", metavar="COL")]
     split: Annotated[str, Flag("Split of a Hugging Face dataset.", default="train")]
 
 
 class _Cutting(TypedDict, total=False):
-    long: Annotated[str, Flag("Examples longer than the model takes: truncate, split or skip.", default="truncate")]
+    long: Annotated[
+        str, Flag("What to do with examples too long for the model: truncate, split or skip.", default="truncate")
+    ]
 
 
 class _Keeping(TypedDict, total=False):
-    output: Annotated[str | Path | None, Flag("Folder of the result.", short="-o", shown="regard-STUDY")]
+    output: Annotated[str | Path | None, Flag("Folder for the result.", short="-o", shown="regard-STUDY")]
     strict: Annotated[bool, Flag("Stop at a line that cannot be read.", default=False)]
-    resume: Annotated[bool, Flag("Go on where an interrupted run ended.", default=False)]
-    restart: Annotated[bool, Flag("Throw away what an interrupted run left, and start anew.", default=False)]
+    resume: Annotated[bool, Flag("Continue an interrupted run.", default=False)]
+    restart: Annotated[bool, Flag("Discard an interrupted run and start over.", default=False)]
     keep: bool
 
 
@@ -57,7 +59,7 @@ class _Reporting(TypedDict, total=False):
 class _Control(TypedDict, total=False):
     control: Annotated[bool, Flag("Repeat with random and shuffled weights of the same shape.", default=False)]
     control_seeds: Annotated[
-        int, Flag("Draws of random weights; each is one more run, as are shuffled weights.", default=3, least=1)
+        int, Flag("Draws of random weights; each adds a run, and shuffled weights add another.", default=3, least=1)
     ]
 
 
@@ -65,53 +67,55 @@ class _Engine(TypedDict, total=False):
     engine: Annotated[str, Flag("local or ray.", default="local")]
     address: Annotated[str | None, Flag("Address of a Ray cluster.", shown="this machine")]
     workers: Annotated[int, Flag("Ray workers, one model each.", default=2, least=1)]
-    gpus_per_worker: Annotated[float, Flag("GPUs of each Ray worker.", default=0.0, least=0)]
+    gpus_per_worker: Annotated[float, Flag("GPUs per Ray worker.", default=0.0, least=0)]
 
 
 class Options(_Reading, _Sampling, _Keeping, _Cutting, _Control, _Engine, _Reporting):
-    """What a study of texts takes beside model and corpus; others take those of them that they can use.
+    """What a study of texts takes besides model and corpus; other studies take those that they can use.
 
     format, unit, text, pair, limit, sample, seed, split
-        How a corpus that is named by its path is read, as in `regard.corpus.readers.source.Source`.
+        How a corpus given by its path is read, as in `regard.corpus.readers.source.Source`.
     output
-        A folder for table, figures and report; without it nothing is written.
+        A folder for tables, figures and report; without it, nothing is written.
     long
-        What becomes of examples the model cannot take whole: "truncate", "split" or "skip".
+        What to do with examples too long for the model: "truncate", "split" or "skip".
     strict
         Stop at a line that cannot be read, instead of counting it.
     control, control_seeds
         Repeat the study on the same shape with random weights, drawn three times unless given, and with shuffled ones:
         four more runs.
     resume, restart
-        Go on where the checkpoint in `output` ends, or throw it away; without either, one that is there is refused.
+        Continue from the checkpoint in `output`, or discard it; with neither, an existing checkpoint is refused.
     keep
         Leave the checkpoints of the finished run in `output`.
     report
         Called with the tally so far and the seconds since the start.
     engine, address, workers, gpus_per_worker
-        "local", or "ray" and what Ray should use; controls run there, too.
+        "local", or "ray" and the resources for Ray; controls run there, too.
     """
 
 
 class TreeOptions(_Sampling, _Keeping, _Control, _Engine, _Reporting):
-    """What a study of treebanks takes: sentences cannot be cut, and CoNLL-U has no columns to choose."""
+    """What a study of treebanks takes: sentences cannot be cut, and CoNLL-U has fixed columns."""
 
 
 class MentionOptions(_Sampling, _Keeping, _Control, _Engine, _Reporting):
     """What a study of coreference takes."""
 
-    format: Annotated[str | None, Flag("gap, conll or winobias, if the names mislead.")]
-    long: Annotated[str, Flag("Sentences longer than the model takes: truncate or skip.", default="truncate")]
+    format: Annotated[str | None, Flag("gap, conll or winobias, if the file names are misleading.")]
+    long: Annotated[
+        str, Flag("What to do with sentences too long for the model: truncate or skip.", default="truncate")
+    ]
 
 
 class TaskOptions(_Reading, _Sampling, _Keeping, _Cutting, _Engine, _Reporting):
-    """What a study of a task takes: no control, for random weights know no task."""
+    """What a study of a task takes: no control, since random weights cannot do a task."""
 
 
 class ProbeOptions(_Sampling, _Keeping):
-    """What a study of probes takes: features stay on this machine, so there is no other engine."""
+    """What a study of probes takes: features stay on this machine, so there is only one engine."""
 
     control: Annotated[
-        bool, Flag("Leave random and shuffled weights of the same shape out.", default=True, name="--no-control")
+        bool, Flag("Do not probe random and shuffled weights of the same shape.", default=True, name="--no-control")
     ]
     report: Callable[[str, int | None, int | None], None] | None

@@ -1,4 +1,4 @@
-"""Means over documents by head and by layer: tables, wide tables and lines, as several studies give them.
+"""Means over documents by head and by layer: tables, wide tables and lines that several studies share.
 
 Enters: sums by group (G, heads, measures) and counts of inputs. Leaves: tables with intervals.
 """

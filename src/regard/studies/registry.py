@@ -1,6 +1,6 @@
 """Studies: a question asked of a whole corpus, answered with tables, figures and a report. This is `regard.study`.
 
-Enters: a model and a corpus. Leaves: a `Result` whose numbers carry their baselines and intervals.
+Enters: a model and a corpus. Leaves: a `Result` whose numbers come with baselines and intervals.
 
     result = regard.study.atlas("bert-base-uncased", "corpus.txt", unit="sentence", output="folder")
     result.table, result.figure(), result.report()
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 STUDIES = Registry()
 __all__ = ["ablation", "atlas", "change", "coref", "norms", "probe", "similarity", "syntax", "tokens"]
 
-_LEAST = Flag("Instances that make a relation worth a row.", least=1)
-_ROWS = Flag("Pieces of an attending word: mean over them, or first alone.", metavar="WAY")
+_LEAST = Flag("Fewest instances for which a relation gets a row.", least=1)
+_ROWS = Flag("How to read the pieces of an attending word: mean, or first only.", metavar="WAY")
 
 
 def _compare_types(results: Mapping[str, Result], folder: Path) -> None:
@@ -67,7 +67,7 @@ def tokens(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
 
 @STUDIES.add(TEXTS)
 def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
-    """Weights beside what they carry, ||αf(x)||, and norms against word frequency: Kobayashi et al. (2020)."""
+    """Attention weights and contributions ||αf(x)||, and norms against word frequency: Kobayashi et al. (2020)."""
     from regard.studies.norms.study import Norms
 
     return run_over(Norms(seed=options.get("seed", 0)), model, texts(corpus, options), options)
@@ -79,13 +79,13 @@ def similarity(
     corpus: Corpus,
     *,
     clusters: Annotated[
-        int | None, Flag("Clusters of heads.", least=1, shown="as many as are the clearest", metavar="N")
+        int | None, Flag("Number of clusters of heads.", least=1, shown="the clearest number", metavar="N")
     ] = None,
     **options: Unpack[Options],
 ) -> Result:
     """Distances between all heads, a map of them coloured by pattern, and clusters.
 
-    Distances are Jensen-Shannon's; `clusters` is how many clusters there are, the clearest number unless given.
+    Distances are Jensen-Shannon's; `clusters` is the number of clusters, the clearest one unless given.
     """
     from regard.studies.similarity.study import Similarity
 
@@ -100,7 +100,7 @@ def change(
     corpus: Corpus,
     **options: Unpack[Options],
 ) -> Result:
-    """What training changed between two models of one shape: distances of maps, patterns gained and lost."""
+    """What training changed between two models of the same shape: distances of maps, patterns gained and lost."""
     from regard.studies.change.study import Change
 
     study = Change(other=loaded(other), seed=options.get("seed", 0))
@@ -116,11 +116,11 @@ def syntax(
     rows: Annotated[str, _ROWS] = "mean",
     **options: Unpack[TreeOptions],
 ) -> Result:
-    """Which heads find syntactic heads: accuracy by relation beside fixed offsets and random weights.
+    """Which heads find syntactic heads: accuracy by relation, compared with fixed offsets and random weights.
 
-    As in Clark et al. (2019), section 4.2, over a CoNLL-U treebank. `least` instances make a relation worth a row;
-    `rows` is how the pieces of an attending word are read: "mean", or "first" for its first piece alone. Sentences
-    longer than the model takes are left out.
+    As in Clark et al. (2019), section 4.2, over a CoNLL-U treebank. A relation gets a row if it has `least` instances;
+    `rows` says how the pieces of an attending word are read: "mean", or "first" for its first piece only. Sentences
+    too long for the model are left out.
     """
     from regard.studies.syntax.study import Syntax
 
@@ -133,16 +133,16 @@ def coref(
     model: Named,
     corpus: Corpus | Sequence[str | os.PathLike[str]],
     *,
-    pieces: Annotated[int, Flag("Tokens of a window of whole sentences, at most.", least=8)] = 128,
+    pieces: Annotated[int, Flag("Most tokens per window of whole sentences.", least=8)] = 128,
     rows: Annotated[str, _ROWS] = "mean",
     **options: Unpack[MentionOptions],
 ) -> Result:
-    """Which heads find antecedents, beside rules and random weights; WinoBias' gap where pro and anti are given.
+    """Which heads find antecedents, compared with rules and random weights; WinoBias' gap if pro and anti are given.
 
-    As in Clark et al. (2019), section 4.3, over GAP, CoNLL-2012 or WinoBias files. `corpus` may be several files, and
-    folders: one corpus, such as WinoBias' pro and anti sentences. Documents are read in windows of whole sentences of
-    up to `pieces` tokens; `rows` is how the pieces of an attending word are read: "mean", or "first" for its first
-    piece alone.
+    As in Clark et al. (2019), section 4.3, over GAP, CoNLL-2012 or WinoBias files. `corpus` may be several files and
+    folders that form one corpus, such as WinoBias' pro and anti sentences. Documents are read in windows of whole
+    sentences of up to `pieces` tokens; `rows` says how the pieces of an attending word are read: "mean", or "first" for
+    its first piece only.
     """
     from regard.studies.coref.study import Coref
 
@@ -152,17 +152,18 @@ def coref(
     return run_over(study, model, mentions(corpus, options), options)
 
 
-@STUDIES.add(TREEBANK, tells=True)
+@STUDIES.add(TREEBANK, reports_steps=True)
 def probe(
     model: Named,
     treebank: Corpus,
     test: Annotated[
-        Corpus | None, Flag("Another to test on.", shown="a fifth of the documents of the first", metavar="FILE")
+        Corpus | None,
+        Flag("Another treebank to test on.", shown="a fifth of the first one's documents", metavar="FILE"),
     ] = None,
     *,
     probes: Annotated[
         Sequence[str] | None,
-        Flag("pairs, selection or structural; may be repeated.", name="--probe", shown="all three"),
+        Flag("pairs, selection or structural; can be repeated.", name="--probe", shown="all three"),
     ] = None,
     ranks: Annotated[Sequence[int], Flag("Ranks of the structural probe.", metavar="N,N,...")] = (
         1,
@@ -174,19 +175,19 @@ def probe(
         64,
     ),
     epochs: Annotated[int, Flag("Most passes over the training sentences.", least=1)] = 12,
-    least: Annotated[int, Flag("Instances that make a relation worth telling apart.", least=1)] = 100,
-    seeds: Annotated[int, Flag("Times every probe is trained; draws of random weights.", least=1)] = 3,
+    least: Annotated[int, Flag("Fewest instances for which a relation is probed.", least=1)] = 100,
+    seeds: Annotated[int, Flag("Training runs per probe, and draws of random weights.", least=1)] = 3,
     **options: Unpack[ProbeOptions],
 ) -> Result:
-    """What can be read out of attention and hidden states: dependencies, relations, heads, distances in the tree.
+    """What can be read from attention and hidden states: dependencies, relations, heads, distances in the tree.
 
     Linear probes as in Coenen et al., Clark et al. and Hewitt & Manning (all 2019).
 
     Parameters
     ----------
     model, treebank, test
-        The probes learn from one CoNLL-U file and are tested on another; without it, a fifth of the first is set aside,
-        whole documents where it has ten or more.
+        The probes learn from one CoNLL-U file and are tested on another; without a second one, a fifth of the first is
+        set aside, whole documents if it has ten or more.
     probes
         Some of "pairs" (attention between two words: is there a dependency, and which), "selection" (attention: the
         head of every word) and "structural" (hidden states: distances in the tree); all unless given.
@@ -195,14 +196,14 @@ def probe(
     epochs
         Most passes over the training sentences.
     least
-        Instances in training that make a relation worth telling apart.
+        Fewest instances in training for which a relation is probed.
     seeds
-        Times every probe is trained, each with another tenth of the sentences to stop by, other random weights to start
-        from and another control task; numbers are means, and intervals have the spread. Also draws of random weights.
+        Training runs per probe, each with a different tenth of the sentences to stop by, different initial weights and
+        a different control task; numbers are means, and intervals include the spread. Also draws of random weights.
     **options
         limit, sample, seed, output, strict, resume, restart, keep and control as for other studies, but random and
-        shuffled weights are probed unless control is False; `report` is called with what is going on, how much is done
-        and how much there is (None where it is not counted).
+        shuffled weights are probed unless control is False; `report` is called with the current step, how much is
+        done and how much there is (None if it is not counted).
     """
     from regard.corpus.readers.reading import check
     from regard.studies.probe.study import PROBES, Probe
@@ -234,25 +235,27 @@ def ablation(
         Flag("classification, masked-lm, causal-lm or sts.", shown="what the model is made for", metavar="TASK"),
     ] = None,
     label: Annotated[
-        str | None, Flag("Column of labels or scores.", shown="label; score for sts", metavar="COL")
+        str | None, Flag("Column with labels or scores.", shown="label; score for sts", metavar="COL")
     ] = None,
     modes: Annotated[
         Sequence[str],
-        Flag("zero, uniform or mean; may be given again.", name="--mode", shown="all three", metavar="MODE"),
+        Flag("zero, uniform or mean; can be repeated.", name="--mode", shown="all three", metavar="MODE"),
     ] = ("zero", "uniform", "mean"),
     reference: Annotated[
-        Corpus | None, Flag("Corpus of the mean outputs.", shown="the first examples", metavar="FILE")
+        Corpus | None, Flag("Corpus for the mean outputs.", shown="the first examples", metavar="FILE")
     ] = None,
-    curve: Annotated[bool, Flag("Remove heads together, too: by importance, ablation, pattern, at random.")] = False,
+    curve: Annotated[
+        bool, Flag("Also remove heads together: by importance, ablation, pattern, and at random.")
+    ] = False,
     share: bool = True,
     **options: Unpack[TaskOptions],
 ) -> Result:
-    """What each head is worth for a task: its score with every head, and every layer, switched off.
+    """What each head is worth for a task: the score with each head, and each layer, switched off.
 
     `task` is classification, masked-lm, causal-lm or sts (what the model is made for unless given), `label` the column
-    of labels or scores. `modes` are ways to switch off: "zero", "uniform", "mean" (over `reference`, the first examples
-    of the corpus unless given). `curve` also removes heads together, by importance, by ablation, at random and by
-    pattern. `share` False computes every run whole, which gives the same numbers and takes longer.
+    of labels or scores. `modes` are ways to switch heads off: "zero", "uniform", "mean" (over `reference`, the first
+    examples of the corpus unless given). `curve` also removes heads together, by importance, by ablation, at random and
+    by pattern. `share=False` computes every run in full, which gives the same numbers and takes longer.
     """
     from regard.ablation.tasks import task_for
     from regard.studies.ablation.study import AblationMap
@@ -260,10 +263,10 @@ def ablation(
     ready, source = loaded(model), texts(corpus, options)
     if source.once:
         raise UserError("an ablation study reads its corpus twice; name a file in place of standard input or a pipe")
-    asked = task_for(ready, task, label)
-    source = replace(source, keep=(asked.label,) if asked.label else ())
-    how: dict[str, Any] = {"task": asked.name, "label": asked.label, "modes": modes, "curve": curve, "share": share}
+    chosen = task_for(ready, task, label)
+    source = replace(source, keep=(chosen.label,) if chosen.label else ())
+    how: dict[str, Any] = {"task": chosen.name, "label": chosen.label, "modes": modes, "curve": curve, "share": share}
     other = None if reference is None else texts(reference, {})
     study = AblationMap(source=source, reference=other, seed=options.get("seed", 0), **how)
-    study.prepared(ready)  # labels that make no sense are told before anything runs
+    study.prepared(ready)  # labels that make no sense are reported before anything runs
     return run_over(study, ready, source, options)

@@ -58,9 +58,9 @@ class Result:
     findings: Sequence[str] = ()
     cautions: Sequence[str] = ()
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # further tables, by title
-    files: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # tables that are written, but not in the report
+    files: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # tables that are saved, but not in the report
     sections: Mapping[str, str] = field(default_factory=dict)  # further parts of the report: markup, by title
-    example: Trace | None = None  # an input whose maps the interactive atlas shows beside the corpus' numbers
+    example: Trace | None = None  # an input whose maps the interactive atlas shows next to the corpus' numbers
     example_options: Mapping[str, Any] = field(default_factory=dict)
 
     def figure(self, name: str | None = None) -> Picture:
@@ -79,7 +79,7 @@ class Result:
             parts.append("<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in self.findings) + "</ul>")
         if self.cautions:
             items = "".join(f"<li>{html.escape(text)}</li>" for text in self.cautions)
-            parts.append(f'<h2>Before you conclude</h2><ul class="cautions">{items}</ul>')
+            parts.append(f'<h2>Before you draw conclusions</h2><ul class="cautions">{items}</ul>')
         parts += [self._figure_part(name) for name in self.drawers]
         parts += [f"<h2>{html.escape(name)}</h2>{markup}" for name, markup in self.sections.items()]
         parts += [f"<h2>{html.escape(name)}</h2>{_table(table)}" for name, table in self.tables.items()]
@@ -100,13 +100,13 @@ class Result:
         from regard.views.html import page_of
 
         page = page_of(example, view="atlas", **self.example_options).decode()
-        label = "The heads on one example input; names and numbers are those of the corpus."
+        label = "The heads on one example input; names and numbers are from the whole corpus."
         # a page of its own inside the report: its script keeps its own policy
         frame = f'<iframe title="atlas" sandbox="allow-scripts" srcdoc="{html.escape(page)}"></iframe>'
         return f"<h2>Atlas</h2><p class='quiet'>{label}</p>{frame}"
 
     def save(self, folder: str | Path) -> Path:
-        """Write result.parquet, further tables, meta.json, figures and report.html; each file complete or not there."""
+        """Write result.parquet, further tables, meta.json, figures and report.html; each file atomically."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         write_atomic(target / "result.parquet", lambda path: self.table.to_parquet(path))
@@ -143,7 +143,7 @@ def _facts_line(meta: Mapping[str, Any]) -> str:
 
 
 def _table(table: pd.DataFrame) -> str:
-    """The first rows of a table; text to the left, numbers to the right with three digits."""
+    """The first rows of a table; text left-aligned, numbers right-aligned with three digits."""
     shown = table.head(_SHOWN)
     text = {
         name for name in shown.columns if shown[name].dtype == object or str(shown[name].dtype) in ("str", "string")
@@ -151,15 +151,15 @@ def _table(table: pd.DataFrame) -> str:
 
     def cell(name: Any, value: Any) -> str:
         kind = ' class="text"' if name in text else ""
-        said = "n/a" if value is None or value != value else f"{value:.3g}" if isinstance(value, float) else str(value)
-        return f"<td{kind}>{html.escape(said)}</td>"
+        shown = "n/a" if value is None or value != value else f"{value:.3g}" if isinstance(value, float) else str(value)
+        return f"<td{kind}>{html.escape(shown)}</td>"
 
     head = "".join(f"<th{' class=text' if n in text else ''}>{html.escape(str(n))}</th>" for n in shown.columns)
     rows = "".join(
         "<tr>" + "".join(cell(name, value) for name, value in zip(shown.columns, row, strict=True)) + "</tr>"
         for row in shown.itertuples(index=False)
     )
-    more = f'<p class="quiet">{len(table):,} rows in all</p>' if len(table) > _SHOWN else ""
+    more = f'<p class="quiet">{len(table):,} rows in total</p>' if len(table) > _SHOWN else ""
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{more}'
 
 

@@ -40,18 +40,18 @@ def run_study(
     Parameters
     ----------
     study, model, run
-        What is asked, of which model, over which corpus and how.
+        What to run, with which model, over which corpus and how.
     output
-        A folder for the result; checkpoints are kept there while the study runs.
+        A folder for the result, and for checkpoints while the study runs.
     control, control_seeds
-        Repeat the study on the same shape with random weights, drawn so many times, and with shuffled ones.
+        Repeat the study on the same shape with random weights, drawn this many times, and with shuffled ones.
     keep
-        Leave the checkpoint of the finished run, for a caller who has more to do before all is done.
+        Leave the checkpoint of the finished run, for a caller that has more to do.
     engine, **engine_options
         "local", or "ray" with `address`, `workers` and `gpus_per_worker`; controls and further passes run there, too.
     """
     if control and run.source.once and not study.reads_once:
-        raise UserError("standard input and pipes can be read only once; a control needs the corpus as a file")
+        raise UserError("standard input and pipes can only be read once; a control needs the corpus as a file")
     check(run.source)
     folder = None if output is None else Path(output)
     chosen = _engine(engine, engine_options)
@@ -79,7 +79,7 @@ def _result(study: Study, model: Model, run: Run, folder: Path | None, draws: in
 
 
 def _controls(study: Study, model: Model, run: Run, draws: int, engine: Engine) -> Controls:
-    """The sums of every control, each with a checkpoint of its own."""
+    """The sums of every control, each with its own checkpoint."""
     seeds = [study.control_seed(draw) for draw in range(draws)]
     found = [
         study.sums_of(make(), _beside(run, weights.file), engine, weights).sums
@@ -89,7 +89,7 @@ def _controls(study: Study, model: Model, run: Run, draws: int, engine: Engine) 
 
 
 def _beside(run: Run, name: str) -> Run:
-    """The same run for another pass: with a checkpoint of its own, and problems that are known already."""
+    """The same run for another pass: with its own checkpoint, and without reporting problems again."""
     place = None if run.checkpoint is None else run.checkpoint.with_name(f"{name}{CHECKPOINT}")
     return replace(run, checkpoint=place, problems=Problems())
 
@@ -105,7 +105,7 @@ def _engine(name: str, options: dict[str, Any]) -> Engine:
 
 
 def _example(model: Model, run: Run) -> Any:
-    """The trace of a first input of readable length, for the interactive atlas; a pipe is read only once."""
+    """The trace of the first input of readable length, for the interactive atlas; None for a pipe."""
     if run.source.once:
         return None
     for example in read(replace(run.source, limit=50, sample=None)):

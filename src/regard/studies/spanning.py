@@ -1,4 +1,4 @@
-"""Spanning trees of many weight matrices at once, and how many of their edges are true ones.
+"""Spanning trees of many weight matrices at once, and how many of their edges are true.
 
 Enters: weights between the words of sentences, (B, N, W, W) of N heads. Leaves: (B, N) counts of true edges.
 """
@@ -9,7 +9,7 @@ import torch
 
 
 def spanning_hits(weights: torch.Tensor, nodes: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
-    """(B, N) edges of the maximum spanning trees that are among the true ones.
+    """(B, N) how many edges of the maximum spanning trees are among the true ones.
 
     Prim's algorithm, one step for all trees together: the heaviest edge from what is in the tree to what is not.
 

@@ -1,4 +1,4 @@
-"""Taking layers one by one: what the studies of maps share.
+"""Processing layers one by one: what the studies of maps share.
 
 Enters: layers of a batch as they run. Leaves: each layer's maps with what its mask allows, to a study's `take`.
 """
@@ -43,34 +43,34 @@ class LayerView:
 
 
 class Taker(ABC, Generic[Made]):
-    """One batch; what depends on tokens and mask is made once for the layers that share them."""
+    """One batch; what depends on tokens and mask is computed once for the layers that share them."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self._made: dict[Any, Made] = {}
 
     def __call__(self, layer: Layer) -> None:
-        made = self._for(layer)
-        if made is not None:
-            self.take(layer, layer.attention(), made)
+        prepared = self._for(layer)
+        if prepared is not None:
+            self.take(layer, layer.attention(), prepared)
 
     @abstractmethod
     def make(self, view: LayerView) -> Made:
-        """What layers with this view need of the batch's tokens."""
+        """What layers with this view need to know about the batch's tokens."""
 
     @abstractmethod
-    def take(self, layer: Layer, attention: torch.Tensor, made: Made) -> None:
+    def take(self, layer: Layer, attention: torch.Tensor, prepared: Made) -> None:
         """Reduce a layer's maps (B, H, Q, K) to numbers per input."""
 
     def finish(self) -> None:
         """Called when all layers of the batch have been taken."""
 
     def add(self, layer: Layer, name: str, values: torch.Tensor | Array) -> None:
-        """Note a layer's numbers (B, ...) of the inputs."""
+        """Record a layer's numbers (B, ...) for the inputs."""
         self.batch.add(key(layer, name), values)
 
     def _for(self, layer: Layer) -> Made | None:
-        """What was made for this layer's mask; None where its positions are not the tokens'."""
+        """What was computed for this layer's mask; None if its positions are not tokens."""
         operation = layer.named.operation
         query, key_side = sides_of(layer, self.batch)
         keep = self.batch.book.keep

@@ -1,1 +1,1 @@
-"""What was recorded: tokens, sites, traces and their files. Needs numpy alone."""
+"""What was recorded: tokens, sites, traces and their files. Needs only numpy."""

@@ -1,6 +1,6 @@
 """Traces in files: safetensors with a JSON header. No pickle, no torch, no model needed to read one.
 
-Enters: a Trace. Leaves: bytes on disk, written beside the target and renamed, so that nothing is half-written.
+Enters: a Trace. Leaves: bytes on disk, written next to the target and renamed, so that nothing is half-written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def save(trace: Trace, path: str | Path) -> Path:
     seen: dict[int, str] = {}
 
     def put(array: Array | None, name: str) -> str | None:
-        """Hold an array once, however many sites share it, and return its name."""
+        """Store an array once, however many sites share it, and return its name."""
         if array is None:
             return None
         if id(array) not in seen:
@@ -60,7 +60,7 @@ def save(trace: Trace, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Parts:
-    """The parts of the trace in a file, after checking that it is one and is whole."""
+    """The parts of the trace in a file, after checking that the file is a complete trace."""
     from safetensors import SafetensorError, safe_open
 
     source = Path(path)
@@ -74,8 +74,8 @@ def load(path: str | Path) -> Parts:
     except (SafetensorError, UnicodeDecodeError, TypeError, AttributeError) as error:
         raise UserError(f"{source} is not a trace file or is damaged: {error}") from None
     text = metadata.get("trace", "")
-    if metadata.get("checksum", _checksum(text, arrays)) != _checksum(text, arrays):  # files of before have none
-        raise UserError(f"{source} is a damaged trace file: its checksum does not fit; trace the text again")
+    if metadata.get("checksum", _checksum(text, arrays)) != _checksum(text, arrays):  # older files have none
+        raise UserError(f"{source} is a damaged trace file: its checksum does not match; trace the text again")
     try:
         return _parts(json.loads(text), arrays)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
@@ -87,15 +87,15 @@ def _parts(header: dict[str, Any], arrays: dict[str, Array]) -> Parts:
     sites = tuple(_site(record, arrays) for record in header["sites"])
     for site in sites:
         if site.maps is None and (site.q is None or site.k is None):
-            raise UserError(f"layer {site.layer} holds neither maps nor q and k")
+            raise UserError(f"layer {site.layer} has neither maps nor q and k")
         for side, length in ((site.query_side, site.queries), (site.key_side, site.keys)):
             if len(sides[side].tokens) != length:
-                raise UserError(f"layer {site.layer} has {length} positions, its {side} side another number")
+                raise UserError(f"layer {site.layer} has {length} positions, its {side} side has a different number")
     return sides, sites, header["facts"]
 
 
 def _checksum(header: str, arrays: dict[str, Array]) -> str:
-    """One number for all that a file holds."""
+    """One checksum for the whole content of a file."""
     found = hashlib.sha256(header.encode())
     for name, array in sorted(arrays.items()):
         found.update(f"{name} {array.dtype} {array.shape}".encode())
@@ -107,7 +107,7 @@ def _check_format(metadata: dict[str, str], source: Path) -> None:
     if metadata.get("format") != FORMAT:
         raise UserError(f"{source} is a safetensors file but not a regard trace; make one with `regard trace`")
     if not metadata.get("version", "").isdecimal():
-        raise UserError(f"{source} is a damaged trace file: it does not say its format's version")
+        raise UserError(f"{source} is a damaged trace file: it has no format version")
     if int(metadata["version"]) > VERSION:
         raise UserError(
             f"{source} has trace format {metadata['version']}, this regard reads up to {VERSION}; upgrade regard"
@@ -125,12 +125,12 @@ def _side_record(side: Side, put: Put) -> dict[str, Any]:
 
 
 def _token_record(token: Token) -> dict[str, Any]:
-    """A token's fields; `adds` where it says something, so that files without such tokens are as they were."""
+    """A token's fields; `adds` only if it is set, so that files without such tokens do not change."""
     return {name: value for name, value in asdict(token).items() if name != "adds" or value is not None}
 
 
 def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:
-    image, related = record["image"], record.get("related")  # files of before do not know of related words
+    image, related = record["image"], record.get("related")  # older files have no related words
     return Side(
         record["name"],
         tuple(Token(**token) for token in record["tokens"]),

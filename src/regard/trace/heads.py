@@ -1,7 +1,7 @@
-"""Heads by name: one way to say which heads are meant, for the API, the command line and the views.
+"""Heads by name: one notation for heads, for the API, the command line and the views.
 
-Enters: (layer, head), (kind, layer, head), "5.4", "2.*", "cross:1.3", or the name of a pattern. Leaves: the `Head`s
-meant, each of which the model has.
+Enters: (layer, head), (kind, layer, head), "5.4", "2.*", "cross:1.3", or the name of a pattern. Leaves: the `Head`s,
+checked against the model.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MODES = ("zero", "uniform", "mean")  # ways to switch a head off; see `Model.abl
 
 ALL = "*"
 _NAME = re.compile(r"(?:(?P<kind>[a-z]+):)?(?P<layer>\d+|\*)(?:\.(?P<head>\d+|\*))?")
-_WAYS = 'write "5.4" (layer 5, head 4), "2.*" (all of layer 2), "cross:1.3" (a kind first), or the name of a pattern'
+_WAYS = 'write "5.4" (layer 5, head 4), "2.*" (all of layer 2), "cross:1.3" (kind first), or the name of a pattern'
 
 
 class Head(NamedTuple):
@@ -49,14 +49,14 @@ class Shows(Protocol):
 
 
 def parse_heads(heads: Heads, layout: Layout, patterns: Iterable[Shows] | None = None) -> tuple[Head, ...]:
-    """The heads that are meant, each once, in the order of the model.
+    """The named heads, each once, in the order of the model.
 
     Parameters
     ----------
     heads
         One or several of (layer, head), (kind, layer, head), "5.4", "2.*", "*.3", "cross:1.3", "encoder:0.*", or names
-        of patterns ("delimiter": every head that shows it); strings may hold several, with commas. Without a kind the
-        model's first one is meant. A head of None or "*" means all of the layer.
+        of patterns ("delimiter": every head that shows it); strings may hold several, separated by commas. Without a
+        kind, the model's first one is used. A head of None or "*" means all heads of the layer.
     layout
         How many heads each (kind, layer) has.
     patterns
@@ -81,9 +81,9 @@ def all_heads(layout: Layout) -> tuple[Head, ...]:
 
 
 def refuse_all(heads: Iterable[Head], layout: Layout) -> None:
-    """Nothing is left to look at when every head of every layer is gone."""
+    """Refuse to remove every head of every layer."""
     if len(set(heads)) == sum(layout.values()):
-        raise UserError(f"these are all {sum(layout.values())} heads of all layers; leave at least one on")
+        raise UserError(f"these are all {sum(layout.values())} heads of the model; leave at least one on")
 
 
 def looks_like_heads(text: str) -> bool:
@@ -97,7 +97,7 @@ def names_patterns(heads: Heads) -> bool:
 
 
 def names_of(heads: Iterable[Head], layout: Layout) -> list[str]:
-    """Heads as people write them: the kind only where the model has several, and "2.*" for the whole of a layer."""
+    """Heads as people write them: the kind only if the model has several, and "2.*" for a whole layer."""
     several = len({kind for kind, _ in layout}) > 1
     found: dict[tuple[str, int], list[int]] = {}
     for head in heads:
@@ -135,7 +135,7 @@ def _heads(item: Any, layout: Layout, patterns: Iterable[Shows] | None) -> Itera
 
 
 def _expanded(kind: str | None, layer: Any, head: Any, layout: Layout) -> Iterator[Head]:
-    """The heads behind a name, checked against what the model has."""
+    """The heads behind a name, checked against the model."""
     kinds = [known for known in KINDS if any(place[0] == known for place in layout)]
     if kind is None:
         kind = kinds[0]

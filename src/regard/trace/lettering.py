@@ -1,4 +1,4 @@
-"""Texts in figures: whatever a token or a name holds, SVG and PDF stay well-formed and show where something was.
+"""Texts in figures: whatever a token or name contains, SVG and PDF stay well-formed and show a symbol in its place.
 
 Enters: any text. Leaves: text that can be drawn.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 
-# What XML cannot hold, and the byte order mark, which matplotlib's PDF cannot.
+# Characters that XML cannot contain, and the byte order mark, which matplotlib's PDF cannot.
 _UNDRAWABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def visible(text: str) -> str:
-    """The text with a sign in place of each character that cannot be drawn (frontend/src/marks/pen.ts has the same)."""
+    """The text with a symbol for each character that cannot be drawn (frontend/src/marks/pen.ts does the same)."""
     return _UNDRAWABLE.sub(_sign, text)
 
 
@@ -22,12 +22,12 @@ def _sign(found: re.Match[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """A text for matplotlib, which would read what stands between two dollar signs as a formula."""
+    """A text for matplotlib, which would read anything between two dollar signs as a formula."""
     return visible(text).replace("$", r"\$")
 
 
 def readable(text: str) -> str:
-    """A token as it can be seen: leading spaces and line ends made visible, long ones shortened."""
+    """A token made readable: leading spaces and line breaks visible, long tokens shortened."""
     shown = text.replace("\n", "⏎").replace("\t", "⇥")
     if shown.startswith(" ") and shown.strip():
         shown = shown[1:]

@@ -1,6 +1,6 @@
 """Traces of attention maps that were made elsewhere.
 
-Enters: tensors of any library, or nested lists, and token texts. Leaves: the parts of a Trace, checked at the door.
+Enters: tensors of any library, or nested lists, and token texts. Leaves: the parts of a Trace, checked.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ def of_maps(
     if unknown:
         raise UserError(f"unknown kind {sorted(unknown)[0]!r}; choose from {', '.join(KINDS)}")
     sides = _sides(tokens, key_tokens, kind, segments, tokenizer)
-    asked = "decoder" if "decoder" in by_kind else "encoder"  # whose causality may be told
+    checked = "decoder" if "decoder" in by_kind else "encoder"  # whose causality may be given
     sites = [
         site
         for name in KINDS
         if name in by_kind
-        for site in _sites(name, by_kind[name], sides, causal if name == asked else None)
+        for site in _sites(name, by_kind[name], sides, causal if name == checked else None)
     ]
     if not sites:
         raise UserError(
             "there are no attention maps; the model may have returned an empty tuple because its "
-            "fast kernel gives no weights: trace it with regard.load(model).trace(text) instead"
+            "fast kernel returns no weights: trace it with regard.load(model).trace(text) instead"
         )
     return sides, tuple(sites)
 
@@ -56,15 +56,15 @@ def _sides(
     segments: tuple[Segment, ...],
     tokenizer: Any,
 ) -> dict[str, Side]:
-    def made(texts: Sequence[str], name: str) -> Side:
+    def side_of(texts: Sequence[str], name: str) -> Side:
         return side_of_texts(texts, name) if tokenizer is None else side_of_ids(tokenizer, texts, name)
 
     if isinstance(tokens, str):
         raise WrongTypeError("tokens must be a list of token texts, one per position, not one string")
     if isinstance(tokens, Mapping):
-        return {name: made(texts, name) for name, texts in tokens.items()}
+        return {name: side_of(texts, name) for name, texts in tokens.items()}
     query_side, key_side = _SIDES[kind]
-    first = made(tokens, query_side)
+    first = side_of(tokens, query_side)
     if segments:
         first = Side(first.name, _segmented(first, segments), segments)
     if key_tokens is None and query_side == key_side:
@@ -73,7 +73,7 @@ def _sides(
         raise UserError("cross attention needs key_tokens: the tokens of the side that is attended to")
     if query_side == key_side:
         key_side = "keys"
-    return {key_side: made(key_tokens, key_side), query_side: first}
+    return {key_side: side_of(key_tokens, key_side), query_side: first}
 
 
 def _segmented(side: Side, segments: tuple[Segment, ...]) -> tuple[Any, ...]:
@@ -112,31 +112,31 @@ def _sites(kind: str, maps: Any, sides: Mapping[str, Side], causal: bool | None)
 
 
 def _are_causal(arrays: list[Array], kind: str, given: bool | None) -> bool:
-    """Whether maps come from a causal model: as told, or as all of them together show.
+    """Whether maps come from a causal model: as given, or judged from all maps together.
 
-    Attention to nothing later is not enough: an encoder's heads may all rest on [CLS]. A softmax gives something to
-    every key that may be seen, so in a causal model somebody looks at each earlier key.
+    It is not enough that no head looks ahead: an encoder's heads may all rest on [CLS]. A softmax gives some weight to
+    every visible key, so in a causal model some head looks at each earlier key.
     """
     if given is False or not arrays:
         return False
     looked = np.any([array.any(axis=0) for array in arrays], axis=0)  # (queries, keys)
     ahead = bool(np.triu(looked, 1).any())
     if given and ahead:
-        raise UserError("the maps look at later tokens, so they are not those of a causal model; pass causal=False")
+        raise UserError("the maps attend to later tokens, so they are not from a causal model; pass causal=False")
     if given is None and (ahead or len(looked) < 2):
         return False
     return bool(given or kind == "decoder" or looked[np.tri(len(looked), dtype=bool)].all())
 
 
 def _layers(maps: Any, kind: str) -> list[Array]:
-    """(heads, queries, keys) arrays, one a layer."""
+    """(heads, queries, keys) arrays, one per layer."""
     arrays = [as_array(layer) for layer in maps]
     for number, array in enumerate(arrays):
         if array.ndim == 4 and array.shape[0] == 1:
             arrays[number] = array[0]
         elif array.ndim == 4:
             raise UserError(
-                f"{kind} layer {number} holds a batch of {array.shape[0]} examples; make one trace per example"
+                f"{kind} layer {number} contains a batch of {array.shape[0]} examples; make one trace per example"
             )
         elif array.ndim != 3:
             raise UserError(f"{kind} layer {number} has shape {array.shape}; expected (heads, queries, keys) per layer")
@@ -160,7 +160,7 @@ def _check(array: Array, kind: str, layer: int, query: Side, key: Side) -> None:
         )
     if not np.isfinite(array).all():
         raise UserError(
-            f"{kind} layer {layer} holds NaN or infinite attention; check the model's precision and its masks"
+            f"{kind} layer {layer} contains NaN or infinite attention; check the model's precision and its masks"
         )
     if array.min(initial=0) < -1e-6 or array.max(initial=0) > 1 + 1e-3:
         raise UserError(f"{kind} layer {layer} has values outside [0, 1]; pass attention after softmax, not scores")

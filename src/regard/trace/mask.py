@@ -1,4 +1,4 @@
-"""Masks: which keys a query may see, in the shortest form that says it.
+"""Masks: which keys a query may see, in the shortest form.
 
 Enters: a rule or a table. Leaves: booleans per query and key.
 """
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 class Mask:
     """Which keys a query may see: those with `-left <= key - query <= right`, or an explicit table.
 
-    `left` and `right` are None where that side is open. Tables are (queries, keys) or (heads, queries, keys).
+    `left` or `right` is None if that side is open. Tables are (queries, keys) or (heads, queries, keys).
     """
 
     left: int | None = None
@@ -40,7 +40,7 @@ class Mask:
         return self.right == 0
 
     def allowed(self, queries: Array, keys: Array, head: int) -> Array | None:
-        """(queries, keys) booleans, or None where everything is allowed."""
+        """(queries, keys) booleans, or None if everything is allowed."""
         if self.table is not None:
             table = self.table if self.table.ndim == 2 else self.table[head]
             return np.asarray(table[np.ix_(queries, keys)])

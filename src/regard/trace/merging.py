@@ -50,12 +50,12 @@ def _word_site(site: Site, queries: Groups, keys: Groups, rows: str, mask: Mask)
         head_ids=site.head_ids,
         mask=mask,
         maps=maps,
-        no_norms="norms of words need the value vectors of their tokens; read them from the token-level trace",
+        no_norms="norms of words need the value vectors of their tokens; use the token-level trace",
     )
 
 
 def _word_mask(site: Site, queries: Groups, keys: Groups, rows: str) -> Mask:
-    """What words may see: a word is seen where one of its tokens is, by any token that makes up the row."""
+    """What words may see: a word is visible if one of its tokens is visible to any token of the row's word."""
     whole = np.arange(site.queries), np.arange(site.keys)
     tables = [site.mask.allowed(*whole, head) for head in range(site.mask_heads)]
     if tables[0] is None:

@@ -1,6 +1,6 @@
-"""Pieces back to text: the words that tokens form, where nobody kept the text they came from.
+"""From pieces back to text: the words that tokens form, when the original text is not available.
 
-Enters: ids and a tokenizer, or texts of tokens alone. Leaves: sides.
+Enters: ids and a tokenizer, or only token texts. Leaves: sides.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any
 from regard.errors import UserError
 from regard.trace.tokens import Segment, Side, Token, is_special, part_of_characters, word_indices
 
-LOST = "\ufffd"  # how a character is shown whose bytes are not all there
+LOST = "\ufffd"  # shown for a character with missing bytes
 _STARTS = ("Ġ", "▁", " ")  # what tokenizers put before a piece that begins a word
 _INNER = "##"  # what WordPiece puts before one that does not
-_END = "</w>"  # what CLIP's BPE puts behind one that ends a word
+_END = "</w>"  # what CLIP's BPE puts after one that ends a word
 
 
 def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None = None) -> Side:
-    """Tokens of generated ids, with spans into the generated text; behind those of the prompt, if any."""
+    """Tokens of generated ids, with spans into the generated text; after those of the prompt, if any."""
     special = set(tokenizer.all_special_ids)
-    text, spans, broken = _said(tokenizer, ids)
+    text, spans, broken = _decode(tokenizer, ids)
     plain = [
         None if token in special or text[slice(*span)] == LOST else span for token, span in zip(ids, spans, strict=True)
     ]
@@ -46,11 +46,11 @@ def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None =
     return Side(name, (*before, *tokens))
 
 
-def _said(tokenizer: Any, ids: list[int]) -> tuple[str, list[tuple[int, int]], list[bool]]:
-    """The text of some ids, each token's span in it, and which tokens hold parts of characters only.
+def _decode(tokenizer: Any, ids: list[int]) -> tuple[str, list[tuple[int, int]], list[bool]]:
+    """The text of some ids, each token's span in it, and which tokens hold only parts of characters.
 
-    A token that ends inside a character spans it too, as does the next: what has been said so far then ends in a lost
-    character where the whole text has another.
+    A token that ends inside a character spans it too, as does the next: the text so far then ends in a lost character
+    where the whole text has another.
     """
     texts = [tokenizer.decode(ids[: i + 1], skip_special_tokens=False) for i in range(len(ids))]
     whole = texts[-1] if texts else ""
@@ -72,26 +72,26 @@ def side_of_ids(tokenizer: Any, texts: Sequence[str], name: str) -> Side:
     strange = next((text for text, piece in zip(texts, known, strict=True) if text != piece), None)
     if strange is not None:
         raise UserError(
-            f"the tokenizer does not know the token {strange!r}; pass tokens as tokenizer.convert_ids_to_tokens(ids) "
-            "gives them, or leave tokenizer out"
+            f"the tokenizer does not know the token {strange!r}; pass tokens as returned by "
+            "tokenizer.convert_ids_to_tokens(ids), or leave tokenizer out"
         )
-    if any(text.startswith(_INNER) for text in texts):  # WordPiece says all about words itself
+    if any(text.startswith(_INNER) for text in texts):  # WordPiece marks words itself
         special = set(tokenizer.all_special_ids)
-        made = _side_of(texts, [token in special for token in ids], name).tokens
-        tokens = [replace(token, id=number) for token, number in zip(made, ids, strict=True)]
+        plain = _side_of(texts, [token in special for token in ids], name).tokens
+        tokens = [replace(token, id=number) for token, number in zip(plain, ids, strict=True)]
     else:
-        said = answer_side(tokenizer, ids, name).tokens
-        tokens = [_as_written(token, text) for token, text in zip(said, texts, strict=True)]
+        answer = answer_side(tokenizer, ids, name).tokens
+        tokens = [_as_written(token, text) for token, text in zip(answer, texts, strict=True)]
     return Side(name, tuple(tokens), (Segment("A", 0, len(tokens)),))
 
 
 def _as_written(token: Token, text: str) -> Token:
-    """The token with its text as the tokenizer writes it, unless that has marks for spaces and bytes."""
+    """The token with its text as the tokenizer writes it, unless that contains marks for spaces and bytes."""
     return replace(token, text=text) if token.special or token.text.strip() == text else token
 
 
 def side_of_texts(texts: Sequence[str], name: str = "encoder") -> Side:
-    """A side made of token texts alone. Words are read from the marks of tokenizers; without any, each token is one."""
+    """A side made of token texts alone. Words come from the tokenizer's marks; without marks, each token is a word."""
     texts = [str(text) for text in texts]
     return _side_of(texts, [is_special(text) for text in texts], name)
 

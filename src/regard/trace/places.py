@@ -1,4 +1,4 @@
-"""What the measures need to know of tokens: words, sentences, punctuation, delimiters, as arrays of numbers.
+"""What the measures need to know about tokens: words, sentences, punctuation, delimiters, as arrays of numbers.
 
 Enters: the sides of a trace. Leaves: a `MapContext` for maps between two of them.
 """
@@ -18,21 +18,21 @@ from regard.trace.trace import Trace
 
 Array = np.ndarray[Any, Any]
 
-# Special tokens that stand for a word, not for a border; <pad> does not: decoders of T5 and Marian begin with it.
+# Special tokens that stand for a word, not a boundary; not <pad>: decoders of T5 and Marian begin with it.
 _STAND_IN = re.compile(r"mask|unk", re.IGNORECASE)
-_ARROW = ">>"  # between the two sides of a reaction; a dot stands between its molecules
+_ARROW = ">>"  # between the two sides of a reaction; a dot separates its molecules
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The positions of one side, (n,) each; -1 where a token has no such number."""
+    """Numbers for the positions of one side, (n,) each; -1 if a token has no such number."""
 
     content: Array  # ordinary tokens: not a delimiter
     segments: Array  # sentence numbers, -1 for delimiters
     parts: Array  # sentence numbers, or numbers of the molecules of a reaction; -1 for what separates them
     words: Array  # equal for equal lower-cased words; -1 for delimiters and punctuation
     pieces: Array  # equal for the pieces of one occurrence of a word
-    ids: Array  # equal for equal tokens; -1 for delimiters and for what a written <unk> is made of
+    ids: Array  # equal for equal tokens; -1 for delimiters and for the pieces of a written <unk>
     punctuation: Array
     first: Array  # the delimiter that opens the input ([CLS], <s>)
     later: Array  # the other delimiters ([SEP], </s>)
@@ -44,14 +44,14 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class MapContext:
-    """Queries and keys of some maps: their places, and why words cannot be spoken of where they cannot."""
+    """Queries and keys of some maps: their places, and why they have no words, if they have none."""
 
     queries: Places
     keys: Places
     same: bool  # queries and keys are the same positions
     causal: bool
     no_text: str = ""  # the code of a reason
-    related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None where it is not known
+    related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None if unknown
     names: tuple[str, ...] = ()  # the words by their numbers
 
     @property
@@ -66,7 +66,7 @@ def context_of(trace: Trace, site: Site, causal: bool) -> MapContext:
 
 
 def context_between(query: Side, key: Side, same: bool, causal: bool) -> MapContext:
-    """The context of maps from the tokens of one side to those of another, or of the same."""
+    """The context of maps from the tokens of one side to those of another, or the same."""
     vocabulary: dict[str, int] = {}
     keys = places_of(key, vocabulary)
     queries = keys if same else places_of(query, vocabulary)
@@ -111,7 +111,7 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
 
 
 def _unknown(texts: list[str]) -> set[int]:
-    """Which words are a written <unk> or a part of one: corpora such as WikiText have it in place of rare words."""
+    """Which words are a written <unk> or part of one: corpora such as WikiText write it for rare words."""
     found = {number for number, text in enumerate(texts) if text == "<unk>"}
     for number, three in enumerate(zip(texts, texts[1:], texts[2:], strict=False)):
         if three == ("<", "unk", ">"):
@@ -143,7 +143,7 @@ def _is_border(token: Token) -> bool:
 
 
 def _no_text(*sides: Side) -> str:
-    """The code of why the positions are not text, if they are not (sentences.json)."""
+    """The code of the reason why the positions are not text (sentences.json); empty if they are."""
     tokens = [token for side in sides for token in side.tokens]
     if any(token.row is not None for token in tokens):
         return "patches"

@@ -1,7 +1,7 @@
-"""Sentences that people read and code tells apart: cautions, and reasons why something is n/a.
+"""Sentences that people read and code distinguishes: cautions, and reasons why something is n/a.
 
-Enters: a code and what to fill in. Leaves: the English sentence, which remembers both; the page says the same in the
-reader's language (sentences.json holds both, and the front end bundles it).
+Enters: a code and its values. Leaves: the English sentence, which remembers both; the page shows the same in the
+reader's language (sentences.json has both languages, and the front end bundles it).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _TABLE: dict[str, dict[str, list[str]]] = json.loads(
 
 
 class Message(str):
-    """A sentence with its code, and the values that were filled in."""
+    """A sentence with its code and its values."""
 
     def __new__(cls, text: str, code: str = "", values: dict[str, int | str] | None = None) -> Message:
-        made = super().__new__(cls, text)
-        made.code, made.values = code, values or {}
-        return made
+        message = super().__new__(cls, text)
+        message.code, message.values = code, values or {}
+        return message
 
     code: str
     values: dict[str, int | str]
@@ -33,10 +33,10 @@ class Message(str):
 
 
 def reason(code: str, **values: int | str) -> Message:
-    """Why something could not be asked."""
+    """Why something is not available."""
     return Message(_TABLE["reason"][code][0].format(**values), code, values)
 
 
 def caution(code: str, **values: int | str) -> Message:
-    """What to keep in mind."""
+    """Something to keep in mind."""
     return Message(_TABLE["caution"][code][0].format(**values), code, values)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Shown(TypedDict, total=False):
-    """What travels to the views beside the trace; see `regard.views.encode`."""
+    """What is sent to the views besides the trace; see `regard.views.encode`."""
 
     vectors: bool
     measures: Mapping[str, Sequence[Array]] | None
@@ -22,7 +22,7 @@ class Shown(TypedDict, total=False):
 
 
 class ViewOptions(Shown, total=False):
-    """What a view opens first, and what it is given."""
+    """What a view opens with, and what it is given."""
 
     kind: str | None
     layer: int | None
@@ -30,7 +30,7 @@ class ViewOptions(Shown, total=False):
 
 
 class PageOptions(ViewOptions, total=False):
-    """What a page opens first, and what is in it; see `regard.views.html.save_html`."""
+    """What a page opens with, and what is in it; see `regard.views.html.save_html`."""
 
     view: str
     layers: Iterable[int] | None

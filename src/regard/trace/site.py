@@ -1,10 +1,10 @@
-"""A site: one attention operation that ran, kept as its causes (q, k and what else enters the softmax).
+"""A site: one attention operation that ran, kept as its causes (q, k and whatever else enters the softmax).
 
-Enters: arrays of one example. Leaves: scores, rows, tiles or whole maps, computed when asked for:
+Enters: arrays of one example. Leaves: scores, rows, tiles or whole maps, computed on demand:
 
     A[i, j] = exp(softcap(scale * q_i . k_j) + bias_ij + mask_ij - lse_i)
 
-One file and long: rows, tiles, maps and norms of one attention operation share its formula.
+Long on purpose: rows, tiles, maps and norms of one attention operation share its formula.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ Array = np.ndarray[Any, Any]
 KINDS = ("encoder", "decoder", "cross")  # of attention
 Positions = int | slice | Sequence[int] | Array | None
 
-# Rows of scores held at once while log-sum-exps are computed: bounds memory to 2**22 floats (16 MB) a head.
+# Rows of scores held at once while log-sum-exps are computed: bounds memory to 2**22 floats (16 MB) per head.
 _CHUNK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """One attention operation: its heads' q, k, v and what else decides where they look.
+    """One attention operation: its heads' q, k, v and whatever else decides where they look.
 
     Shapes, for H heads, G key-value heads, Q queries and K keys: q (H, Q, d), k (G, K, d), v (G, K, e),
     lse (H, Q), norms (H, K), gram (H, e, e) = W_O^h W_O^hᵀ, bias (H or 1, Q, K) or, when it depends on
     key - query alone, (H or 1, Q + K - 1); sink (H,); maps (H, Q, K) instead of q and k for families where those
-    cannot be had. `head_ids` are the numbers the heads had in the model.
+    are not available. `head_ids` are the heads' numbers in the model.
 
     `kind`, `layer` and `part` say which operation it is, `path` which module ran it, `query_side` and `key_side` over
     which tokens. Scores are multiplied by `scale`, bounded by `softcap` and hidden by `mask`. `known_lse` and
-    `known_norms` hold what was computed before, `no_norms` why there are none. `parts` names what q and k are exact
-    sums of, in `qparts` and `kparts` (P, H, positions, d).
+    `known_norms` hold precomputed values, `no_norms` says why there are none. `parts` names the parts that q and k are
+    exact sums of, in `qparts` and `kparts` (P, H, positions, d).
     """
 
     kind: str
@@ -68,28 +68,28 @@ class Site:
 
     @property
     def heads(self) -> int:
-        """How many heads it has."""
+        """The number of heads."""
         return len(self.head_ids)
 
     @property
     def kv_heads(self) -> int:
-        """How many key-value heads serve them."""
+        """The number of key-value heads that serve them."""
         return self.heads if self.k is None else int(self.k.shape[0])
 
     @property
     def queries(self) -> int:
-        """How many queries it has."""
+        """The number of queries."""
         first = self.q if self.q is not None else self.maps
         assert first is not None
         return int(first.shape[1])
 
     @property
     def keys(self) -> int:
-        """How many keys it has."""
+        """The number of keys."""
         return int(self.k.shape[1] if self.k is not None else self.maps.shape[2])  # type: ignore[union-attr]
 
     def index(self, head: int) -> int:
-        """Where the arrays of a head lie; heads keep the numbers of the model."""
+        """The index of a head in the arrays; heads keep their numbers from the model."""
         try:
             return self.head_ids.index(head)
         except ValueError:
@@ -171,13 +171,13 @@ class Site:
         if self.maps is not None:
             return np.asarray(_take(_take(self.maps[index], rows).T, columns).T, dtype=np.float32)
         scores = self._scores(index, rows, columns)
-        # Whole rows are summed here: a kernel's own log-sum-exp is good to 1e-5 only.
+        # Whole rows are summed here: a kernel's own log-sum-exp is accurate only to 1e-5.
         lse = self._chunk_lse(scores, index) if keys is None else self.row_lse(index)[rows]
-        seen = ~np.isneginf(lse)[:, None]  # rows that see nothing are 0; what is not a number stays so
+        seen = ~np.isneginf(lse)[:, None]  # rows that see nothing are 0; NaN stays NaN
         return np.asarray(np.exp(np.where(seen, scores - np.where(seen, lse[:, None], 0), -np.inf)))
 
     def attribution(self, index: int, queries: Positions = None, keys: Positions = None) -> Array:
-        """(P, P, queries, keys): the scores of a head as a sum over pairs of a query's and a key's part."""
+        """(P, P, queries, keys): the scores of a head as a sum over pairs of a query part and a key part."""
         if self.qparts is None or self.kparts is None:
             raise UserError(
                 f"layer {self.layer} has no attribution; trace the first layer of a BERT-type model with "
@@ -190,35 +190,35 @@ class Site:
     def block(self, rows: slice = slice(None), out: Array | None = None) -> Array:
         """(H, rows, K) attention of all heads for a run of queries, in one product: for measures of whole layers.
 
-        Quicker than head by head, and good to 1e-5 where the kernel's own log-sum-exp is used. `out`, where given, is
+        Faster than head by head, and accurate to 1e-5 where the kernel's own log-sum-exp is used. `out`, if given, is
         filled and returned.
         """
         queries, keys = np.arange(self.queries)[rows], np.arange(self.keys)
-        made = np.empty((self.heads, len(queries), len(keys)), np.float32) if out is None else out
+        result = np.empty((self.heads, len(queries), len(keys)), np.float32) if out is None else out
         if self.maps is not None:
-            made[:] = self.maps[:, rows]
+            result[:] = self.maps[:, rows]
         elif self.q is None or self.k is None or self.softcap is not None or self.bias is not None:
             for index in range(self.heads):
-                made[index] = self.attention(index, queries)
+                result[index] = self.attention(index, queries)
         else:
-            self._fill_scores(made, rows, queries, keys)
-            _softmax(made, None if self.known_lse is None else self.known_lse[:, rows], self.sink)
-        return made
+            self._fill_scores(result, rows, queries, keys)
+            _softmax(result, None if self.known_lse is None else self.known_lse[:, rows], self.sink)
+        return result
 
-    def _fill_scores(self, made: Array, rows: slice, queries: Array, keys: Array) -> None:
-        """(H, rows, K) scores; heads that share keys are multiplied together."""
+    def _fill_scores(self, result: Array, rows: slice, queries: Array, keys: Array) -> None:
+        """(H, rows, K) scores; heads that share keys are computed in one product."""
         assert self.q is not None and self.k is not None
         q = np.asarray(self.q[:, rows], dtype=np.float32) * np.float32(self.scale)
         k = np.asarray(self.k, dtype=np.float32)
         grouped = q.reshape(self.kv_heads, -1, q.shape[-1])  # (G, H/G * Q, d)
-        np.matmul(grouped, k.transpose(0, 2, 1), out=made.reshape(self.kv_heads, -1, len(keys)))
+        np.matmul(grouped, k.transpose(0, 2, 1), out=result.reshape(self.kv_heads, -1, len(keys)))
         hidden = [self.mask.allowed(queries, keys, index) for index in range(self.mask_heads)]
         if hidden[0] is not None:
-            made += np.where(np.stack([h for h in hidden if h is not None]), np.float32(0), np.float32(-np.inf))
+            result += np.where(np.stack([h for h in hidden if h is not None]), np.float32(0), np.float32(-np.inf))
 
     @property
     def mask_heads(self) -> int:
-        """How many heads the mask tells apart: one, unless it is a table per head."""
+        """The number of heads in the mask: one, unless it is a table per head."""
         table = self.mask.table
         return 1 if table is None or table.ndim == 2 else self.heads
 
@@ -234,7 +234,7 @@ class Site:
         return np.asarray(np.sqrt(np.maximum(squares, 0)), dtype=np.float32)
 
     def select(self, heads: Sequence[int]) -> Site:
-        """The same site with some of its heads; shared keys are repeated for each."""
+        """The same site with some of its heads; shared keys are repeated for each head."""
         picked = [self.index(head) for head in heads]
         groups = [self.group(i) for i in picked]
 
@@ -290,7 +290,7 @@ def positions(chosen: Positions, length: int) -> Array:
 
 
 def _take(array: Array, rows: Array) -> Array:
-    """Rows of an array, without a copy when they are one run."""
+    """Rows of an array, without a copy if they are contiguous."""
     if rows.size and rows[-1] - rows[0] == rows.size - 1 and (np.diff(rows) == 1).all():
         return array[rows[0] : rows[-1] + 1]
     return array[rows]

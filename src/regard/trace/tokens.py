@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# A word is a run of word characters (inner apostrophes kept) or one punctuation mark; scripts written without
-# spaces count a character as a word, as BERT's pre-tokenizer does.
+# A word is a run of word characters (with inner apostrophes) or one punctuation mark; in scripts written without
+# spaces each character is a word, as in BERT's pre-tokenizer.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+(?:['’](?:(?![{_UNSPACED}])\w)+)*|[^\w\s]")
 
@@ -51,10 +51,10 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One list of positions that maps are drawn over; an encoder-decoder model has two.
+    """One list of positions that maps are over; an encoder-decoder model has two.
 
     It has a `name`, its `tokens` and their `segments`. `image` is a (height, width, 3) uint8 array where tokens are
-    patches of it; `related` has the (m, 2) first places of words that are related, None where nobody looked.
+    patches of it; `related` has the (m, 2) first positions of related words, None if unknown.
     """
 
     name: str
@@ -86,7 +86,7 @@ def word_indices(text: str, spans: Sequence[tuple[int, int] | None]) -> list[int
     """Number the words that tokens with these character spans belong to.
 
     A token that covers parts of several words joins them: a word is never smaller than a token.
-    Tokens without a span (special ones) and tokens over white space alone have no word.
+    Tokens without a span (special ones) and tokens of white space only have no word.
     """
     word_of = np.full(len(text) + 1, -1, dtype=np.int64)
     for index, match in enumerate(_WORD.finditer(text)):
@@ -129,7 +129,7 @@ def word_text(tokens: Sequence[Token]) -> str:
 
 
 def part_of_characters(text: str, span: tuple[int, int], seen: dict[int, int]) -> tuple[str, str | None]:
-    """How a token that holds parts of characters is shown, and what it adds to its word.
+    """How a token with parts of characters is shown, and what it adds to its word.
 
     It is shown as the characters it has a part of, with the number of the piece from the second one on. `seen` counts
     the pieces of each character so far.

@@ -3,7 +3,7 @@
 Enters: sides (tokens), sites (attention operations) and facts, from capture, a file, or maps made elsewhere.
 Leaves: attention, scores, vectors and norms of any head, at token or word level.
 
-One file and long: it is the class that people read, and most of its lines are what they read there.
+Long on purpose: this is the class that people use, and most of its lines are documentation.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 class Trace:
     """What one input did in one model: tokens, attention sites, and the facts of the run.
 
-    Layers and heads count from 0. Where a model has several kinds of attention (encoder, decoder, cross) and none
-    is named, the first one is meant. `sides` are its lists of tokens by name, `sites` its attention operations, `facts`
-    how it was made.
+    Layers and heads count from 0. If a model has several kinds of attention (encoder, decoder, cross) and none
+    is named, the first one is used. `sides` are its lists of tokens by name, `sites` its attention operations, `facts`
+    say how it was made.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Trace:
         return tuple(kind for kind in KINDS if any(site.kind == kind for site in self.sites))
 
     def layers(self, kind: str | None = None) -> tuple[int, ...]:
-        """Numbers of the layers held for a kind of attention."""
+        """The layer numbers of a kind of attention."""
         kind = self._kind(kind)
         return tuple(dict.fromkeys(site.layer for site in self.sites if site.kind == kind))
 
@@ -108,11 +108,11 @@ class Trace:
         Parameters
         ----------
         layer, head
-            Which head, from 0; without a head, all of the layer.
+            Which head, from 0; without a head, all heads of the layer.
         kind, part
             Which attention operation of the layer, where there are several.
         queries, keys
-            Positions to compute: an integer, a slice or a list. Only that tile is built.
+            Positions to compute: an integer, a slice or a list. Only that tile is computed.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Trace:
         queries: Positions = None,
         keys: Positions = None,
     ) -> Array:
-        """(queries, keys) scores before softmax, scaled and biased; keys that may not be seen are -inf.
+        """(queries, keys) scores before softmax, scaled and biased; hidden keys are -inf.
 
         Without a head, (heads, queries, keys) of the layer.
         """
@@ -174,7 +174,7 @@ class Trace:
         queries: Positions = None,
         keys: Positions = None,
     ) -> Array:
-        """(queries, keys) lengths ||alpha_ij f(x_j)||: what each key contributes (Kobayashi et al. 2020).
+        """(queries, keys) contributions ||alpha_ij f(x_j)|| of each key (Kobayashi et al. 2020).
 
         Without a head, (heads, queries, keys) of the layer.
         """
@@ -185,10 +185,10 @@ class Trace:
     def attribution(
         self, layer: int, head: int, *, kind: str | None = None, queries: Positions = None, keys: Positions = None
     ) -> dict[tuple[str, str], Array]:
-        """Scores of the first layer split by what they come from: (query part, key part) -> (queries, keys).
+        """Scores of the first layer split by their origin: (query part, key part) -> (queries, keys).
 
-        Parts are word, position and segment embedding and what is constant; the sum over all pairs is the score
-        exactly. Pairs whose key part is constant are the same along a row and cancel in the softmax.
+        Parts are word, position and segment embedding and a constant; the sum over all pairs is exactly the score.
+        Pairs whose key part is the constant are equal along a row and cancel in the softmax.
         """
         site = self.site(layer, kind=kind)
         table = site.attribution(site.index(head), queries, keys)
@@ -244,7 +244,7 @@ class Trace:
         return patterns(self, threshold=threshold, by=by)
 
     def neurons(self, layer: int, head: int, pattern: str | None = None, *, kind: str | None = None) -> Neurons:
-        """Which neurons of a head make a pattern ("previous token", "[SEP]", ...; else what the head does most).
+        """Which neurons of a head produce a pattern ("previous token", "[SEP]", ...; its strongest unless given).
 
         One text has no intervals; `regard.patterns.neurons_of` takes many.
         """
@@ -253,7 +253,7 @@ class Trace:
         return neurons_of([self], layer, head, pattern, kind=kind)
 
     def class_norms(self, *, kind: str | None = None) -> ClassNorms:
-        """Per layer, what [CLS], [SEP], punctuation and other tokens get of attention, and of the contributions."""
+        """Per layer, the shares of [CLS], [SEP], punctuation and other tokens in attention and in contributions."""
         from regard.patterns.norms import class_norms
 
         return class_norms(self, kind=kind)
@@ -294,20 +294,20 @@ class Trace:
             (layers, heads, queries, keys), a sequence of (heads, queries, keys) or (1, heads, queries, keys)
             arrays, or a mapping from kind ("encoder", "decoder", "cross") to these.
         tokens
-            Token texts; for a mapping of maps, a mapping with "encoder" and "decoder" token texts. Pieces of words are
-            told by the marks of tokenizers (##berries, Ġthe, ▁the, a space in front); without, each token is a word.
+            Token texts; for a mapping of maps, a mapping with "encoder" and "decoder" token texts. Word pieces are
+            recognised by tokenizer marks (##berries, Ġthe, ▁the, a space in front); without, each token is a word.
         key_tokens
             Token texts of the keys, where they differ from the queries'.
         kind
-            What kind of attention one array of maps is.
+            The kind of attention of a single array of maps.
         segments
             Labelled ranges of the first side's tokens.
         tokenizer
-            Whose tokens they are, as its `convert_ids_to_tokens` gives them: words, special tokens and parts of
+            The tokenizer of the tokens, as returned by its `convert_ids_to_tokens`: words, special tokens and parts of
             characters are then exact.
         causal
-            Whether queries see no later key. Unless given, maps are taken for causal where none looks ahead and, for
-            kind "encoder", all together look at every earlier key, as a softmax does.
+            Whether queries see no later key. Unless given, maps count as causal if none looks ahead and, for kind
+            "encoder", all together look at every earlier key, as a softmax does.
         """
         from regard.trace.maps import of_maps
 
@@ -320,9 +320,9 @@ class Trace:
         Parameters
         ----------
         view
-            What is open first: "heads", "atlas", "matrix" or "neurons".
+            What to open with: "heads", "atlas", "matrix" or "neurons".
         **first
-            `kind`, `layer` and `heads` chosen first (otherwise the head with the clearest pattern); `report`,
+            `kind`, `layer` and `heads` selected first (otherwise the head with the clearest pattern); `report`,
             `measures` and `vectors` as in `regard.views.encode`.
         """
         try:
@@ -369,7 +369,7 @@ class Trace:
 
 
 def _of_heads(site: Site, head: int | None, read: Callable[[int], Array]) -> Array:
-    """What `read` gives for a head, or for all heads of the site."""
+    """The result of `read` for a head, or for all heads of the site."""
     if head is None:
         return np.stack([read(index) for index in range(site.heads)])
     return read(site.index(head))
@@ -377,7 +377,7 @@ def _of_heads(site: Site, head: int | None, read: Callable[[int], Array]) -> Arr
 
 def _vectors(array: Array | None, index: int, site: Site, name: str) -> Array:
     if array is None:
-        raise UserError(f"{name} of layer {site.layer} is not available: this trace does not hold it")
+        raise UserError(f"{name} of layer {site.layer} is not available: this trace does not contain it")
     return np.asarray(array[index])
 
 

@@ -1,6 +1,6 @@
 """Models in files: one safetensors file with weights, sizes, tokenizer and, while training, the optimizer's state.
 
-Enters: a model and its tokenizer. Leaves: a file written beside its target and renamed, so that none is ever half
+Enters: a model and its tokenizer. Leaves: a file written next to its target and renamed, so that none is ever half
 written; reading one runs no code.
 """
 
@@ -31,7 +31,7 @@ EMBEDDED = Path(__file__).parent / "embedded" / "translator.safetensors"
 
 @dataclass(eq=False)
 class Checkpoint:
-    """A model, its tokenizer, facts about its training, and where training stood."""
+    """A model, its tokenizer, facts about its training, and the state of training."""
 
     model: Translator | Bert
     tokenizer: Any
@@ -41,7 +41,7 @@ class Checkpoint:
 
 
 def save(checkpoint: Checkpoint, path: str | Path, *, half: bool = False) -> Path:
-    """Write a checkpoint; `half` stores weights in 16 bits, which is enough to use them."""
+    """Write a checkpoint; `half` stores weights in 16 bits, which is enough for inference."""
     weights = {f"model.{name}": _stored(value, half) for name, value in _weights(checkpoint.model).items()}
     moments = {f"optimizer.{name}": value.contiguous() for name, value in checkpoint.moments.items()}
     metadata = {
@@ -58,7 +58,7 @@ def save(checkpoint: Checkpoint, path: str | Path, *, half: bool = False) -> Pat
 
 
 def load(path: str | Path, *, expected: Config | None = None) -> Checkpoint:
-    """Read a checkpoint, checking that it is one, is whole and, if given, has the expected sizes."""
+    """Read a checkpoint, checking that it is complete and, if given, has the expected sizes."""
     source = Path(path)
     if not source.is_file():
         raise MissingFileError(f"there is no checkpoint {source}; train one with regard train")
@@ -67,12 +67,12 @@ def load(path: str | Path, *, expected: Config | None = None) -> Checkpoint:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except SafetensorError as error:
-        raise UserError(f"{source} is damaged or no safetensors file ({error}); train it again") from None
+        raise UserError(f"{source} is damaged or not a safetensors file ({error}); train it again") from None
     if metadata.get("format") != FORMAT or metadata.get("version") != str(VERSION):
-        raise UserError(f"{source} is not a checkpoint that this version of regard reads; train it again")
+        raise UserError(f"{source} is not a checkpoint that this version of regard can read; train it again")
     try:
         found = _described(metadata)
-    except Exception as error:  # a damaged header may say anything, and tokenizers raises no narrower one
+    except Exception as error:  # a damaged header may contain anything, and tokenizers raises no narrower error
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise UserError(f"{source} is damaged (its header: {reason}); train it again") from None
     if expected is not None:
@@ -95,14 +95,14 @@ def _described(metadata: Mapping[str, str]) -> Checkpoint:
 
 
 def load_own(name: str | Path | None) -> Checkpoint | None:
-    """The embedded translator by its name, or a checkpoint by its file; None for any other kind of model."""
+    """The built-in translator by its name, or a checkpoint by its file; None for any other kind of model."""
     if str(name) == EMBEDDED.stem and not Path(str(name)).exists():
         return load(EMBEDDED)
     return load(name) if name is not None and Path(name).suffix == ".safetensors" else None
 
 
 def _weights(model: torch.nn.Module) -> dict[str, Tensor]:
-    """Parameters and tables by name; a tied one is there once."""
+    """Parameters and tables by name; a tied one appears once."""
     tables = {name: value for name, value in model.named_buffers() if value.numel()}
     return {name: value.detach() for name, value in (*model.named_parameters(), *tables.items())}
 
@@ -128,6 +128,6 @@ def _check_same(found: Config, expected: Config, source: Path) -> None:
     if different:
         first = different[0]
         raise UserError(
-            f"{source} was made with {first} {theirs[first]}, but {first} {mine[first]} was asked for; ask for the "
-            "same sizes to go on with it, or name another output file to start anew"
+            f"{source} was made with {first} {theirs[first]}, but {first} {mine[first]} was requested; use the "
+            "same sizes to continue it, or name another output file to start over"
         )

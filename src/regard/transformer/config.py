@@ -1,4 +1,4 @@
-"""Sizes and choices of a model: all that model.py needs to know, and what a checkpoint keeps beside the weights."""
+"""Sizes and choices of a model: all that model.py needs to know, and what a checkpoint keeps besides the weights."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu")
 
 @dataclass(frozen=True)
 class Config:
-    """Sizes and choices of a model; the defaults are those of the embedded translator."""
+    """Sizes and choices of a model; the defaults are those of the built-in translator."""
 
     vocabulary: int = 6000
     width: int = 192
     heads: int = 6
     layers: int = 3
-    distinct: int | None = None  # layers with weights of their own; ALBERT repeats one
-    decoder_layers: int = 3  # 0 makes an encoder alone
+    distinct: int | None = None  # layers with their own weights; ALBERT repeats one
+    decoder_layers: int = 3  # 0 makes an encoder only
     hidden: int = 512  # width inside the feed-forward network
     length: int = 64  # most positions
     segments: int = 0  # 2 for BERT's sentences A and B
     position: str = "sinusoidal"  # or "learned"
     norm: str = "pre"  # "post": as in 2017 and in BERT; "pre" trains without long warm-up
     activation: str = "relu"
-    table: int | None = None  # width of the embedding tables, where a linear map widens it to D afterwards
+    table: int | None = None  # width of the embedding tables, if a linear map widens it to D afterwards
     embedding_norm: bool = False
     embedding_scale: bool = True  # times √D, so that words are not drowned by positions
     epsilon: float = 1e-5  # inside the square root of LayerNorm
@@ -40,7 +40,7 @@ class Config:
         if self.width % self.heads:
             raise UserError(f"a width of {self.width} cannot be split into {self.heads} equal heads")
         if self.distinct is not None and (self.decoder_layers or not 1 <= self.distinct <= self.layers):
-            raise UserError("layers can be repeated in an encoder alone, and at most as many as it has can differ")
+            raise UserError("layers can only be repeated in an encoder, and at most as many as it has can differ")
         choices = (("position", ("sinusoidal", "learned")), ("norm", ("pre", "post")), ("activation", ACTIVATIONS))
         for field, known in choices:
             if getattr(self, field) not in known:

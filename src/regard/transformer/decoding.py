@@ -44,7 +44,7 @@ class _Steps:
 
 
 def greedy(model: Translator, source: Tensor, real: Tensor | None, limit: int, *, use_cache: bool = True) -> Tensor:
-    """(B, T) the most likely next word, again and again; a choice once made is never taken back."""
+    """(B, T) the most likely next word at every step; a choice is never revised."""
     config, batch = model.config, source.shape[0]
     step = _Steps(model, source, real, use_cache=use_cache)
     ids = torch.full((batch, 1), config.start, device=source.device)
@@ -95,5 +95,5 @@ def _beam_of_one(
         step.select(rows)
         if len(finished) >= beams and max(finished)[0] > float(total[0]) / ((5 + limit) / 6) ** penalty:
             break
-    # where nothing came to an end, the best unfinished sentence stands
+    # if nothing ended, use the best unfinished sentence
     return max(finished)[1] if finished else [int(token) for token in ids[0]]

@@ -1,4 +1,4 @@
-"""Who may look at whom, and what a decoder keeps of the tokens before.
+"""Who may look at whom, and what a decoder keeps of earlier tokens.
 
 Enters: token ids or lengths. Leaves: masks; keys and values so far.
 """
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 def padding_mask(real: Tensor | None) -> Tensor | None:
-    """True where a key is a word and not padding; one row serves all queries."""
+    """True where a key is a word and not padding; one row for all queries."""
     if real is None or bool(real.all()):
         return None
     return real.bool()[:, None, None, :]  # (B, S) -> (B, 1, 1, S)
@@ -22,12 +22,12 @@ def causal_mask(queries: int, keys: int, device: torch.device | None = None) -> 
 
 
 class Cache:
-    """Keys and values of the positions already decoded, so that a step computes one position only."""
+    """Keys and values of the positions already decoded, so that a step computes only one position."""
 
     def __init__(self) -> None:
         self.length = 0
         self.held: dict[nn.Module, tuple[Tensor, Tensor]] = {}
 
     def select(self, rows: Tensor) -> None:
-        """Keep these rows of the batch, in this order (beams that live on)."""
+        """Keep these rows of the batch, in this order (the surviving beams)."""
         self.held = {owner: (k[rows], v[rows]) for owner, (k, v) in self.held.items()}

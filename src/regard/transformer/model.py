@@ -3,7 +3,7 @@
 Enters: token ids. Leaves: logits over the vocabulary (Translator) or one vector per token and two heads (Bert).
 
 Letters at line ends: B sentences, T positions of the query side, S positions of the key side, D width,
-H heads, d = D / H, V words of the vocabulary. One file and long, so that it can be read without turning pages.
+H heads, d = D / H, V words of the vocabulary. Long on purpose, so that it can be read in one go.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class AddNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a bend between them, the same at every position: D -> hidden -> D."""
+    """Two linear maps with a nonlinearity between them, the same at every position: D -> hidden -> D."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -126,8 +126,8 @@ class Embedding(nn.Module):
         super().__init__()
         self.scale = math.sqrt(config.width) if config.embedding_scale else 1.0
         width = config.table or config.width
-        # The same for all parts, so that none drowns another. A norm brings them to size 1 later: then they may begin
-        # small, and so do the logits, which the word table makes too.
+        # The same for all parts, so that none drowns another. If a norm scales them to 1 later, they may begin small,
+        # and so do the logits, which also come from the word table.
         std = 0.02 if config.embedding_norm else width**-0.5
         self.word = nn.Embedding(config.vocabulary, width, padding_idx=config.pad)
         nn.init.normal_(self.word.weight, std=std)
@@ -158,7 +158,7 @@ class Embedding(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Every token looks at every token, then each is worked on alone."""
+    """Every token looks at every token, then each is processed alone."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Every token looks at the earlier ones, then at the source, then each is worked on alone."""
+    """Every token looks at the earlier ones, then at the source, then each is processed alone."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -192,8 +192,8 @@ class Stack(nn.Module):
 
     def __init__(self, config: Config, layer: Callable[[Config], nn.Module], count: int) -> None:
         super().__init__()
-        made = [layer(config) for _ in range(config.distinct or count)]
-        self.layers = nn.ModuleList(made[i * len(made) // count] for i in range(count))
+        distinct = [layer(config) for _ in range(config.distinct or count)]
+        self.layers = nn.ModuleList(distinct[i * len(distinct) // count] for i in range(count))
         self.norm = nn.LayerNorm(config.width, config.epsilon) if config.norm == "pre" else nn.Identity()
 
     def forward(self, x: Tensor, *given: Any) -> Tensor:
@@ -233,7 +233,7 @@ class Translator(nn.Module):
         mask = causal_mask(decoder_input_ids.shape[1], decoder_input_ids.shape[1], input_ids.device)  # (T, T)
         padding = padding_mask(decoder_attention_mask)
         if padding is not None:
-            # a padded row would see nothing, and softmax of nothing is no number: it may see itself
+            # a padded row would see nothing, and softmax of nothing is NaN: it may see itself
             mask = (mask & padding) | torch.eye(mask.shape[0], dtype=torch.bool, device=mask.device)
         return cast(Tensor, self.output(self.decode(decoder_input_ids, memory, mask, memory_mask)))
 
@@ -296,7 +296,7 @@ class Bert(nn.Module):
         return cast(Tensor, self.encoder(x, padding_mask(attention_mask)))  # (B, T, D)
 
     def masked_words(self, states: Tensor) -> Tensor:
-        """(..., D) -> (..., V) logits of the word that stood at each position."""
+        """(..., D) -> (..., V) logits of the word at each position."""
         return cast(Tensor, self.output(self.transform_norm(self.activation(self.transform(states)))))
 
     def next_sentence(self, states: Tensor) -> Tensor:

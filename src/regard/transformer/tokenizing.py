@@ -1,10 +1,10 @@
-"""Learning to cut words into pieces, through the `tokenizers` library.
+"""Learning to split words into pieces, with the `tokenizers` library.
 
 Enters: lines of text. Leaves: tokenizers in the form transformers uses, so that regard reads them like any other.
 
-WordPiece and BPE both start from letters and join pieces that often stand together; WordPiece marks pieces inside a
-word with ## and, when it cuts, takes the longest piece that fits, BPE repeats its joins in the order it learned them.
-Cutting only gives numbers; what a piece means is the row of the embedding table that its number picks out.
+WordPiece and BPE both start from letters and join pieces that often occur together; WordPiece marks pieces inside a
+word with ## and, when it splits, takes the longest piece that fits; BPE repeats its joins in the order it learned them.
+Splitting only gives numbers; what a piece means is the row of the embedding table that its number selects.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def train_bpe(lines: Iterable[str], vocabulary: int = 5000, *, length: int = 64)
 
 
 def train_wordpiece(lines: Iterable[str], vocabulary: int = 8000, *, length: int = 128) -> PreTrainedTokenizerFast:
-    """WordPiece as BERT uses it: lower case, accents taken off, pairs joined by [SEP]."""
+    """WordPiece as BERT uses it: lower case, without accents, pairs joined by [SEP]."""
     backend = Tokenizer(models.WordPiece(unk_token=_BERT_SPECIAL[1]))
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -65,14 +65,14 @@ def _trained(
     fixed numbers; afterwards they are plain pieces again.
     """
     if vocabulary < 100:
-        raise UserError(f"a vocabulary of {vocabulary} pieces cannot hold an alphabet; ask for 100 or more")
+        raise UserError(f"a vocabulary of {vocabulary} pieces cannot hold an alphabet; use 100 or more")
     texts = list(lines)
     letters = sorted({letter for text in texts for letter in backend.normalizer.normalize_str(text)} - {" "})
     forms = [letter + _END if options else _INNER + letter for letter in letters]
-    made = trainer(
+    settings = trainer(
         vocab_size=vocabulary, special_tokens=special + forms, min_frequency=2, show_progress=False, **options
     )
-    backend.train_from_iterator(texts, made)
+    backend.train_from_iterator(texts, settings)
     record = json.loads(backend.to_str())
     record["added_tokens"] = record["added_tokens"][: len(special)]
     return Tokenizer.from_str(json.dumps(record))

@@ -1,7 +1,7 @@
-"""The training loop that translator and BERT share: warm-up, cosine, checkpoints, resuming, a stop at NaN.
+"""The training loop of translator and BERT: warm-up, cosine, checkpoints, resuming, a stop at NaN.
 
-Enters: a Task (data and loss). Leaves: a trained model in a file; the same seed gives the same weights, also when a
-run was stopped and resumed. Its parts (settings, a step, the bar, batches by length) serve fine-tuning too.
+Enters: a Task (data and loss). Leaves: a trained model in a file; the same seed gives the same weights, even if a
+run was stopped and resumed. Its parts (settings, a step, the bar, batches by length) are also used for fine-tuning.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from regard.transformer.checkpoint import Checkpoint
 from regard.transformer.model import Bert, Translator
 
 EVERY = 250  # steps between checkpoints
-CLIP = 1.0  # longest gradient; a longer one is shortened to it
+CLIP = 1.0  # largest gradient norm; larger gradients are scaled down to it
 
 
 class TrainingTask(Protocol):
@@ -54,7 +54,7 @@ class TrainingSettings:
             raise UserError(f"the learning rate must be above 0, not {self.rate}")
 
     def rate_at(self, step: int, progress: float) -> float:
-        """Straight up over the first steps, then down to zero along a cosine over the whole run."""
+        """Linear warm-up over the first steps, then a cosine down to zero over the whole run."""
         return self.rate * min(1.0, (step + 1) / max(1, self.warmup)) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
@@ -89,13 +89,13 @@ class Trainer:
             "cpu_minutes": round((time.process_time() - began[1]) / 60, 1),
             "threads": torch.get_num_threads(),
         }
-        made = checkpoint.save(Checkpoint(self.model.eval(), self.tokenizer, self.facts), self.path, half=True)
+        path = checkpoint.save(Checkpoint(self.model.eval(), self.tokenizer, self.facts), self.path, half=True)
         self._running.unlink(missing_ok=True)
-        return made
+        return path
 
     @property
     def _running(self) -> Path:
-        """The checkpoint while training lasts; it has the optimizer's state too."""
+        """The checkpoint during training, which also has the optimizer's state."""
         return self.path.with_suffix(".running.safetensors")
 
     def _epoch(
@@ -126,9 +126,11 @@ class Trainer:
         return self._stop(step) if loss is None else loss
 
     def _stop(self, step: int) -> NoReturn:
-        kept = f"the last good checkpoint is {self._running}" if self._running.exists() else "no checkpoint was due yet"
+        saved = (
+            f"the last good checkpoint is {self._running}" if self._running.exists() else "no checkpoint was due yet"
+        )
         raise UserError(
-            f"the loss is no longer a number at step {step}; training stopped, {kept}. Try a smaller --rate or a "
+            f"the loss is no longer a number at step {step}; training stopped, {saved}. Try a smaller --rate or a "
             "longer --warmup, then --resume"
         )
 
@@ -138,18 +140,18 @@ class Trainer:
             for name, parameter in self.model.named_parameters()
             for kind, value in optimizer.state[parameter].items()
         }
-        kept = {**state, "seed": self.settings.seed, "epochs": self.settings.epochs}
-        checkpoint.save(Checkpoint(self.model, self.tokenizer, self.facts, kept, moments), self._running)
+        saved = {**state, "seed": self.settings.seed, "epochs": self.settings.epochs}
+        checkpoint.save(Checkpoint(self.model, self.tokenizer, self.facts, saved, moments), self._running)
 
     def _resumed(self, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-        """Where to begin: at the start, or where the kept checkpoint stands."""
+        """Where to begin: at the start, or at the saved checkpoint."""
         if not self.settings.resume:
             return {"epoch": 0, "index": 0, "step": 0, "loss": None}
         found = checkpoint.load(self._running, expected=self.model.config)
         if found.state["seed"] != self.settings.seed or found.state["epochs"] != self.settings.epochs:
             raise UserError(
-                f"{self._running} was begun with seed {found.state['seed']} and {found.state['epochs']} epochs; "
-                "resume with the same, or start anew without --resume"
+                f"{self._running} was started with seed {found.state['seed']} and {found.state['epochs']} epochs; "
+                "resume with the same, or start over without --resume"
             )
         self.model.load_state_dict(found.model.state_dict())
         for name, parameter in self.model.named_parameters():
@@ -167,17 +169,17 @@ class Trainer:
 
 
 class Clock:
-    """How fast training goes, and how long it will still take; counted from where this run began."""
+    """The speed of training, and the time left; counted from where this run began."""
 
     def __init__(self, step: int) -> None:
         self.first, self.began = step, time.perf_counter()
 
     def rate(self, state: dict[str, Any]) -> str:
-        """Steps a second."""
+        """Steps per second."""
         return f"{(state['step'] - self.first) / (time.perf_counter() - self.began):.1f} steps/s"
 
     def left(self, state: dict[str, Any], epochs: int) -> str:
-        """Minutes that remain after whole epochs, at the speed so far."""
+        """Minutes left after whole epochs, at the speed so far."""
         spent = time.perf_counter() - self.began
         remaining = state["step"] / state["epoch"] * (epochs - state["epoch"])
         minutes = spent / max(1, state["step"] - self.first) * remaining / 60
@@ -190,7 +192,7 @@ def adam(model: torch.nn.Module, rate: float) -> torch.optim.Optimizer:
 
 
 def learn(model: torch.nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor) -> float | None:
-    """One step down a loss, which is returned; None, and no step, where loss or gradient is no longer a number."""
+    """One optimizer step; returns the loss, or None without a step if loss or gradient is not finite."""
     optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     length = torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)

@@ -1,4 +1,4 @@
-"""The translator: sentence pairs in, a small Transformer out; and the one that comes with regard.
+"""The translator: sentence pairs in, a small Transformer out; and the built-in one.
 
 Enters: a file of `source TAB target` lines. Leaves: a checkpoint, and translations.
 """
@@ -22,11 +22,11 @@ from regard.transformer.tokenizing import train_bpe
 from regard.transformer.training import Trainer, TrainingSettings, by_length, read_lines
 
 SMOOTHING = 0.1
-TOKENS = 1200  # per batch: small, because 40,000 pairs need many steps more than they need smooth ones
+TOKENS = 1200  # per batch: small, because 40,000 pairs need many steps rather than smooth ones
 
 
 class TranslationTask:
-    """The task: given the source and the target so far, say the target's next word."""
+    """The task: given the source and the target so far, predict the target's next word."""
 
     def __init__(self, pairs: Sequence[tuple[str, str]], tokenizer: Any, seed: int, config: Config) -> None:
         self.seed, self.tokenizer, self.config = seed, tokenizer, config
@@ -49,7 +49,7 @@ class TranslationTask:
 
     def loss(self, model: Translator, batch: tuple[Tensor, Tensor]) -> Tensor:
         source, target = batch  # (B, S), (B, T + 1)
-        # Padding comes last, where no real target position can see it: the causal mask is enough there.
+        # Padding comes last, where no real target position can see it: the causal mask is enough.
         logits = model(source, target[:, :-1], source != self.config.pad)  # (B, T, V)
         return cross_entropy(logits, target[:, 1:], smoothing=SMOOTHING, ignore=self.config.pad)
 
@@ -58,7 +58,7 @@ class TranslationTask:
 
 
 def read_pairs(path: str | Path) -> list[tuple[str, str]]:
-    """The pairs of a file, one `source TAB target` a line."""
+    """The pairs of a file, one `source TAB target` per line."""
     lines = read_lines(path)
     pairs: list[tuple[str, str]] = []
     for number, line in enumerate(lines, 1):
@@ -69,7 +69,7 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
             raise UserError(f"line {number} of {path} is not `source TAB target`: {line[:60]!r}")
         pairs.append((parts[0], parts[1]))
     if not pairs:
-        raise UserError(f"{path} has no sentence pairs; write one `source TAB target` a line")
+        raise UserError(f"{path} has no sentence pairs; write one `source TAB target` per line")
     return pairs
 
 
@@ -86,7 +86,7 @@ def train_translator(
     console: Console | None = None,
     **sizes: Any,
 ) -> Path:
-    """Train a translator on a file of pairs; the defaults make the one that comes with regard."""
+    """Train a translator on a file of pairs; the defaults make the built-in one."""
     settings = TrainingSettings(epochs, rate, warmup, seed, resume)
     pairs = read_pairs(data)
     length = sizes.get("length", Config.length)
@@ -112,7 +112,7 @@ def train_translator(
 
 
 def translate(model: Translator, tokenizer: Any, texts: Sequence[str], *, beams: int = 1) -> list[str]:
-    """What the model says for each text, decoded together."""
+    """The model's translation of each text, decoded together."""
     if not all(text.strip() for text in texts):
         raise UserError("the sentence is empty; pass at least one word")
     rows = [torch.tensor(row) for row in tokenizer(list(texts), verbose=False)["input_ids"]]
@@ -120,12 +120,12 @@ def translate(model: Translator, tokenizer: Any, texts: Sequence[str], *, beams:
     if longest > limit:
         raise UserError(f"the sentence has {longest} tokens but the model takes at most {limit}; shorten it")
     source = pad_sequence(rows, batch_first=True, padding_value=model.config.pad)
-    made = model.generate(source, source != model.config.pad, num_beams=beams)
-    return [recased(tokenizer.decode(row, skip_special_tokens=True), model.capitals) for row in made]
+    translations = model.generate(source, source != model.config.pad, num_beams=beams)
+    return [recased(tokenizer.decode(row, skip_special_tokens=True), model.capitals) for row in translations]
 
 
 def capitals(lines: Iterable[str], least: int = 3) -> list[str]:
-    """Words that inside a sentence mostly begin with a capital: names, which the lower-case vocabulary forgets."""
+    """Words that mostly begin with a capital inside a sentence: names, which the lower-case vocabulary forgets."""
     upper: Counter[str] = Counter()
     lower: Counter[str] = Counter()
     for line in lines:
@@ -136,7 +136,7 @@ def capitals(lines: Iterable[str], least: int = 3) -> list[str]:
 
 
 def recased(text: str, names: Collection[str]) -> str:
-    """Capitals where a sentence begins, and on names."""
+    """Put capitals at the beginning of sentences and on names."""
     words = []
     begins = True
     for word in text.split():

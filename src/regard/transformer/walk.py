@@ -1,11 +1,11 @@
-"""Every matrix on the way from words to attention to words, for a walk through one layer with real numbers.
+"""Every matrix from words to attention to words, for a walk through one layer with real numbers.
 
 Enters: a model of model.py and the ids of one input. Leaves: a Walk, arrays by name, from which the page recomputes
-each step (so that it can also show what would be if a step were different).
+each step (so that it can also show what would happen if a step were different).
 
 Names: `source.*` and `target.*` are embeddings (`narrow`, `W_E` and `b_E` where their tables are narrower than D);
 `encoder.*`, `decoder.*` and `cross.*` are one layer's weights, as x @ W + b; `*.in` is what enters a layer and
-`*.states` (layers + 1, positions, D) what stands between layers.
+`*.states` (layers + 1, positions, D) the states between layers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ATTENTION = (("Q", "query"), ("K", "key"), ("V", "value"), ("O", "output"))
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """One layer of a model, open: arrays by name, and the choices that say how they fit together."""
+    """One layer of a model, opened: arrays by name, and the choices that say how they fit together."""
 
     layer: int
     heads: int
@@ -51,7 +51,7 @@ def walk_through(
     Parameters
     ----------
     model
-        A model of `regard.transformer.model`, or one that `from_hugging_face` filled.
+        A model of `regard.transformer.model`, or one made by `from_hugging_face`.
     ids
         The source (or the text of an encoder).
     target
@@ -148,7 +148,7 @@ def _attention(name: str, attention: Any, norm: nn.LayerNorm) -> dict[str, Tenso
 
 
 def _other_order(length: int) -> tuple[int, ...]:
-    """The first and last positions stay, what is between them is turned round."""
+    """The first and last positions stay, those between are reversed."""
     inner = range(1, length - 1)
     return (0, *reversed(inner), length - 1) if length > 2 else tuple(reversed(range(length)))
 
@@ -156,7 +156,7 @@ def _other_order(length: int) -> tuple[int, ...]:
 def _permuted(
     model: Translator | Bert, embedding: Embedding, ids: Tensor, order: Sequence[int], layer: int
 ) -> dict[str, Tensor]:
-    """What enters the layer when words are permuted, when positions are left out, and both."""
+    """What enters the layer when words are permuted, when positions are left out, and with both."""
     found = {}
     for name, places, positions in (
         ("permuted", list(order), True),

@@ -1,4 +1,4 @@
-"""The same machine, other people's weights: the BERT family, Marian and BART from Hugging Face into model.py.
+"""Other people's weights: the BERT family, Marian and BART from Hugging Face in model.py.
 
 Enters: a transformers model. Leaves: a Bert or Translator that computes the same numbers.
 """
@@ -16,7 +16,7 @@ from regard.errors import UserError
 from regard.transformer.config import ACTIVATIONS, Config
 from regard.transformer.model import Bert, Translator
 
-# What a name there is here; applied in this order.
+# Renaming rules from their names to ours; applied in this order.
 _BERT = (
     (r"^(bert|roberta|electra|albert|distilbert)\.", ""),
     (r"^embeddings\.word_embeddings", "embedding.word"),
@@ -93,23 +93,23 @@ def from_hugging_face(model: Any) -> Bert | Translator:
     """The model of model.py with the weights of a transformers model of the BERT family, Marian or BART."""
     kind = getattr(getattr(model, "config", None), "model_type", "") or type(model).__name__
     if kind in ENCODERS:
-        made: Bert | Translator = Bert(_bert_config(model.config))
+        own: Bert | Translator = Bert(_bert_config(model.config))
         weights = _renamed(model.state_dict(), _BERT)
-        weights["embedding.position"] = weights["embedding.position"][-made.config.length :]
-        if made.config.distinct is not None:
-            weights = _repeated(weights, made.config.distinct, made.config.layers)
+        weights["embedding.position"] = weights["embedding.position"][-own.config.length :]
+        if own.config.distinct is not None:
+            weights = _repeated(weights, own.config.distinct, own.config.layers)
     elif kind in TRANSLATORS:
-        made = Translator(_marian_config(model.config))
+        own = Translator(_marian_config(model.config))
         weights = _renamed(model.state_dict(), _MARIAN)
         if kind == "bart":  # its position table begins with two rows that no position uses
             weights |= {f"{side}.position": weights[f"{side}.position"][2:] for side in ("source", "target")}
     else:
         known = ", ".join(ENCODERS + TRANSLATORS)
         raise UserError(
-            f"a {kind} model cannot be opened step by step; these types can: {known}, and what regard train makes"
+            f"a {kind} model cannot be opened step by step; these types can: {known}, and models from regard train"
         )
-    _copy(made, weights)
-    return made.eval()
+    _copy(own, weights)
+    return own.eval()
 
 
 def _bert_config(config: Any) -> Config:
@@ -117,7 +117,7 @@ def _bert_config(config: Any) -> Config:
     if getattr(config, "is_decoder", False):
         raise UserError(f"this {kind} model is set up as a decoder (is_decoder); load it as an encoder")
     if getattr(config, "inner_group_num", 1) != 1:
-        raise UserError("this albert model has several blocks in a layer (inner_group_num); pass one that has one")
+        raise UserError("this albert model has several blocks per layer (inner_group_num); pass a model with one")
     width, table = config.hidden_size, getattr(config, "embedding_size", config.hidden_size)
     # RoBERTa's position table begins with rows up to the padding id that no position uses
     unused = config.pad_token_id + 1 if kind in ("roberta", "xlm-roberta", "camembert") else 0
@@ -145,7 +145,7 @@ def _bert_config(config: Any) -> Config:
 
 
 def _repeated(weights: Mapping[str, Tensor], distinct: int, layers: int) -> dict[str, Tensor]:
-    """Weights of a few layers under the numbers of all that repeat them."""
+    """Weights of a few layers under the numbers of all layers that repeat them."""
     found = {name: value for name, value in weights.items() if not name.startswith("encoder.layers.")}
     for layer in range(layers):
         prefix = f"encoder.layers.{layer * distinct // layers}."
@@ -199,7 +199,7 @@ def _renamed(weights: Mapping[str, Tensor], table: tuple[tuple[str, str], ...]) 
 
 
 def _copy(model: torch.nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Fill what has a counterpart; heads that the other model lacks keep their random weights."""
+    """Copy what has a counterpart; heads that the other model lacks keep their random weights."""
     optional = re.compile(r"^(pool|follows|transform|transform_norm|output)\.")
     with torch.no_grad():
         for name, own in model.state_dict().items():

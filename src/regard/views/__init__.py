@@ -1,4 +1,4 @@
-"""Traces as pictures: the bytes that cross to the browser, and the doors they go through."""
+"""Traces as pictures: the bytes sent to the browser, and the ways to show them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _LOGS = {"l12": (256, 4095), "l16": (2048, 65535)}
 
 
 class Buffer:
-    """Collects arrays into one aligned buffer; an array that several sites share is held once."""
+    """Collects arrays into one aligned buffer; an array that several sites share is stored once."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
@@ -30,7 +30,7 @@ class Buffer:
         self._seen: dict[tuple[int, str], tuple[Array, Record]] = {}
 
     def put(self, array: Array | None, dtype: str = "f4") -> Record | None:
-        """Hold an array as `dtype` and return its record."""
+        """Store an array as `dtype` and return its record."""
         if array is None:
             return None
         key = (id(array), dtype)
@@ -41,7 +41,7 @@ class Buffer:
         return self._seen[key][1]
 
     def put_vectors(self, packed: Packed) -> Record:
-        """Hold packed (H, T, d) vectors."""
+        """Store packed (H, T, d) vectors."""
         record = self._held(packed.bits, "vec", packed.values.shape)
         return record | {
             "low": self.put(packed.low, "b2"),
@@ -90,7 +90,7 @@ def _bytes(array: Array, dtype: str, top: float = 1.0) -> bytes:
 
 
 def _top(array: Array) -> float:
-    """What code 0 of an array of logarithms stands for."""
+    """The value of code 0 in an array of logarithms."""
     largest = float(np.max(array, initial=0.0))
     return float(np.float32(largest)) if largest > 0 else 1.0
 

@@ -2,7 +2,7 @@
 
 Enters: a Trace and what to draw. Leaves: a `Picture` that shows itself in a notebook and saves itself.
 
-Long because the four figures share one way of labels, colours and captions, which is easier to follow in one place.
+Long on purpose: the four figures share their labels, colours and captions, which are easier to follow in one place.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Picture:
         self.figure = figure
 
     def save(self, path: str | Path, *, dpi: int = 300) -> Path:
-        """Write SVG, PDF or PNG, by the file's ending."""
+        """Write SVG, PDF or PNG, depending on the file's ending."""
         target = Path(path)
         ending = target.suffix.lower().lstrip(".")
         if ending not in FORMATS:
             raise UserError(
-                f"a figure is saved as {', '.join(FORMATS)}, not {target.suffix or 'a file without ending'!r}"
+                f"a figure can be saved as {', '.join(FORMATS)}, not {target.suffix or 'a file without ending'!r}"
             )
         write_atomic(target, lambda temporary: Path(temporary).write_bytes(self._bytes(ending, dpi)))
         return target
@@ -57,8 +57,8 @@ class Picture:
 
         buffer = io.BytesIO()
         # text stays text, and the same figure gives the same file
-        kept = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
-        with rc_context(kept), warnings.catch_warnings():
+        settings = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
+        with rc_context(settings), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box is drawn, or SVG's reader has it
             stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
             self.figure.savefig(buffer, format=ending, dpi=dpi, metadata=stamp)
@@ -98,13 +98,13 @@ def figure(
     query
         The query token whose scores `neurons` shows; by default the last one that is not special.
     queries, keys
-        Positions to show, where not all.
+        Positions to show; all unless given.
     contributions
-        Show ||alpha f(x)|| in place of the weights.
+        Show contributions ||alpha f(x)|| instead of the weights.
     threshold
         Leave out lines weaker than this share of the strongest.
     title
-        A line above the figure; model, layer and heads are printed below it in any case.
+        A line above the figure; model, layer and heads are always printed below it.
     """
     drawers: dict[str, Callable[[_Job], Figure]] = {
         "heads": _heads,
@@ -149,7 +149,7 @@ class _Job:
         self.query = query
 
     def map_of(self, head: int) -> Array:
-        """(queries, keys) of what is shown."""
+        """(queries, keys) weights or contributions to show."""
         read = self.trace.contributions if self.contributions else self.trace.attention
         return read(self.layer, head, kind=self.kind, queries=self.rows, keys=self.columns)
 
@@ -294,7 +294,7 @@ def _query(job: _Job) -> int:
 
 
 def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
-    """Small print: where the picture comes from."""
+    """Small print: the origin of the picture."""
     if title:
         drawn.suptitle(plain(title), size=9, color=_INK)
     facts = job.trace.facts
@@ -313,7 +313,7 @@ def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
 
 
 def head_colour(head: int) -> str:
-    """The colour a head has in every view (frontend/src/marks/scales.ts holds the same list; a test compares them)."""
+    """The colour of a head in every view (frontend/src/marks/scales.ts has the same list; a test compares them)."""
     return _colours()[head % len(_colours())]
 
 

@@ -1,4 +1,4 @@
-"""One file with everything in it: the trace, the views, no network.
+"""One file with everything in it: the trace and the views, for offline use.
 
 Enters: a Trace. Leaves: an HTML page that opens by double click.
 """
@@ -21,9 +21,9 @@ from regard.trace.showing import Shown
 from regard.trace.trace import Trace
 from regard.views.wire import encode
 
-# Digits of the payload's text: printable characters that mean nothing in HTML.
+# Digits of the payload's text: printable characters without a meaning in HTML.
 DIGITS = bytes(code for code in range(0x28, 0x7F) if code not in b"<>")
-# Browsers read a long text in one script in 1.4 times the time of the same text in pieces.
+# Browsers take 1.4 times as long to read a long text in one script as in pieces.
 _PIECE = 100_000
 LIMIT = 200_000_000  # bytes; browsers hold a page about three times over while they read it
 
@@ -66,15 +66,15 @@ def save_html(
     trace
         What to show.
     path
-        The page; an existing one is replaced when the new one is complete.
+        The file to write; an existing one is replaced only when the new one is complete.
     view, kind, layer, heads
-        What is open first.
+        What the page opens with.
     layers
         Layers to put into the page; all unless given.
     title
         The page's title; the model's name unless given.
     limit
-        Refuse pages with more bytes than this.
+        Refuse to write pages with more bytes than this.
     **more
         `vectors`, `measures`, `report` and `walk`, as in `regard.views.encode`.
 
@@ -95,7 +95,7 @@ def save_html(
 
 
 def page_of(trace: Trace, *, title: str | None = None, **shown: Any) -> bytes:
-    """The bytes of the page that `save_html` writes; what it shows, as in `regard.views.encode`."""
+    """The bytes of the page that `save_html` writes; options as in `regard.views.encode`."""
     payload = encode(trace, **shown)
     script, style = bundle("regard.js"), bundle("regard.css")
     head, tail = _PAGE.split("{payload}")
@@ -106,13 +106,13 @@ def page_of(trace: Trace, *, title: str | None = None, **shown: Any) -> bytes:
 
 
 def _pieces(text: bytes) -> bytes:
-    """Text as scripts that do nothing; the page's own script reads them in order."""
+    """Text in inert script elements; the page's own script reads them in order."""
     starts = range(0, len(text), _PIECE)
     return b"".join(b'<script type="text/plain">%b</script>' % text[i : i + _PIECE] for i in starts)
 
 
 def _text(payload: bytes) -> bytes:
-    """Bytes as text: 32 bits as five digits of base 85, the lowest first. A quarter longer; base64 is a third."""
+    """Bytes as text: 32 bits as five digits in base 85, lowest first. A quarter longer; base64 would be a third."""
     words, digits = np.frombuffer(payload, "<u4"), np.frombuffer(DIGITS, np.uint8)
     text = np.empty((len(words), 5), np.uint8)
     for place in range(5):
@@ -141,7 +141,7 @@ def _digest(text: str) -> str:
 
 
 def _least_size(trace: Trace) -> int:
-    """Bytes the page has about: 12 bits a number, as text. Known before anything is computed."""
+    """The approximate size of the page in bytes: 12 bits per number, as text. Known before anything is computed."""
     arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
     return sum(2 * array.size for array in arrays if array is not None)
 
@@ -157,4 +157,4 @@ def _check_size(size: int, limit: int, trace: Trace) -> None:
         if fitting < len(layers)
         else "choose heads with trace.select(heads=[...]), a shorter input, or raise limit"
     )
-    raise UserError(f"the page would have {size / 1e6:.0f} MB, more than the limit of {limit / 1e6:.0f} MB; {advice}")
+    raise UserError(f"the page would be {size / 1e6:.0f} MB, more than the limit of {limit / 1e6:.0f} MB; {advice}")

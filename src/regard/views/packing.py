@@ -1,4 +1,4 @@
-"""q and k in few bits: every dimension of every head gets the width that the scores need, and no more.
+"""q and k in few bits: every dimension of every head gets only the width that the scores need.
 
 Enters: vectors and how much an error in each dimension matters. Leaves: runs of bits, and what they stand for.
 docs/reference/wire.md specifies the layout.
@@ -13,14 +13,14 @@ import numpy as np
 from regard.trace.site import Array, Site
 
 WIDEST = 24  # bits; as many as a float32 has
-# Weights computed from packed vectors are wrong by the error of their score. Below this root mean square they keep
+# Weights computed from packed vectors are off by the error of their score. Below this root mean square they keep
 # three significant digits.
 _SCORE_ERROR = 1e-3
-_PART_ERROR = 5e-3  # parts of scores are read in a small table, to two digits
+_PART_ERROR = 5e-3  # parts of scores are shown in a small table, to two digits
 
 
 class Packed(NamedTuple):
-    """Vectors (H, T, d) as bits: number = low + code * step, `width` bits a code, (H, d) of each."""
+    """Vectors (H, T, d) as bits: number = low + code * step, `width` bits per code, (H, d) each."""
 
     bits: bytes
     low: Array
@@ -30,12 +30,12 @@ class Packed(NamedTuple):
 
 
 def pack_site(site: Site) -> tuple[Packed, Packed]:
-    """q and k of a site, packed so that the scores of each head stay right to 0.001 (root mean square)."""
+    """q and k of a site, packed so that the scores of each head are accurate to 0.001 (root mean square)."""
     assert site.q is not None and site.k is not None
     q, k = np.asarray(site.q, np.float32), np.asarray(site.k, np.float32)
     q_size, k_size = np.square(q).mean(axis=1), np.square(k).mean(axis=1)  # (H, d), (G, d)
     groups = np.array([site.group(i) for i in range(site.heads)])
-    # An error in q is multiplied by k, and the other way round; shared keys serve the head that needs them most.
+    # An error in q is multiplied by k, and vice versa; shared keys suit the head that needs the most precision.
     worst = np.stack([q_size[groups == g].max(axis=0) for g in range(site.kv_heads)])
     budget = (_SCORE_ERROR / abs(site.scale)) ** 2 / 2  # of variance, half for q and half for k
     return pack(q, k_size[groups], budget), pack(k, worst, budget)
@@ -52,7 +52,7 @@ def pack_parts(site: Site, qparts: Array, kparts: Array) -> tuple[Packed, Packed
 
 
 def pack(vectors: Array, weight: Array, budget: float) -> Packed:
-    """Pack (H, T, d) vectors so that the sum over dimensions of error variance times weight (H, d) is in budget."""
+    """Pack (H, T, d) vectors so that error variance times weight (H, d), summed over dimensions, stays in budget."""
     low = _bfloat(vectors.min(axis=1), upwards=False)
     span = vectors.max(axis=1) - low  # (H, d)
     width = _widths(span, weight, budget)
@@ -83,7 +83,7 @@ def _widths(span: Array, weight: Array, budget: float) -> Array:
     share = budget / span.shape[-1]
     need = span * np.sqrt(weight / (12 * share)) + 1  # codes that keep a dimension within its share
     width = np.clip(np.ceil(np.log2(need)), 0, WIDEST)
-    # Rounding up left some of the budget: dimensions where a bit less costs least give one back.
+    # Rounding up left some budget: dimensions where one bit less costs least give one back.
     cost = (span / np.maximum(2**width - 1, 1)) ** 2 * weight / 12
     more = np.where(width > 0, (span / np.maximum(2 ** (width - 1) - 1, 0.5)) ** 2 * weight / 12 - cost, np.inf)
     order = np.argsort(more, axis=-1)
@@ -119,7 +119,7 @@ def _run_bytes(width: Any, tokens: int) -> Any:
 
 
 def _bfloat(values: Array, *, upwards: bool) -> Array:
-    """Float32 numbers with the last 16 bits zero, none below (or above) what they stand for."""
+    """Float32 numbers with the last 16 bits zero, rounded up (or down)."""
     cut = (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     beyond = cut < values if upwards else cut > values  # cutting goes towards zero
     further = (cut.view(np.uint32) + np.where(beyond, np.uint32(0x10000), np.uint32(0))).view(np.float32)

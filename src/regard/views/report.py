@@ -1,6 +1,6 @@
-"""What is known of each head, as a page shows it.
+"""What is known about each head, as a page shows it.
 
-Enters: a Trace, or findings somebody made elsewhere. Leaves: sentences, types and measures per head for the wire.
+Enters: a Trace, or findings made elsewhere. Leaves: sentences, types and measures per head for the wire.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from regard.trace.sentences import Message
 from regard.trace.site import Array, Site
 from regard.trace.trace import Trace
 
-MODERATE = 50_000_000  # weights whose heads are measured without being asked: 12 x 12 heads of 512 tokens
+MODERATE = 50_000_000  # attention weights up to which heads are measured automatically: 12 x 12 heads of 512 tokens
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class HeadFinding:
 
     @property
     def fragment(self) -> str:
-        """What to put after a page's address to open it on this head (frontend/src/state/address.ts reads it)."""
+        """What to append to a page's address to open it at this head (frontend/src/state/address.ts reads it)."""
         part = f"&part={self.part}" if self.part else ""
         return f"#view=heads&kind={self.kind}&layer={self.layer}&heads={self.head}{part}"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is known of the heads of a trace, and what to keep in mind about it."""
+    """What is known about the heads of a trace, with cautions."""
 
     heads: dict[tuple[str, int, int, int], Mapping[str, Any]]
     missing: dict[tuple[str, int, int], dict[str, Message]] = field(default_factory=dict)
@@ -57,12 +57,12 @@ class Report:
             if kind in (None, where[0])
         ]
 
-    def telling(self, count: int, kind: str | None = None) -> list[HeadFinding]:
-        """The heads that show something most clearly."""
+    def clearest(self, count: int, kind: str | None = None) -> list[HeadFinding]:
+        """The heads that show a pattern most clearly."""
         return telling(self.named(kind), count)
 
     def of(self, site: Site) -> list[Mapping[str, Any]]:
-        """The records of a site's heads, in their order; empty ones for heads nothing is known of."""
+        """The records of a site's heads, in order; empty for heads nothing is known about."""
         nothing: Mapping[str, Any] = {"patterns": [], "probabilities": None, "measures": {}}
         return [self.heads.get((site.kind, site.layer, site.part, head), nothing) for head in site.head_ids]
 
@@ -71,7 +71,7 @@ Given = Report | Patterns | Sequence[Mapping[str, Any]] | bool | None
 
 
 def report_of(trace: Trace, given: Given = None) -> Report | None:
-    """The report of a trace: made here unless it is given or unwanted, or the trace is too large to read in passing."""
+    """The report of a trace: computed unless it is given or unwanted, or the trace is too large for that."""
     if given is None:
         given = sum(site.heads * site.queries * site.keys for site in trace.sites) <= MODERATE
     if given is False:
@@ -89,7 +89,7 @@ def report_of(trace: Trace, given: Given = None) -> Report | None:
 
 
 def type_table(records: Sequence[Mapping[str, Any]]) -> Array | None:
-    """(H, 5) probabilities of the map types, NaN where n/a; None where they are so for all heads."""
+    """(H, 5) probabilities of the map types, NaN where n/a; None if n/a for all heads."""
     if all(record["probabilities"] is None for record in records):
         return None
     unknown = dict.fromkeys(TYPES, np.nan)

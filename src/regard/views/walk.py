@@ -1,6 +1,6 @@
 """The walk: one page that goes through a layer step by step with the model's own numbers.
 
-Enters: a model and a text. Leaves: a trace with the layer opened, as an HTML page that opens without a network.
+Enters: a model and a text. Leaves: a trace with the layer opened, as an HTML page that works offline.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from regard.transformer.model import Translator
     from regard.transformer.walk import Walk
 
-BEAMS = 4  # sentences kept in parallel when a translator finds its own target
+BEAMS = 4  # sentences kept in parallel when a translator generates its own target
 
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """A trace and the layer that was opened on it; `said` is what a translator answered."""
+    """A trace and the layer that was opened on it; `said` is a translator's answer."""
 
     trace: Trace
     walk: Walk
@@ -30,7 +30,7 @@ class Walked:
     unknown: tuple[str, ...] = ()  # words the vocabulary has no pieces for
 
     def save(self, path: str | Path) -> Path:
-        """Write the page; the other views of the trace are in it too."""
+        """Write the page; it also has the other views of the trace."""
         return save_html(self.trace, path, view="walk", layer=self.walk.layer, heads=[0], walk=self.walk)
 
 
@@ -45,13 +45,13 @@ def walk(
         What the model reads.
     model
         A translator of regard's own, or a hub model of a type in `regard.transformer.weights`: the BERT family,
-        Marian, BART; without one, the embedded translator.
+        Marian, BART; without one, the built-in translator.
     target
-        What a translator's decoder reads; without it, what the model says by itself (the best of four beams).
+        What a translator's decoder reads; without it, the model's own answer (the best of four beams).
     layer
         The layer to open.
     truncate
-        Cut a text that is longer than the model takes, instead of refusing it.
+        Cut a text that is too long for the model instead of refusing it.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def walk(
     sides = {name: [token.id or 0 for token in side.tokens] for name, side in trace.sides.items()}
     decoder = sides.get("decoder", [])
     opened = walk_through(own, next(iter(sides.values())), decoder, layer=layer, tokenizer=model.tokenizer)
-    said = _said(own, model.tokenizer, decoder) if isinstance(own, Translator) else None
+    said = _decode(own, model.tokenizer, decoder) if isinstance(own, Translator) else None
     return Walked(trace, opened, said, _unknown(model.tokenizer, text))
 
 
@@ -92,19 +92,19 @@ def save_walk(
 
 
 def _translation(own: Translator, model: Model, text: str, truncate: bool) -> str | None:
-    """The best of four sentences; None where the trace has to tell of a limit, or the answer is silent or too long."""
+    """The best of four sentences; None if the trace has to report a limit, or the answer is empty or too long."""
     from regard.transformer.translator import translate
 
-    def fits(said: str) -> bool:
-        return len(model.tokenizer(said, verbose=False)["input_ids"]) <= own.config.length
+    def fits(answer: str) -> bool:
+        return len(model.tokenizer(answer, verbose=False)["input_ids"]) <= own.config.length
 
     if not text.strip() or not fits(text) or truncate:
         return None
-    said = translate(own, model.tokenizer, [text], beams=BEAMS)[0]
-    return said if said and fits(said) else None
+    answer = translate(own, model.tokenizer, [text], beams=BEAMS)[0]
+    return answer if answer and fits(answer) else None
 
 
-def _said(own: Translator, tokenizer: Any, ids: list[int]) -> str:
+def _decode(own: Translator, tokenizer: Any, ids: list[int]) -> str:
     from regard.transformer.translator import recased
 
     return recased(tokenizer.decode(ids[1:], skip_special_tokens=True), own.capitals)

@@ -34,20 +34,20 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
     selection = traitlets.Dict().tag(sync=True)
 
     def __init__(self, trace: Trace, view: str = "heads", **first: Unpack[ViewOptions]) -> None:
-        """Show a trace; `first` names what is open first, as in `regard.views.encode`."""
+        """Show a trace; `first` says what to open with, as in `regard.views.encode`."""
         payload = encode(trace, view=view, **first)
         super().__init__(payload=payload, selection=header_of(payload)["selection"])
         self.trace = trace
 
     def select(self, **change: Any) -> None:
-        """Choose something else in the view: view="matrix", layer=3, heads=[0, 4], queries=[5] ..."""
+        """Change the selection: view="matrix", layer=3, heads=[0, 4], queries=[5] ..."""
         self._check(change)
         self.selection = {**self.selection, **change}
 
     def _check(self, change: dict[str, Any]) -> None:
         unknown = [name for name in change if name not in _CHOICES]
         if unknown:
-            raise UserError(f"a view has no {unknown[0]!r} to choose; choose from {', '.join(_CHOICES)}")
+            raise UserError(f"a view has no option {unknown[0]!r}; choose from {', '.join(_CHOICES)}")
         wanted = {**self.selection, **change}
         if wanted["view"] not in VIEWS:
             raise UserError(f"there is no view {wanted['view']!r}; choose from {', '.join(VIEWS)}")

@@ -1,9 +1,9 @@
-"""The wire format: a trace as the bytes that every view reads, whatever carries them there.
+"""The wire format: a trace as the bytes that every view reads, however they are sent.
 
 Enters: a Trace and what to show first. Leaves: header length, JSON header, one little-endian buffer
 (docs/reference/wire.md). `frontend/src/data/wire.ts` is the other reader.
 
-One file and long: what is written and what reads it back stand side by side.
+Long on purpose: writer and reader are side by side.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 VIEWS: tuple[str, ...] = tuple(json.loads((files("regard") / "static" / "views.json").read_text("utf-8")))
-_EXACT = 2_000_000  # bytes of q, k or maps that travel as float32; more are packed
-_LONG = 1024  # keys from which rows carry their log-sum-exp, so that a tile needs no whole row
+_EXACT = 2_000_000  # bytes of q, k or maps up to which they are sent as float32; more are packed
+_LONG = 1024  # keys above which rows come with their log-sum-exp, so that a tile needs no whole row
 _LAYOUT = ("row", "column", "word")
 
 
@@ -59,26 +59,26 @@ def encode(
     trace
         What to show.
     view, kind, layer, heads
-        What is open first: one of heads, atlas, matrix, neurons; a layer and heads of one kind of attention. Without
+        What to open with: one of heads, atlas, matrix, neurons; a layer and heads of one kind of attention. Without
         layer and heads, the head that shows a pattern most clearly.
     vectors
-        False leaves out q and k where the maps are smaller; there is no neuron view then.
+        False leaves out q and k where the maps are smaller; then there is no neuron view.
     measures
         Numbers per head by name: for each site of the trace, in its order, an array (heads,).
     report
-        What each head does. None measures it here unless the trace is very large, True always, False never; or the
+        What each head does. None measures it unless the trace is very large, True always, False never; or the
         `Patterns` of this trace, or records as from `regard.patterns.head_report`.
     walk
-        One layer of the model, opened (`regard.transformer.walk`); without it there is no walk view.
+        One layer of the model, opened (`regard.transformer.walk`); without it, there is no walk view.
     weights
-        The (kind, layer) pairs whose attention travels; all unless given. The others are only named.
+        The (kind, layer) pairs whose attention is sent; all unless given. The others are only named.
     packed
-        Whether numbers travel in fewer bits than they have; without it, where there is much.
+        Whether numbers are sent in fewer bits than they have; unless given, only if there are many.
     """
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
     if view == "walk" and walk is None:
-        raise UserError("this trace comes without a walk; make the page with regard walk, or regard.views.save_walk")
+        raise UserError("this trace has no walk; make the page with regard walk, or regard.views.save_walk")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
     sites = []
@@ -117,20 +117,22 @@ def header_of(data: bytes) -> dict[str, Any]:
     """The JSON header, checked."""
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > len(data) - 8:
-        raise UserError(f"the payload is damaged: its header should have {length} bytes, {len(data)} came in all")
+        raise UserError(
+            f"the payload is damaged: its header should have {length} bytes, but there are {len(data)} in all"
+        )
     try:
         header = json.loads(data[8 : 8 + length])
     except ValueError as error:
         raise UserError(f"the payload is damaged: its header is not JSON ({error})") from None
     if not isinstance(header, dict) or header.get("format") != "regard":
-        raise UserError("the payload is not one of regard's")
+        raise UserError("the payload is not regard's")
     if header["version"] != VERSION:
         raise UserError(f"the payload has wire version {header['version']}, this regard reads {VERSION}")
     return header
 
 
 def decode(data: bytes) -> Trace:
-    """The trace that some bytes stand for; packed arrays come back as the reader in the page sees them."""
+    """The trace in some bytes; packed arrays are returned as the page sees them."""
     header = header_of(data)
     buffer = memoryview(data)[8 + int.from_bytes(data[:8], "little") :]
 
@@ -146,7 +148,7 @@ def _selection(
 ) -> dict[str, Any]:
     if view not in VIEWS:
         raise UserError(f"there is no view {view!r}; choose from {', '.join(VIEWS)}")
-    for one in known.telling(1, kind) if known and layer is None and heads is None else ():
+    for one in known.clearest(1, kind) if known and layer is None and heads is None else ():
         return {"view": view, "kind": one.kind, "layer": one.layer, "part": one.part, "heads": [one.head]}
     kind = trace.kinds[0] if kind is None else kind
     site = trace.site(trace.layers(kind)[0] if layer is None else layer, kind=kind)
@@ -157,7 +159,7 @@ def _selection(
 
 
 def _packed(trace: Trace) -> bool:
-    """Whether there is so much that numbers travel in fewer bits than they have."""
+    """Whether there are so many numbers that they are sent in fewer bits than they have."""
     vectors = sum(site.q.size + site.k.size for site in trace.sites if site.q is not None and site.k is not None)
     maps = sum(site.heads * site.queries * site.keys for site in trace.sites if site.q is None)
     return 4 * (vectors + maps) > _EXACT
@@ -170,7 +172,7 @@ def _walk_record(walk: Walk, buffer: Buffer) -> Record:
 
 
 def _site_record(site: Site, trace: Trace, buffer: Buffer, packed: bool, whole: bool) -> Record:
-    """A site without its weights; unless it is whole, it is only named."""
+    """A site without its weights; if it is not whole, only its name and shape."""
     table, bias, sink, norms = (site.mask.table, site.bias, site.sink, site.norms) if whole else [None] * 4
     return {
         "kind": site.kind,
@@ -203,14 +205,14 @@ def _weights(site: Site, buffer: Buffer, vectors: bool, packed: bool) -> Record:
     q, k = pack_site(site)
     record = {"q": buffer.put_vectors(q), "k": buffer.put_vectors(k)}
     if site.keys > _LONG:
-        # Of the vectors as they travel, not as they were: a tile then agrees with its row to the last digit.
+        # Of the vectors as sent, not the originals: a tile then agrees with its row to the last digit.
         travelling = replace(site, q=q.values, k=k.values, known_lse=None)
         record["lse"] = buffer.put(travelling.lse)
     return record
 
 
 def _parts(site: Site, buffer: Buffer, packed: bool) -> Record:
-    """What q and k are sums of, where it is known: all parts but the first, which is what they leave."""
+    """The parts that q and k are sums of, if known: all but the first, which is the remainder."""
     if site.qparts is None or site.kparts is None:
         return {}
     q, k = (np.asarray(a[1:], np.float32).reshape(-1, *a.shape[2:]) for a in (site.qparts, site.kparts))
@@ -222,7 +224,7 @@ def _parts(site: Site, buffer: Buffer, packed: bool) -> Record:
 
 
 def _known(site: Site, report: Report | None, measures: Mapping[str, Array], buffer: Buffer) -> Record:
-    """What the site's heads do, and measures of them."""
+    """What the site's heads do, and their measures."""
     records = report.of(site) if report else []
     table = {**measure_arrays(records), **measures}
     record: Record = {"measures": {name: buffer.put(values) for name, values in table.items()}}
@@ -238,7 +240,7 @@ def _known(site: Site, report: Report | None, measures: Mapping[str, Array], buf
 
 
 def _word_dots(site: Site, side: Side) -> Array | None:
-    """(H, pairs) products f(x_j)·f(x_j') of tokens of one word: with them, norms of whole words are exact."""
+    """(H, pairs) products f(x_j)·f(x_j') of tokens of the same word: with them, norms of whole words are exact."""
     pairs = [pair for group in word_groups(side) for pair in combinations(group, 2)]
     if site.v is None or site.gram is None or not pairs:
         return None

@@ -1,4 +1,4 @@
-"""Texts with coreference: words, mentions and who is who; long ones in windows of whole sentences.
+"""Texts with coreference: words, mentions and who is who; long texts in windows of whole sentences.
 
 Enters: files in one of three formats (`coreference_readers`). Leaves: Documents that travel with their examples.
 """
@@ -24,8 +24,8 @@ FORMATS = ("gap", "conll", "winobias")
 class Document:
     """A text with its mentions.
 
-    `spans` are characters of the words, `starts` the first word of each sentence. `pronouns` says that only pronouns
-    are asked about, among names that may stand on either side (GAP, WinoBias). `side` is pro or anti for a sentence of
+    `spans` are the words' characters, `starts` the first word of each sentence. `pronouns` says that only pronouns
+    are asked about, with candidate names on either side (GAP, WinoBias). `side` is pro or anti for a sentence of
     WinoBias, and `kin` a number it shares with the sentences made from the same words: sentences 1 and 2 (3 and 4, ...)
     differ in who is meant, and each has a pro and an anti version.
     """
@@ -42,15 +42,15 @@ class Document:
 
     @property
     def origin(self) -> str:
-        """What it is drawn with: the document it is a part of, or the sentences made from the same words."""
+        """What it is resampled with: the document it is part of, or the sentences made from the same words."""
         return re.sub(r" part \d+$", "", self.name) if self.kin is None else f"kin {self.kin}"
 
     def record(self) -> dict[str, Any]:
-        """What `document_of` reads: plain enough to be sent to another process as JSON."""
+        """What `document_of` reads: plain values that can be sent to another process as JSON."""
         return asdict(self)
 
     def part(self, first: int, last: int) -> Document:
-        """Sentences `[first, last)` as a document of their own; mentions that cross its ends are left out."""
+        """Sentences `[first, last)` as a separate document; mentions that cross its ends are left out."""
         edges = (*self.starts, len(self.words))
         start, end = edges[first], edges[last]
         base, stop = self.spans[start][0], self.spans[end - 1][1]
@@ -82,7 +82,7 @@ def document_of(example: Example) -> Document:
 
 
 def windows(document: Document, pieces: Callable[[str], int], most: int) -> Iterator[Document]:
-    """A document in parts of whole sentences with at most so many pieces; a longer sentence stands alone."""
+    """A document in parts of whole sentences with at most `most` pieces; a longer sentence stands alone."""
     edges = (*document.starts, len(document.words))
     first, held = 0, 0
     for sentence in range(len(document.starts)):
@@ -103,15 +103,15 @@ def format_of(place: str) -> str:
 
 
 def corpus_of(places: Sequence[str], **options: Any) -> Source:
-    """One corpus of several files and of all files in folders; their format is told from the first name."""
+    """One corpus from several files and all files in folders; the first name decides the format."""
     from regard.corpus.readers.source import Source
 
     files = [file for place in places for file in _files(place)]
     if not files:
-        raise MissingFileError(f"there is no file in {', '.join(places)}; name files with coreference")
+        raise MissingFileError(f"there are no files in {', '.join(places)}; name files with coreference")
     formats = {format_of(file) for file in files}
     if options.get("format") is None and len(formats) > 1:
-        raise UserError(f"the files are of several formats ({', '.join(sorted(formats))}); study each by itself")
+        raise UserError(f"the files have different formats ({', '.join(sorted(formats))}); study each separately")
     return Source(files[0], **{**options, "format": options.get("format") or formats.pop()}, more=tuple(files[1:]))
 
 

@@ -1,6 +1,6 @@
 """Reading coreference: GAP, CoNLL-2012 (OntoNotes, LitBank, WinoBias) and WinoBias' bracketed sentences.
 
-Enters: numbered lines of a file. Leaves: Documents; lines that cannot be read are counted with their reason.
+Enters: numbered lines of a file. Leaves: Documents; unreadable lines are counted, with the reason.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORD = re.compile(r"['’]s\b|\w+(?:-\w+)*|[^\w\s]")
 _GAP = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
 _NONE = ("", "-", "_", "*")  # a last column without brackets
 _BRACKET = re.compile(r"(\()?(\d{1,18})(\))?")
-# The 40 occupations of Zhao et al. (2018): who else the pronoun of a WinoBias sentence could be.
+# The 40 occupations of Zhao et al. (2018): who else the pronoun of a WinoBias sentence could refer to.
 _OCCUPATIONS = set(
     "accountant analyst assistant attendant auditor baker carpenter cashier ceo chief cleaner clerk cook counselor "
     "designer developer driver editor farmer guard hairdresser housekeeper janitor laborer lawyer librarian manager "
@@ -42,7 +42,7 @@ _APART = 1_000_000  # between the numbers of sentences of different WinoBias typ
 
 
 def read_gap(lines: Lines, problems: Problems, name: str) -> Iterator[Document]:
-    """A document per row: the pronoun, and the two names it may mean."""
+    """A document per row: the pronoun, and the two names it may refer to."""
     header: list[str] | None = None
     for number, line in lines:
         cells = line.split("\t")
@@ -69,7 +69,7 @@ def _gap_document(cells: list[str], header: list[str]) -> Document:
 
 
 def _sentences(document: Document, marked: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
-    """The first word of each sentence, as its marks tell; none begins inside a mention ("Dr. Smith")."""
+    """The first word of each sentence, by punctuation; none begins inside a mention ("Dr. Smith")."""
     ends = (match.end() for match in SENTENCE.finditer(document.text))
     free = [end for end in ends if not any(start < end < stop for start, stop, _ in marked)]
     begins = [bisect_left(document.spans, (end,)) for end in free]
@@ -77,21 +77,21 @@ def _sentences(document: Document, marked: Sequence[tuple[int, int, int]]) -> tu
 
 
 def _span(row: dict[str, str], column: str) -> tuple[int, int]:
-    """Where a name stands, if it does stand there."""
-    said, offset = row[column], row[f"{column}-offset"]
+    """The span of a name, checked against the text."""
+    name, offset = row[column], row[f"{column}-offset"]
     if not re.fullmatch(r"\d{1,18}", offset):
         raise UserError(f"{column}-offset is {offset!r}, not a number")
-    start, end = int(offset), int(offset) + len(said)
-    if not said or row["Text"][start:end] != said:
-        raise UserError(f"{column} {said!r} is not at offset {offset} of the text, {row['Text'][start:end]!r} is")
+    start, end = int(offset), int(offset) + len(name)
+    if not name or row["Text"][start:end] != name:
+        raise UserError(f"{column} {name!r} is not at offset {offset} of the text, {row['Text'][start:end]!r} is")
     return start, end
 
 
 def _cluster(row: dict[str, str], column: str, own: int) -> int:
-    said = row[f"{column}-coref"].upper()
-    if said not in ("TRUE", "FALSE"):
+    answer = row[f"{column}-coref"].upper()
+    if answer not in ("TRUE", "FALSE"):
         raise UserError(f"{column}-coref is {row[f'{column}-coref']!r}, not TRUE or FALSE")
-    return 0 if said == "TRUE" else own
+    return 0 if answer == "TRUE" else own
 
 
 def _tokenized(name: str, text: str, marked: Sequence[tuple[int, int, int]], **more: Any) -> Document:
@@ -103,7 +103,7 @@ def _tokenized(name: str, text: str, marked: Sequence[tuple[int, int, int]], **m
     for start, end, cluster in marked:
         inside = [place for place, (one, other) in enumerate(spans) if one < end and other > start]
         if not inside:
-            raise UserError(f"{text[start:end]!r} is no word")
+            raise UserError(f"{text[start:end]!r} is not a word")
         mentions.append(_mention(words, inside[0], inside[-1] + 1, cluster))
     return Document(name, text, words, spans, (0,), tuple(mentions), pronouns=True, **more)
 
@@ -123,7 +123,7 @@ def _mention(words: Sequence[str], start: int, end: int, cluster: int, tag: str 
 
 
 def read_winobias(lines: Lines, problems: Problems, name: str) -> Iterator[Document]:
-    """A document per line `N sentence` in which [brackets] mark who is who; other occupations may be meant, too."""
+    """A document per line `N sentence` in which [brackets] mark who is who; other occupations are candidates, too."""
     for number, line in lines:
         if not line.strip():
             continue
@@ -148,18 +148,18 @@ def _unbracketed(line: str) -> tuple[str, list[tuple[int, int, int]]]:
             spans.append((opened, len(text), 0))
             opened = None
         elif part in ("[", "]"):
-            raise UserError("brackets that do not match")
+            raise UserError("the brackets do not match")
         else:
             text += part
     if opened is not None:
-        raise UserError("brackets that do not match")
+        raise UserError("the brackets do not match")
     if len(spans) < 2:
         raise UserError("fewer than two mentions in [brackets]")
     return text, spans
 
 
 def _origin(name: str, number: int) -> dict[str, Any]:
-    """Side and kin of a WinoBias sentence, as its name and its number from 0 tell; nothing for other names."""
+    """Side and kin of a WinoBias sentence, from its name and its number from 0; nothing for other names."""
     side, type_ = _SIDE.search(name), _TYPE.search(name)
     if side is None:
         return {}
@@ -170,7 +170,7 @@ def _origin(name: str, number: int) -> dict[str, Any]:
 
 
 def with_occupations(document: Document) -> Document:
-    """With a mention for each occupation before the first pronoun that is in no mention yet."""
+    """The document with a mention for each occupation before the first pronoun that has none yet."""
     first = min((m.start for m in document.mentions if m.type == "pronoun"), default=0)
     taken = {place for m in document.mentions for place in range(m.start, m.end)}
     others = [
@@ -200,7 +200,7 @@ def read_conll(lines: Lines, problems: Problems, name: str) -> Iterator[Document
 
 
 class _Reading:
-    """The document that is being read."""
+    """The document being read."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -223,22 +223,22 @@ class _Reading:
         self.name = self.name or f"{cells[0]} part {cells[1]}"
         self.words.append(cells[3])
         self.tags.append(cells[4].strip("-_*") if len(cells) > 5 else "")
-        for said in cells[-1].strip().split("|"):
-            self._bracket(said, problems, place)
+        for bracket in cells[-1].strip().split("|"):
+            self._bracket(bracket, problems, place)
 
-    def _bracket(self, said: str, problems: Problems, place: str) -> None:
-        match = _BRACKET.fullmatch(said)
-        if said in _NONE:
+    def _bracket(self, bracket: str, problems: Problems, place: str) -> None:
+        match = _BRACKET.fullmatch(bracket)
+        if bracket in _NONE:
             return
         if match is None or not (match[1] or match[3]):
-            problems.add(place, f"{said!r} in the last column is not a coreference bracket")
+            problems.add(place, f"{bracket!r} in the last column is not a coreference bracket")
             return
         cluster, here = int(match[2]), len(self.words) - 1
         if match[1]:
             self._open.setdefault(cluster, []).append(here)
         if match[3]:
             if not self._open.get(cluster):
-                problems.add(place, f"{said!r} closes a mention that was not opened")
+                problems.add(place, f"{bracket!r} closes a mention that was not opened")
                 return
             self._found.append((self._open[cluster].pop(), here + 1, cluster))
 
@@ -262,7 +262,7 @@ class _Reading:
             certain = head not in starts or self.words[head].lower() not in lower
             mentions.append(_mention(self.words, start, end, cluster, self.tags[head], certain))
         number = re.search(r"//(\d{1,18})", self.name)
-        made = Document(
+        document = Document(
             self.name,
             " ".join(self.words),
             tuple(self.words),
@@ -271,4 +271,4 @@ class _Reading:
             tuple(mentions),
             **(_origin(self.name, int(number[1])) if number else {}),
         )
-        return made if made.side is None else with_occupations(made)
+        return document if document.side is None else with_occupations(document)

@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV files: a row that cannot be read costs its own line, not the lines after it.
+"""Rows of CSV and TSV files: an unreadable row costs its own line, not the lines after it.
 
 Enters: numbered lines. Leaves: cells of each row, as many as the first has.
 """
@@ -14,10 +14,10 @@ Numbered = tuple[int, str]
 
 
 def rows(lines: Iterable[Numbered], bad: Callable[[int, str], None], **how: Any) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) of each row that is not empty; `bad` is told of the others.
+    """(line number, cells) of each readable row that is not empty; `bad` is called for the others.
 
-    A quoted field may hold line breaks. Where it never ends, or its row has another width, only the line on which it
-    begins is left out.
+    A quoted field may contain line breaks. If it never ends, or its row has a different width, only the line on which
+    it begins is left out.
     """
     width: int | None = None
     ahead = _Ahead(lines)
@@ -55,7 +55,7 @@ class _Ahead:
 
 
 def _row(line: str, ahead: _Ahead, width: int | None, how: dict[str, Any]) -> list[str]:
-    """The row that begins with a line; of several lines only where all of it is as a program writes it."""
+    """The row that begins with a line; it spans several lines only if all of it is well-formed."""
     open_at_end = False
 
     def alone() -> Iterator[str]:
@@ -87,5 +87,5 @@ def _longer(line: str, ahead: _Ahead, width: int | None, how: dict[str, Any]) ->
 
 
 def _reason(error: csv.Error) -> str:
-    """What is wrong, in our words where Python's are not plain."""
-    return f"a field of more than {csv.field_size_limit():,} characters" if "limit" in str(error) else str(error)
+    """What is wrong, in our own words where Python's are unclear."""
+    return f"a field has more than {csv.field_size_limit():,} characters" if "limit" in str(error) else str(error)

@@ -1,4 +1,4 @@
-"""Lines of a file: also compressed, from standard input or a pipe; those that are not UTF-8 are counted.
+"""Lines of a file, also compressed, from standard input or a pipe; those that are not UTF-8 are counted.
 
 Enters: a source. Leaves: its lines with their numbers; its format.
 """
@@ -21,7 +21,7 @@ _NAMED = ("tsv", "csv", "gap")  # whose first line names the columns
 
 
 def format_of(source: Source) -> str:
-    """What a source is read as: what it says, or what the file's ending tells."""
+    """The format of a source: as given, or by the file's ending."""
     if source.format is not None:
         return source.format
     endings = [ending for ending in Path(source.place).suffixes if ending != ".gz"]
@@ -29,7 +29,7 @@ def format_of(source: Source) -> str:
 
 
 @contextmanager
-def opened(place: str) -> Iterator[IO[bytes]]:
+def open_bytes(place: str) -> Iterator[IO[bytes]]:
     """A file, or standard input, as bytes."""
     if place == "-":
         yield sys.stdin.buffer
@@ -40,7 +40,7 @@ def opened(place: str) -> Iterator[IO[bytes]]:
 
 def lines_of(source: Source, problems: Problems) -> Iterator[tuple[int, str]]:
     """(line number from 1, text) of every line that is UTF-8."""
-    with opened(source.place) as file:
+    with open_bytes(source.place) as file:
         lines = enumerate(file, 1)
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Mentions of people and things: their head word, their type, and what is known of their person, gender and number.
+"""Mentions of people and things: head word, type, and what is known of their person, gender and number.
 
 Enters: words and spans. Leaves: small facts by documented rules for English; no parser is needed.
 """
@@ -13,14 +13,14 @@ TYPES = ("pronoun", "proper", "nominal")
 
 
 class Traits(NamedTuple):
-    """Person (1, 2, 3), gender (m, f, n) and number (s, p); None where it is not known."""
+    """Person (1, 2, 3), gender (m, f, n) and number (s, p); None where unknown."""
 
     person: int | None = None
     gender: str | None = None
     number: str | None = None
 
     def agree(self, other: Traits) -> bool:
-        """Whether nothing that is known of both differs."""
+        """Whether no trait that is known for both differs."""
         return all(one is None or two is None or one == two for one, two in zip(self, other, strict=True))
 
 
@@ -60,9 +60,9 @@ _WOMEN = set(
     "nun".split()
 )
 _PLURALS = set("men women children people folk folks gentlemen ladies police feet teeth mice oxen".split())
-_SINGULARS = ("ss", "us", "is")  # endings in s that are no plural
+_SINGULARS = ("ss", "us", "is")  # endings in s that are not plural
 
-# What can begin a post-modifier: the head word stands before it.
+# Words that can begin a post-modifier: the head word comes before it.
 _PREPOSITIONS = set(
     "of in on at by for from with without to into onto upon over under above below behind beside besides between "
     "among amongst about around near against through during before after since until like as than toward towards "
@@ -117,17 +117,17 @@ def mention_type(words: Sequence[str], start: int, end: int, head: int, *, tag: 
 
 
 def traits_of(words: Sequence[str], mention: Mention) -> Traits:
-    """Person, gender and number of a mention as far as its words tell."""
-    said = [word.lower() for word in words[mention.start : mention.end]]
+    """Person, gender and number of a mention, as far as its words show."""
+    lower = [word.lower() for word in words[mention.start : mention.end]]
     if mention.type == "pronoun":
-        return PRONOUNS.get(said[0], Traits(3))
+        return PRONOUNS.get(lower[0], Traits(3))
     head = words[mention.head].lower()
-    men, women = any(word in _MEN for word in (said[0], head)), any(word in _WOMEN for word in (said[0], head))
-    return Traits(3, None if men == women else "m" if men else "f", _number(said, head, mention.type))
+    men, women = any(word in _MEN for word in (lower[0], head)), any(word in _WOMEN for word in (lower[0], head))
+    return Traits(3, None if men == women else "m" if men else "f", _number(lower, head, mention.type))
 
 
-def _number(said: list[str], head: str, type_: str) -> str:
-    if "and" in said or head in _PLURALS:
+def _number(lower: list[str], head: str, type_: str) -> str:
+    if "and" in lower or head in _PLURALS:
         return "p"
-    plural = head.endswith("s") and not head.endswith(_SINGULARS) and (type_ == "nominal" or said[0] == "the")
+    plural = head.endswith("s") and not head.endswith(_SINGULARS) and (type_ == "nominal" or lower[0] == "the")
     return "p" if plural else "s"

@@ -1,4 +1,4 @@
-"""Plain text as people keep it: sentences, paragraphs, and the marks that WikiText leaves in it.
+"""Plain text: sentences, paragraphs, and the marks that WikiText leaves in it.
 
 Enters: lines. Leaves: texts; WikiText's joins are undone, its headings left out, its unknown words counted.
 """
@@ -20,8 +20,8 @@ _TITLE = re.compile(r"\s*= [^=]+ =\s*")  # of an article
 _HEADING = re.compile(r"((?:= )+)(.*?\S)((?: =)+)")  # "= Title =", "= = Section = ="
 
 
-def undone(text: str, problems: Problems) -> str:
-    """A text without WikiText's marks, nothing for a heading; counts headings and unknown words."""
+def strip_marks(text: str, problems: Problems) -> str:
+    """A text without WikiText's marks, empty for a heading; counts headings and unknown words."""
     heading = _HEADING.fullmatch(text.strip()) if "=" in text else None
     if heading and len(heading[1]) == len(heading[3]):
         problems.headings += 1

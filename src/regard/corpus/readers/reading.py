@@ -1,6 +1,6 @@
 """Reading corpora: text, JSONL, TSV/CSV, CoNLL-U, Hugging Face datasets; streaming, gzip, standard input.
 
-Enters: a file, a folder, a dataset name or "-". Leaves: Examples, one after the other; bad lines are counted and shown.
+Enters: a file, a folder, a dataset name or "-". Leaves: Examples, one by one; bad lines are counted and shown.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def read(source: Source, problems: Problems | None = None) -> Iterator[Example]:
     problems = problems if problems is not None else Problems()
     check(source)
     files = (_READERS[format_of(one)](one, problems) for one in source.each)
-    examples = islice(_numbered(chain.from_iterable(files)), source.limit)
-    return _clustered(examples if source.sample is None else iter(_sampled(examples, source.sample, source.seed)))
+    examples = islice(_number(chain.from_iterable(files)), source.limit)
+    return _number_clusters(examples if source.sample is None else iter(_sample(examples, source.sample, source.seed)))
 
 
 def check(source: Source) -> None:
-    """Raise, in one sentence, where a source cannot be read as it is asked for."""
+    """Raise, with one sentence, if a source cannot be read as requested."""
     for one in source.each:
         _check(one)
 
@@ -51,12 +51,12 @@ def _check(source: Source) -> None:
         raise MissingFileError(f"the corpus {source.place} {what}; name a file, or - for standard input")
 
 
-def _numbered(examples: Iterable[Example]) -> Iterator[Example]:
+def _number(examples: Iterable[Example]) -> Iterator[Example]:
     for number, example in enumerate(examples):
         yield replace(example, number=number)
 
 
-def _clustered(examples: Iterable[Example]) -> Iterator[Example]:
+def _number_clusters(examples: Iterable[Example]) -> Iterator[Example]:
     """Number documents, and examples without one, in reading order."""
     known: dict[str, int] = {}
     count = 0
@@ -66,23 +66,23 @@ def _clustered(examples: Iterable[Example]) -> Iterator[Example]:
         yield replace(example, cluster=place)
 
 
-def _sampled(examples: Iterable[Example], count: int, seed: int) -> list[Example]:
+def _sample(examples: Iterable[Example], count: int, seed: int) -> list[Example]:
     """A uniform sample in reading order (reservoir sampling: one pass, `count` examples in memory)."""
     chooser = random.Random(seed)  # noqa: S311 (sampling, not secrets)
-    kept: list[Example] = []
+    sample: list[Example] = []
     for seen, example in enumerate(examples):
         if seen < count:
-            kept.append(example)
+            sample.append(example)
         elif (place := chooser.randint(0, seen)) < count:
-            kept[place] = example
-    return sorted(kept, key=lambda example: example.number)
+            sample[place] = example
+    return sorted(sample, key=lambda example: example.number)
 
 
 def _text_units(source: Source, problems: Problems) -> Iterator[Example]:
-    """Lines, paragraphs or sentences; of one document are those of an article, or the sentences of a paragraph."""
+    """Lines, paragraphs or sentences; a document is an article, or a paragraph read as sentences."""
     lines = (line for _, line in lines_of(source, problems))
     for article, marked in prose.articles(lines):
-        some = (prose.undone(line, problems) for line in marked)
+        some = (prose.strip_marks(line, problems) for line in marked)
         texts = enumerate(some if source.unit == "line" else prose.paragraphs(some))
         opening = list(islice(texts, 2))
         several = source.unit == "sentence" and len(opening) == 2  # one paragraph may be a file without empty lines
@@ -103,14 +103,14 @@ def _conllu(source: Source, problems: Problems) -> Iterator[Example]:
 
 
 def _treebank(source: Source, problems: Problems) -> Iterator[Example]:
-    """The sentences of a treebank with their trees, which `treebank.tree_of` gives."""
+    """The sentences of a treebank with their trees, which `treebank.tree_of` returns."""
     for sentence in treebank.trees(lines_of(source, problems), source.name, problems):
         tree = treebank.tree_field(sentence)
         yield Example(0, sentence.text, fields={"tree": tree}, document=sentence.document)
 
 
 def _coreference(read_documents: Callable[..., Iterator[coreference.Document]]) -> _Reader:
-    """Documents with their mentions, which `coreference.document_of` gives."""
+    """Documents with their mentions, which `coreference.document_of` returns."""
 
     def examples(source: Source, problems: Problems) -> Iterator[Example]:
         for document in read_documents(lines_of(source, problems), problems, source.name):
@@ -152,7 +152,7 @@ def _loaded(datasets: Any, source: Source) -> Iterable[Mapping[str, Any]]:
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(
-            f"the dataset {source.place} cannot be read: {reason}; check its name, or give a folder"
+            f"the dataset {source.place} cannot be read: {reason}; check its name, or pass a folder"
         ) from None
 
 

@@ -1,6 +1,6 @@
 """Where examples come from, what they are, and what could not be read.
 
-Enters: a place and how it is to be taken. Leaves: `Source`, `Example`, `Problems`.
+Enters: a place and how it is to be read. Leaves: `Source`, `Example`, `Problems`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _SHOWN = 300  # characters of a reason
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One input of a corpus; `number` counts the examples from 0, `fields` keeps other columns that were asked for.
+    """One input of a corpus; `number` counts the examples from 0, `fields` keeps other requested columns.
 
-    `part` counts the parts of an example that a study reads in several. `document` is what the corpus calls the text it
-    is from, where it tells; `cluster` numbers documents, and examples that stand alone, in reading order.
+    `part` counts the parts of an example that a study reads in several. `document` is the corpus' name for the text it
+    is from, if it has one; `cluster` numbers documents, and examples without one, in reading order.
     """
 
     number: int
@@ -40,12 +40,12 @@ class Problems:
     count: int = 0
     first: list[str] = field(default_factory=list)
     strict: bool = False
-    begun: bool = False  # an example was read: from then on a record without its column is one bad line
+    begun: bool = False  # an example has been read: from then on a record without its column is just a bad line
     headings: int = 0  # of WikiText, left out
-    unknown: int = 0  # words that WikiText has replaced by <unk>
+    unknown: int = 0  # words that WikiText has replaced with <unk>
 
     def add(self, place: str, reason: str) -> None:
-        """Note a bad line; raise where the user asked for strictness."""
+        """Record a bad line; raise in strict mode."""
         reason = reason if len(reason) <= _SHOWN else f"{reason[:_SHOWN]} ..."
         if self.strict:
             raise UserError(f"{place}: {reason}")
@@ -56,7 +56,7 @@ class Problems:
 
 @dataclass(frozen=True)
 class Source:
-    """Where examples come from and how they are taken.
+    """Where examples come from and how they are read.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Source:
         `name:configuration`, or a folder.
     format
         One of text, jsonl, tsv, csv, conllu, treebank (CoNLL-U with its trees), gap, conll, winobias (coreference),
-        dataset; told from the file's ending unless given.
+        dataset; by the file's ending unless given.
     unit
         What an example of plain text is: a line, a paragraph (up to an empty line) or a sentence.
     text, pair

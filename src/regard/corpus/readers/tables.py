@@ -1,6 +1,6 @@
 """Examples of tables: JSONL, TSV and CSV, and records of datasets.
 
-Enters: lines, or records. Leaves: Examples; what cannot be read is counted with its place.
+Enters: lines, or records. Leaves: Examples; unreadable lines are counted, with their place.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from regard.corpus.readers.lines import lines_of
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.errors import UserError
 
-# What columns are called in the corpora people have, in order of preference.
+# Common column names, in order of preference.
 _TEXT_NAMES = ("text", "sentence", "sentence1", "premise", "question", "question1", "source")
 _PAIR_NAMES = ("pair", "sentence2", "hypothesis", "question2", "target")
 _DOCUMENT_NAMES = ("document_id", "doc_id", "document", "article_id")
@@ -45,7 +45,7 @@ def _why_not(error: Exception) -> str:
 
 
 def table_reader(delimiter: str, quoting: int) -> Callable[[Source, Problems], Iterator[Example]]:
-    """What reads files with columns between such signs."""
+    """A reader of files with columns separated by this delimiter."""
 
     def examples(source: Source, problems: Problems) -> Iterator[Example]:
         def bad(number: int, reason: str) -> None:
@@ -65,15 +65,15 @@ def table_reader(delimiter: str, quoting: int) -> Callable[[Source, Problems], I
 
 
 def _header(row: list[str], source: Source) -> list[str]:
-    """Column names: the first line's, or numbers where it holds no known or asked-for name."""
-    asked = [name for name in (source.text, source.pair, *source.keep) if name is not None]
-    if set(row) & {*_TEXT_NAMES, *_PAIR_NAMES, *asked}:
+    """Column names: the first line, or numbers if it contains no known or requested name."""
+    wanted = [name for name in (source.text, source.pair, *source.keep) if name is not None]
+    if set(row) & {*_TEXT_NAMES, *_PAIR_NAMES, *wanted}:
         return row
     return [str(i) for i in range(len(row))]
 
 
 def example_of(record: Mapping[str, Any], source: Source, problems: Problems, place: str) -> Iterator[Example]:
-    """The example of a record; a column that the first one lacks is an error, later or empty ones are problems."""
+    """The example of a record; a column missing from the first one is an error, later or empty ones are problems."""
     text_name = source.text or _first_of(_TEXT_NAMES, record) or ("0" if "0" in record else None)
     pair_name = source.pair or (_first_of(_PAIR_NAMES, record) if source.text is None else None)
     lacking = _lacking(record, text_name, source)
@@ -86,20 +86,20 @@ def example_of(record: Mapping[str, Any], source: Source, problems: Problems, pl
     if not isinstance(text, str) or not text.strip() or (pair is not None and not str(pair).strip()):
         problems.add(place, "the text is empty or not text")
         return
-    kept = {name: record[name] for name in source.keep}
-    if not all(_is_text(value) for value in (text, pair, *kept.values())):
+    fields = {name: record[name] for name in source.keep}
+    if not all(_is_text(value) for value in (text, pair, *fields.values())):
         problems.add(place, "half a character (a lone surrogate)")
         return
     problems.begun = True
     named = _first_of(_DOCUMENT_NAMES, record)
     document = None if named in (None, text_name) else str(record[named])
-    text, pair = prose.undone(text, problems), None if pair is None else prose.undone(str(pair), problems)
+    text, pair = prose.strip_marks(text, problems), None if pair is None else prose.strip_marks(str(pair), problems)
     if text.strip() and (pair is None or pair.strip()):  # headings are counted there
-        yield Example(0, text, pair, kept, document=document)
+        yield Example(0, text, pair, fields, document=document)
 
 
 def _is_text(value: Any) -> bool:
-    """Whether a value can be written down; JSON can hold halves of characters."""
+    """Whether a value can be encoded; JSON can contain half a character."""
     try:
         str(value).encode()
     except UnicodeEncodeError:
@@ -108,12 +108,12 @@ def _is_text(value: Any) -> bool:
 
 
 def _lacking(record: Mapping[str, Any], text_name: str | None, source: Source) -> str:
-    """Which column a record lacks, in words; nothing where it has all."""
+    """Which column a record lacks, in words; empty if it has all."""
     columns = ", ".join(map(str, record))
     if text_name is None:
         return f"has no column with a usual name for text; choose one of its columns: {columns}"
-    asked = (text_name, source.pair, *source.keep)
-    name = next((name for name in asked if name is not None and name not in record), None)
+    wanted = (text_name, source.pair, *source.keep)
+    name = next((name for name in wanted if name is not None and name not in record), None)
     return "" if name is None else f"has no column {name!r}; its columns are {columns}"
 
 

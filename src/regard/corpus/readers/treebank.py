@@ -1,10 +1,10 @@
 """Treebanks in CoNLL-U: sentences as trees of words, each word with its place in the text.
 
-Enters: numbered lines. Leaves: Sentences; a broken one is a problem with its line number and reason, and the next
-one is read.
+Enters: numbered lines. Leaves: Sentences; a broken one is reported with its line number and reason, and
+reading continues.
 
-Ranges (multiword tokens, "1-2 don't") and empty nodes ("8.1") are no words. Words of a range share its surface: cut
-into their lengths where these add up ("do" + "n't"), whole otherwise (French "du" is "de" and "le").
+Ranges (multiword tokens, "1-2 don't") and empty nodes ("8.1") are not words. Words of a range share its surface: cut
+by length where the lengths add up ("do" + "n't"), whole otherwise (French "du" is "de" and "le").
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class Word(NamedTuple):
 
     @property
     def punctuation(self) -> bool:
-        """Whether its tag or its relation says so; treebanks without tags have the relation alone."""
+        """Whether it is punctuation by its tag or its relation; treebanks without tags have only the relation."""
         return self.upos == "PUNCT" or self.relation.partition(":")[0] == "punct"
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and its tree; `number` counts the sentences that could be read from 0; `document`, where told."""
+    """A sentence and its tree; `number` counts the readable sentences from 0; `document` is its document, if known."""
 
     number: int
     id: str
@@ -58,14 +58,14 @@ class Sentence:
 
 
 def tree_of(example: Example) -> Sentence:
-    """The tree that an example of the format "treebank" carries."""
+    """The tree of an example of the format "treebank"."""
     record: Mapping[str, Any] = example.fields["tree"]
     words = tuple(Word(*word) for word in record["words"])
     return Sentence(example.number, record["id"], example.text, words, example.document)
 
 
 def tree_field(sentence: Sentence) -> dict[str, Any]:
-    """What `tree_of` reads: plain enough to be sent to another process as JSON."""
+    """What `tree_of` reads: plain values that can be sent to another process as JSON."""
     return {"id": sentence.id, "words": [list(word) for word in sentence.words]}
 
 
@@ -90,7 +90,7 @@ class _Row(NamedTuple):
 
 
 class _Surface(NamedTuple):
-    """A stretch of the text as it is written: a range or a word outside any; with the indices of its words."""
+    """A stretch of the text as it is written: a range or a word outside any range; with the indices of its words."""
 
     row: _Row
     first: int
@@ -165,7 +165,7 @@ def _opened(lines: Sequence[tuple[int, str]], name: str) -> str | None:
 
 def _block(lines: Sequence[tuple[int, str]]) -> Block:
     block = Block(lines[0][0])
-    covered = 0  # words that a range before has taken
+    covered = 0  # words that an earlier range has taken
     for number, line in lines:
         if line.startswith("#"):
             name, equals, value = line[1:].partition("=")
@@ -174,21 +174,21 @@ def _block(lines: Sequence[tuple[int, str]]) -> Block:
             continue
         row = _Row(number, line.split("\t"))
         if len(row.cells) != _COLUMNS:
-            raise _BrokenError(number, f"{len(row.cells)} columns in place of CoNLL-U's {_COLUMNS}")
+            raise _BrokenError(number, f"{len(row.cells)} columns instead of CoNLL-U's {_COLUMNS}")
         first, dash, last = row.cells[0].partition("-")
         if dash:
             covered = _range(block, row, first, last, covered)
         elif row.cells[0].isdecimal():
             _word(block, row, covered)
         elif not row.cells[0].replace(".", "", 1).isdecimal():
-            raise _BrokenError(number, f"{row.cells[0]!r} is no word number")
+            raise _BrokenError(number, f"{row.cells[0]!r} is not a word number")
     if covered > len(block.words):
         raise _BrokenError(block.surfaces[-1].row.line, f"the range ends at word {covered} of {len(block.words)}")
     return block
 
 
 def _range(block: Block, row: _Row, first: str, last: str, covered: int) -> int:
-    """Note a range of words; returns the word it ends at."""
+    """Record a range of words; returns the word it ends at."""
     begins = len(block.words) + 1
     numbers = _number(first), _number(last)
     if numbers[0] != begins or numbers[1] < begins or covered >= begins:
@@ -197,13 +197,13 @@ def _range(block: Block, row: _Row, first: str, last: str, covered: int) -> int:
     return numbers[1]
 
 
-def _number(said: str) -> int:
-    """A word's number, -1 where it is none: no sentence has a word of twenty digits."""
-    return int(said) if said.isdecimal() and len(said) < 20 else -1
+def _number(text: str) -> int:
+    """A word's number, -1 if it is not one: no sentence has a word number of twenty digits."""
+    return int(text) if text.isdecimal() and len(text) < 20 else -1
 
 
 def _word(block: Block, row: _Row, covered: int) -> None:
-    """Note a word; outside a range it is its own surface."""
+    """Record a word; outside a range it is its own surface."""
     expected = len(block.words) + 1
     if _number(row.cells[0]) != expected:
         raise _BrokenError(row.line, f"word {row.cells[0]} where word {expected} was expected")
@@ -256,7 +256,7 @@ def _head(row: _Row, words: int) -> int:
     head, relation = row.cells[6:8]
     number = _number(head)
     if number < 0:
-        raise _BrokenError(row.line, f"the head {head!r} is no word number")
+        raise _BrokenError(row.line, f"the head {head!r} is not a word number")
     if number > words:
         raise _BrokenError(row.line, f"the head {head} is beyond the sentence's {words} words")
     if relation in ("", "_"):

@@ -1,6 +1,6 @@
 """Heads removed together: by importance, by what each is worth alone, at random, and all heads of a pattern.
 
-Enters: the sums of single heads. Leaves: a pass with sets of heads off, over examples that did not help to
+Enters: the sums of single heads. Leaves: a pass with sets of heads off, over examples that were not used to
 choose them, and its table. Orders come from even examples, scores from odd ones.
 """
 
@@ -37,7 +37,7 @@ MODE = "zero"
 
 @dataclass(frozen=True)
 class Removal:
-    """Heads removed together: why these, which random order, and which share of all heads they are."""
+    """Heads removed together: the order they come from, its draw, and their share of all heads."""
 
     order: str
     draw: int
@@ -71,27 +71,27 @@ class Curve(AblationPass):
         ready = self.prepared(model)
         odd = [item for item in items if item.number % 2]
         for part in portions(odd, ready.task) if odd else ():
-            asked = ready.task.ask(model, part)
-            runs = ready.shared.batch(asked.inputs)
+            batch = ready.task.ask(model, part)
+            runs = ready.shared.batch(batch.inputs)
             found = np.empty((len(part), len(self.removals)))
             with naming(part):
-                base = ready.task.values(runs.plain, asked).numpy()
+                base = ready.task.values(runs.plain, batch).numpy()
                 for n, removal in enumerate(self.removals):
                     off = Ablation([removal.heads], MODE)
-                    found[:, n] = ready.task.values(runs.edited(off, off.layers), asked).numpy()
+                    found[:, n] = ready.task.values(runs.run_edited(off, off.layers), batch).numpy()
             for row, item in enumerate(part):
-                sums.add(f"scores/{item.number}", record(asked, row, base, found))
+                sums.add(f"scores/{item.number}", record(batch, row, base, found))
 
 
 def removals_of(study: AblationMap, sums: Sums, model: Model, patterns: Mapping[str, set[Head]]) -> list[Removal]:
-    """Which heads are removed together: orders found over even examples, and all heads of each pattern."""
+    """Which heads are removed together: orders found on even examples, and all heads of each pattern."""
     ready = study.prepared(model)
     scores = AblationScores.of(sums, ready, study.seed)
     even = scores.numbers % 2 == 0
     if len(ready.heads) < 2:
-        raise UserError(f"{model.name} has one head only; there is nothing to remove together")
+        raise UserError(f"{model.name} has only one head; there is nothing to remove together")
     if even.all() or not even.any():
-        raise UserError("a curve needs even and odd examples: one half tells the order, the other the scores")
+        raise UserError("a curve needs even and odd examples: one half decides the order, the other gives the scores")
     found = _ordered("importance", 0, np.argsort(normalised(importance_of(sums, scores, even)[0], ready)), ready)
     mode = study.modes.index(MODE) if MODE in study.modes else 0
     start = mode * len(single_sets(ready))
@@ -111,7 +111,7 @@ def _ordered(name: str, draw: int, order: Array, ready: Prepared) -> list[Remova
 
 
 def _patterned(name: str, heads: set[Head], ready: Prepared) -> Iterator[Removal]:
-    """All heads of a pattern, where it is some of the model's."""
+    """All heads of a pattern, unless these are none or all of the model's."""
     if 0 < len(heads) < len(ready.heads):
         chosen = tuple(head for head in ready.heads if head in heads)
         yield Removal(f"pattern: {name}", 0, len(chosen) / len(ready.heads), chosen)
@@ -138,8 +138,8 @@ def curve_table(scores: AblationScores, curve: Curve) -> pd.DataFrame:
 
 
 def curve_findings(curve: pd.DataFrame, baseline: float, task: Task) -> list[str]:
-    """How many heads can go at once, and what patterns are worth, in sentences."""
-    said = []
+    """How many heads can be removed at once, and what patterns are worth, in sentences."""
+    sentences = []
     for name in ("importance", "ablation"):
         mine = curve[curve["order"] == name].sort_values("share")
         safe = 0.0
@@ -147,15 +147,15 @@ def curve_findings(curve: pd.DataFrame, baseline: float, task: Task) -> list[str
             if (row.high if task.sign > 0 else -row.low) < 0:  # the interval of the gain lies below 0
                 break
             safe = row.share
-        said.append(
+        sentences.append(
             f"Removed together by {name}: up to {safe:.0%} of the heads before the {task.score} is clearly worse than "
             f"{baseline:.3f} (odd examples)."
         )
     chance = curve[curve["order"] == "random"].groupby("share")["score"].mean()
     for row in curve[curve["order"].str.startswith("pattern")].itertuples():
         random = float(np.interp(row.share, [0.0, *chance.index], [baseline, *chance]))
-        said.append(
+        sentences.append(
             f"Without the heads of the {row.order} ({row.removed}): {row.score:.3f} (change {row.change:+.3f}"
-            f"{between(row.low, row.high, '+.3f')}); as many at random: about {random:.3f}."
+            f"{between(row.low, row.high, '+.3f')}); the same number at random: about {random:.3f}."
         )
-    return said
+    return sentences

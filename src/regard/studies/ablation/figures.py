@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from regard.ablation.tasks import Task
 
 _INK, _QUIET = "#1c2230", "#5f6879"
-CLEAR = 0.05  # a mark for heads whose gain or loss luck gives less often, all heads in view
+CLEAR = 0.05  # heads are marked if chance gives such a gain or loss less often, corrected for all heads
 
 
 def map_picture(heads: pd.DataFrame, layers: pd.DataFrame, baseline: float, task: Task, title: str) -> Picture:
@@ -29,7 +29,7 @@ def map_picture(heads: pd.DataFrame, layers: pd.DataFrame, baseline: float, task
     drawn = new_figure(max(4.6, 0.32 * columns + 2.6), max(2.3, 0.28 * rows + 1.1))
     axes = drawn.add_subplot()
     spread = float(np.nanmax(np.abs(values - baseline))) or 1e-6
-    colours = "PuOr" if task.sign > 0 else "PuOr_r"  # the same colour is better in both
+    colours = "PuOr" if task.sign > 0 else "PuOr_r"  # the same colour means better in both
     image = axes.imshow(values, cmap=colours, vmin=baseline - spread, vmax=baseline + spread, interpolation="nearest")
     grid_axes(axes, rows, columns, title)
     for row in heads.itertuples():

@@ -1,6 +1,6 @@
-"""Michel's importance of heads, from the gradients that each example gave.
+"""Michel's importance of heads, from each example's gradients.
 
-Enters: sums of an ablation study. Leaves: means over examples, with draws; brought to one length per layer.
+Enters: sums of an ablation study. Leaves: means over examples, with bootstrap draws; scaled to length 1 per layer.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def importance_of(sums: Sums, scores: AblationScores, chosen: Array | None = Non
 
 
 def normalised(importance: Array, ready: Prepared) -> Array:
-    """Importance (..., heads) with each layer brought to length 1 (Michel et al. 2019)."""
-    made = np.empty_like(importance)
+    """Importance (..., heads) with each layer scaled to length 1 (Michel et al. 2019)."""
+    scaled = np.empty_like(importance)
     for place in ready.layers:
         mine = [n for n, head in enumerate(ready.heads) if (head.kind, head.layer) == place]
         length = np.sqrt((importance[..., mine] ** 2).sum(axis=-1, keepdims=True))
-        made[..., mine] = importance[..., mine] / np.where(length > 0, length, 1)
-    return made
+        scaled[..., mine] = importance[..., mine] / np.where(length > 0, length, 1)
+    return scaled

@@ -1,7 +1,7 @@
 """What passes over a task's corpus share: the task with its labels, heads, mean outputs, parts of a batch.
 
-Enters: a corpus for a task. Leaves: sums that hold each example's numbers under its own name, so that runs compare
-example by example; intervals and tests are made of them at the end.
+Enters: a corpus for a task. Leaves: sums that hold each example's numbers under its own name, so that runs can be
+compared example by example; intervals and tests are computed from them at the end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 REFERENCE = 256  # examples over which mean outputs are taken
-_UNEVEN = 1.25  # how much longer than the first an input of a part may be
+_UNEVEN = 1.25  # how much longer than its first input a part's inputs may be
 _ENOUGH = 256  # padded tokens that keep a processor busy
 SCORES, IMPORTANCE = "scores", "importance"  # sums are kept as scores/NUMBER and importance/NUMBER
 Places = tuple[tuple[str, int], ...]  # (kind, layer)
@@ -44,7 +44,7 @@ class Prepared:
     heads: tuple[Head, ...]
     means: Means | None
     shared: Shared
-    clusters: Mapping[int, int]  # by number, what examples are drawn with
+    clusters: Mapping[int, int]  # the cluster of each example, by number
 
     @property
     def layers(self) -> Places:
@@ -52,21 +52,21 @@ class Prepared:
 
 
 class AblationPass(Pass):
-    """What a pass with heads switched off needs: the task, read labels, mean outputs.
+    """What a pass with heads switched off needs: the task, labels, mean outputs.
 
     Parameters
     ----------
     source
-        The corpus: its labels are looked at, and mean outputs taken, before anything runs.
+        The corpus: its labels are checked, and mean outputs computed, before anything runs.
     task, label
-        What is asked (see `ablation_tasks`; what the model is made for unless given), and the column of the answer.
+        The task (see `ablation_tasks`; what the model is made for unless given), and the column of the answers.
     reference
         A corpus for the mean outputs; the first examples of `source` unless given.
     share
         Compute once what lies below the switched-off layer; False to check that this changes nothing.
     """
 
-    window: ClassVar[int] = 64  # examples after which an interrupted run goes on
+    window: ClassVar[int] = 64  # examples per checkpoint of an interrupted run
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class AblationPass(Pass):
 
     @property
     def common(self) -> dict[str, Any]:
-        """What every pass over this corpus and task is made with."""
+        """The arguments of every pass over this corpus and task."""
         return {
             "seed": self.seed,
             "source": asdict(self.source),
@@ -110,18 +110,18 @@ class AblationPass(Pass):
 
     @property
     def means_needed(self) -> bool:
-        """Whether some run replaces outputs by their means."""
+        """Whether some run replaces outputs with their means."""
         return False
 
     def prepared(self, model: Model) -> Prepared:
-        """Task, heads and means for a model, made once."""
+        """Task, heads and means for a model, computed once."""
         if self._prepared is None or self._prepared[0] is not model:
             task = task_for(model, self.task, self.label)
             problems = Problems()
             examples = list(read(self.source, problems))
             if not examples:
                 why = f" ({problems.first[0]})" if problems.first else ""
-                raise UserError(f"the corpus {self.source.name} gave no example{why}; check the file and its format")
+                raise UserError(f"the corpus {self.source.name} has no examples{why}; check the file and its format")
             task.learn(examples)
             means = self._means(model, examples, task) if self.means_needed else None
             shared = Shared(
@@ -141,21 +141,21 @@ class AblationPass(Pass):
 
 
 def single_sets(ready: Prepared) -> list[tuple[Head, ...]]:
-    """What is switched off in each run: every head alone, then every layer."""
+    """The heads switched off in each run: every head alone, then every layer."""
     heads: list[tuple[Head, ...]] = [(head,) for head in ready.heads]
     return heads + [tuple(h for h in ready.heads if (h.kind, h.layer) == place) for place in ready.layers]
 
 
-def record(asked: TaskBatch, row: int, base: Array, runs: Array) -> Array:
-    """An example's numbers: how many questions, what is expected, without an edit, and under each."""
-    expected = asked.expected[row] if asked.expected.ndim == 1 else 0.0
-    return np.concatenate([[asked.counts[row], float(expected), base[row]], runs[row]])
+def record(batch: TaskBatch, row: int, base: Array, runs: Array) -> Array:
+    """An example's numbers: how many questions, the expected answer, the plain run, and each edited run."""
+    expected = batch.expected[row] if batch.expected.ndim == 1 else 0.0
+    return np.concatenate([[batch.counts[row], float(expected), base[row]], runs[row]])
 
 
 def portions(items: list[Item], task: Task) -> Iterator[list[Item]]:
-    """A batch in parts of few padded tokens and, where that leaves enough to compute with, of similar length.
+    """A batch in parts of few padded tokens and, if that leaves enough to keep a processor busy, of similar length.
 
-    Each part is run hundreds of times, so that padding costs more here than elsewhere. Items come sorted by length.
+    Each part runs hundreds of times, so padding costs more here than elsewhere. Items are sorted by length.
     """
     part: list[Item] = []
     for item in items:
@@ -170,14 +170,14 @@ def portions(items: list[Item], task: Task) -> Iterator[list[Item]]:
     yield part
 
 
-def gradients(model: Model, ready: Prepared, asked: TaskBatch, count: int) -> Array:
-    """(B, heads) |dL/dxi| of each example's own loss by a factor at each head's output."""
-    inputs = model._engine.ready(asked.inputs)
+def gradients(model: Model, ready: Prepared, batch: TaskBatch, count: int) -> Array:
+    """(B, heads) |dL/dxi| of each example's own loss by a factor on each head's output."""
+    inputs = model._engine.ready(batch.inputs)
     found = gate_gradients(
         model.module,
         model._engine.plan(),
         model._engine.places(),
-        lambda: ready.task.losses(model.module(**inputs), asked),
+        lambda: ready.task.losses(model.module(**inputs), batch),
     )
     by_layer = [found[place].reshape(ready.task.copies, count, -1).sum(0) for place in ready.layers]
     return np.concatenate([part.abs().double().cpu().numpy() for part in by_layer], axis=1)

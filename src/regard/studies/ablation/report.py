@@ -1,4 +1,4 @@
-"""From the numbers of each example to maps of what heads are worth, with intervals and what luck would give.
+"""From the numbers of each example to maps of what heads are worth, with intervals and what chance would give.
 
 Enters: sums of an ablation study. Leaves: a `Result`: a row per head and mode; layers, importance, agreement, curves.
 """
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from regard.studies.ablation.study import AblationMap
 
 CURVE = (
-    "Score with more and more heads removed (mode zero) over odd examples; the orders were found over even ones. "
-    f"Band: the lowest and highest of {DRAWS} random orders. Points: all heads of a pattern."
+    "Score with more and more heads removed (mode zero) on odd examples; the orders were found on even ones. "
+    f"Band: lowest to highest of {DRAWS} random orders. Points: all heads of a pattern."
 )
-WORDS = {"zero": "output removed", "uniform": "attention made even", "mean": "mean output in place of its own"}
+WORDS = {"zero": "output removed", "uniform": "attention made uniform", "mean": "output replaced with its mean"}
 
 
 def ablation_result(sums: Sums, context: StudyContext, study: AblationMap) -> Result:
@@ -39,24 +39,24 @@ def ablation_result(sums: Sums, context: StudyContext, study: AblationMap) -> Re
 
     ready = study.prepared(context.model)
     scores = AblationScores.of(sums, ready, study.seed)
-    heads, layers, said = [], [], [_baseline(scores)]
+    heads, layers, sentences = [], [], [_baseline(scores)]
     for mode, own in _by_mode(scores, study, ready):
         first = own.only(own.everyone, slice(len(ready.heads)))
         rest = own.only(own.everyone, slice(len(ready.heads), None))
         luck = chance(first)
         heads.append(_table(first, ready, mode, luck))
         layers.append(_table(rest, ready, mode, chance(rest)))
-        said += _findings(mode, first, ready, luck)
+        sentences += _findings(mode, first, ready, luck)
     table, by_layer = pd.concat(heads, ignore_index=True), pd.concat(layers, ignore_index=True)
     weights = importance_of(sums, scores)
     importance, agreement = _importance(weights, scores, ready), _agreement(weights, scores, study, ready)
-    said.append(_agreed(agreement))
+    sentences.append(_agreement_sentence(agreement))
     drawers = dict(_drawers(table, by_layer, importance, scores, context))
     tables = {"Whole layers": by_layer, "Importance": importance, "Agreement with importance": agreement}
     if context.second is not None and study.curved is not None:
         odd = AblationScores.of(context.second, ready, study.seed)
         curve = tables["Heads removed together"] = curve_table(odd, study.curved)
-        said += curve_findings(curve, odd.baseline, ready.task)
+        sentences += curve_findings(curve, odd.baseline, ready.task)
         drawers["curve"] = (CURVE, _curve(curve, odd, context))
     return Result(
         study="ablation",
@@ -64,7 +64,7 @@ def ablation_result(sums: Sums, context: StudyContext, study: AblationMap) -> Re
         table=table,
         meta={**context.meta(), "task": ready.task.name, "shared runs": ready.shared.sharing},
         drawers=drawers,
-        findings=said,
+        findings=sentences,
         cautions=_cautions(context),
         tables=tables,
         files={"scores": _examples(scores, study, ready)},
@@ -79,7 +79,7 @@ def _by_mode(scores: AblationScores, study: AblationMap, ready: Prepared) -> Ite
 
 
 def _table(scores: AblationScores, ready: Prepared, mode: str, luck: Chance) -> pd.DataFrame:
-    """A row per head, or per layer: the score without it, the change with its interval, and how often luck does so."""
+    """A row per head, or per layer: the score without it, the change with its interval, and its p-values."""
     import pandas as pd
 
     low, high = scores.interval(scores.changes)
@@ -109,14 +109,14 @@ def _table(scores: AblationScores, ready: Prepared, mode: str, luck: Chance) -> 
 def _importance(weights: Array, scores: AblationScores, ready: Prepared) -> pd.DataFrame:
     import pandas as pd
 
-    made = normalised(weights, ready)
-    low, high = scores.interval(made)
+    scaled = normalised(weights, ready)
+    low, high = scores.interval(scaled)
     return pd.DataFrame(
         {
             "kind": [head.kind for head in ready.heads],
             "layer": [head.layer for head in ready.heads],
             "head": [head.head for head in ready.heads],
-            "importance": made[0],
+            "importance": scaled[0],
             "low": low,
             "high": high,
             "gradient": weights[0],
@@ -125,7 +125,7 @@ def _importance(weights: Array, scores: AblationScores, ready: Prepared) -> pd.D
 
 
 def _agreement(weights: Array, scores: AblationScores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
-    """Spearman's correlation over heads of importance with what is lost without the head."""
+    """Spearman's correlation, over heads, between importance and the loss in score without the head."""
     import pandas as pd
 
     rows = []
@@ -151,50 +151,53 @@ def _baseline(scores: AblationScores) -> str:
 
 
 def _findings(mode: str, scores: AblationScores, ready: Prepared, luck: Chance) -> list[str]:
-    """What one mode showed, in sentences: how many heads help, what luck gives, which are clear, held-out gains."""
+    """What one mode showed, in sentences: how many heads help, what chance gives, which are clear, held-out gains."""
     names = [f"{head.layer}.{head.head}" for head in ready.heads]
     count = len(names)
-    said = [
+    sentences = [
         f"{mode} ({WORDS[mode]}): without one head the {scores.task.score} is {scores.scores.min():.3f} to "
-        f"{scores.scores.max():.3f}; {luck.helping} of {count} heads score better when off; luck alone gives "
-        f"{luck.expected:.0f} [{luck.low:.0f}, {luck.high:.0f}], as many with p = {_p(luck.p)}."
+        f"{scores.scores.max():.3f}; {luck.helping} of {count} heads score better when off; chance alone gives "
+        f"{luck.expected:.0f} [{luck.low:.0f}, {luck.high:.0f}], and as many with p = {_p(luck.p)}."
     ]
     for word, p in (("better", luck.p_helps), ("worse", luck.p_hurts)):
         clear = [name for name, one in zip(names, p, strict=True) if one < CLEAR]
         listed = f" ({', '.join(clear[:12])}{' ...' if len(clear) > 12 else ''})" if clear else ""
-        said.append(f"{mode}: {len(clear)} heads are clearly {word} off{listed}, all {count} in view (p < {CLEAR}).")
+        sentences.append(
+            f"{mode}: {len(clear)} heads score clearly {word} when off{listed}, corrected for all {count} "
+            f"(p < {CLEAR})."
+        )
     for half, found in zip(("even", "odd"), held_out(scores), strict=False):
         other = "odd" if half == "even" else "even"
-        said.append(
-            f"{mode}: the best head to remove by {half} examples, {names[found.run]} ({found.chosen:+.4f}), gains "
+        sentences.append(
+            f"{mode}: the best head to remove on {half} examples, {names[found.run]} ({found.chosen:+.4f}), gains "
             f"{found.gain:+.4f}{between(found.low, found.high, '+.4f')} on {other} ones."
         )
-    return said
+    return sentences
 
 
 def _p(value: float) -> str:
     return f"{value:.3f}" if value >= 0.001 else "less than 0.001"
 
 
-def _agreed(agreement: pd.DataFrame) -> str:
+def _agreement_sentence(agreement: pd.DataFrame) -> str:
     parts = [
         f"{row.correlation:.2f}{between(row.low, row.high)} with {row.mode}"
         for row in agreement[agreement["importance"] == "by layer"].itertuples()
     ]
-    return f"Importance (gradients) against what is lost without a head, rank correlation: {'; '.join(parts)}."
+    return f"Rank correlation of importance (gradients) with the loss in score without a head: {'; '.join(parts)}."
 
 
 def _cautions(context: StudyContext) -> list[str]:
-    said = [
-        "One fine-tuned model is one draw: heads that help here need not help after another seed; use several.",
+    cautions = [
+        "One fine-tuned model is a single draw: heads that help here need not help with another seed; use several.",
         "zero, uniform and mean answer different questions; a head can matter in one and not in another.",
         "A head that can be removed alone may be needed when its substitutes are gone too; see the curve (--curve).",
     ]
-    return said + [text for text in context.cautions() if text.startswith("Long") or "could not be read" in text]
+    return cautions + [text for text in context.cautions() if text.startswith("Long") or "could not be read" in text]
 
 
 def _examples(scores: AblationScores, study: AblationMap, ready: Prepared) -> pd.DataFrame:
-    """A row per example: how it went as the model is, and in each run."""
+    """A row per example: its number in the plain run, and in each edited run."""
     import pandas as pd
 
     names = [*map(str, ready.heads), *(f"{kind}:{layer}.*" for kind, layer in ready.layers)]
@@ -214,11 +217,11 @@ def _drawers(
         title = f"{context.model.name}: {task.score} without each head, {mode}"
         caption = (
             f"{task.score} with one head off, {mode}; the middle colour is the baseline {baseline:.3f}. + and −: "
-            f"better or worse than luck explains, all heads in view (p < {CLEAR}). Right: the whole layer off."
+            f"better or worse than chance explains, corrected for all heads (p < {CLEAR}). Right: the whole layer off."
         )
         yield mode, (caption, _map(mine, whole, baseline, task, title))
     grid = np.asarray(importance.pivot(index="layer", columns="head", values="importance"))
-    caption = "Importance: mean |∂L/∂ξ| over examples, each layer brought to length 1 (Michel et al. 2019)."
+    caption = "Importance: mean |∂L/∂ξ| over examples, each layer scaled to length 1 (Michel et al. 2019)."
     yield (
         "importance",
         (caption, lambda: heat_picture(grid, title=f"{context.model.name}: importance", label="|∂L/∂ξ|, by layer")),

@@ -2,11 +2,11 @@
 
 Enters: one number per example and run. Leaves: scores, paired differences with bootstrap intervals, and tests.
 
-Chance: if switching a head off did nothing, an example's two numbers (with and without the head) could as well be the
-other way round. Turning the signs of whole examples (those of a document together) at random, for all heads at once,
-keeps how the heads go together and shows how many of them would seem to help, and how large the largest gain would be,
-by luck. This is a sign-flip test; comparing each gain with luck's largest corrects for having looked at all heads. For
-a rank correlation the ranks of each run are kept as they are and an example's share is its product of standard ranks.
+Chance: if switching a head off did nothing, an example's two numbers (with and without the head) could just as well be
+swapped. Flipping the signs of whole examples (those of a document together) at random, for all heads at once, keeps
+the correlation between heads and shows how many of them would seem to help, and how large the largest gain would be,
+by chance. This is a sign-flip test; comparing each gain with the largest by chance corrects for having looked at all
+heads. For a rank correlation the ranks of each run stay fixed, and an example's share is its product of standard ranks.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _AT_ONCE = 500
 
 @dataclass(eq=False)
 class AblationScores:
-    """Numbers of n examples in K runs, beside those of the model as it is."""
+    """Numbers of n examples in K runs, next to those of the unchanged model."""
 
     task: Task
     numbers: Array  # (n,) of the examples
-    counts: Array  # (n,) questions each holds
+    counts: Array  # (n,) questions per example
     expected: Array  # (n,)
     base: Array  # (n,)
     runs: Array  # (n, K)
     seed: int = 0
-    clusters: Array | None = None  # (n,) what examples are drawn with; each with itself unless given
+    clusters: Array | None = None  # (n,) clusters of the examples; each its own unless given
 
     @classmethod
     def of(cls, sums: Sums, ready: Prepared, seed: int) -> AblationScores:
-        """The examples that sums hold, in their order."""
+        """The examples in the sums, in order."""
         found = {int(name.split("/")[1]): rows for name, rows in sums.arrays.items() if name.startswith(f"{SCORES}/")}
         numbers = np.array(sorted(found))
         table = np.stack([found[number] for number in numbers])
@@ -70,7 +70,7 @@ class AblationScores:
 
     @cached_property
     def places(self) -> Array:
-        """(n,) which cluster each example is of, counted from 0."""
+        """(n,) the cluster of each example, counted from 0."""
         return np.unique(self.numbers if self.clusters is None else self.clusters, return_inverse=True)[1]
 
     def by_cluster(self, values: Array) -> Array:
@@ -80,7 +80,7 @@ class AblationScores:
         return found
 
     def by_group(self, values: Array) -> Array:
-        """(groups, ...) sums of values (n, ...), of which draws are made."""
+        """(groups, ...) sums of values (n, ...), which are resampled."""
         held = Sums()
         held.add_groups("values", self.places, values)
         return held["values"]
@@ -91,7 +91,7 @@ class AblationScores:
 
     @cached_property
     def replicated(self) -> Array:
-        """(1 + draws, 1 + K) scores, the model as it is first: of the examples, then of drawn ones."""
+        """(1 + draws, 1 + K) scores, the unchanged model first: of the examples, then of resampled ones."""
         values = np.concatenate([self.base[:, None], self.runs], axis=1)
         if self.task.ranks:
             weights = draws(GROUPS)[:, self.places % GROUPS]
@@ -114,7 +114,7 @@ class AblationScores:
 
     @property
     def changes(self) -> Array:
-        """(1 + draws, K) score of each run less that of the model as it is, over the same examples."""
+        """(1 + draws, K) score of each run minus that of the unchanged model, over the same examples."""
         return np.asarray(self.replicated[:, 1:] - self.replicated[:, :1])
 
     @property
@@ -124,7 +124,7 @@ class AblationScores:
 
     @cached_property
     def shares(self) -> Array:
-        """(n, K) what each example adds to a run's gain; they add up to it."""
+        """(n, K) each example's share of a run's gain; shares add up to it."""
         if not self.task.ranks:
             return np.asarray(self.task.sign * (self.runs - self.base[:, None]) / self.counts.sum())
         ones = np.ones((1, len(self.numbers)))
@@ -136,19 +136,19 @@ class AblationScores:
 
 @dataclass(frozen=True)
 class Chance:
-    """What luck alone would give for some runs that were all looked at."""
+    """What chance alone would give, corrected for having looked at all runs."""
 
-    helping: int  # runs that score above the model as it is
-    expected: float  # how many would, by luck
+    helping: int  # runs that score better than the unchanged model
+    expected: float  # how many would, by chance
     low: float
     high: float
-    p: float  # how often luck gives as many
-    p_helps: Array  # (K,) how often luck's best run gains as much
-    p_hurts: Array  # (K,) how often luck's worst run loses as much
+    p: float  # how often chance gives as many
+    p_helps: Array  # (K,) how often the best run by chance gains as much
+    p_hurts: Array  # (K,) how often the worst run by chance loses as much
 
 
 def chance(scores: AblationScores, flips: int = FLIPS) -> Chance:
-    """Sign-flip tests: of how many runs gain, and of each run's gain with all the others in view."""
+    """Sign-flip tests: of how many runs gain, and of each run's gain, corrected for all runs."""
     parts = scores.by_cluster(scores.shares)
     size = np.sqrt((parts**2).sum(axis=0))
     moved = size > 0  # runs that change nothing for any example are neither better nor worse
@@ -167,7 +167,7 @@ def chance(scores: AblationScores, flips: int = FLIPS) -> Chance:
 
 
 def _turned(parts: Array, flips: int, seed: int) -> Array:
-    """(flips, K) sums over examples (n, K) with signs turned at random, the same for all columns."""
+    """(flips, K) sums over examples (n, K) with signs flipped at random, the same for all columns."""
     generator = np.random.default_rng(seed)
     found = []
     for start in range(0, flips, _AT_ONCE):
@@ -178,7 +178,7 @@ def _turned(parts: Array, flips: int, seed: int) -> Array:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The run that gains most over one half of the examples, and what it gains over the other."""
+    """The run that gains most on one half of the examples, and its gain on the other."""
 
     run: int
     chosen: float
@@ -188,7 +188,7 @@ class HeldOut:
 
 
 def held_out(scores: AblationScores) -> list[HeldOut]:
-    """Choose the best run by even examples and judge it by odd ones, and the other way round."""
+    """Choose the best run on even examples and judge it on odd ones, and vice versa."""
     found = []
     for half in (0, 1):
         mine = scores.numbers % 2 == half
@@ -206,13 +206,13 @@ def held_out(scores: AblationScores) -> list[HeldOut]:
 
 
 def spearman(values: Array, expected: Array, weights: Array) -> Array:
-    """(W, K) Spearman's correlation of each column (n, K) with what is expected, examples weighted in W ways."""
+    """(W, K) Spearman's correlation of each column (n, K) with the expected values, examples weighted in W ways."""
     gold = weighted_ranks(expected, weights)
     return np.stack([_pearson(weighted_ranks(column, weights), gold, weights) for column in values.T], axis=1)
 
 
 def weighted_ranks(values: Array, weights: Array) -> Array:
-    """(W, n) mean ranks of values that are there as often as their weights (W, n) say."""
+    """(W, n) mean ranks of values that occur as often as their weights (W, n) say."""
     _, group = np.unique(values, return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))

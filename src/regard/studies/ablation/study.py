@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from regard.models.model import Model
     from regard.studies.result import Result
 
-_ATLAS = 256  # examples over which heads are named by their pattern
+_ATLAS = 256  # examples on which heads are named by their pattern
 
 
 class AblationMap(AblationPass, Study):
@@ -50,7 +50,7 @@ class AblationMap(AblationPass, Study):
     def __init__(self, *, modes: Sequence[str] = MODES, curve: bool = False, **options: Any) -> None:
         super().__init__(**options)
         self.curve = curve
-        self.curved: Curve | None = None  # the pass over heads removed together, once it is known
+        self.curved: Curve | None = None  # the pass with heads removed together, once it is known
         self.modes = tuple(dict.fromkeys(modes))
         strange = [mode for mode in self.modes if mode not in MODES]
         if strange or not self.modes:
@@ -69,39 +69,39 @@ class AblationMap(AblationPass, Study):
         return "mean" in self.modes
 
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
-        """Run a batch with every head off, one after the other, and note how each example went."""
+        """Run a batch with every head off, one after another, and record how each example went."""
         ready = self.prepared(model)
         for part in portions(items, ready.task):
-            asked = ready.task.ask(model, part)
+            batch = ready.task.ask(model, part)
             with naming(part):
-                base, runs = self._runs(ready, asked, len(part))
-                importance = gradients(model, ready, asked, len(part))
+                base, runs = self._runs(ready, batch, len(part))
+                importance = gradients(model, ready, batch, len(part))
             for row, item in enumerate(part):
-                sums.add(f"{SCORES}/{item.number}", record(asked, row, base, runs))
+                sums.add(f"{SCORES}/{item.number}", record(batch, row, base, runs))
                 sums.add(f"{IMPORTANCE}/{item.number}", importance[row])
 
-    def _runs(self, ready: Prepared, asked: TaskBatch, count: int) -> tuple[Array, Array]:
-        """(B,) numbers of the model as it is, and (B, modes * runs) of those with a head, then with a layer off."""
-        runs = ready.shared.batch(asked.inputs)
-        base = ready.task.values(runs.plain, asked).numpy()
+    def _runs(self, ready: Prepared, batch: TaskBatch, count: int) -> tuple[Array, Array]:
+        """(B,) numbers of the unchanged model, and (B, modes * runs) of runs with a head off, then with a layer off."""
+        runs = ready.shared.batch(batch.inputs)
+        base = ready.task.values(runs.plain, batch).numpy()
         sets = single_sets(ready)
         found = np.empty((count, len(self.modes), len(sets)))
         order = sorted(range(len(sets)), key=lambda n: sets[n][0].layer)  # runs of a layer share most
         for n in order:
             for m, mode in enumerate(self.modes):
                 off = Ablation([sets[n]], mode, ready.means)
-                output = runs.edited(off, off.layers)
-                found[:, m, n] = ready.task.values(output, asked).numpy()
+                output = runs.run_edited(off, off.layers)
+                found[:, m, n] = ready.task.values(output, batch).numpy()
         return base, found.reshape(count, -1)
 
     def second(self, sums: Sums, model: Model, engine: Engine) -> Curve | None:
-        """Heads removed together, in the orders that even examples tell."""
+        """Heads removed together, in the orders found on even examples."""
         if self.curve:
             self.curved = Curve(removals=removals_of(self, sums, model, self._patterns(model, engine)), **self.common)
         return self.curved
 
     def _patterns(self, model: Model, engine: Engine) -> dict[str, set[Head]]:
-        """The heads of each pattern, as the atlas of some examples names them."""
+        """The heads of each pattern, as named by the atlas over some examples."""
         source = replace(self.source, limit=min(_ATLAS, self.source.limit or _ATLAS))
         named = named_heads(awake_table(engine(Atlas(seed=self.seed), model, Run(source)).sums))
         return {

@@ -1,10 +1,10 @@
-"""What training changed: the maps of two models of one shape, input by input (Kovaleva et al. 2019, section 4.3).
+"""What training changed: the maps of two models of the same shape, input by input (Kovaleva et al. 2019, section 4.3).
 
 Enters: batches that two models run. Leaves: cosine and Jensen-Shannon distance per head and input, and
 the sums of the atlas for both.
 
-The first model's layers are kept as the vectors they are computed from until the second has run, so a batch goes in
-parts of few tokens.
+The first model's layers are kept, as q, k and v, until the second has run, so a batch is processed in parts of few
+tokens.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TOKENS = 512  # padded tokens of which two models' layers are compared at once
 
 
 def portions(items: list[Item]) -> Iterator[list[Item]]:
-    """A batch in parts of few padded tokens; items come sorted by length."""
+    """A batch in parts of few padded tokens; items are sorted by length."""
     part: list[Item] = []
     for item in items:
         if part and (len(part) + 1) * len(item.encoded.ids) > _TOKENS:
@@ -46,23 +46,23 @@ class LayerKeeper(AtlasTaker):
 
     def __init__(self, batch: Batch) -> None:
         super().__init__(batch)
-        self.kept: dict[tuple[str, int], Layer] = {}
+        self.layers: dict[tuple[str, int], Layer] = {}
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         super().take(layer, attention, tables)
-        self.kept[layer.kind, layer.layer] = layer
+        self.layers[layer.kind, layer.layer] = layer
 
 
 class LayerComparer(AtlasTaker):
     """The atlas of the second model, and each layer's distance from the first's."""
 
-    def __init__(self, batch: Batch, kept: dict[tuple[str, int], Layer]) -> None:
+    def __init__(self, batch: Batch, layers: dict[tuple[str, int], Layer]) -> None:
         super().__init__(batch)
-        self.kept = kept
+        self.layers = layers
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         super().take(layer, attention, tables)
-        first = self.kept.pop((layer.kind, layer.layer), None)
+        first = self.layers.pop((layer.kind, layer.layer), None)
         before = None if first is None else first.attention().to(attention.device)
         if before is None or before.shape != attention.shape:
             shape = "none" if before is None else f"{before.shape[1]} heads"

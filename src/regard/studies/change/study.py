@@ -33,7 +33,7 @@ _PLACES = ("change", "inputs")
 
 
 class Change(Study):
-    """Distances between the maps of two checkpoints; the second model comes itself, or as what makes it."""
+    """Distances between the maps of two checkpoints; the second is a model, or a function that loads it."""
 
     name: ClassVar[str] = "change"
     version: ClassVar[int] = 2
@@ -56,20 +56,20 @@ class Change(Study):
         return {**super().arguments, "other": self.other._engine.origin}
 
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
-        """Run both models over a batch, the second on the very inputs of the first."""
+        """Run both models on a batch, the second on exactly the inputs of the first."""
         for part in portions(items):
             before = Batch(model, part)
-            after = before.again()  # also what an encoder-decoder model said is the first's
+            after = before.again()  # including the first model's own answers, for encoder-decoders
             first = LayerKeeper(before)
             with naming(part):
                 model._engine.stream(before.inputs, before.book, first)
-            second = LayerComparer(after, first.kept)
+            second = LayerComparer(after, first.layers)
             try:
                 with naming(part):
                     self.other._engine.stream(before.inputs, before.book, second)
             except IndexError as error:
                 raise UserError(f"{self.other.name} cannot read the tokens of {model.name}: {error}") from None
-            if first.kept:
+            if first.layers:
                 raise UserError(f"{self.other.name} has fewer layers than {model.name}; compare models of one shape")
             for name, batch, taker in zip(SIDES, (before, after), (first, second), strict=True):
                 taker.finish()
@@ -100,7 +100,9 @@ def _result(sums: Sums, context: StudyContext, other: Model) -> Result:
         title=f"From {context.model.name} to {other.name}: what changed",
         table=table,
         meta={**context.meta(), "other": other.facts},
-        drawers={name: made for kind in dict.fromkeys(table["kind"]) for name, made in _drawers(table, layers, kind)},
+        drawers={
+            name: drawer for kind in dict.fromkeys(table["kind"]) for name, drawer in _drawers(table, layers, kind)
+        },
         findings=_findings(table, changed),
         cautions=context.cautions(),
         tables=tables,
@@ -113,7 +115,7 @@ def _of(sums: Sums, side: str) -> Sums:
 
 
 def changed_patterns(before: Sums, after: Sums) -> pd.DataFrame:
-    """Heads that got or lost a name; `clear` where the intervals of both models do not touch."""
+    """Heads that gained or lost a name; `clear` if the intervals of both models do not overlap."""
     import pandas as pd
 
     tables = [awake_table(sums) for sums in (before, after)]
@@ -140,7 +142,7 @@ def _drawers(table: pd.DataFrame, layers: pd.DataFrame, kind: str) -> list[tuple
 
     return [
         (f"{kind}-cosine", (f"{kind}: cosine of each head's maps in both models.", grid("cosine", "cosine of maps"))),
-        (f"{kind}-js", (f"{kind}: Jensen-Shannon distance, nats a row.", grid("js", "distance of maps"))),
+        (f"{kind}-js", (f"{kind}: Jensen-Shannon distance, nats per row.", grid("js", "distance of maps"))),
         (
             f"{kind}-layers",
             (
@@ -152,18 +154,18 @@ def _drawers(table: pd.DataFrame, layers: pd.DataFrame, kind: str) -> list[tuple
 
 
 def _findings(table: pd.DataFrame, changed: pd.DataFrame) -> list[str]:
-    said = []
+    sentences = []
     for kind in dict.fromkeys(table["kind"]):
         js = table[(table["kind"] == kind) & (table["measure"] == "js")]
         cosine = table[(table["kind"] == kind) & (table["measure"] == "cosine")]["value"]
         most = js.loc[js["value"].idxmax()]
-        said.append(
+        sentences.append(
             f"{kind}: cosine of maps {cosine.mean():.3f} on average; most changed head {most['layer']}-{most['head']}, "
-            f"{most['value']:.3f} nats a row{between(most['low'], most['high'], '.3f')} of at most 0.693."
+            f"{most['value']:.3f} nats per row{between(most['low'], most['high'], '.3f')} of at most 0.693."
         )
     for what in ("appeared", "vanished"):
         some = changed[changed["change"] == what]
-        said.append(
-            f"{len(some)} patterns {what}, {int(some['clear'].sum())} of them with intervals that do not touch."
+        sentences.append(
+            f"{len(some)} patterns {what}, {int(some['clear'].sum())} of them with intervals that do not overlap."
         )
-    return said
+    return sentences

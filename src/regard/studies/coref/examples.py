@@ -1,4 +1,4 @@
-"""A few mentions of the corpus with the word that a head chooses for them.
+"""A few mentions from the corpus with the word that a head chooses for them.
 
 Enters: a study that has run, and one of its heads. Leaves: a table of sentences, choices and right answers.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from regard.capture import Layer
     from regard.studies.coref.study import Coref
 
-_INPUTS, _OF_EACH = 8, 2  # windows looked at, and mentions shown of each
+_INPUTS, _OF_EACH = 8, 2  # windows looked at, and mentions shown from each
 _AROUND = 8  # words shown before and after
 COLUMNS = ("text", "mention", *(f"attends most to ({name})" for name in SETS), "right answers", *SETS)
 
@@ -35,16 +35,16 @@ class _Watcher(Finder):
     def __init__(self, batch: Batch, rows: str, kind: str, layer: int) -> None:
         super().__init__(batch, rows)
         self.place = kind, layer
-        self.asked: CorefBatch | None = None
+        self.seen: CorefBatch | None = None
         self.choices: torch.Tensor | None = None  # (B, H, 2, N)
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: CorefBatch | None) -> None:
-        if (layer.kind, layer.layer) == self.place and made is not None:
-            self.asked, self.choices = made, made.choices(attention).cpu()
+    def take(self, layer: Layer, attention: torch.Tensor, batch: CorefBatch | None) -> None:
+        if (layer.kind, layer.layer) == self.place and batch is not None:
+            self.seen, self.choices = batch, batch.choices(attention).cpu()
 
 
 def example_table(context: StudyContext, study: Coref, kind: str, layer: int, head: int) -> pd.DataFrame | None:
-    """Some mentions of the first inputs; None where the corpus cannot be read again."""
+    """Some mentions from the first inputs; None if the corpus cannot be read again."""
     import pandas as pd
 
     model = context.model
@@ -58,24 +58,24 @@ def example_table(context: StudyContext, study: Coref, kind: str, layer: int, he
     batch = Batch(model, items)
     watcher = _Watcher(batch, study.rows, kind, layer)
     model._engine.stream(batch.inputs, batch.book, watcher)
-    if watcher.asked is None or watcher.choices is None:
+    if watcher.seen is None or watcher.choices is None:
         return None
     rows = []
-    for number, (document, questions) in enumerate(zip(watcher.documents, watcher.asked.questions, strict=True)):
+    for number, (document, questions) in enumerate(zip(watcher.documents, watcher.seen.questions, strict=True)):
         for n, question in enumerate(questions[:_OF_EACH]):
             rows.append(_row(document, question, watcher.choices[number, head, :, n].tolist()))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _row(document: Document, question: CorefQuestion, chosen: list[int]) -> tuple[Any, ...]:
-    said = ["right" if word in question.right else "wrong" for word in chosen]
+    verdicts = ["right" if word in question.right else "wrong" for word in chosen]
     answers = sorted(question.right)
     return (
         _excerpt(document, question, [word for word in (*chosen, answers[-1]) if word != NOWHERE]),
         document.words[question.word],
         *("n/a" if word == NOWHERE else document.words[word] for word in chosen),
         ", ".join(dict.fromkeys(document.words[word] for word in answers)),
-        *said,
+        *verdicts,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a document asks: whom does this mention mean? And what simple rules would answer.
+"""The questions of a document: whom does this mention refer to? And the answers of simple rules.
 
 Enters: a document with mentions. Leaves: questions with their candidates and right answers, as head words; the answers
 of three rules that know nothing of the model.
@@ -13,14 +13,14 @@ from regard.corpus.readers.coreference import Document
 from regard.corpus.readers.mentions import TYPES, Mention, Traits, traits_of
 
 BASELINES = ("nearest mention", "head-word match", "sieve")
-# What a question counts for: its type, and further groups it may belong to.
+# The groups that a question counts for: its type, and further ones.
 GROUPS = (*TYPES, "masculine", "feminine", "pro", "anti")
 _GENDERS = {"m": "masculine", "f": "feminine"}
 
 
 @dataclass(frozen=True)
 class CorefQuestion:
-    """Whom does a mention mean? Words are places in the document."""
+    """Whom does a mention refer to? Words are positions in the document."""
 
     mention: Mention
     candidates: tuple[Mention, ...]
@@ -32,7 +32,7 @@ class CorefQuestion:
 
     @property
     def right(self) -> frozenset[int]:
-        """Head words of the mentions that mean the same."""
+        """Head words of the mentions that refer to the same."""
         return frozenset(other.head for other in self.candidates if other.cluster == self.mention.cluster)
 
     @property
@@ -50,10 +50,10 @@ def questions_of(document: Document) -> list[CorefQuestion]:
 
     Where only pronouns are asked about (GAP, WinoBias), the candidates are the names given, on either side.
     """
-    asked = document.mentions
+    mentions = document.mentions
     if document.pronouns:
-        asked = tuple(mention for mention in asked if mention.type == "pronoun")
-    return [CorefQuestion(mention, _candidates(document, mention), _groups(document, mention)) for mention in asked]
+        mentions = tuple(mention for mention in mentions if mention.type == "pronoun")
+    return [CorefQuestion(mention, _candidates(document, mention), _groups(document, mention)) for mention in mentions]
 
 
 def _candidates(document: Document, mention: Mention) -> tuple[Mention, ...]:
@@ -83,18 +83,18 @@ def nearest(question: CorefQuestion, fits: Callable[[Mention], bool] = lambda me
 
 
 def head_match(document: Document, question: CorefQuestion) -> int | None:
-    """The nearest candidate with the same head word; none, and so wrong, where there is none."""
-    said = document.words[question.word].lower()
-    return nearest(question, lambda other: document.words[other.head].lower() == said)
+    """The nearest candidate with the same head word; None, and so wrong, if there is none."""
+    word = document.words[question.word].lower()
+    return nearest(question, lambda other: document.words[other.head].lower() == word)
 
 
 def sieve(document: Document, question: CorefQuestion) -> int | None:
-    """The nearest candidate that passes the first of four tests that any passes, as Clark et al. (2019) do.
+    """The nearest candidate that passes the first of four tests that any candidate passes, as in Clark et al. (2019).
 
     The same words; the same head word; agreement in person, gender and number as far as known (`traits_of`); any.
     """
-    said, mine = _said(document.words, question.mention), traits_of(document.words, question.mention)
-    same_words = nearest(question, lambda other: _said(document.words, other) == said)
+    text, mine = _text_of(document.words, question.mention), traits_of(document.words, question.mention)
+    same_words = nearest(question, lambda other: _text_of(document.words, other) == text)
     for found in (same_words, head_match(document, question), nearest(question, _agreeing(document.words, mine))):
         if found is not None:
             return found
@@ -105,5 +105,5 @@ def _agreeing(words: Sequence[str], mine: Traits) -> Callable[[Mention], bool]:
     return lambda other: mine.agree(traits_of(words, other))
 
 
-def _said(words: Sequence[str], mention: Mention) -> str:
+def _text_of(words: Sequence[str], mention: Mention) -> str:
     return " ".join(words[mention.start : mention.end]).lower()

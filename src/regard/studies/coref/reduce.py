@@ -1,9 +1,9 @@
 """Does the head word of a mention attend most to an antecedent's head word? Clark et al. (2019), section 4.3.
 
-Enters: texts with coreference. Leaves: per head and document, how many mentions attend most to a right word, of how
-many; what rules and chance give on the same mentions.
+Enters: texts with coreference. Leaves: per head and document, how many mentions there are, and how many
+attend most to a right word; what rules and chance give on the same mentions.
 
-A mention is asked about where its window holds at least one right and one wrong candidate that it may look at.
+A mention is asked about if its window holds at least one right and one wrong candidate that it may look at.
 Two sets of words can be chosen from: all words but the mention's own head word, and the candidates' head words alone.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from regard.capture import Layer
 
 SETS = ("all words", "mention heads")
-# What becomes of a mention; the first are asked about.
+# What happens to a mention; only the first kind is asked about.
 FATES = ("asked", "no antecedent in the window", "no wrong candidate", "head word without a piece")
 _ASKED, _ALONE, _SURE, _LOST = range(len(FATES))
 NOWHERE = -1  # no word that may be chosen gets attention
@@ -37,7 +37,7 @@ NOWHERE = -1  # no word that may be chosen gets attention
 class CorefBatch:
     """The questions of a batch, N at most in an input of W words at most.
 
-    `questions` are those of each input; `rows` (B, N, T) averages over the pieces of the asking word, `summing`
+    `questions` are the questions of each input; `rows` (B, N, T) averages over the pieces of the asking word, `summing`
     (B, T, W) sums over those of the attended ones; `allowed` (B, 2, N, W) are the words that may be chosen and
     `right` (B, N, W) those that are right; `counts` (B, N, G, 2) say what a question counts for, by half of the
     documents.
@@ -77,9 +77,9 @@ class Finder(Taker["CorefBatch | None"]):
         self._noted: dict[bool, CorefBatch | None] = {}
 
     def make(self, view: LayerView) -> CorefBatch | None:
-        """The batch's questions; None for a decoder's own words and for cross-attention, and where nothing is asked.
+        """The batch's questions; None for a decoder's own words, for cross attention, and if nothing is asked.
 
-        A causal model chooses among the words up to its own; layers that see fewer are asked the same.
+        A causal model chooses among the words up to its own; layers that see fewer get the same questions.
         """
         if not view.same or view.query != self.batch.items[0].encoded.side.name:
             return None
@@ -87,13 +87,13 @@ class Finder(Taker["CorefBatch | None"]):
             self._noted[view.causal] = self._ask(view)
         return self._noted[view.causal]
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: CorefBatch | None) -> None:
-        assert made is not None  # layers without questions are passed over
-        hits = made.hits(made.choices(attention)).to(made.counts.dtype)
-        self.add(layer, "correct", torch.einsum("bhsn,bngf->bhsgf", hits, made.counts))
+    def take(self, layer: Layer, attention: torch.Tensor, questions: CorefBatch | None) -> None:
+        assert questions is not None  # layers without questions are skipped
+        hits = questions.hits(questions.choices(attention)).to(questions.counts.dtype)
+        self.add(layer, "correct", torch.einsum("bhsn,bngf->bhsgf", hits, questions.counts))
 
     def _ask(self, view: LayerView) -> CorefBatch | None:
-        """The questions as arrays; notes what does not depend on the heads."""
+        """The questions as arrays; records what does not depend on the heads."""
         lengths = [len(document.words) for document in self.documents]
         maps = WordMaps(self.pieces, lengths, view.visible.shape[-1], rows=self.rows, device=view.device)
         fates = np.zeros(len(FATES))
@@ -134,7 +134,7 @@ def _seen(present: Array, causal: bool) -> Array:
 
 
 def _open_questions(document: Document, seen: Array, fates: Array) -> Iterator[CorefQuestion]:
-    """The questions that have an answer and a choice; counts what becomes of the others."""
+    """The questions that have an answer and a choice; counts what happens to the others."""
     for question in questions_of(document):
         visible = question.among(np.flatnonzero(seen[question.word]).tolist())
         if not seen[question.word, question.word]:

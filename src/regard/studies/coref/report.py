@@ -1,7 +1,7 @@
 """From the sums of `coref` to its tables, figures and sentences.
 
-Enters: sums over a corpus. Leaves: a `Result`: a row per head, set of candidates and group of mentions; the best head
-held out beside rules, chance and control; WinoBias' gap; a few examples.
+Enters: sums over a corpus. Leaves: a `Result`: a row per head, set of candidates and group of mentions; the best head's
+held-out accuracy next to rules, chance and control; WinoBias' gap; a few examples.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _BEST = "Best head, chosen on one half of the documents and scored on the other"
 _RULES = "Rules and chance on the same mentions"
 _GAP = "WinoBias: accuracy on pro minus anti sentences"
 _RULE = (
-    "Mentions are those of the corpus and head words come from a rule, not a parser; a model that had to find mentions "
-    "itself would do worse."
+    "Mentions are given by the corpus, and head words come from a rule, not a parser; a model that had to find "
+    "mentions itself would do worse."
 )
 _SELECTION = (
-    "Heads are chosen on one half of the documents; 'best on all' is what choosing on the test data would claim."
+    "Heads are chosen on one half of the documents; 'best on all' is what choosing on the test data would report."
 )
 
 
@@ -63,7 +63,7 @@ def coref_result(sums: Sums, context: StudyContext, study: Coref) -> Result:
     tables = {_BEST: best, _RULES: rules}
     if not gaps.empty:
         tables[_GAP] = gaps.sort_values("gap", key=abs, ascending=False, kind="stable", ignore_index=True)
-    tables["What became of the mentions"] = fates
+    tables["What happened to the mentions"] = fates
     tables |= _examples(context, study, table)
     return Result(
         study="coref",
@@ -71,14 +71,14 @@ def coref_result(sums: Sums, context: StudyContext, study: Coref) -> Result:
         table=table,
         meta=context.meta(),
         drawers=_drawers(table, best, rules, gaps),
-        findings=[*_asked(fates), *_findings(best), *_gap_findings(gaps, best, context.controls)],
+        findings=[*_counts(fates), *_findings(best), *_gap_findings(gaps, best, context.controls)],
         cautions=[*context.cautions(), _SELECTION, _RULE],
         tables=tables,
     )
 
 
 def _fates(sums: Sums) -> pd.DataFrame:
-    """What became of the mentions, by kind of attention."""
+    """What happened to the mentions, by kind of attention."""
     import pandas as pd
 
     rows = [
@@ -91,7 +91,7 @@ def _fates(sums: Sums) -> pd.DataFrame:
 
 
 def _examples(context: StudyContext, study: Coref, table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What the best head over all mentions chooses in the first inputs."""
+    """What the best head for all mentions chooses in the first inputs."""
     mine = table[(table["candidates"] == SETS[0]) & (table["mentions"] == "all")]
     best = mine.loc[mine["value"].idxmax()]
     found = example_table(context, study, best["kind"], int(best["layer"]), int(best["head"]))
@@ -138,7 +138,7 @@ def _grid(rows: pd.DataFrame, column: str) -> Array:
 
 
 def _bars(best: pd.DataFrame, rules: pd.DataFrame) -> Any:
-    """Groups of mentions across; the best head among all words, then rules and the best head among mention heads."""
+    """Bars per group of mentions: the best head among all words, rules, and the best head among mention heads."""
     shown = [row for row in dict.fromkeys(best["mentions"]) if row in _DRAWN]
     series: dict[str, pd.DataFrame] = {}
     for number, name in enumerate(SETS):
@@ -158,39 +158,39 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def _asked(fates: pd.DataFrame) -> list[str]:
-    said = []
+def _counts(fates: pd.DataFrame) -> list[str]:
+    sentences = []
     for kind, rows in fates.groupby("kind", sort=False):
         parts = ", ".join(f"{count:,} {name}" for name, count in zip(rows["mentions"], rows["count"], strict=True))
-        said.append(f"{kind}: {rows['count'].sum():,} mentions: {parts}.")
-    return said
+        sentences.append(f"{kind}: {rows['count'].sum():,} mentions: {parts}.")
+    return sentences
 
 
 def _findings(best: pd.DataFrame) -> list[str]:
-    """A sentence for all mentions and each type; a type that all have is not said twice."""
-    said = []
+    """A sentence for all mentions and each type; a type that covers all mentions is not repeated."""
+    sentences = []
     everything = best["questions"].max()
     for row in best.to_dict("records"):
         if row["mentions"] not in _DRAWN or (row["mentions"] != "all" and row["questions"] == everything):
             continue
         if np.isnan(row["value"]):
-            said.append(
+            sentences.append(
                 f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: n/a, all are in one half of the "
-                "documents, so that no head can be chosen on the other; give more documents."
+                "documents, so no head can be chosen on the other; use more documents."
             )
             continue
         control = "" if np.isnan(row["control"]) else f", {_controlled(row)}"
         heads = " / ".join(dict.fromkeys((row["chosen on even"], row["chosen on odd"])))
-        said.append(
+        sentences.append(
             f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: head {heads} is right in "
             f"{_percent(row['value'])}{between(100 * row['low'], 100 * row['high'], '.1f', ' %')} of "
             f"{row['questions']:,}, chance {_percent(row['chance'])}{control}; {_beside_rule(row)}."
         )
-    return said
+    return sentences
 
 
 def _beside_rule(row: Mapping[str, Any]) -> str:
-    """A head and the best rule: compared where both choose among the same words, side by side where they do not."""
+    """A head and the best rule: compared if both choose among the same words, otherwise side by side."""
     rule = f"{row['best rule']}, {_percent(row['rule'])}"
     if np.isnan(row["difference"]):
         return f"the best rule, which chooses among mentions alone: {rule} (chance {_percent(row['rule chance'])})"
@@ -206,21 +206,23 @@ def _beside_rule(row: Mapping[str, Any]) -> str:
 
 def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, controls: Controls | None) -> list[str]:
     """The largest gap, how many are clear, and the gap of the heads that were chosen for all mentions."""
-    said = []
+    sentences = []
     for (kind, name), rows in gaps.groupby(["kind", "candidates"], sort=False):
         most = rows.loc[rows["gap"].abs().idxmax()]
-        said.append(f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}.")
+        sentences.append(f"{kind}, pro minus anti, {name}: largest gap in head {_gap(most)}.")
         if rows["low"].notna().any():
             random = "" if controls is None else f"; {_random(controls, kind, name)}"
-            said.append(
+            sentences.append(
                 f"{kind}, pro minus anti, {name}: {_clear(gaps, kind, name)} of {len(rows)} heads have an interval "
-                f"without 0 ({0.05 * len(rows):.0f} would by chance{random})."
+                f"that excludes 0 ({0.05 * len(rows):.0f} would by chance{random})."
             )
         chosen = best[(best["kind"] == kind) & (best["candidates"] == name) & (best["mentions"] == "all")].iloc[0]
         heads = dict.fromkeys((chosen["chosen on even"], chosen["chosen on odd"]))
         of = {head_name((row["layer"], row["head"])): row for row in rows.to_dict("records")}
-        said.append(f"{kind}, pro minus anti, {name}: heads chosen above: {'; '.join(_gap(of[h]) for h in heads)}.")
-    return said
+        sentences.append(
+            f"{kind}, pro minus anti, {name}: heads chosen above: {'; '.join(_gap(of[h]) for h in heads)}."
+        )
+    return sentences
 
 
 def _gap(row: Mapping[str, Any]) -> str:
@@ -251,6 +253,6 @@ def _random(controls: Controls, kind: str, name: str) -> str:
 
 
 def _clear(gaps: pd.DataFrame, kind: str, name: str) -> int:
-    """How many heads have a gap whose interval is without 0."""
+    """How many heads have a gap whose interval excludes 0."""
     rows = gaps[(gaps["kind"] == kind) & (gaps["candidates"] == name)]
     return int(((rows["low"] > 0) | (rows["high"] < 0)).sum())

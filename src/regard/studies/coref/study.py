@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from regard.models.model import Model
     from regard.studies.result import Result
 
-PIECES = 128  # of a window, as in the paper
+PIECES = 128  # per window, as in the paper
 
 
 class Coref(MapStudy):
@@ -45,9 +45,9 @@ class Coref(MapStudy):
     def parts(self, model: Model, examples: Iterable[Example]) -> Iterator[Example]:
         """Documents in windows of whole sentences that fit.
 
-        Windows of a document share its number, and so do WinoBias sentences made from the same words: they are in one
-        half and drawn together. (By their own numbers, the first name would be meant in one half and the second in
-        the other.)
+        Windows of a document share its number, and so do WinoBias sentences made from the same words: they are in the
+        same half and resampled together. (By their own numbers, the first name would be the answer in one half and
+        the second in the other.)
         """
         special = sum(token.special for token in model._engine.encode("a").side.tokens)
         most = min(self.pieces, model.limit or self.pieces) - special
@@ -63,7 +63,7 @@ class Coref(MapStudy):
                 yield replace(example, number=number, text=window.text, fields={"document": window.record()}, part=part)
 
     def taker(self, batch: Batch) -> Finder:
-        """Note how often each head finds a right word."""
+        """Count how often each head finds a right word."""
         return Finder(batch, self.rows)
 
     def report(self, sums: Sums, context: StudyContext) -> Result:

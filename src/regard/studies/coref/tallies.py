@@ -1,4 +1,4 @@
-"""Counts of right and wrong answers to numbers: accuracies, heads chosen on one half and scored on the other, gaps.
+"""From counts of right and wrong answers to accuracies, heads chosen on one half and scored on the other, and gaps.
 
 Enters: the sums of `coref`. Leaves: tables with intervals over documents.
 """
@@ -36,7 +36,7 @@ GAPS = ("kind", "candidates", "layer", "head", "pro", "anti", "gap", "low", "hig
 
 @dataclass(eq=False)
 class Tallies:
-    """Counts of one kind of attention, R times: over all clusters, then over drawn ones. N heads of all layers.
+    """Counts of one kind of attention, R times: over all clusters, then over resampled ones. N heads of all layers.
 
     `correct` is (R, N, 2 sets, G, 2 halves of the documents), `asked` (R, G, 2), `rules` (R, 3, G, 2) and `chance`
     (R, 2, G, 2); `of` leaves out the G axis. `by_cluster` (clusters' groups, G, 2) is what was asked in each.
@@ -59,7 +59,7 @@ class Tallies:
 
     @property
     def clusters(self) -> float:
-        """How many clusters carry the counts of a row of the tables."""
+        """The effective number of clusters behind the counts of a row of the tables."""
         return float(clusters_of(self.by_cluster.sum(axis=-1)))
 
     @property
@@ -78,7 +78,7 @@ class Tallies:
 
 
 def tallies_of(sums: Sums) -> list[Tallies]:
-    """The counts of each kind of attention in which something was asked."""
+    """The counts of each kind of attention that was asked something."""
     found = []
     for kind, layers in layers_of(sums, "correct").items():
         arrays = [sums.resampled(f"{kind}/{layer}/correct") for layer in layers]
@@ -152,9 +152,9 @@ def _controlled(controls: Controls | None, kind: str, row: str, s: int) -> tuple
 
 
 def _best(mine: Tallies, s: int) -> tuple[Any, ...]:
-    """The chosen heads, their accuracy and chance, the best rule's, the difference; NaN where a half asks nothing.
+    """The chosen heads, their accuracy and chance, the best rule's, the difference; NaN if a half asks nothing.
 
-    Rules choose among mentions: a head that chooses among all words stands beside them, without a difference.
+    Rules choose among mentions: a head that chooses among all words is listed next to them, without a difference.
     """
     choice = mine.choice(s)
     asked = mine.asked.sum(axis=-1)  # (R,)
@@ -186,7 +186,7 @@ def head_name(place: tuple[int, int]) -> str:
 
 
 def gap_table(every: list[Tallies]) -> pd.DataFrame:
-    """Accuracy on WinoBias' pro minus anti sentences of each head; empty where there are not both."""
+    """Each head's accuracy on WinoBias' pro minus anti sentences; empty unless there are both."""
     import pandas as pd
 
     rows = []

@@ -1,1 +1,1 @@
-"""Weights beside contributions."""
+"""Weights and contributions."""

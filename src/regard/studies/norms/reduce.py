@@ -1,6 +1,6 @@
-"""Attention and what it carries: weights alpha beside ||alpha f(x)|| (Kobayashi et al. 2020).
+"""Weights alpha and contributions ||alpha f(x)|| (Kobayashi et al. 2020).
 
-Enters: a corpus. Leaves: shares of both to [CLS], [SEP], punctuation and the rest by head; of the heads' vector sum by
+Enters: a corpus. Leaves: shares of both for [CLS], [SEP], punctuation and the rest by head; of the heads' vector sum by
 layer; and the mean ||f(x)|| of every token of the vocabulary.
 """
 
@@ -30,7 +30,7 @@ _AT_ONCE = 4_000_000  # numbers of f(x) held at a time
 class Classes:
     """For the inputs of a batch: `keys` (B, K, 4) the class of each key, `rows` (B, Q) weights that make sums over rows
     means, `counted` (B, 4) which classes an input has, `ids` (B, K) the tokens' numbers in the vocabulary, -1 for
-    special ones and padding.
+    special tokens and padding.
     """
 
     keys: torch.Tensor
@@ -62,19 +62,21 @@ class NormsTaker(Taker[Classes]):
         norms = layer.norms()
         members = classes.keys[:, None]  # (B, 1, K, 4)
         known = torch.ones_like(attention[:, :, 0]) if norms is None else norms
-        weights, carried, shares = class_rows(attention, known, members)
+        weights, contributions, shares = class_rows(attention, known, members)
         self.add(layer, "weights", _over_rows(weights, classes.rows) * counted)
         self.add(layer, "inputs", classes.counted)
         if norms is None:
             return
-        self._carried(layer, "norms", carried, shares, classes)
+        self._add_lengths(layer, "norms", contributions, shares, classes)
         sums = vector_sums(layer, attention)[:, None]  # (B, 1, Q, K)
         together = sums @ members
-        self._carried(layer, "sums", together, row_shares(together, together.sum(-1, keepdim=True)), classes)
+        self._add_lengths(layer, "sums", together, row_shares(together, together.sum(-1, keepdim=True)), classes)
         self._vocabulary(layer, norms, classes.ids)
 
-    def _carried(self, layer: Layer, name: str, lengths: torch.Tensor, shares: torch.Tensor, classes: Classes) -> None:
-        """Lengths (B, H, Q, 4) as they are, and as shares of each row's."""
+    def _add_lengths(
+        self, layer: Layer, name: str, lengths: torch.Tensor, shares: torch.Tensor, classes: Classes
+    ) -> None:
+        """Record lengths (B, H, Q, 4) as they are, and as shares of each row's total."""
         counted = classes.counted[:, None]
         self.add(layer, f"{name}_raw", _over_rows(lengths, classes.rows) * counted)
         self.add(layer, f"{name}_share", _over_rows(shares, classes.rows) * counted)
@@ -97,7 +99,7 @@ def _over_rows(values: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 def vector_sums(layer: Layer, attention: torch.Tensor) -> torch.Tensor:
     """(B, Q, K) lengths ||sum over heads of alpha f(x)||.
 
-    No vector of the output's width is made for a pair of positions: with the f of the heads at key j as rows of F_j,
+    No vector of the output's width is made for each pair of positions: with the f of the heads at key j as rows of F_j,
     the square is a' (F_j F_j') a for the weights a of the heads, an H x H matrix per key.
     """
     assert not isinstance(layer.projection, str)

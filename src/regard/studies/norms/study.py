@@ -1,6 +1,6 @@
-"""The study of what attention carries, and its report.
+"""The study of weights and contributions, and its report.
 
-Enters: a corpus, then its sums. Leaves: a `Result`: weights and norms by head, by layer, and against word frequency.
+Enters: a corpus, then its sums. Leaves: a `Result`: weights and contributions by head and layer, norms by frequency.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from regard.studies.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-# name in the sums -> (what it is, whether heads have it of their own)
+# name in the sums -> (name in the table, whether there is one per head)
 QUANTITIES = {
     "weights": ("weight", True),
-    "norms_raw": ("norm", True),
-    "norms_share": ("norm, share", True),
+    "norms_raw": ("contribution", True),
+    "norms_share": ("contribution, share", True),
     "sums_raw": ("vector sum", False),
     "sums_share": ("vector sum, share", False),
 }
@@ -32,16 +32,16 @@ _FEWEST = 5  # times a token must occur for its mean norm to be ranked
 
 
 class Norms(MapStudy):
-    """Weights beside norms."""
+    """Weights and contributions."""
 
     name: ClassVar[str] = "norms"
 
     def taker(self, batch: Batch) -> NormsTaker:
-        """Reduce each layer to shares per head and input, and norms per token of the vocabulary."""
+        """Reduce each layer to shares per head and input, and to norms per token of the vocabulary."""
         return NormsTaker(batch)
 
     def report(self, sums: Sums, context: StudyContext) -> Result:
-        """Tables and figures of weights beside norms."""
+        """Tables and figures of weights and contributions."""
         return _result(sums, context)
 
 
@@ -59,7 +59,7 @@ def _result(sums: Sums, context: StudyContext) -> Result:
     missing = _missing(layers, context)
     return Result(
         study="norms",
-        title=f"What the attention of {context.model.name} carries",
+        title=f"Attention weights and contributions in {context.model.name}",
         table=table,
         meta={**context.meta(), "no_norms": missing},
         drawers={name: drawer for kind in dict.fromkeys(table["kind"]) for name, drawer in _drawers(layers, kind)},
@@ -88,14 +88,14 @@ def classes_of(kind: str) -> tuple[str, ...]:
 
 
 def _missing(layers: pd.DataFrame, context: StudyContext) -> str:
-    """Why there are no norms, where there are none."""
+    """Why there are no contributions, if there are none."""
     if (layers["quantity"] != "weight").any():
         return ""
     sites = context.example.sites if context.example is not None else ()
     reason = next(
         (site.no_norms for site in sites if site.no_norms), "its attention has no output projection of its own"
     )
-    return f"Norms are not available for {context.model.name}: {reason}. Weights are given alone."
+    return f"Contributions are not available for {context.model.name}: {reason}. Only weights are given."
 
 
 # -- word frequency --------------------------------------------------------------------------------------------
@@ -135,12 +135,12 @@ def _ranks(values: Array) -> Array:
 
 
 def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
-    """Weights beside row-normalised norms, a line per class; then the vector sums."""
+    """Weights and row-normalised contributions, a line per class; then the vector sums."""
     basis = "mean over heads and inputs, bands: 95 % over inputs"
     found = []
     for name, quantity, label in (
         ("weights", "weight", "attention weights"),
-        ("norms", "norm, share", "norms ||αf(x)||, as shares of each row"),
+        ("norms", "contribution, share", "contributions ||αf(x)||, as shares of each row"),
         ("sums", "vector sum, share", "the heads' vector sum ||Σαf(x)||, as shares of each row"),
     ):
         mine = layers[(layers["kind"] == kind) & (layers["quantity"] == quantity)].rename(columns={"to": "measure"})
@@ -151,23 +151,23 @@ def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
 
 
 def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
-    """Where weights and norms part, and how norms go with frequency, in sentences."""
-    said = []
+    """Where weights and contributions differ, and how norms relate to frequency, in sentences."""
+    sentences = []
     shares = layers.pivot_table(index=["kind", "to", "layer"], columns="quantity", values="value", sort=False)
-    if "norm, share" in shares:
+    if "contribution, share" in shares:
         for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
-            best = group.loc[(group["weight"] - group["norm, share"]).abs().idxmax()]
-            said.append(
-                f"{kind}, {name}: weights and norms part most in layer {best.name[2]}: {best['weight']:.2f} of the "
-                f"attention, {best['norm, share']:.2f} of what is carried."
+            best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
+            sentences.append(
+                f"{kind}, {name}: weights and contributions differ most in layer {best.name[2]}: {best['weight']:.2f} "
+                f"of the attention, {best['contribution, share']:.2f} of the contributions."
             )
     for kind, group in frequency.groupby("kind", sort=False):
         best = group.loc[group["spearman"].idxmax()] if group["spearman"].notna().any() else None
         if best is not None:
-            said.append(
-                f"{kind}: rarer tokens carry more, Spearman up to {best['spearman']:.2f}"
+            sentences.append(
+                f"{kind}: rarer tokens have larger norms, Spearman up to {best['spearman']:.2f}"
                 f"{between(best['low'], best['high'])} in layer {best['layer']} over {best['tokens']:,} tokens."
                 if best["spearman"] > 0
-                else f"{kind}: in no layer do rarer tokens carry more ({best['tokens']:,} tokens)."
+                else f"{kind}: rarer tokens have larger norms in no layer ({best['tokens']:,} tokens)."
             )
-    return said
+    return sentences

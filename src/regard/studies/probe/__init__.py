@@ -1,1 +1,1 @@
-"""What linear probes read out of a model."""
+"""What linear probes can read from a model."""

@@ -1,6 +1,6 @@
-"""Batches of sentences of similar length, for the probes that are trained with torch, and when to stop training.
+"""Batches of sentences of similar length for the probes trained with torch, and when to stop training.
 
-Enters: trees. Leaves: batches whose padded pairs of words stay under a bound, so that memory does; a judge of epochs.
+Enters: trees. Leaves: batches with a bounded number of padded word pairs, which bounds memory; a judge of epochs.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ import numpy as np
 
 from regard.studies.probe.trees import Tree
 
-PAIRS = 16_384  # padded pairs of words of a batch
+PAIRS = 16_384  # padded pairs of words per batch
 SENTENCES = 32
 
 
 def batches_of(trees: Sequence[Tree]) -> list[list[Tree]]:
     """The trees sorted by length and cut into batches."""
-    made: list[list[Tree]] = []
+    batches: list[list[Tree]] = []
     for tree in sorted(trees, key=lambda tree: (len(tree), tree.number)):
         room = min(SENTENCES, PAIRS // len(tree) ** 2)
-        if made and len(made[-1]) < room:
-            made[-1].append(tree)
+        if batches and len(batches[-1]) < room:
+            batches[-1].append(tree)
         else:
-            made.append([tree])
-    return made
+            batches.append([tree])
+    return batches
 
 
 def shuffled(batches: Sequence[list[Tree]], seed: int, epoch: int) -> Iterator[list[Tree]]:

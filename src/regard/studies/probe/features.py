@@ -4,8 +4,8 @@ Enters: a model and batches of a treebank. Leaves: `Collected`: per sentence the
 words, and the hidden states of its words, in half precision.
 
 A probe reads its features once per epoch. Running the model again each time would cost a forward pass per epoch and
-probe; the file costs two bytes a number and is read at the disk's speed, and memory holds one batch. The file has no
-name: it is gone with the process, however that ends.
+probe; the file costs two bytes per number and is read at disk speed, and memory holds one batch. The file has no
+name: it disappears with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 SPECIAL = 2  # places after the words: the special token that opens the input ([CLS]), and all others ([SEP])
-READ = "read"  # in the sums: words, words without a piece, sentences with fewer than two words that have pieces
+READ = "read"  # in the sums: words, words without a piece, sentences with fewer than two words with pieces
 OTHER = 1 << 32  # numbers of the sentences of a test treebank begin here
 _FEWEST_WORDS = 2
 
 
 class Spill:
-    """Arrays of half precision in a file without a name, by key."""
+    """Half-precision arrays in an unnamed file, by key."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (open as long as the spill is)
@@ -68,7 +68,7 @@ class Spill:
         self._map = None
 
     def get(self, key: int) -> Array:
-        """An array as it lies in the file; only what is read of it is loaded."""
+        """An array mapped from the file; only the parts that are read are loaded."""
         if self._map is None:
             self._file.flush()
             self._map = np.memmap(self._file, np.float16, "r") if self._end else np.empty(0, np.float16)
@@ -79,7 +79,7 @@ class Spill:
         return len(self._places)
 
     def close(self) -> None:
-        """Give the file up."""
+        """Close the file."""
         self._map = None
         self._closing()
 
@@ -94,7 +94,7 @@ class Features:
     attention: Spill
     hidden: Spill | None
     heads: tuple[tuple[int, int], ...] = ()  # (layer, head) along the last axis of the attention
-    no_hidden: str = ""  # why there are no hidden states, where they were asked for
+    no_hidden: str = ""  # why there are no hidden states, if they were asked for
 
     def close(self) -> None:
         self.attention.close()
@@ -103,14 +103,14 @@ class Features:
 
 
 class Collected:
-    """What a model did with the sentences of a treebank: features, and trees of the words that have pieces, by number.
+    """A model's features on the sentences of a treebank, and trees of the words that have pieces, by number.
 
     Parameters
     ----------
     hidden
-        Keep hidden states, too.
+        Also keep hidden states.
     folder
-        Where the nameless files lie; where the system keeps such files unless given.
+        Where to put the unnamed files; the system's temporary folder unless given.
     """
 
     def __init__(self, *, hidden: bool = True, folder: str | Path | None = None) -> None:
@@ -119,50 +119,50 @@ class Collected:
         self.documents: dict[int, str] = {}
 
     def take(self, model: Model, items: Sequence[Item], sums: Sums) -> None:
-        """Run one batch and keep its features; the sums get how many words and sentences were lost."""
+        """Run one batch and keep its features; the sums count the words and sentences that were lost."""
         sentences = [sentence_of(item.example) for item in items]
-        kept, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
-        made = self.features
-        # a decoder is given the text: nothing is generated for nothing
+        present, pieces = zip(*(_places(s, item) for s, item in zip(sentences, items, strict=True)), strict=True)
+        features = self.features
+        # a decoder is given the text, so that nothing is generated
         targets = [item.example.text for item in items] if model.is_encoder_decoder else None
         inputs, book = model._engine.collate([item.encoded for item in items], targets)
         taker = _Taker(
-            WordMaps(pieces, [len(k) + SPECIAL for k in kept], inputs["input_ids"].shape[1], device=None), model
+            WordMaps(pieces, [len(k) + SPECIAL for k in present], inputs["input_ids"].shape[1], device=None), model
         )
-        if made.hidden is not None and _gives_hidden(model):
+        if features.hidden is not None and _gives_hidden(model):
             inputs["output_hidden_states"] = True
         with naming(items):
             output = model._engine.stream(inputs, book, taker)
-            states = None if made.hidden is None else _hidden(model, output, inputs, taker.words)
+            states = None if features.hidden is None else _hidden(model, output, inputs, taker.words)
         maps = taker.stacked(model)  # (B, W, W, heads)
-        made.heads = tuple(taker.heads)
-        if made.hidden is not None and states is None:
-            made.no_hidden = f"{model.name} does not give its hidden states"
-            made.hidden.close()
-            made.hidden = None
-        for n, (sentence, words) in enumerate(zip(sentences, kept, strict=True)):
+        features.heads = tuple(taker.heads)
+        if features.hidden is not None and states is None:
+            features.no_hidden = f"{model.name} does not return its hidden states"
+            features.hidden.close()
+            features.hidden = None
+        for n, (sentence, words) in enumerate(zip(sentences, present, strict=True)):
             short = len(words) < _FEWEST_WORDS
             sums.add(READ, np.array([len(sentence.words), len(sentence.words) - len(words), short]))
             if short:
                 continue
             end = len(words) + SPECIAL
-            made.attention.put(sentence.number, maps[n, :end, :end])
-            if states is not None and made.hidden is not None:
-                made.hidden.put(sentence.number, states[:, n, : len(words)])
+            features.attention.put(sentence.number, maps[n, :end, :end])
+            if states is not None and features.hidden is not None:
+                features.hidden.put(sentence.number, states[:, n, : len(words)])
             self.trees[sentence.number] = tree_of(sentence.number, sentence, words, items[n].example.cluster)
             self.documents[sentence.number] = document_of(sentence)
 
 
 def _places(sentence: Sentence, item: Item) -> tuple[tuple[int, ...], Array]:
-    """The words that have pieces, and of every token its place: among those words, or after them if it is special."""
+    """The words that have pieces, and the place of every token: among those words, or after them if it is special."""
     pieces = word_pieces(item.encoded.side.tokens, sentence.spans)
-    kept = np.flatnonzero(have_pieces(pieces, len(sentence.words)))
+    present = np.flatnonzero(have_pieces(pieces, len(sentence.words)))
     among = np.full(len(sentence.words) + 1, NONE, np.int64)  # the last for NONE
-    among[kept] = np.arange(len(kept))
+    among[present] = np.arange(len(present))
     places = among[pieces]
     delimiters = places_of(item.encoded.side, {})
-    places[delimiters.first], places[delimiters.later] = len(kept), len(kept) + 1
-    return tuple(int(n) for n in kept), places
+    places[delimiters.first], places[delimiters.later] = len(present), len(present) + 1
+    return tuple(int(n) for n in present), places
 
 
 class _Taker:
@@ -195,8 +195,8 @@ def _gives_hidden(model: Model) -> bool:
 
 
 def _hidden(model: Model, output: Any, inputs: Mapping[str, Any], words: WordMaps) -> Array | None:
-    """(1 + layers, B, W, d) hidden states of words: the mean over their pieces; None where the model keeps them."""
-    if output is None and "output_hidden_states" in inputs:  # attention was seen another way
+    """(1 + layers, B, W, d) hidden states of words, the mean over their pieces; None if the model returns none."""
+    if output is None and "output_hidden_states" in inputs:  # attention was captured another way
         device = next(model.module.parameters()).device
         moved = {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in inputs.items()}
         with undisturbed(model.module):

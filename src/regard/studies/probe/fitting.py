@@ -1,4 +1,4 @@
-"""Fitting the probes: the sentences split, and one probe trained on one set of weights.
+"""Fitting the probes: splitting the sentences, and training one probe on one set of weights.
 
 Enters: features of a treebank. Leaves: scores of the test sentences.
 """
@@ -30,7 +30,7 @@ _FEWEST = 20  # sentences
 
 @dataclass(frozen=True, eq=False)
 class ProbeSplit:
-    """The sentences a probe learns from, is stopped by, and is tested on; and what was split."""
+    """The sentences for training, for stopping and for testing; and what was split."""
 
     training: list[Tree]
     development: list[Tree]
@@ -39,7 +39,7 @@ class ProbeSplit:
 
 
 def split_of(found: Collected, study: Probe, run: int = 0) -> ProbeSplit:
-    """Training, development and test sentences: by file, else by document, else by sentence; runs share the last."""
+    """Training, development and test sentences: by file, else by document, else by sentence; all runs share a test."""
     numbers = sorted(found.trees)
     if study.test is not None:
         tested, split = np.array([number >= OTHER for number in numbers], bool), "file"
@@ -49,7 +49,7 @@ def split_of(found: Collected, study: Probe, run: int = 0) -> ProbeSplit:
     test = [found.trees[number] for number, out in zip(numbers, tested, strict=True) if out]
     if len(learned) < _FEWEST or not test:
         raise UserError(
-            f"{len(learned)} sentences to learn from and {len(test)} to test on are too few for a probe; it takes at "
+            f"{len(learned)} sentences to train on and {len(test)} to test on are too few for a probe; it needs at "
             f"least {_FEWEST} and 1"
         )
     stopping, _ = set_aside([found.documents[n] for n in learned], _DEVELOPMENT, study.seed_of(run) + 1)
@@ -62,15 +62,15 @@ def split_of(found: Collected, study: Probe, run: int = 0) -> ProbeSplit:
 def fit(
     name: str, weights: Weights, features: Features, parts: Sequence[ProbeSplit], scores: ProbeScores, study: Probe
 ) -> None:
-    """One probe on one set of weights: every run on the model, one run on each of its controls."""
+    """One probe on one set of weights: all runs on the model, one run on each of its controls."""
     runs = len(parts)
     if weights.kind == MODEL:
-        made = [_probe(name, parts[run], scores.of_run(run, runs), study, run) for run in range(runs)]
+        probes = [_probe(name, parts[run], scores.of_run(run, runs), study, run) for run in range(runs)]
         if name == "structural":
             if features.hidden is not None:
-                structural_model(made, features.hidden)
+                structural_model(probes, features.hidden)
             return
-        for probe in made:
+        for probe in probes:
             probe.model(features)
         return
     noted = scores if weights.kind == SHUFFLED else scores.of_run(weights.draw, runs)
@@ -86,7 +86,7 @@ def _probe(name: str, parts: ProbeSplit, scores: ProbeScores, study: Probe, run:
     shared: dict[str, Any] = {
         "scores": scores,
         "seed": study.seed_of(run),
-        "report": lambda what: study.told(what + again, None, None),
+        "report": lambda what: study.show(what + again, None, None),
     }
     if name == "pairs":
         return PairProbe(parts.training, parts.test, least=study.least, development=parts.development, **shared)

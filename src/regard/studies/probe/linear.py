@@ -1,7 +1,7 @@
 """A linear classifier fitted to convergence: features are standardised, weights held small (L2), all rows in memory.
 
 Enters: features and classes. Leaves: predictions, and how far from the optimum the fit ended. The problem is convex:
-there is one optimum, and where the fit starts does not matter.
+there is one optimum, and the starting point does not matter.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Linear:
 
         self.scaler = StandardScaler(copy=False)
         self.model: Any = None
-        self.only = 0  # the class, where there is one alone
+        self.only = 0  # the class, if there is only one
         self.gradient = 0.0  # largest entry, at the end
 
     def fit(self, features: Array, classes: Array) -> Linear:
-        """Learn from (rows, features) and (rows,) class numbers; the features are standardised where they are."""
+        """Learn from (rows, features) and (rows,) class numbers; the features are standardised in place."""
         import warnings
 
         from sklearn.exceptions import ConvergenceWarning
@@ -41,7 +41,7 @@ class Linear:
             return self
         self.model = LogisticRegression(C=1 / (_ALPHA * len(classes)), tol=TOLERANCE / 2, max_iter=_STEPS)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the gradient is looked at, and told
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the gradient is checked and reported
             self.model.fit(scaled, classes)
         self.gradient = self._gradient(scaled, classes)
         return self
@@ -55,7 +55,7 @@ class Linear:
     def _gradient(self, scaled: Array, classes: Array) -> float:
         """The largest entry of the gradient of the mean loss with its L2 term."""
         weights = self.model.coef_
-        wrong = self.model.predict_proba(scaled)  # becomes probability less truth
+        wrong = self.model.predict_proba(scaled)  # becomes probability minus truth
         wrong[np.arange(len(classes)), np.searchsorted(self.model.classes_, classes)] -= 1
         wrong = wrong[:, -len(weights) :]  # two classes have one row of weights
         slopes = wrong.T @ scaled / len(classes) + _ALPHA * weights

@@ -1,10 +1,10 @@
 """The attention probe of Coenen et al. (2019): from the attention of all heads between two words to their dependency.
 
 Enters: features and trees. Leaves: scores of two linear classifiers: is there a dependency (as many pairs with one as
-without), and which relation is it.
+without), and which relation is it?
 
 A pair is (dependent, head); a pair without a dependency is drawn at random from the same sentence, in either order.
-The paper has A_ij, one number per head ("one direction"); "model" has A_ij and A_ji. Punctuation takes no part. The
+The paper has A_ij, one number per head ("one direction"); "model" has A_ij and A_ji. Punctuation is left out. The
 control task has the same pairs with classes that follow from the type of the first word.
 """
 
@@ -25,8 +25,8 @@ from regard.studies.probe.trees import Control, Tree
 
 DEPENDENCY, RELATION = "pairs/dependency", "pairs/relation"
 FURTHEST = 10  # words; a distance beyond counts as this
-ROOM = 1 << 30  # bytes of the features that a classifier learns from; beyond, it learns from some of the sentences
-_CONTROLLED = {"control task": "model", "control task, distance": "distance"}  # what is tried on the control task
+ROOM = 1 << 30  # bytes of features; beyond that, a classifier learns from only some of the sentences
+_CONTROLLED = {"control task": "model", "control task, distance": "distance"}  # what is also run on the control task
 _MAJORITY = {"model": "majority", "control task": "control task, majority"}
 
 
@@ -64,14 +64,14 @@ def linked(tree: Tree, seed: int = 0) -> WordPairs:
 
 
 def related(tree: Tree, names: Mapping[str, int]) -> WordPairs:
-    """Every dependency of a relation that is named, with the relation's number."""
+    """Every dependency of a named relation, with the relation's number."""
     classes = np.array([names.get(name, -1) for name in tree.relations], np.int64)
     dependents = np.flatnonzero((tree.heads >= 0) & ~tree.punctuation & (classes >= 0))
     return WordPairs(dependents, tree.heads[dependents], classes[dependents])
 
 
 def frequent(trees: Iterable[Tree], least: int) -> dict[str, int]:
-    """Relations with at least so many dependencies, the most frequent first, numbered."""
+    """Relations with at least this many dependencies, the most frequent first, numbered."""
     found = Counter(
         tree.relations[n] for tree in trees for n in np.flatnonzero((tree.heads >= 0) & ~tree.punctuation).tolist()
     )
@@ -115,11 +115,11 @@ class PairProbe:
     scores: ProbeScores
     seed: int = 0
     least: int = 100  # dependencies of a relation in training and development
-    development: Sequence[Tree] = ()  # counted for `least` alone, so that all runs tell the same relations apart
+    development: Sequence[Tree] = ()  # counts only towards `least`, so that all runs distinguish the same relations
     report: Callable[[str], None] = lambda what: None
 
     def model(self, features: Features) -> None:
-        """The probes on a model, their baselines, and probe and baseline on the control task."""
+        """The probes on a model, their baselines, and both on the control task."""
         control = Control(self.training, self.seed)
         readers = {"model": both_directions(features), "one direction": one_direction(features), "distance": distance}
         for of, read in readers.items():
@@ -135,14 +135,14 @@ class PairProbe:
             self._relation(of, readers[name], control)
 
     def weights(self, of: str, features: Features) -> None:
-        """The probes on the same shape with weights that learned nothing."""
+        """The probes on the same shape with untrained weights."""
         self._dependency(of, both_directions(features))
         if len(self.names) >= 2:
             self._relation(of, both_directions(features))
 
     @property
     def names(self) -> dict[str, int]:
-        """The relations that are told apart."""
+        """The relations to distinguish."""
         return frequent([*self.training, *self.development], self.least)
 
     def _dependency(self, of: str, read: Reader, control: Control | None = None) -> None:
@@ -173,7 +173,7 @@ class PairProbe:
 
     def _trial(self, name: str, make: Maker, read: Reader) -> tuple[Array, Array, Array]:
         """Train on one set, test on the other; returns each test pair's sentence, class, and whether it was right."""
-        fitted, most = self._fitted(name, make, read)
+        fitted, most = self._fit(name, make, read)
         owners, truth, right = [], [], []
         for place, tree in enumerate(self.test):
             pairs = make(tree)
@@ -182,27 +182,27 @@ class PairProbe:
                 truth.append(pairs.classes)
                 right.append(fitted.predict(read(tree, pairs)) == pairs.classes)
         if not owners:
-            raise UserError("the test sentences have no pair of words to test on; take more or longer ones")
+            raise UserError("the test sentences have no pair of words to test on; use more or longer ones")
         found = np.concatenate(owners), np.concatenate(truth), np.concatenate(right)
         self._note(name, found[0], found[2])
         if (task := _MAJORITY.get(name.rpartition("/")[2])) is not None:  # the same for every reader of a task
             self._note(f"{name.rpartition('/')[0]}/{task}", found[0], found[1] == most)
         return found
 
-    def _fitted(self, name: str, make: Maker, read: Reader) -> tuple[Linear, int]:
-        """The classifier of the training pairs, of as many sentences as there is room for; the most frequent class."""
-        made = [(tree, pairs) for tree in self.training if len((pairs := make(tree)).classes)]
-        if not made:
-            raise UserError("the training sentences have no pair of words to learn from; take more or longer ones")
-        width = read(*made[0]).shape[1]
-        sizes = np.array([len(pairs.classes) for _, pairs in made])
-        order = np.random.default_rng(self.seed).permutation(len(made))
+    def _fit(self, name: str, make: Maker, read: Reader) -> tuple[Linear, int]:
+        """The classifier of the training pairs, from as many sentences as fit into memory; the most frequent class."""
+        examples = [(tree, pairs) for tree in self.training if len((pairs := make(tree)).classes)]
+        if not examples:
+            raise UserError("the training sentences have no pair of words to learn from; use more or longer ones")
+        width = read(*examples[0]).shape[1]
+        sizes = np.array([len(pairs.classes) for _, pairs in examples])
+        order = np.random.default_rng(self.seed).permutation(len(examples))
         order = order[np.cumsum(sizes[order]) * width * 8 <= ROOM]
-        features = np.empty((int(sizes[order].sum()), width))  # single precision would end short of the optimum
+        features = np.empty((int(sizes[order].sum()), width))  # single precision would stop short of the optimum
         ends = np.cumsum(sizes[order])
         for n, end in zip(order, ends, strict=True):
-            features[end - sizes[n] : end] = read(*made[n])
-        classes = np.concatenate([made[n][1].classes for n in order])
+            features[end - sizes[n] : end] = read(*examples[n])
+        classes = np.concatenate([examples[n][1].classes for n in order])
         fitted = Linear().fit(features, classes)
         self.scores.note(f"{name}/gradient", fitted.gradient)
         self.scores.note(f"{name}/learned", np.array([len(classes), sizes.sum()]))

@@ -1,8 +1,8 @@
 """From the scores of the probes to tables, figures and sentences.
 
-Enters: sums of the test sentences. Leaves: a `Result`: a row per probe, measure and what was measured.
+Enters: sums of the test sentences. Leaves: a `Result`: a row per probe, measure and subject.
 
-One file and long: every table of the report is a few lines here.
+Long on purpose: every table of the report is a few lines here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MEASURES = {
 _TASK = "control task"
 _OF = ("model", "one direction", RANDOM, SHUFFLED, "distance", "majority")
 _ON_CONTROL = (_TASK, f"{_TASK}, distance", f"{_TASK}, majority")
-_AGAINST = {  # name -> what is above what
+_AGAINST = {  # name -> (one, other): how far one is above the other
     "selectivity": ("model", _TASK),
     "selectivity of distance": ("distance", f"{_TASK}, distance"),
     "above distance": ("model", "distance"),
@@ -46,7 +46,7 @@ _AGAINST = {  # name -> what is above what
     f"above {SHUFFLED}": ("model", SHUFFLED),
 }
 _SELECTIVITY = ("selectivity", "selectivity of distance")
-NO_SELECTIVITY = "a star on the first or last word solves much of its control task and remembers nothing"
+NO_SELECTIVITY = "attaching every word to the first or last one solves much of its control task without memory"
 FEWEST_SEEDS = 3  # training runs that an interval needs
 _NUMBERS = ("value", "low", "high", "spread", "runs", "count")
 _COLUMNS = ("probe", "measure", "of", *_NUMBERS)
@@ -58,14 +58,14 @@ def probe_result(sums: Sums, meta: Mapping[str, Any]) -> Result:
     measures = [name for name in MEASURES if f"{name}/model" in scores]
     tables = {
         "Against baselines and controls": _differences(scores, measures),
-        "Relations that are told apart, recall": _relations(scores),
+        "Recall by relation": _relations(scores),
         "Structural probe by layer": _by(scores, "layer"),
         "Structural probe by rank": _by(scores, "rank", meta),
     }
     drawers = _drawers(scores, measures, meta)
     return Result(
         study="probe",
-        title=f"What probes read out of {meta['model']}",
+        title=f"What probes can read from {meta['model']}",
         table=_table(scores, measures),
         meta={**meta, "layer": chosen_layer(scores) if "structural/UUAS/model" in scores else None},
         drawers=drawers,
@@ -90,7 +90,7 @@ def _table(scores: ProbeScores, measures: Sequence[str]) -> pd.DataFrame:
 
 
 def _differences(scores: ProbeScores, measures: Sequence[str]) -> pd.DataFrame:
-    """The model above each baseline and control, on the same sentences."""
+    """How far the model is above each baseline and control, on the same sentences."""
     import pandas as pd
 
     rows = [
@@ -103,7 +103,7 @@ def _differences(scores: ProbeScores, measures: Sequence[str]) -> pd.DataFrame:
 
 
 def _difference(scores: ProbeScores, measure: str, name: str, one: str, other: str) -> Value:
-    """What one is above the other; no number where that would not say what its name does."""
+    """How far one is above the other; NaN where its name would be misleading."""
     found = scores.difference(f"{measure}/{one}", f"{measure}/{other}")
     if name in _SELECTIVITY and not _selective(measure):
         return replace(found, value=np.nan, low=np.nan, high=np.nan, spread=np.nan)
@@ -111,7 +111,7 @@ def _difference(scores: ProbeScores, measure: str, name: str, one: str, other: s
 
 
 def _selective(measure: str) -> bool:
-    """Whether the control task of a measure takes memory: that of trees is solved in large part by one star."""
+    """Whether the control task of a measure needs memory: that of trees is largely solved by one star."""
     return not measure.startswith("structural/")
 
 
@@ -124,7 +124,7 @@ def _relations(scores: ProbeScores) -> pd.DataFrame:
 
 
 def _by(scores: ProbeScores, what: str, meta: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """UUAS and rank correlation by layer, or by rank at the chosen layer (whose highest rank is the model's score)."""
+    """UUAS and rank correlation by layer, or by rank at the chosen layer (the highest rank is the model's score)."""
     import pandas as pd
 
     rows = []
@@ -151,7 +151,7 @@ def _drawers(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, An
     basis = f"bars: 95 % over test {drawn} and training runs"
     found: dict[str, tuple[str, Callable[[], Picture]]] = {
         "probes": (
-            f"Every probe beside its baselines and controls ({basis}).",
+            f"Every probe next to its baselines and controls ({basis}).",
             lambda: bars(_beside(scores, measures)),
         ),
     }
@@ -180,25 +180,25 @@ def _beside(scores: ProbeScores, measures: Sequence[str]) -> dict[str, dict[str,
 
 def _findings(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, Any]) -> list[str]:
     sentences = meta["sentences"]
-    said = [
-        f"{sentences['test']:,} test sentences, held out by {sentences['split']}; learned from "
+    findings = [
+        f"{sentences['test']:,} test sentences, held out by {sentences['split']}; trained on "
         f"{sentences['training']:,}, stopped by {sentences['development']:,} more; {meta['settings']['seeds']} runs, "
-        "each stopped by others."
+        "each with different sentences to stop by."
     ]
 
-    def told(measure: str, names: Sequence[str]) -> str:
+    def values(measure: str, names: Sequence[str]) -> str:
         there = [of for of in names if f"{measure}/{of}" in scores]
         return ", ".join(f"{of} {scores.value(f'{measure}/{of}').value:.3f}" for of in there)
 
     for measure in measures:
         value = scores.value(f"{measure}/model")
         where = f" (layer {chosen_layer(scores)}, rank {max(meta['settings']['ranks'])})" if "struct" in measure else ""
-        said.append(
+        findings.append(
             f"{MEASURES[measure]}{where}: {value.value:.3f}{between(value.low, value.high, '.3f')}; "
-            f"{told(measure, _OF[1:])}. {told(measure, _ON_CONTROL).capitalize()}; "
+            f"{values(measure, _OF[1:])}. {values(measure, _ON_CONTROL).capitalize()}; "
             f"{_selectivity(scores, measure)}."
         )
-    return said
+    return findings
 
 
 def _selectivity(scores: ProbeScores, measure: str) -> str:
@@ -209,54 +209,54 @@ def _selectivity(scores: ProbeScores, measure: str) -> str:
 
 
 def _cautions(scores: ProbeScores, meta: Mapping[str, Any]) -> list[str]:
-    """What a reader should know before concluding (METHODS §10)."""
+    """What a reader should know before drawing conclusions."""
     sentences = meta["sentences"]
-    said = [
+    cautions = [
         "A probe shows that something can be read out, not that the model uses it; weights are not importances.",
         "A probe may remember words instead of reading structure: the control task gives every word type a random "
-        "answer, which can only be remembered. Selectivity is the score less that of the control task, and means "
-        "something where distance and majority on the control task are as low as on the task.",
-        "Word order gives much away: compare with what distance alone does.",
+        "answer, which can only be remembered. Selectivity is the score minus that of the control task; it is "
+        "meaningful where distance and majority are as low on the control task as on the task.",
+        "Word order alone reveals a lot: compare with the baseline distance.",
     ]
     if sentences["split"] == "file" and meta["test"]["name"] == meta["corpus"]["name"]:
-        said.append("Training and test treebank have the same name: what is tested on must not be learned from.")
+        cautions.append("Training and test treebank have the same name: test sentences must not be used for training.")
     if not meta["control"]:
-        said.append("Random and shuffled weights were not probed (--no-control).")
+        cautions.append("Random and shuffled weights were not probed (--no-control).")
     if meta["settings"]["seeds"] < FEWEST_SEEDS:
-        said.append(f"Fewer than {FEWEST_SEEDS} training runs: intervals say little of how training varies.")
-    said += _fits(scores)
+        cautions.append(f"Fewer than {FEWEST_SEEDS} training runs: intervals say little about how training varies.")
+    cautions += _fits(scores)
     if "structural" in meta["settings"]["probes"] and "structural/UUAS/model" not in scores:
-        said.append(f"The structural probe is n/a: {meta['model']} does not give its hidden states.")
+        cautions.append(f"The structural probe is n/a: {meta['model']} does not return its hidden states.")
     if "pairs/dependency/model" in scores and "pairs/relation/model" not in scores:
-        said.append(
-            f"Which relation is n/a: fewer than two relations have {meta['settings']['least']} instances in training."
+        cautions.append(
+            f"The relation probe is n/a: fewer than two relations have {meta['settings']['least']} training instances."
         )
     if sentences["lost"]:
-        said.append(f"{sentences['lost']:,} of {sentences['words']:,} words have no piece and were left out.")
+        cautions.append(f"{sentences['lost']:,} of {sentences['words']:,} words have no piece and were left out.")
     if meta["tally"]["skipped"] or sentences["short"]:
-        said.append(
+        cautions.append(
             f"Sentences left out: {meta['tally']['skipped']:,} longer than the model takes, {sentences['short']:,} "
             "with fewer than two words."
         )
     if meta["bad_lines"]["count"]:
-        said.append(f"{meta['bad_lines']['count']:,} sentences could not be read: {meta['bad_lines']['first'][0]}.")
-    return said
+        cautions.append(f"{meta['bad_lines']['count']:,} sentences could not be read: {meta['bad_lines']['first'][0]}.")
+    return cautions
 
 
 def _fits(scores: ProbeScores) -> list[str]:
-    """Whether the classifiers of pairs converged, and whether there was room for all they were to learn from."""
+    """Whether the pair classifiers converged, and whether there was room for all their training pairs."""
     found = {name: array for name, array in scores.sums.arrays.items() if name.endswith("/gradient")}
     if not found:
         return []
     steep = {name.removesuffix("/gradient"): float(array.max()) for name, array in found.items()}
     most = max(steep.values())
-    said = [f"Classifiers of pairs are fitted until the gradient is below {TOLERANCE:g}; the largest is {most:.1e}."]
+    notes = [f"Pair classifiers are fitted until the gradient is below {TOLERANCE:g}; the largest is {most:.1e}."]
     if late := [name for name, value in steep.items() if value > TOLERANCE]:
-        said.append(f"Not converged: {', '.join(late)}; their scores are lower bounds.")
+        notes.append(f"Not converged: {', '.join(late)}; their scores are lower bounds.")
     shares = [np.divide(*array.sum(axis=0)) for name, array in scores.sums.arrays.items() if name.endswith("/learned")]
     if min(shares) < 1:
-        said.append(
-            f"Classifiers of pairs learned from {min(shares):.0%} or more of the training pairs, as many as fit into "
+        notes.append(
+            f"Pair classifiers learned from {min(shares):.0%} or more of the training pairs, as many as fit into "
             f"{ROOM / 2**30:.0f} GiB."
         )
-    return said
+    return notes

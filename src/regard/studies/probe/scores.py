@@ -1,6 +1,6 @@
-"""How good a probe is, as sums by group of sentences, a row per training run, so that two probes can be compared.
+"""Scores of probes, as sums by group of sentences with a row per training run, so that probes can be compared.
 
-Enters: per run and test sentence how much was right of how much. Leaves: sums; values, differences and intervals.
+Enters: per run and test sentence, right answers and all answers. Leaves: sums; values, differences and intervals.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from regard.measures.intervals import GROUPS, clusters_of, interval, resampled
 
 @dataclass(frozen=True)
 class Value:
-    """A number, its interval over documents (or sentences) and runs, the spread of runs, and of how many."""
+    """A number, its interval over documents (or sentences) and runs, the spread between runs, and counts."""
 
     value: float
     low: float
     high: float
-    spread: float  # standard deviation between runs; NaN of one
+    spread: float  # standard deviation between runs; NaN for one run
     runs: int
     count: int
 
 
 @dataclass(eq=False)
 class ProbeScores:
-    """Named shares over the test sentences. A name is "probe/measure/of what", say "pairs/dependency/model".
+    """Named shares over the test sentences. A name is "probe/measure/subject", such as "pairs/dependency/model".
 
-    A probe is trained `runs` times with other seeds; what is noted here is of one of them, `run`.
+    A probe is trained `runs` times with different seeds; what is recorded here belongs to one of them, `run`.
     """
 
     sums: Sums = field(default_factory=Sums)
@@ -38,22 +38,22 @@ class ProbeScores:
     runs: int = 1
 
     def of_run(self, run: int, runs: int) -> ProbeScores:
-        """The same sums, to note one of so many runs in."""
+        """The same sums, to record run `run` of `runs`."""
         return replace(self, run=run, runs=runs)
 
     def add(self, name: str, clusters: Sequence[int], right: Array, count: Array) -> None:
-        """Note `right` of `count` per sentence, (sentences,) or (sentences, groups); groups are averaged alike."""
+        """Record `right` of `count` per sentence, (sentences,) or (sentences, groups); groups have equal weight."""
         self._note(f"{name}/right", np.array(clusters), right)
         self._note(f"{name}/count", np.array(clusters), count)
 
     def _note(self, name: str, clusters: Array, values: Array) -> None:
-        """Add what each sentence gave in this run, by group of clusters, in its row of (runs, groups, ...)."""
+        """Add each sentence's values in this run, by group of clusters, to its row of (runs, groups, ...)."""
         mine = Sums()
         mine.add_groups(name, clusters, values)
         self.note(name, mine[name])
 
     def note(self, name: str, value: Array | float) -> None:
-        """Add numbers of this run, in its row of (runs, ...)."""
+        """Add numbers of this run to its row of (runs, ...)."""
         array = np.asarray(value, np.float64)
         rows = np.zeros((self.runs, *array.shape))
         rows[self.run] = array
@@ -63,19 +63,19 @@ class ProbeScores:
         return f"{name}/count" in self.sums
 
     def names(self) -> list[str]:
-        """What there are shares of, in the order they came."""
+        """The names of the shares, in the order they were added."""
         return [name.removesuffix("/count") for name in self.sums.arrays if name.endswith("/count")]
 
     def value(self, name: str) -> Value:
         """A share with its interval."""
-        return self._told(self._shares(name), name)
+        return self._value(self._shares(name), name)
 
     def difference(self, one: str, other: str) -> Value:
-        """What one is above the other, both on the same sentences in every draw."""
-        return self._told(self._shares(one) - self._shares(other), one)
+        """How far one is above the other, both on the same sentences in every draw."""
+        return self._value(self._shares(one) - self._shares(other), one)
 
     def _shares(self, name: str) -> Array:
-        """(runs, 1 + draws) shares; the mean over groups that have something, where there are groups."""
+        """(runs, 1 + draws) shares; if there are groups, the mean over those that are not empty."""
         right, count = (self.sums[f"{name}/{what}"] for what in ("right", "count"))  # (runs, groups, ...)
         shares = np.stack([ratio(resampled(one), resampled(every)) for one, every in zip(right, count, strict=True)])
         if shares.ndim == 2:
@@ -83,7 +83,7 @@ class ProbeScores:
         some = np.isfinite(shares)
         return ratio(np.where(some, shares, 0).sum(axis=-1), some.sum(axis=-1))
 
-    def _told(self, shares: Array, name: str) -> Value:
+    def _value(self, shares: Array, name: str) -> Value:
         counts = self.sums[f"{name}/count"].mean(axis=0).reshape(GROUPS, -1).sum(axis=1)
         mean, runs = over_runs(shares), len(shares)
         low, high = interval(mean, clusters_of(counts))
@@ -94,7 +94,7 @@ class ProbeScores:
 def over_runs(shares: Array) -> Array:
     """(1 + draws,) means over runs of (runs, 1 + draws) shares; draws also vary as the runs do.
 
-    To the mean of a draw comes the error of a mean of so few runs: Student's t, times their standard error.
+    The mean of each draw is perturbed by the error of a mean over so few runs: Student's t times their standard error.
     """
     runs, draws = len(shares), shares.shape[1] - 1
     mean = np.asarray(shares.mean(axis=0))
@@ -105,7 +105,7 @@ def over_runs(shares: Array) -> Array:
 
 
 def by_sentence(owners: Array, right: Array, sentences: int) -> tuple[Array, Array]:
-    """(right, count) per sentence, from answers and the sentence each is of."""
+    """(right, count) per sentence, from answers and the sentence of each."""
     return (
         np.bincount(owners, weights=right.astype(np.float64), minlength=sentences),
         np.bincount(owners, minlength=sentences),

@@ -4,9 +4,9 @@ Enters: features and trees. Leaves: scores (UAS, punctuation excluded) of
 
     p(i is head of j)  proportional to  exp sum_k  w_k A^k_ij + u_k A^k_ji
 
-with two weights per head of attention. ROOT is one more candidate: what word and special tokens give each other, the
-opening one and the others each with a factor of its own, under the same weights, and a constant. A word is no candidate
-for itself.
+with two weights per head of attention. ROOT is one more candidate: the attention between a word and the special tokens,
+with separate factors for the opening one and the others, under the same weights, plus a constant. A word is not a
+candidate for itself.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Selector(torch.nn.Module):
 
     def __init__(self, scale: torch.Tensor) -> None:
         super().__init__()
-        self.register_buffer("scale", scale)  # (heads,) spread of each head's attention: weights of one size
+        self.register_buffer("scale", scale)  # (heads,) spread of each head's attention, so that weights are comparable
         self.weights = torch.nn.Parameter(torch.zeros(len(scale), 2))  # w (head to dependent), u (dependent to head)
         self.special = torch.nn.Parameter(torch.ones(SPECIAL))
         self.constant = torch.nn.Parameter(torch.zeros(()))
@@ -66,7 +66,7 @@ def reader(features: Features) -> Maps:
 
 
 def distance_maps(tree: Tree) -> Array:
-    """Features that know distance alone: (n + 2, n + 2, 2 * FURTHEST + 1), one column per offset."""
+    """Features that encode only distance: (n + 2, n + 2, 2 * FURTHEST + 1), one column per offset."""
     words = len(tree)
     offset = np.clip(np.arange(words)[None, :] - np.arange(words)[:, None], -FURTHEST, FURTHEST)
     found = np.zeros((words + SPECIAL, words + SPECIAL, 2 * FURTHEST + 1), np.float32)
@@ -87,7 +87,7 @@ class SelectionProbe:
     report: Callable[[str], None] = lambda what: None
 
     def model(self, features: Features) -> None:
-        """The probe on a model, its baselines, and probe and baselines on the control task."""
+        """The probe on a model, its baselines, and both on the control task."""
         attention = reader(features)
         fitted = self._trial("model", attention)
         self.scores.note("selection/weights", (fitted.weights.detach() / fitted.scale[:, None]).numpy())
@@ -100,7 +100,7 @@ class SelectionProbe:
         self._majority("control task, majority", _PLACES, control.of)
 
     def weights(self, of: str, features: Features) -> None:
-        """The probe on the same shape with weights that learned nothing."""
+        """The probe on the same shape with untrained weights."""
         self._trial(of, reader(features))
 
     def _trial(self, of: str, maps: Maps, task: Callable[[Tree], Tree] = lambda tree: tree) -> Selector:
@@ -132,32 +132,32 @@ class SelectionProbe:
 
 
 def fit(training: Sequence[Tree], development: Sequence[Tree], maps: Maps, *, epochs: int, seed: int) -> Selector:
-    """Adam on the cross entropy of the heads; the weights of the epoch that is best on the development sentences."""
-    made = Selector(_spread(training, maps))
-    optimizer = torch.optim.Adam(made.parameters(), lr=_RATE)
+    """Adam on the cross entropy of the heads; keeps the epoch that is best on the development sentences."""
+    selector = Selector(_spread(training, maps))
+    optimizer = torch.optim.Adam(selector.parameters(), lr=_RATE)
     batches, held = batches_of(training), batches_of(development)
-    patience, best = Patience(), {name: value.clone() for name, value in made.state_dict().items()}
+    patience, best = Patience(), {name: value.clone() for name, value in selector.state_dict().items()}
     for epoch in range(epochs):
         for batch in shuffled(batches, seed, epoch):
             optimizer.zero_grad()
-            loss, _ = _loss(made, batch, maps)
+            loss, _ = _loss(selector, batch, maps)
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         with torch.no_grad():
-            parts = [(float(loss) * count, count) for loss, count in (_loss(made, batch, maps) for batch in held)]
+            parts = [(float(loss) * count, count) for loss, count in (_loss(selector, batch, maps) for batch in held)]
         if patience.better(sum(loss for loss, _ in parts) / max(1, sum(count for _, count in parts))):
-            best = {name: value.clone() for name, value in made.state_dict().items()}
+            best = {name: value.clone() for name, value in selector.state_dict().items()}
         elif patience.over:
             break
         else:
             optimizer.param_groups[0]["lr"] *= 0.1
-    made.load_state_dict(best)
-    return made
+    selector.load_state_dict(best)
+    return selector
 
 
-def _loss(made: Selector, batch: Sequence[Tree], maps: Maps) -> tuple[torch.Tensor, int]:
-    """The mean over words, and how many; punctuation and words whose head is lost are not learned from."""
-    scores = made(_padded(batch, maps))  # (B, n, 1 + n)
+def _loss(selector: Selector, batch: Sequence[Tree], maps: Maps) -> tuple[torch.Tensor, int]:
+    """The mean loss over words, and their number; punctuation and words whose head is lost are left out."""
+    scores = selector(_padded(batch, maps))  # (B, n, 1 + n)
     target = np.full(scores.shape[:2], _NOTHING, np.int64)
     for row, tree in enumerate(batch):
         scores[row, :, 1 + len(tree) :] = -torch.inf
@@ -201,7 +201,7 @@ def _right(tree: Tree, guess: Guess) -> Array:
 
 
 def _beside(offset: int, tree: Tree) -> Array:
-    """The word so many places on; LOST outside the sentence."""
+    """The word at this offset; LOST outside the sentence."""
     place = np.arange(len(tree)) + offset
     return np.where((place >= 0) & (place < len(tree)), place, LOST)
 

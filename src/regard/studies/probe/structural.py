@@ -4,8 +4,8 @@ Enters: features and trees. Leaves: scores of d_B(i, j) = ||B (h_i - h_j)||^2 wi
 edges in the minimum spanning tree (punctuation left out), and the rank correlation of distances.
 
 B minimises the L1 difference to the tree distances, each sentence divided by the square of its length. Hidden states
-are divided by the spread of each dimension, which B could undo: it is there for the optimiser. Several probes, of other
-layers or ranks, are trained in one pass.
+are divided by the spread of each dimension, which B could undo: this only helps the optimiser. Several probes, for
+different layers or ranks, are trained in one pass.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from regard.studies.probe.trees import Control, Tree
 from regard.studies.spanning import spanning_hits
 
 UUAS, DSPR = "structural/UUAS", "structural/DSpr"
-LENGTHS = range(5, 51)  # words of the sentences whose rank correlations are averaged, each length counting alike
+LENGTHS = range(5, 51)  # lengths of the sentences whose rank correlations are averaged, each length with equal weight
 _RATE = 0.001
 
 Hidden = Callable[[Tree, int], Array]  # (tree, layer) -> (n, d)
@@ -34,7 +34,7 @@ Distances = Callable[[Sequence[Tree]], torch.Tensor]  # (B, n, n) predicted
 
 @dataclass(eq=False)
 class Metric:
-    """One probe: B (rank, d) for the hidden states of a layer, and how its training goes."""
+    """One probe: B (rank, d) for the hidden states of a layer, and the state of its training."""
 
     layer: int
     rank: int
@@ -66,20 +66,20 @@ def fit(
     seed: int,
     tick: Callable[[int], None] = lambda epoch: None,
 ) -> list[Metric]:
-    """Train a probe for each (layer, rank) of `kinds`; each keeps what was best on the development sentences."""
-    made = _begun(training, hidden, kinds, seed)
-    optimizer = torch.optim.Adam([{"params": [metric.b]} for metric in made], lr=_RATE)
+    """Train a probe for each (layer, rank) of `kinds`; each keeps its best epoch on the development sentences."""
+    metrics = _begun(training, hidden, kinds, seed)
+    optimizer = torch.optim.Adam([{"params": [metric.b]} for metric in metrics], lr=_RATE)
     batches, held = batches_of(training), batches_of(development)
     for epoch in range(epochs):
         for batch in shuffled(batches, seed, epoch):
             optimizer.zero_grad()
-            running = [metric for metric in made if not metric.patience.over]
+            running = [metric for metric in metrics if not metric.patience.over]
             losses = _losses(running, batch, hidden)
             torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
-            optimizer.step()  # a probe that is over has no gradient and stays as it is
+            optimizer.step()  # a probe that has finished has no gradient and does not change
         with torch.no_grad():
-            parts = [(_losses(made, batch, hidden), len(batch)) for batch in held]
-        for n, (metric, group) in enumerate(zip(made, optimizer.param_groups, strict=True)):
+            parts = [(_losses(metrics, batch, hidden), len(batch)) for batch in held]
+        for n, (metric, group) in enumerate(zip(metrics, optimizer.param_groups, strict=True)):
             if metric.patience.over:
                 continue
             if metric.patience.better(sum(float(losses[n]) * size for losses, size in parts)):
@@ -87,9 +87,9 @@ def fit(
             else:
                 group["lr"] *= 0.1
         tick(epoch)
-        if all(metric.patience.over for metric in made):
+        if all(metric.patience.over for metric in metrics):
             break
-    return made
+    return metrics
 
 
 def _begun(training: Sequence[Tree], hidden: Hidden, kinds: Sequence[tuple[int, int]], seed: int) -> list[Metric]:
@@ -105,7 +105,7 @@ def _begun(training: Sequence[Tree], hidden: Hidden, kinds: Sequence[tuple[int, 
 
 
 def _losses(metrics: Sequence[Metric], batch: Sequence[Tree], hidden: Hidden) -> list[torch.Tensor]:
-    """The loss of each probe on a batch; hidden states are read once a layer."""
+    """The loss of each probe on a batch; hidden states are read once per layer."""
     words = max(len(tree) for tree in batch)
     wanted = np.zeros((len(batch), words, words), np.float32)
     weight = np.zeros((len(batch), words, words), np.float32)
@@ -142,7 +142,7 @@ def spread(trees: Sequence[Tree], hidden: Hidden, layer: int) -> torch.Tensor:
 
 
 def edges_right(trees: Sequence[Tree], distances: torch.Tensor) -> Array:
-    """(trees, 2) right and all edges between words that are not punctuation, of (B, n, n) distances."""
+    """(trees, 2) correct and all edges between words that are not punctuation, from (B, n, n) distances."""
     nodes = np.zeros(distances.shape[:2], bool)
     edges = np.zeros(distances.shape, bool)
     for row, tree in enumerate(trees):
@@ -177,39 +177,39 @@ class StructuralProbe:
     seed: int = 0
     report: Callable[[str], None] = lambda what: None
 
-    def trained(self, states: Spill, of: str) -> tuple[list[Metric], Array]:
+    def train(self, states: Spill, of: str) -> tuple[list[Metric], Array]:
         """A probe per layer, at the highest rank, and their UUAS on the development sentences."""
         hidden, layers = reader(states), len(states.get(self.training[0].number))
         kinds = [(layer, max(self.ranks)) for layer in range(layers)]
-        made = self._fitted((self.training, self.development), hidden, kinds, of)
-        shares = np.array([self._uuas(self.development, _predicted(metric, hidden)) for metric in made])
+        metrics = self._fit((self.training, self.development), hidden, kinds, of)
+        shares = np.array([self._uuas(self.development, _predicted(metric, hidden)) for metric in metrics])
         self.scores.note(f"structural/development/{of}", shares)
-        return made, shares
+        return metrics, shares
 
     def weights(self, of: str, states: Spill) -> None:
-        """The probe on the same shape with weights that learned nothing, at its own best layer."""
-        made, shares = self.trained(states, of)
-        self._note(of, self.test, _predicted(made[int(np.argmax(shares))], reader(states)))
+        """The probe on the same shape with untrained weights, at its own best layer."""
+        metrics, shares = self.train(states, of)
+        self._note(of, self.test, _predicted(metrics[int(np.argmax(shares))], reader(states)))
 
-    def model(self, states: Spill, made: Sequence[Metric], layer: int) -> None:
-        """Scores of the probes of all layers, the lower ranks at one of them, baseline and control task there."""
+    def model(self, states: Spill, metrics: Sequence[Metric], layer: int) -> None:
+        """Scores of the probes of all layers; at one layer also lower ranks, baselines and control task."""
         hidden = reader(states)
-        self._note("model", self.test, _predicted(made[layer], hidden))
-        for metric in made:
+        self._note("model", self.test, _predicted(metrics[layer], hidden))
+        for metric in metrics:
             self._note(f"layer {metric.layer}", self.test, _predicted(metric, hidden))
         lower = [(layer, rank) for rank in sorted(set(self.ranks))[:-1]]
-        for metric in self._fitted((self.training, self.development), hidden, lower, "ranks"):
+        for metric in self._fit((self.training, self.development), hidden, lower, "ranks"):
             self._note(f"rank {metric.rank}", self.test, _predicted(metric, hidden))
         self._note("distance", self.test, _chain)
         control = Control(self.training, self.seed)
         *learned, test = ([control.of(tree) for tree in some] for some in (self.training, self.development, self.test))
-        metric = self._fitted(learned, hidden, [(layer, max(self.ranks))], "control task")[0]
+        metric = self._fit(learned, hidden, [(layer, max(self.ranks))], "control task")[0]
         self._note("control task", test, _predicted(metric, hidden))
         self._note("control task, distance", test, _chain)
         star = max(_STARS, key=lambda star: self._uuas(learned[0], star))
         self._note("control task, majority", test, star)
 
-    def _fitted(
+    def _fit(
         self, learned: Sequence[Sequence[Tree]], hidden: Hidden, kinds: list[tuple[int, int]], of: str
     ) -> list[Metric]:
         """Probes trained on the first of two sets of trees, stopped by the second."""
@@ -236,14 +236,14 @@ class StructuralProbe:
 
 def structural_model(probes: Sequence[StructuralProbe], states: Spill) -> None:
     """All runs on a model, at the one layer that is best on the development sentences, on average over runs."""
-    trained = [probe.trained(states, "model") for probe in probes]
+    trained = [probe.train(states, "model") for probe in probes]
     layer = int(np.argmax(np.mean([shares for _, shares in trained], axis=0)))
-    for probe, (made, _) in zip(probes, trained, strict=True):
-        probe.model(states, made, layer)
+    for probe, (metrics, _) in zip(probes, trained, strict=True):
+        probe.model(states, metrics, layer)
 
 
 def _correlations(batch: Sequence[Tree], distances: Array) -> Array:
-    """(2, trees, lengths) rank correlation of each tree and that it was counted, in the column of its length."""
+    """(2, trees, lengths) each tree's rank correlation, and a 1 for it, in the column of its length."""
     found = np.zeros((2, len(batch), len(LENGTHS)))
     for row, tree in enumerate(batch):
         if len(tree) in LENGTHS and np.isfinite(value := correlation(tree, distances[row, : len(tree), : len(tree)])):
@@ -267,7 +267,7 @@ def _chain(batch: Sequence[Tree]) -> torch.Tensor:
 
 
 def _star(end: int, batch: Sequence[Tree]) -> torch.Tensor:
-    """Every word hangs on the first (0) or the last (1)."""
+    """Every word is attached to the first (0) or the last (1)."""
     found = torch.full((len(batch), *[max(map(len, batch))] * 2), 2.0)
     for row, tree in enumerate(batch):
         hub = tree.ends[end]

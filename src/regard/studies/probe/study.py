@@ -1,10 +1,10 @@
-"""The study of what probes read out of a model.
+"""The study of what probes can read from a model.
 
 Enters: one or two treebanks. Leaves: scores of every probe on the model and on its controls, a `Result`.
 
-A probe is trained on all sentences at once, so the sums of a window say nothing yet: `update` keeps features in files
-without a name, and probes are fitted when a set of weights has read everything. What is finished, probe by probe, is
-kept in a checkpoint; features are made again by a run that goes on.
+A probe is trained on all sentences at once, so the sums of one window mean nothing yet: `update` keeps features in
+unnamed files, and probes are fitted when a set of weights has read everything. Finished probes are saved in a
+checkpoint; a resumed run computes the features again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from regard.corpus.batches import Item, Tally, grouped, window_of
+from regard.corpus.batches import Item, Tally, window_of, windows_of
 from regard.corpus.checkpoint import Progress, save_checkpoint
 from regard.corpus.engine import Engine, Run, begin, encoder_of, examples_of, identity, sum_window
 from regard.corpus.identity import source_identity
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 PROBES = ("pairs", "selection", "structural")
 COUNTS = ("training", "development", "test", "words", "lost", "short", "split")
-_APART = 1000  # between the seeds of two runs, so that another seed of the study shares none of them
+_APART = 1000  # distance between the seeds of two runs, so that studies with other seeds share none
 _NOT_MEANT = ("intervals", "control_seeds")  # facts of other studies: intervals are over test sentences, draws are runs
 
 Report = Callable[[str, int | None, int | None], None]  # (what, done, total); None where it cannot be counted
@@ -69,13 +69,13 @@ class Probe(Study):
         if wrong or not probes:
             raise UserError(f"there is no probe {', '.join(wrong) or 'chosen'}; choose from {', '.join(PROBES)}")
         if not ranks or min(ranks) < 1:
-            raise UserError("ranks are numbers from 1 on, such as 1,4,16,64")
+            raise UserError("ranks must be 1 or more, such as 1,4,16,64")
         if epochs < 1 or least < 1 or seeds < 1:
-            raise UserError("epochs, seeds and the least instances of a relation are numbers from 1 on")
+            raise UserError("epochs, seeds and least must be 1 or more")
         self.test = test
         self.probes = [name for name in PROBES if name in probes]
         self.ranks, self.epochs, self.least, self.seeds = sorted(set(ranks)), epochs, least, seeds
-        self.told: Report = report or (lambda what, done, total: None)
+        self.show: Report = report or (lambda what, done, total: None)
         self._sentences: list[Example] | None = None
         self._collected: Collected | None = None
 
@@ -129,7 +129,7 @@ class Probe(Study):
         return progress
 
     def report(self, sums: Sums, context: StudyContext) -> Result:
-        """Tables and figures of all probes, the controls' scores beside the model's."""
+        """Tables and figures of all probes, with the controls' scores next to the model's."""
         whole = sums
         for control in () if context.controls is None else context.controls.named.values():
             whole = whole.plus(control)
@@ -141,7 +141,7 @@ class Probe(Study):
         return probe_result(whole, facts)
 
     def _read(self, run: Run) -> list[Example]:
-        """The sentences of the treebank, then those of the test treebank under numbers of their own; read once."""
+        """The sentences of the treebank, then those of the test treebank with separate numbers; read once."""
         if self._sentences is None:
             self._sentences = list(examples_of(run))
             for example in () if self.test is None else read(self.test, run.problems):
@@ -160,14 +160,14 @@ class Probe(Study):
             self._collected = None
 
     def _collect(self, model: Model, examples: list[Example], run: Run, weights: str) -> tuple[Tally, Sums]:
-        """Run a model over all sentences; what became of them."""
+        """Run a model over all sentences; returns their tally and sums."""
         tally, sums = Tally(), Sums()
         what = f"running {'the model' if weights == MODEL else weights}"
-        for index, some in grouped(iter(examples), size=self.window):
+        for index, some in windows_of(iter(examples), size=self.window):
             window = window_of(index, some, encoder_of(model), long=run.long)
             sums = sums.plus(sum_window(self, model, window))
             tally = tally.plus(window.tally)
-            self.told(what, tally.examples, len(examples))
+            self.show(what, tally.examples, len(examples))
         if self._collected is None or not self._collected.trees:
             raise UserError("no sentence has two words that the model can read; check the treebank and its language")
         return tally, sums

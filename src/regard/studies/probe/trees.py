@@ -1,4 +1,4 @@
-"""What a probe is to learn of each sentence: heads, relations, distances in the tree, and a control task beside them.
+"""What a probe has to learn about each sentence: heads, relations, distances in the tree, and a control task.
 
 Enters: sentences of a treebank and which of their words the model has pieces of. Leaves: `Tree`s of those words, the
 random targets that follow from the word alone (Hewitt & Liang, 2019), and a split by document.
@@ -17,20 +17,20 @@ from regard.corpus.readers.treebank import ROOT, Sentence
 from regard.corpus.sums import Array
 
 LOST = -2  # the head is a word without any piece
-_SIDES, _PLACES = 2, 3  # what the control task deals out: two sides; the first word, the last word, nothing
+_SIDES, _PLACES = 2, 3  # what the control task assigns: two sides; the first word, the last word, nothing
 _DEALING = 1 << 32  # beyond any word's own number
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The words of a sentence that the model has pieces of; `number` names the sentence, `cluster` its document."""
+    """The words of a sentence that have pieces; `number` identifies the sentence, `cluster` its document."""
 
     number: int
     words: tuple[str, ...]  # lower-cased: the word types of the control task
     heads: Array  # (n,) places among the words, ROOT or LOST
     relations: tuple[str, ...]  # without subtypes
     punctuation: Array  # (n,) booleans
-    distances: Array  # (n, n) edges between two words in the whole tree; a byte each
+    distances: Array  # (n, n) edges between two words in the whole tree, as bytes
     cluster: int | None = None
 
     def __len__(self) -> int:
@@ -43,25 +43,25 @@ class Tree:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """Places of the first and the last word that are not punctuation; of any, where there are none."""
+        """Places of the first and the last word that are not punctuation; if all are, of the first and the last."""
         places = np.flatnonzero(~self.punctuation)
         return (int(places[0]), int(places[-1])) if len(places) else (0, len(self) - 1)
 
 
-def tree_of(number: int, sentence: Sentence, kept: Sequence[int], cluster: int | None = None) -> Tree:
+def tree_of(number: int, sentence: Sentence, present: Sequence[int], cluster: int | None = None) -> Tree:
     """The tree over the words `kept` of a sentence; distances count the edges of the whole."""
     heads = [word.head for word in sentence.words]
-    place = {word: n for n, word in enumerate(kept)} | {ROOT: ROOT}
-    chosen = [sentence.words[n] for n in kept]
+    place = {word: n for n, word in enumerate(present)} | {ROOT: ROOT}
+    chosen = [sentence.words[n] for n in present]
     relations = tuple(word.relation.partition(":")[0] for word in chosen)
     edges = [(n, head) for n, head in enumerate(heads) if head != ROOT]
     return Tree(
         number,
         tuple(word.form.lower() for word in chosen),
-        np.array([place.get(heads[n], LOST) for n in kept], np.int64),
+        np.array([place.get(heads[n], LOST) for n in present], np.int64),
         relations,
         np.array([word.punctuation for word in chosen], bool),
-        tree_distances(len(heads), edges)[np.ix_(kept, kept)],
+        tree_distances(len(heads), edges)[np.ix_(present, present)],
         cluster,
     )
 
@@ -88,12 +88,12 @@ def tree_distances(words: int, edges: Sequence[tuple[int, int]]) -> Array:
 
 
 class Control:
-    """Targets that follow from the word type alone, at random: a probe can only remember them, word by word.
+    """Random targets that depend on the word type alone: a probe can only memorise them, word by word.
 
-    Every type is given one of two sides, a relation (drawn from those that are asked for, as often as they are there),
-    and a place that it hangs on: the first word, the last word (punctuation aside), or nothing (ROOT), after Hewitt &
-    Liang (2019), whose third place is the word itself. Sides and places are dealt out in turn down the list of types by
-    frequency, so that no few frequent words tip the balance. What is asked, and of which words, stays as in the task.
+    Every type gets one of two sides, a relation (drawn with the frequencies of the task), and a place to attach to: the
+    first word, the last word (punctuation aside), or nothing (ROOT), after Hewitt & Liang (2019), whose third place is
+    the word itself. Sides and places are assigned in turn down the list of types by frequency, so that a few frequent
+    words cannot tip the balance. Which words are asked about stays as in the task.
     """
 
     def __init__(self, training: Sequence[Tree], seed: int = 0) -> None:
@@ -110,23 +110,23 @@ class Control:
         return np.array([self._given(word, _SIDES) for word in tree.words], np.int64)
 
     def relations(self, tree: Tree, shares: Array) -> Array:
-        """(n,) numbers of relations, of which there are so large shares (summing to 1)."""
+        """(n,) relation numbers, drawn with these shares (which sum to 1)."""
         edges = np.cumsum(shares)[:-1]
         return np.array([np.searchsorted(edges, self._rng(word).random(), "right") for word in tree.words], np.int64)
 
     def of(self, tree: Tree) -> Tree:
-        """The same words with heads and distances of the control task; a word that would hang on itself is LOST."""
+        """The same words with heads and distances of the control task; a word that would be its own head is LOST."""
         words = len(tree)
         places = (*tree.ends, ROOT)
         heads = np.array([places[self._given(word, _PLACES)] for word in tree.words], np.int64)
         heads[heads == np.arange(words)] = LOST
-        top = words  # ROOT as a node: what hangs on nothing is two edges from another such word
+        top = words  # ROOT as a node: two words attached to nothing are two edges apart
         edges = [(n, int(head) if head >= 0 else top) for n, head in enumerate(heads) if head != LOST]
         edges = _spanning(words + 1, [*edges, *((n, top) for n in range(words))])
         return replace(tree, heads=heads, distances=tree_distances(words + 1, edges)[:words, :words])
 
     def _given(self, word: str, kinds: int) -> int:
-        """What a type was dealt; one that training does not have draws for itself."""
+        """What a type was assigned; a type not seen in training draws its own."""
         known = self._dealt[kinds].get(word)
         return int(self._rng(word).integers(kinds)) if known is None else known
 
@@ -135,30 +135,30 @@ class Control:
 
 
 def _dealt(types: Sequence[str], kinds: int, rng: np.random.Generator) -> dict[str, int]:
-    """One of so many kinds for each type: every run of so many types has each kind once, in random order."""
+    """One of `kinds` for each type: every `kinds` consecutive types get each kind once, in random order."""
     rounds = [rng.permutation(kinds) for _ in range(0, len(types), kinds)]
     return {word: int(kind) for word, kind in zip(types, np.ravel(rounds), strict=False)}
 
 
 def _spanning(words: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those of the edges that make a tree: each in its order, unless it would close a circle."""
+    """The edges that form a tree: each in order, unless it would close a cycle."""
     group = list(range(words))
-    kept = []
+    tree = []
     for one, other in edges:
         if group[one] != group[other]:
             old, new = group[one], group[other]
             group = [new if g == old else g for g in group]
-            kept.append((one, other))
-    return kept
+            tree.append((one, other))
+    return tree
 
 
 # -- split -----------------------------------------------------------------------------------------------------
 
-FEWEST_DOCUMENTS = 10  # below, a split by document would be a matter of luck
+FEWEST_DOCUMENTS = 10  # with fewer, a split by document would depend on luck
 
 
 def document_of(sentence: Sentence) -> str:
-    """The document a sentence is of: its id without the number at the end, as UD treebanks name them."""
+    """The document of a sentence: its id without the final number, as UD treebanks name them."""
     return sentence.id.rpartition("-")[0]
 
 

@@ -1,7 +1,7 @@
 """Which heads look at the same things: Jensen-Shannon distances between all heads (Clark et al. 2019, section 6).
 
 Enters: a corpus. Leaves: the distances of all pairs of heads for each kind of attention, and the sums of the atlas,
-which say what each head does. There are many pairs, so these sums are kept for few groups of clusters.
+which say what each head does. There are many pairs, so these sums have fewer groups of clusters.
 
 The distance of two heads needs the maps of both, so a batch keeps rows until all its layers have run: `rows` of each
 input, drawn by the example's number, never whole maps. The sum over an input's rows is then scaled to all of them.
@@ -33,7 +33,7 @@ GROUPS = 32  # an even number: even groups are the even clusters
 
 @dataclass(eq=False)
 class _Chosen:
-    """Rows of a batch: (inputs, queries) of each, the weight that scales it to its input's rows, what it sees."""
+    """Rows of a batch: (inputs, queries) of each, the weight that scales it to all rows of its input, what it sees."""
 
     inputs: Array
     queries: Array
@@ -48,18 +48,18 @@ class SimilarityTaker(AtlasTaker):
         super().__init__(batch)
         self.rows, self.seed = rows, seed
         self._chosen: dict[tuple[str, int], _Chosen] = {}
-        self._kept: dict[str, list[torch.Tensor]] = {}  # kind -> (H, rows, K) of each layer
+        self._rows: dict[str, list[torch.Tensor]] = {}  # kind -> (H, rows, K) of each layer
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         super().take(layer, attention, tables)
         chosen = self._rows_of(layer, tables)
         picked = attention[chosen.inputs, :, chosen.queries].transpose(0, 1)  # (H, rows, K)
-        self._kept.setdefault(layer.kind, []).append(mix_uniform(picked, visible=chosen.visible, smooth=SMOOTH))
+        self._rows.setdefault(layer.kind, []).append(mix_uniform(picked, visible=chosen.visible, smooth=SMOOTH))
 
     def finish(self) -> None:
         super().finish()
-        for kind, layers in self._kept.items():
-            chosen = next(made for (name, _), made in self._chosen.items() if name == kind)
+        for kind, layers in self._rows.items():
+            chosen = next(one for (name, _), one in self._chosen.items() if name == kind)
             weights = torch.from_numpy(chosen.weights).to(layers[0])
             groups = self.batch.clusters[chosen.inputs] % GROUPS
             share = weights[:, None] * torch.nn.functional.one_hot(torch.from_numpy(groups), GROUPS).to(weights)
@@ -67,7 +67,7 @@ class SimilarityTaker(AtlasTaker):
             self.batch.total(f"{kind}/rows", np.bincount(groups, chosen.weights, GROUPS))
 
     def _rows_of(self, layer: Layer, tables: Tables) -> _Chosen:
-        """The rows that are compared, the same for all layers of a kind."""
+        """The rows to compare, the same for all layers of a kind."""
         place = (layer.kind, id(tables))
         if place not in self._chosen:
             side = sides_of(layer, self.batch)[0]
@@ -84,7 +84,7 @@ class SimilarityTaker(AtlasTaker):
 
 
 def _drawn(item: Item, length: int, rows: int, seed: int) -> tuple[Array, float]:
-    """Which queries of an input are compared, and for how many rows each of them stands."""
+    """Which queries of an input are compared, and how many rows each of them represents."""
     if not rows or length <= rows:
         return np.arange(length), 1.0
     rng = np.random.Generator(np.random.Philox(key=[seed, item.number]))

@@ -44,7 +44,7 @@ class Similarity(MapStudy):
         return {**super().arguments, "rows": self.rows, "clusters": self.clusters}
 
     def taker(self, batch: Batch) -> SimilarityTaker:
-        """Reduce each layer for the atlas, and keep some rows of it."""
+        """Reduce each layer for the atlas, and keep some of its rows."""
         return SimilarityTaker(batch, self.rows, self.seed)
 
     def report(self, sums: Sums, context: StudyContext) -> Result:
@@ -56,20 +56,20 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
     import pandas as pd
 
     named = first_names(named_heads(awake_table(sums)))
-    pairs, heads, drawers, said = [], [], {}, []
+    pairs, heads, drawers, sentences = [], [], {}, []
     for kind in [name.removesuffix("/distances") for name in sums.arrays if name.endswith("/distances")]:
         distances, rows = sums[f"{kind}/distances"], sums[f"{kind}/rows"]  # (G, pairs), (G,)
         places = _heads(sums, kind)
-        mean = _square(ratio(distances.sum(axis=0), rows.sum()), len(places))  # (N, N) nats a row
+        mean = _square(ratio(distances.sum(axis=0), rows.sum()), len(places))  # (N, N) nats per row
         pairs.append(_pairs(kind, places, distances, rows))
         table = _placed(kind, places, mean, named, clusters)
         heads.append(table)
         drawers[kind] = (
-            f"{kind} heads, near where their attention is alike (metric MDS of Jensen-Shannon distances); colour: the "
-            "head's strongest pattern over the same inputs.",
+            f"{kind} heads, close together if their attention is alike (metric MDS of Jensen-Shannon distances); "
+            "colour: the head's strongest pattern over the same inputs.",
             _drawer(table, kind),
         )
-        said += _findings(kind, table, distances, rows)
+        sentences += _findings(kind, table, distances, rows)
     placed = pd.concat(heads, ignore_index=True)
     return Result(
         study="similarity",
@@ -77,7 +77,7 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
         table=pd.concat(pairs, ignore_index=True),
         meta=context.meta(),
         drawers=drawers,
-        findings=[*said, *_control(context)],
+        findings=[*sentences, *_control(context)],
         cautions=context.cautions(),
         tables={"Heads": placed, "Clusters": _clusters(placed)},
     )
@@ -93,16 +93,16 @@ def _heads(sums: Sums, kind: str) -> list[tuple[int, int]]:
 
 
 def _square(pairs: Array, count: int) -> Array:
-    """(N, N) a symmetric matrix with the numbers of pairs."""
-    made = np.zeros((count, count))
-    made[np.triu_indices(count, 1)] = pairs
-    return made + made.T
+    """(N, N) symmetric matrix of the pairs' numbers."""
+    square = np.zeros((count, count))
+    square[np.triu_indices(count, 1)] = pairs
+    return square + square.T
 
 
 def _pairs(kind: str, places: list[tuple[int, int]], distances: Array, rows: Array) -> pd.DataFrame:
-    """A row per pair: the summed distance, its mean a row with interval, and that of each half; nearest first.
+    """A row per pair: the summed distance, its mean per row with interval, and that of each half; closest first.
 
-    The baseline is the mean of all pairs: what two heads of this model are apart that were taken at random.
+    The baseline is the mean over all pairs: the distance between two random heads of this model.
     """
     import pandas as pd
 
@@ -162,7 +162,7 @@ def _placed(
 
 
 def in_the_plane(distances: Array) -> Array:
-    """(N, 2) metric MDS, begun at classical scaling so that the same distances give the same picture."""
+    """(N, 2) metric MDS, starting from classical scaling so that the same distances give the same picture."""
     from sklearn.manifold import smacof
 
     count = len(distances)
@@ -176,7 +176,7 @@ def in_the_plane(distances: Array) -> Array:
 
 
 def clustered(distances: Array, count: int | None = None) -> Array:
-    """(N,) clusters from 1 by average linkage; without a count, as many as are the clearest (silhouette)."""
+    """(N,) clusters from 1 by average linkage; without a count, the clearest number (silhouette)."""
     from sklearn.metrics import silhouette_score
 
     most = len(distances) - 1
@@ -198,7 +198,7 @@ def _linked(distances: Array, count: int) -> Array:
 
 
 def _clusters(heads: pd.DataFrame) -> pd.DataFrame:
-    """A row per cluster: how many heads, of which layers, and what most of them do."""
+    """A row per cluster: its number of heads, their layers, and their commonest pattern."""
     import pandas as pd
 
     rows = []
@@ -219,19 +219,19 @@ def _drawer(table: pd.DataFrame, kind: str) -> Any:
 def _findings(kind: str, table: pd.DataFrame, distances: Array, rows: Array) -> list[str]:
     one, other = np.triu_indices(len(table), 1)
     if not len(one):
-        return [f"{kind}: there is one head only."]
+        return [f"{kind}: there is only one head."]
     same = np.array(table["layer"])[one] == np.array(table["layer"])[other]
-    said = [f"{kind}: {table['cluster'].nunique()} clusters of {len(table)} heads."]
+    sentences = [f"{kind}: {table['cluster'].nunique()} clusters of {len(table)} heads."]
     if same.any() and not same.all():
-        said.append(
-            f"{kind}: heads of one layer are {_apart(distances[:, same], rows)} nats a row apart on average, heads of "
-            f"different layers {_apart(distances[:, ~same], rows)} (at most ln 2 = 0.693)."
+        sentences.append(
+            f"{kind}: heads of one layer are {_apart(distances[:, same], rows)} nats per row apart on average, heads "
+            f"of different layers {_apart(distances[:, ~same], rows)} (at most ln 2 = 0.693)."
         )
     halves = distances[::2].sum(axis=0), distances[1::2].sum(axis=0)
     if len(one) > 2 and rows[::2].any() and rows[1::2].any():
         agreement = np.corrcoef(*halves)[0, 1]
-        said.append(f"{kind}: distances over even and odd inputs correlate at {agreement:.3f}.")
-    return said
+        sentences.append(f"{kind}: distances over even and odd inputs correlate at {agreement:.3f}.")
+    return sentences
 
 
 def _apart(distances: Array, rows: Array) -> str:
@@ -247,9 +247,9 @@ def _control(context: StudyContext) -> list[str]:
     places = [name for name in context.controls.shuffled.arrays if name.endswith("/distances")]
     kinds = [name.removesuffix("/distances") for name in places]
     apart = {kind: context.controls.values(partial(_mean_distance, kind)) for kind in kinds}
-    return [f"Control: nats a row between {kind} heads: {values.said()}." for kind, values in apart.items()]
+    return [f"Control: nats per row between {kind} heads: {values.said()}." for kind, values in apart.items()]
 
 
 def _mean_distance(kind: str, sums: Sums) -> float:
-    """The mean distance between two heads, in nats a row."""
+    """The mean distance between two heads, in nats per row."""
     return float(ratio(sums[f"{kind}/distances"].mean(axis=1).sum(), sums[f"{kind}/rows"].sum()))

@@ -1,4 +1,4 @@
-"""Arcs over the words of a sentence as an SVG drawing for a page: right ones, wrong ones, and what would be right.
+"""Arcs over the words of a sentence as SVG: right ones, wrong ones, and the true ones that were missed.
 
 Enters: words and arcs. Leaves: markup whose text is escaped; colours follow the page's theme.
 """

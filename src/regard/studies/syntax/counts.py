@@ -1,4 +1,4 @@
-"""The sums of `syntax` in order: hits of every head and direction for each relation, and what a fixed offset gets.
+"""The sums of `syntax`: hits of every head and direction for each relation, and of fixed offsets.
 
 Enters: sums over a treebank. Leaves: for each relation the best head and the best offset, each chosen on one half of
 the sentences and scored on the other.
@@ -38,7 +38,7 @@ class DirectedHead(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Of one relation, by group of clusters: hits (G, 2, places), instances (G, 2), offsets (G, 2, offsets)."""
+    """Counts of one relation, by group of clusters: hits (G, 2, places), instances (G, 2), offsets (G, 2, offsets)."""
 
     hits: Array
     instances: Array
@@ -50,7 +50,7 @@ class Counts:
 
     @property
     def clusters(self) -> float:
-        """How many clusters carry it."""
+        """The effective number of clusters behind it."""
         return float(clusters_of(self.instances.sum(axis=1)))
 
     @property
@@ -63,7 +63,7 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """The best head of a relation beside the best fixed offset (or the chain of neighbours, for trees)."""
+    """The best head of a relation and the best fixed offset (or the chain of neighbours, for trees)."""
 
     relation: str
     instances: int
@@ -82,7 +82,7 @@ class Best:
 
     @property
     def beats(self) -> bool:
-        """Better than the offset by more than the interval."""
+        """Whether it is better than the offset by more than the interval."""
         return self.gain_limits[0] > 0
 
 
@@ -92,7 +92,7 @@ class Counted:
     def __init__(self, sums: Sums) -> None:
         found = [name.removeprefix("relation/") for name in sums.arrays if name.startswith("relation/")]
         if not found or not sums["words"][0] > sums["words"][1]:
-            raise UserError("no word of the treebank has a piece of its own; the tokenizer drops its characters")
+            raise UserError("no word of the treebank has its own piece; the tokenizer drops its characters")
         layers = layers_of(sums, "tree")
         if not layers:
             raise UserError("the model has no attention between the tokens of the text; syntax cannot be studied")
@@ -120,7 +120,7 @@ class Counted:
         return Counts(hits.reshape(*hits.shape[:2], -1), instances[..., 0], instances[..., 1:])
 
     def frequent(self, least: int) -> list[str]:
-        """Relations with so many instances, and all words; roots have no head to find."""
+        """Relations with at least this many instances, and all words; roots have no head to find."""
         return [name for name, one in self.relations.items() if name == ALL or (one.total >= least and name != "root")]
 
     def best(self, relation: str) -> Best:
@@ -130,7 +130,7 @@ class Counted:
         return Best(relation, counts.total, self.places[head.best], head, offset)
 
     def best_tree(self) -> Best:
-        """The head whose maximum spanning tree has most true edges, beside the chain of neighbours."""
+        """The head whose maximum spanning tree has most true edges, and the chain of neighbours."""
         head, chain = self.trees.best
         return Best("tree", self.trees.total, DirectedHead(*self.heads[head.best], None), head, chain)
 

@@ -1,4 +1,4 @@
-"""Sentences of the treebank with the guesses of the heads that know a relation, drawn as arcs.
+"""Sentences from the treebank with the guesses of the heads that know a relation, drawn as arcs.
 
 Enters: a run and the heads it found. Leaves: markup for the report.
 """
@@ -33,7 +33,7 @@ _ALT = {DIRECTIONS[0]: "the word it attends to most", DIRECTIONS[1]: "the word t
 
 
 def examples_part(context: StudyContext, chosen: Sequence[tuple[str, DirectedHead]]) -> str:
-    """For each relation and head a sentence with its arcs; why there is none, where there is none."""
+    """For each relation and head a sentence with its arcs, or why there is none."""
     if context.source.once:
         return '<p class="quiet">Standard input or a pipe cannot be read again for examples.</p>'
     if not chosen:
@@ -52,7 +52,7 @@ def examples_part(context: StudyContext, chosen: Sequence[tuple[str, DirectedHea
 
 
 def example_for(relation: str, examples: Sequence[Example]) -> Example | None:
-    """The first sentence of readable length with most instances of a relation; None where none has one."""
+    """The first sentence of readable length with most instances of a relation; None if there is none."""
 
     def instances(example: Example) -> int:
         words = tree_of(example).words

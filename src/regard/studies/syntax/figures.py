@@ -1,4 +1,4 @@
-"""Figures of `syntax`: the best head of each relation beside its baselines, and a heat map per relation.
+"""Figures of `syntax`: the best head of each relation with its baselines, and a heat map per relation.
 
 Enters: counted relations. Leaves: Pictures.
 """

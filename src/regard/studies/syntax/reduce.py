@@ -5,7 +5,7 @@ word with most attention is the syntactic head; the same for fixed offsets; true
 
 Attention between words: summed over the pieces of the attended word, averaged over those of the attending one. The
 syntactic head of a word is guessed in two directions: the word it attends to most, and the word that attends to it
-most. Itself and special tokens are no candidates; the root has no head among the words and counts as wrong.
+most. The word itself and special tokens are not candidates; the root has no head among the words and counts as wrong.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Parsed:
         self.edges = dependents[self.joined[self.heads[dependents]]]  # dependents of the edges between them
 
     def offset_hits(self) -> Array:
-        """(words, 1 + offsets): the word counts; its head is so many words away."""
+        """(words, 1 + offsets): whether the word counts; whether its head is at each offset."""
         distance = np.where(self.heads == ROOT, 0, self.heads - np.arange(len(self.heads)))
         right = distance[:, None] == np.array(OFFSETS)
         return np.concatenate([self.counted[:, None], right & self.counted[:, None]], axis=1)
@@ -87,7 +87,7 @@ class SyntaxTaker(Taker["Trees | None"]):
         self._note_offsets()
 
     def make(self, view: LayerView) -> Trees | None:
-        """The batch's trees; None for a decoder's own words and for cross-attention."""
+        """The batch's trees; None for a decoder's own words and for cross attention."""
         if not view.same or view.query != self.batch.items[0].encoded.side.name:
             return None
         shape = len(self.parsed), max(len(one.heads) for one in self.parsed)
@@ -112,7 +112,7 @@ class SyntaxTaker(Taker["Trees | None"]):
         return Trees(maps, *(view.tensor(array) for array in (heads, of, nodes, edges)))
 
     def take(self, layer: Layer, attention: torch.Tensor, trees: Trees | None) -> None:
-        assert trees is not None  # layers without trees are passed over
+        assert trees is not None  # layers without trees are skipped
         words = trees.maps(attention)
         right = guesses(words) == trees.heads[:, None, None]  # (B, 2, H, W)
         batch, directions, heads, _ = right.shape
@@ -154,5 +154,5 @@ def guesses(words: torch.Tensor) -> torch.Tensor:
 
 
 def _words(one: Parsed) -> Array:
-    """Words; those without a piece of their own; those whose head has none."""
+    """Words; those without their own piece; those whose head has none."""
     return np.array([len(one.heads), (~one.present).sum(), (one.present & ~one.counted).sum()], float)

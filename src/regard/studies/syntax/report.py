@@ -1,7 +1,7 @@
 """From the sums of `syntax` to its tables, figures and examples.
 
 Enters: sums over a treebank. Leaves: a `Result`: a row per head, direction and relation; the best head of each relation
-beside the best fixed offset and the control; figures; sentences with the heads' arcs.
+next to the best fixed offset and the control; figures; sentences with the heads' arcs.
 """
 
 from __future__ import annotations
@@ -191,33 +191,33 @@ def _findings(
 ) -> list[str]:
     relations = [best for best in bests if best.relation != ALL]
     every, tree = bests[-1], counted.best_tree()
-    said = [
+    sentences = [
         f"{context.tally.inputs:,} sentences, {every.instances:,} words; {len(relations)} relations have at least "
         f"{least:,} instances. Heads and offsets were chosen on one half of the sentences and scored on the other.",
         f"{len(beaten)} of {len(relations)} relations have a head that beats the best fixed offset by more than the "
         "interval." + _unsure(relations),
-        *(_said(best) for best in beaten),
-        f"All relations, roots and punctuation included: {_said(every)}",
+        *(_sentence(best) for best in beaten),
+        f"All relations, roots and punctuation included: {_sentence(every)}",
         f"Undirected trees without punctuation: the spanning tree of {tree.place.name} has {_percent(tree.head)} of "
         f"the true edges, joining neighbours {100 * tree.offset.value:.1f} %.",
     ]
     for n, (of, other) in enumerate(others.items()):
         better = [name for name, bests in controls.items() if bests[n].beats and name != ALL]
-        said.append(
+        sentences.append(
             f"Control, {of}: {len(better)} of {len(relations)} relations have a head that beats the best "
             f"fixed offset{': ' + ', '.join(better) if better else ''}; all relations "
             f"{_percent(controls[ALL][n].head)}, trees {_percent(other.best_tree().head)}."
         )
-    return said
+    return sentences
 
 
 def _unsure(relations: list[Best]) -> str:
-    """Of how many relations nothing can be said, since too few documents have them."""
+    """How many relations have no interval, because too few documents contain them."""
     unsure = sum(np.isnan(best.gain_limits[0]) for best in relations)
-    return f" {unsure} have no interval: too few documents carry them." if unsure else ""
+    return f" {unsure} have no interval: too few documents contain them." if unsure else ""
 
 
-def _said(best: Best) -> str:
+def _sentence(best: Best) -> str:
     low, high = (100 * limit for limit in best.gain_limits)
     called = "" if best.relation == ALL else f"{with_stanford(best.relation)}: "
     return (
@@ -234,14 +234,14 @@ def _percent(choice: Any) -> str:
 
 def _cautions(sums: Sums) -> list[str]:
     words, without, headless = (int(number) for number in np.asarray(sums["words"]))
-    said = [
+    cautions = [
         "dep → head: the word a dependent attends to most; dep ← head: the word that attends to the dependent most. "
         "Relations keep their subtypes, as the treebank writes them.",
         "Word order confounds syntax with position: a head is interesting as far as it beats the best fixed offset.",
     ]
     if without:
-        said.append(
+        cautions.append(
             f"{without:,} of {words:,} words have no piece of their own (characters the tokenizer drops, or a piece "
             f"shared with the word before) and are left out, and so are {headless:,} whose head has none."
         )
-    return said
+    return cautions

@@ -1,7 +1,7 @@
 """Attention to special tokens and neighbours, and how wide it is: the general figures of Clark et al. (2019).
 
-Enters: a corpus. Leaves: per head and input the mean over all rows (special ones too) of each measure; inputs count
-alike, however long they are.
+Enters: a corpus. Leaves: per head and input, the mean of each measure over all rows (special ones too); all
+inputs have equal weight, however long they are.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class TokenRows:
     """Weights of the rows and keys of a batch.
 
     `classes` (B, K, 3) marks the keys [CLS] (or first), [SEP] and . or ,; `rows` (B, Q, 4) are weights that make sums
-    over rows means over: all rows, those that are not [SEP], those that are, and the first row alone; `same` says that
-    offsets mean something; `counted` (B, 10) which measures exist for an input; `seen` (B, Q) counts visible keys.
+    over rows means over: all rows, those that are not [SEP], those that are, and the first row alone; `same` says
+    whether offsets are meaningful; `counted` (B, 10) which measures exist for an input; `seen` (B, Q) counts
+    visible keys.
     """
 
     classes: torch.Tensor
@@ -65,22 +66,22 @@ class TokensTaker(Taker["TokenRows"]):
             opening = np.arange(len(rows.later)) == 0
             some = np.stack([np.ones_like(rows.later), ~rows.later, rows.later, opening], axis=-1)
             groups[number, : len(rows.later)] = some / np.maximum(some.sum(axis=0), 1)
-        made = TokenRows(
+        tables = TokenRows(
             view.tensor(classes),
             view.tensor(groups),
             view.same,
             view.tensor(_counted(classes, groups, view)),
             view.tensor(seen_keys(view.visible, view.visible).astype(np.float32)),
         )
-        made.chance = _numbers(uniform_of(view), made)[:, 0]  # (B, 10)
-        return made
+        tables.chance = _numbers(uniform_of(view), tables)[:, 0]  # (B, 10)
+        return tables
 
-    def take(self, layer: Layer, attention: torch.Tensor, made: TokenRows) -> None:
-        assert made.chance is not None
+    def take(self, layer: Layer, attention: torch.Tensor, tables: TokenRows) -> None:
+        assert tables.chance is not None
         sink = layer.named.operation.sink is not None
-        self.add(layer, "means", _numbers(attention, made, sink) * made.counted[:, None])
-        self.add(layer, "inputs", made.counted)
-        self.add(layer, "chance", made.chance * made.counted)
+        self.add(layer, "means", _numbers(attention, tables, sink) * tables.counted[:, None])
+        self.add(layer, "inputs", tables.counted)
+        self.add(layer, "chance", tables.chance * tables.counted)
 
 
 def _counted(classes: Array, groups: Array, view: LayerView) -> Array:
@@ -95,17 +96,17 @@ def _counted(classes: Array, groups: Array, view: LayerView) -> Array:
     return np.stack(names, axis=-1).astype(np.float32)
 
 
-def _numbers(attention: torch.Tensor, made: TokenRows, sink: bool = False) -> torch.Tensor:
-    """(B, H, 10) the measures of maps (B, H, Q, K), zero where they make no sense."""
-    every, other, closing, first = made.rows.unbind(-1)  # (B, Q) each
-    masses = attention @ made.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
+def _numbers(attention: torch.Tensor, tables: TokenRows, sink: bool = False) -> torch.Tensor:
+    """(B, H, 10) the measures of maps (B, H, Q, K), zero where they do not apply."""
+    every, other, closing, first = tables.rows.unbind(-1)  # (B, Q) each
+    masses = attention @ tables.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
     to_class = torch.einsum("bhqc,bq->bhc", masses, every)
     offsets = [
-        torch.einsum("bhq,bq->bh", offset_rows(attention, offset), every * float(made.same)) for offset in (0, 1, -1)
+        torch.einsum("bhq,bq->bh", offset_rows(attention, offset), every * float(tables.same)) for offset in (0, 1, -1)
     ]
     from_other = torch.einsum("bhq,bq->bh", masses[..., 1], other)
     from_closing = torch.einsum("bhq,bq->bh", masses[..., 1], closing)
-    seen = made.seen[:, None]
+    seen = tables.seen[:, None]
     entropy = entropy_of(mixed_logs(renormalised(attention) if sink else attention, seen), seen)  # (B, H, Q)
     wide, of_first = (torch.einsum("bhq,bq->bh", entropy, weights) for weights in (every, first))
     return torch.stack([*offsets, *to_class.unbind(-1), from_other, from_closing, wide, of_first], dim=-1)

@@ -22,7 +22,7 @@ _PLACES = ("means", "inputs", "chance")
 
 
 class Tokens(MapStudy):
-    """Where attention goes, in the plainest terms."""
+    """Where attention goes: special tokens, punctuation, neighbours."""
 
     name: ClassVar[str] = "tokens"
 
@@ -81,7 +81,7 @@ def _drawers(layers: pd.DataFrame, kind: str) -> dict[str, Any]:
 
 def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) -> list[str]:
     """The strongest layer and head of each measure, in sentences."""
-    said = [f"{context.tally.inputs:,} inputs; every number is a mean over inputs, each counting alike."]
+    sentences = [f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."]
     for kind in dict.fromkeys(table["kind"]):
         for name in measures_of(kind)[: len(SHARES)]:
             by_layer, by_head = (
@@ -91,9 +91,9 @@ def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) 
             if by_layer.empty:
                 continue
             best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
-            said.append(
+            sentences.append(
                 f"{kind}, {name}: most in layer {best['layer']} ({best['value']:.2f}"
                 f"{between(best['low'], best['high'])}, uniform attention {best['chance']:.2f}); strongest head "
                 f"{head['layer']}-{head['head']} with {head['value']:.2f}."
             )
-    return said
+    return sentences
