@@ -48,9 +48,7 @@ def test_a_model_does_not_differ_from_itself(gpt2, corpus):
 
 
 def test_patterns_that_appear_also_vanish_the_other_way(bert, corpus):
-    sums = regard.corpus.run_local(
-        Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))
-    ).sums
+    sums = regard.corpus.run_local(Atlas(), bert, regard.corpus.Run(regard.corpus.Source(str(corpus)))).sums
     strong = regard.corpus.Sums({name: array.copy() for name, array in sums.arrays.items()})
     strong.arrays["encoder/1/weights_mass"][:, 2, 0] = 0.9 * sums["encoder/1/weights_awake"][:, 2, 0]  # previous token
     found = awake_table(strong)
