@@ -10,6 +10,16 @@ from blocks import Blocks
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 NEAR = ("Dogs chase cats.", "Puppies hunt kittens.")
 PAIRS = (("went", "go"), ("cat", "dog"), ("paris", "london"), ("mat", "rug"), ("bought", "store"))
+TEXTS = (
+    ARTICLE,
+    (
+        "When Mary and John went to the store, John gave a drink to Mary. When Tom and Anna went to the store, Tom gave a drink to Anna.",
+    ),
+    (
+        "Transformers process all words of a sentence at once, and attention tells each word which other words matter for its "
+        "meaning. The heads of early layers look at neighbours; the heads of later layers look for meaning.",
+    ),
+)
 SEEDS, OF_DECODER = 10, 2
 
 
@@ -22,10 +32,28 @@ def measure(data: Path) -> dict[str, Any]:
         "random": _named(model, SEEDS, False),
         "trained embedding": _named(model, SEEDS, True),
         "decoder": _named(load("SmolLM2-135M-Instruct"), OF_DECODER, False),
-        "tau": float(model.relation.tau),
+        "tau": float(model._engine.relation().tau),
         "cosines": {" ".join(pair): _cosine(model, *pair) for pair in PAIRS},
         "near": _near(model),
+        "awake": {name: _awake(load(name)) for name in ("all-MiniLM-L6-v2", "SmolLM2-135M-Instruct")},
     }
+
+
+def _awake(model: Any) -> list[dict[str, Any]]:
+    """How many heads have a name beyond resting on some texts, and how much the median head rests."""
+    import numpy as np
+
+    rows = []
+    for text in TEXTS:
+        trace = model.trace(*text)
+        row: dict[str, Any] = {"tokens": len(trace.tokens)}
+        for by in ("weights", "contributions"):
+            found = trace.patterns(by=by)
+            named = {(f.kind, f.layer, f.head) for f in found if f.pattern != "always rests"}
+            rests = np.concatenate([site.rest for site in found.measured])
+            row |= {"heads": found.heads, by: len(named), f"{by} rest": float(np.median(rests))}
+        rows.append(row)
+    return rows
 
 
 def _named(model: Any, seeds: int, embedding: bool) -> list[int]:
@@ -39,7 +67,7 @@ def _named(model: Any, seeds: int, embedding: bool) -> list[int]:
             trained = model.module.get_input_embeddings().state_dict()
             other.module.get_input_embeddings().load_state_dict(trained)
         found = other.trace(*ARTICLE).patterns()
-        named += len({(finding.layer, finding.head) for finding in found})
+        named += len({(finding.layer, finding.head) for finding in found if finding.pattern != "always rests"})
         heads += found.heads
     return [named, heads]
 
@@ -51,7 +79,7 @@ def _cosine(model: Any, one: str, other: str) -> float:
 
     ids = np.array(model.tokenizer.convert_tokens_to_ids([one, other]))
     with torch.no_grad():
-        vectors = model.relation.vectors(ids, np.arange(2), 2)
+        vectors = model._engine.relation().vectors(ids, np.arange(2), 2)
     return float((vectors[0] * vectors[1]).sum())
 
 
@@ -61,7 +89,7 @@ def _near(model: Any) -> dict[str, Any]:
     rows = [
         {"layer": site.layer, "head": head, "lift": float(reading.lift[n]), "rows": int(reading.rows[n])}
         for site in found.measured
-        for name, reading in site.readings.items()
+        for name, reading in site.awake.items()
         if name in ("related word", "related word in the other sentence")
         for n, head in enumerate(site.heads)
     ]
@@ -72,7 +100,33 @@ def _near(model: Any) -> dict[str, Any]:
 
 def blocks(found: dict[str, Any]) -> Blocks:
     """Three sentences of the page on patterns."""
-    return {"explanation/reading-patterns.md": {"names": _names(found), "tau": _tau(found), "near": _come_near(found)}}
+    return {
+        "explanation/reading-patterns.md": {
+            "names": _names(found),
+            "tau": _tau(found),
+            "near": _come_near(found),
+            "awake": _told_awake(found),
+        }
+    }
+
+
+def _told_awake(found: dict[str, Any]) -> str:
+    lines = [
+        "| model | tokens of the text | heads with a name | by contributions | median head rests | by contributions |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, rows in found["awake"].items():
+        lines += [
+            f"| {name} | {row['tokens']} | {row['weights']} of {row['heads']} | {row['contributions']} | "
+            f"{row['weights rest']:.2f} | {row['contributions rest']:.2f} |"
+            for row in rows
+        ]
+    table = "\n".join(lines)
+    return f"""
+How many heads have a name beyond resting on three texts: the article's, one with repetitions, and a longer one.
+
+{table}
+"""
 
 
 def _names(found: dict[str, Any]) -> str:

@@ -117,8 +117,8 @@ def _reaches(rows: SiteRows, number: int, threshold: float) -> Array:
     name = awake.names[number]
     reading = measured.awake[name]
     enough = np.nan_to_num(reading.lift, nan=-1.0) >= threshold
-    carriers = clusters_of(awake.weight[:, awake.counted[number]].T)  # rows of like weight
-    enough &= (np.round(carriers, 6) >= FEWEST) & (measured.levels["awake"].value >= ASLEEP)
+    alike = clusters_of(awake.weight[:, awake.counted[number]].T)  # rows of like weight that would count as much
+    enough &= (reading.rows >= FEWEST) & (alike >= FEWEST / 2) & (measured.levels["awake"].value >= ASLEEP)
     return np.asarray(enough & own_name(name, lambda other: _lifts(measured, other)))
 
 
@@ -139,7 +139,7 @@ def _sure(mass: Array, weight: Array, chance: Array) -> Array:
     drawn = resampled(np.moveaxis(sums, 2, 0).reshape(len(starts), -1).astype(np.float64)).reshape(-1, 3, heads)
     found, expected, whole = drawn[:, 0], drawn[:, 1], drawn[:, 2]
     lifts = np.clip((found - expected) / np.where(whole > expected, whole - expected, np.nan), 0, 1)
-    return np.asarray(interval(lifts, clusters_of(sums[2].T))[0] >= FLOOR)
+    return np.asarray(interval(lifts, float(len(starts)))[0] >= FLOOR)
 
 
 def _best_rows(mass: Array, hit: Array, places: Array, strongest: Array) -> tuple[tuple[int, int, float], ...]:

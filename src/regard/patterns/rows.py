@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from regard.trace.trace import Trace
 
 _BLOCK = 1 << 20  # floats of attention held at once: 4 MB stay near the processor
+_NOTHING = 1e-6  # awake attention of a row that has no strongest key
 _ROWS = 32  # rows a block should have at least before heads of further layers join it
 
 
@@ -263,7 +264,7 @@ def _awake(
         expected = weight * level[-1]
         mass = np.concatenate([mass, (bag_gain(bag.mass, expected, bag.evenness) + expected)[None]])
         some[-1] = level[-1] < 1  # a sentence may well be half of the words
-    return mass, hit, weight, level, counted & some, top
+    return mass, hit & (weight > _NOTHING), weight, level, counted & some, top
 
 
 def _hits(top: Array, targets: Array) -> Array:

@@ -18,8 +18,8 @@ from rich.text import Text
 
 from regard.measures.types import TYPES
 from regard.patterns.cautions import warnings_for
-from regard.patterns.definitions import NAMES
-from regard.patterns.entries import LETTERS, PATTERN_COLOURS
+from regard.patterns.definitions import ALWAYS, NAMES
+from regard.patterns.entries import LETTERS, PATTERN_COLOURS, RANKS
 from regard.patterns.findings import head_report
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from regard.trace.trace import Trace
 
 _BLOCKS = "▂▄▆█"
+NOUNS = {"weights": "attention", "contributions": "contributions"}
 _NAME_ROOM = 11  # columns per head above which patterns are written out
 
 
@@ -36,8 +37,7 @@ def report(found: Patterns, console: Console | None = None, *, count: int = 3) -
     """The map, the strongest heads of each pattern, the types, what is not available, and cautions."""
     coloured = console is None or console.color_system is not None
     name = found.facts.get("model", "attention maps")
-    named = len({(f.kind, f.layer, f.part, f.head) for f in found})
-    yield Text.assemble((f"{name}", "bold"), (f"  {named} of {found.heads} heads show a named pattern", "dim"))
+    yield Text.assemble((f"{name}", "bold"), (f"  {_summary(found)}", "dim"))
     for kind, sites in groupby(found.measured, key=lambda site: site.kind):
         yield Text("")
         yield from _map(found, kind, list(sites), coloured, 80 if console is None else console.width)
@@ -53,11 +53,23 @@ def report(found: Patterns, console: Console | None = None, *, count: int = 3) -
     yield _cautions(found)
 
 
+def _summary(found: Patterns) -> str:
+    """How many heads have a name for what they do, and how much the heads rest."""
+    named = len({(f.kind, f.layer, f.part, f.head) for f in found if f.pattern != ALWAYS})
+    shares = np.concatenate([site.rest for site in found.measured])
+    text = f"{named} of {found.heads} heads do something that has a name when awake"
+    return (
+        text
+        if np.isnan(shares).all()
+        else f"{text}; the median head rests with {np.nanmedian(shares):.2f} of its {NOUNS[found.by]}"
+    )
+
+
 def _map(found: Patterns, kind: str, sites: list[SiteMeasures], coloured: bool, width: int) -> Iterator[Text]:
-    """One line per layer, one cell per head: its strongest pattern by name if there is room, or a block whose
+    """One line per layer, one cell per head: its most specific name if there is room, or a block whose
     colour is the pattern and whose height the score; heads that do not fit the width come below."""
     best: dict[tuple[int, int, int], Finding] = {}
-    for finding in reversed(found.findings):
+    for finding in sorted(found.findings, key=lambda f: -RANKS[f.pattern]):  # the most specific is written last
         if finding.kind == kind:
             best[finding.layer, finding.part, finding.head] = finding
     label = max(len(kind), 8)

@@ -55,8 +55,8 @@ def parse_heads(heads: Heads, layout: Layout, patterns: Iterable[Shows] | None =
     ----------
     heads
         One or several of (layer, head), (kind, layer, head), "5.4", "2.*", "*.3", "cross:1.3", "encoder:0.*", or names
-        of patterns ("delimiter": every head that shows it); strings may hold several, separated by commas. Without a
-        kind, the model's first one is used. A head of None or "*" means all heads of the layer.
+        of patterns ("previous token": every head that shows it); strings may hold several, separated by commas.
+        Without a kind, the model's first one is used. A head of None or "*" means all heads of the layer.
     layout
         How many heads each (kind, layer) has.
     patterns
