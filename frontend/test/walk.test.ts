@@ -16,6 +16,7 @@ import {
 } from "../src/walk/maths";
 import { DECODER, ENCODER, stepFor, stepsOf, wordsOf } from "../src/walk/order";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
+import "../src/views";
 import { say } from "../src/words";
 
 const of = (rows: number[][]) => matrix(rows.length, rows[0].length, Float32Array.from(rows.flat()));

@@ -6,18 +6,19 @@ import { type Node, SyntaxKind } from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 import { afterAll, describe, expect, test } from "vitest";
 import { sentenceOf } from "../src/app/context";
+import { APP_VIEW_MODULES } from "../src/app/views";
 import type { Say } from "../src/frame/context";
 import { told } from "../src/frame/report";
-import { add, preferred, say } from "../src/words";
+import { VIEW_MODULES } from "../src/views";
+import { add, isKey, preferred, say, type Words } from "../src/words";
 import { APP } from "../src/words/app";
 import { PAGE } from "../src/words/page";
 import { PATTERNS } from "../src/words/patterns";
 import { SENTENCES } from "../src/words/sentences";
-import { STEPS } from "../src/words/steps";
-import { WALK } from "../src/words/walk";
 import { golden } from "./golden";
 
-const PARTS: Record<string, readonly [string, string]>[] = [PAGE, PATTERNS, APP, WALK, STEPS, SENTENCES];
+const OF_VIEWS: Words[] = [...VIEW_MODULES, ...APP_VIEW_MODULES].map(({ words }) => words);
+const PARTS: Words[] = [PAGE, PATTERNS, APP, SENTENCES, ...OF_VIEWS];
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 
@@ -145,9 +146,19 @@ describe("nothing that people read is written outside the table", () => {
   afterAll(() => api.close());
   const { program } = api.updateSnapshot({ openProject: `${root}tsconfig.json` }).getProjects()[0];
   const files = program.getSourceFileNames().filter((name) => name.startsWith(`${root}src/`));
-  const sources = files.filter((name) => !name.includes("/words/") && /\.tsx?$/.test(name));
+  const isTable = (name: string) => /\/words(\/\w+)?\.ts$/.test(name);
+  const sources = files.filter((name) => !isTable(name) && /\.tsx?$/.test(name));
 
   test("all sources are looked at", () => expect(sources.length).toBeGreaterThan(80));
+
+  test("every sentence in a file of words is in the table", async () => {
+    add(APP);
+    const tables = files.filter(isTable);
+    expect(tables.length).toBeGreaterThan(10);
+    const lists = await Promise.all(tables.map((name) => import(/* @vite-ignore */ name)));
+    const all = lists.flatMap((made) => Object.values<object>(made)).filter((one) => typeof one === "object");
+    for (const key of all.flatMap((words) => Object.keys(words))) expect(isKey(key), key).toBe(true);
+  });
 
   test("no source has any of it", () => {
     for (const name of sources)

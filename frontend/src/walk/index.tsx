@@ -8,6 +8,8 @@ import type { View } from "../state/view";
 import "./walk.css";
 import { picture, Walk } from "./view";
 
+export { words } from "./words";
+
 /** Another layer can be opened where a model is at hand. */
 function Controls() {
   return (
@@ -25,7 +27,7 @@ const keys = (store: Store) => ({
   ArrowRight: () => store.set({ step: store.selection.peek().step + 1 }),
 });
 
-export const walk: View = {
+export const view: View = {
   id: "walk",
   title: "walk",
   heads: "one",

@@ -90,7 +90,7 @@ function ToWalk() {
   const back = () => store.set({ view: "walk", heads: [store.lead], step: stepFor(walk, kind, step) });
   return (
     <button type="button" class="plain" data-go="walk" onClick={back}>
-      ← {tell("walk_toWalk")}
+      ← {tell("toWalk")}
     </button>
   );
 }

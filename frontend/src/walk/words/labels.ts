@@ -1,6 +1,8 @@
-// Short labels of the walk, in English and Chinese.
+// What the walk says beside its steps, in English and Chinese.
 
-export const WALK = {
+export const LABELS = {
+  help_walk: ["← → in the walk: step", "逐步视图中 ← →：换步"],
+  walk: ["Walk", "逐步"],
   walk_step: ["Step {at} of {all}", "第 {at} 步，共 {all} 步"],
   walk_back: ["Back", "上一步"],
   walk_next: ["Next", "下一步"],
@@ -25,7 +27,6 @@ export const WALK = {
   walk_key: ["key", "键"],
   walk_scoreWeight: ["score {score}, weight {weight}", "得分 {score}，权重 {weight}"],
   walk_neurons: ["Open in the neuron view", "在神经元视图中打开"],
-  walk_toWalk: ["Back to the walk", "返回步骤"],
   walk_otherwise: ["Often said, and not quite so", "常见而不准确的说法"],
   walk_token: ["token", "词元"],
   walk_id: ["id", "编号"],
