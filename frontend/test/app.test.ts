@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Ask, fromAddress, NO_OTHER, NOTHING_ASKED, toAddress } from "../src/app/address";
-import type { Example, ModelRecord } from "../src/app/api";
+import type { Effect, Example, ModelRecord } from "../src/app/api";
 import { otherOf } from "../src/app/compare/comparison";
 import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
+import { listed } from "../src/app/effect";
 import { suited } from "../src/app/examples";
 import { Latest } from "../src/app/latest";
 import { APP_VIEWS } from "../src/app/views";
@@ -214,6 +215,18 @@ test("a layer whose weights are not here is fetched before it is shown", async (
   await vi.advanceTimersByTimeAsync(1);
   expect(store.selection.value.layer).toBe(far.layer);
   expect(fetched).toEqual([far.layer]);
+});
+
+test("of hidden states the mean comes first, told by its code and not by its name", () => {
+  const row = (name: string, cosine: number, code: "mean" | "" = "") => ({
+    name,
+    before: null,
+    after: { zero: cosine },
+    code,
+  });
+  const rows = [row("(mean of all tokens)", 0.5), row("cat", 0.2), row("x", 0.9, "mean")];
+  const found = { about: "hidden states", rows } as unknown as Effect;
+  expect(listed(found, "zero").map(({ name }) => name)).toEqual(["x", "cat", "(mean of all tokens)"]);
 });
 
 test("the other side of a comparison is another text, another model, or all heads on", () => {

@@ -14,11 +14,11 @@ import { add, isKey, preferred, say, type Words } from "../src/words";
 import { APP } from "../src/words/app";
 import { PAGE } from "../src/words/page";
 import { PATTERNS } from "../src/words/patterns";
-import { SENTENCES } from "../src/words/sentences";
+import { REFUSALS, SENTENCES } from "../src/words/sentences";
 import { golden } from "./golden";
 
 const OF_VIEWS: Words[] = [...VIEW_MODULES, ...APP_VIEW_MODULES].map(({ words }) => words);
-const PARTS: Words[] = [PAGE, PATTERNS, APP, SENTENCES, ...OF_VIEWS];
+const PARTS: Words[] = [PAGE, PATTERNS, APP, SENTENCES, REFUSALS, ...OF_VIEWS];
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 
@@ -65,8 +65,19 @@ describe("sentences of Python", () => {
     expect(golden().cautions[0]).toMatchObject({ code: "faithful", values: {} });
   });
 
+  test("a reason why there are no contributions is said by its code", () => {
+    const [why] = golden().sites.flatMap(({ why }) => (why.text ? [why] : []));
+    expect(told(tell, "reason", why)).toBe("注意力图来自别处，不含 value 向量");
+  });
+
   test("a refusal is said by its code, or else by the server", () => {
     add(APP);
+    add(REFUSALS);
+    const absent = { code: "hub_empty", message: "a/b has no files ...", values: { name: "a/b" } };
+    expect(sentenceOf(absent, tell)).toBe("Hub 上的 a/b 没有模型文件");
+    const own = { code: "own_code", message: "", values: { name: "bert" } };
+    expect(sentenceOf(own, tell)).toMatch(/^bert 需要/);
+    expect(sentenceOf({ ...absent, code: "failed" }, tell)).toBe("a/b has no files ...");
     const long = { code: "long", message: "the text has ...", values: { tokens: 600, limit: 512 } };
     expect(sentenceOf(long, tell)).toBe("文本有 600 个词元，但模型最多接受 512 个。");
     expect(sentenceOf({ code: "input", message: "the text is empty" }, tell)).toBe("The text is empty");
@@ -153,6 +164,7 @@ describe("nothing that people read is written outside the table", () => {
 
   test("every sentence in a file of words is in the table", async () => {
     add(APP);
+    add(REFUSALS);
     const tables = files.filter(isTable);
     expect(tables.length).toBeGreaterThan(10);
     const lists = await Promise.all(tables.map((name) => import(/* @vite-ignore */ name)));

@@ -13,7 +13,7 @@ export function wordFor(tell: Say, name: string): string {
 }
 
 /** A sentence of Python in the reader's language, where its code is known. */
-export function told(tell: Say, kind: "caution" | "reason", { text, code, values }: Told): string {
+export function told(tell: Say, kind: "caution" | "note" | "reason", { text, code, values }: Told): string {
   const key = `${kind}_${code}`;
   return isKey(key) ? tell(key, values) : text;
 }

@@ -11,6 +11,7 @@ import { Choice } from "./controls";
 import { Inspector } from "./inspector";
 import { onKey } from "./keys";
 import { savePicture } from "./picture";
+import { told } from "./report";
 import { Tabs } from "./tabs";
 
 export interface ShellOptions {
@@ -81,7 +82,8 @@ function Carry() {
   const site = store.site.value;
   const { carry, relative } = store.selection.value;
   if (!site.norms) {
-    const why = tell("noNorms", { why: site.why || tell("noNormsWhy") });
+    const reason = site.why.text ? told(tell, "reason", site.why) : tell("reason_unrecorded");
+    const why = tell("noNorms", { why: reason });
     return (
       <span class="quiet" title={why} data-carry="none">
         {tell("weights")}

@@ -29,7 +29,7 @@ export const APP = {
     "The server does not answer. Is regard serve still running? The page tries again when you change something.",
     "服务器没有回应。regard serve 还在运行吗？更改内容后页面会重试。",
   ],
-  trouble_busyAgain: ["{message} Trying again …", "{message} 正在重试……"],
+  trouble_busyAgain: ["The server is busy; trying again …", "服务器正忙，正在重试……"],
   trouble_busy: ["The server is busy; try again in a moment.", "服务器正忙，请稍后再试。"],
   trouble_slow: [
     "The answer took too long and was stopped; take a shorter text or a smaller model.",

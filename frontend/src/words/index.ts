@@ -6,7 +6,7 @@ import type { VIEW_MODULES } from "../views";
 import type { APP } from "./app";
 import { PAGE } from "./page";
 import { PATTERNS } from "./patterns";
-import { SENTENCES } from "./sentences";
+import { type REFUSALS, SENTENCES } from "./sentences";
 
 export type Language = "en" | "zh";
 export type Pair = readonly [english: string, chinese: string];
@@ -16,6 +16,7 @@ export type Key =
   | keyof typeof PAGE
   | keyof typeof PATTERNS
   | keyof typeof SENTENCES
+  | keyof typeof REFUSALS
   | keyof typeof APP
   | KeyOf<(typeof VIEW_MODULES)[number]>
   | KeyOf<(typeof APP_VIEW_MODULES)[number]>;

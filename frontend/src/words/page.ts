@@ -26,7 +26,6 @@ export const PAGE = {
     "权重表示头看向哪里；贡献表示从那里传来多少。",
   ],
   noNorms: ["Contributions are not available: {why}", "没有贡献值：{why}"],
-  noNormsWhy: ["this trace holds no value vectors", "此记录不含 value 向量"],
   language: ["中", "EN"],
   theme: ["Light or dark", "浅色或深色"],
   keys: ["Keys", "快捷键"],
