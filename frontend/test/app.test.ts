@@ -118,7 +118,7 @@ test("an address that makes no sense asks for what can be read", () => {
   });
 });
 
-const LOOK = { level: "tokens", carry: "weights", relative: false } as const;
+const LOOK = { level: "tokens", contributions: false, relative: false } as const;
 const lensOf = (page: Page, site: number, head: number) => new Lenses(page).of(page.sites[site], head, LOOK);
 
 test("a difference is A − B, cell by cell, and its distance the share that moved", () => {

@@ -17,7 +17,7 @@ import {
 import { DECODER, ENCODER, stepFor, stepsOf, wordsOf } from "../src/walk/order";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
 import "../src/views";
-import { say } from "../src/words";
+import { isKey, say } from "../src/words";
 
 const of = (rows: number[][]) => matrix(rows.length, rows[0].length, Float32Array.from(rows.flat()));
 const list = (m: { values: Float32Array }) => Array.from(m.values);
@@ -241,10 +241,17 @@ test("the way back from the neuron view leads to the step that was left, or to t
   expect(stepFor(walkOf(false), "encoder", 99)).toBe(steps.indexOf("scores"));
 });
 
+test("a correction comes with the claim it corrects, and a claim with its correction", () => {
+  for (const id of [...ENCODER, ...DECODER]) {
+    const has = (part: string) => isKey(`step_${id}_${part}`);
+    expect(has("claim"), id).toBe(has("note"));
+  }
+});
+
 test("every note that corrects something is there in both languages", () => {
   const noted = (language: "en" | "zh") =>
     [...ENCODER, ...DECODER].filter(
-      (id) => (wordsOf((key) => say(language, key), id).note ?? "").length > 10,
+      (id) => (wordsOf((key) => say(language, key), id).mixUp?.note ?? "").length > 10,
     );
   expect(noted("zh")).toEqual(noted("en"));
   expect(noted("en").length).toBeGreaterThan(9);

@@ -1,5 +1,6 @@
 // One table of words: both languages everywhere, and nothing that people read is written outside it.
 
+import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Node, SyntaxKind } from "typescript/unstable/ast";
@@ -39,6 +40,11 @@ describe("the table", () => {
       const words = chinese.replace(/\{\w+\}|KL|nat|EN|[AB]\b|[^\p{L}]/gu, "");
       if (english !== chinese && words) expect(chinese, key).toMatch(HAN);
     }
+  });
+
+  test("Chinese has Chinese marks", () => {
+    for (const [key, [, chinese]] of PARTS.flatMap((part) => Object.entries(part)))
+      expect(chinese, key).not.toMatch(/\p{Script=Han}\}?\s?[:;,!?]|\p{Script=Han}\.(\s|$)/u);
   });
 
   test("sentences are filled in", () => {
@@ -175,6 +181,13 @@ describe("nothing that people read is written outside the table", () => {
   test("no source has any of it", () => {
     for (const name of sources)
       expect(outside(program.getSourceFile(name)!), relative(root, name)).toEqual([]);
+  });
+
+  test("no colon or comma of one language is written after a word of the table", () => {
+    for (const name of sources)
+      expect(readFileSync(name, "utf8"), relative(root, name)).not.toMatch(
+        /\b(tell|wordFor)\([^`\n]*\)\}(<\/\w+>)?[:,](\s|<)/,
+      );
   });
 
   test("a planted sentence is found", () => {

@@ -163,7 +163,7 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     assert float(weight.strip("< ")) == pytest.approx(pair_trace.attention(0, 2)[5, 3], rel=0.01, abs=1e-6)
     page.hover("[data-key='3']")
     page.wait_for_selector(".pair-about")
-    assert re.search(r"\d+ of 16 neurons carry 90 %", page.inner_text(".pair-about"))
+    assert re.search(r"\d+ of 16 neurons make up 90 %", page.inner_text(".pair-about"))
     page.click("[data-key='3']")
     page.click("[data-query='8']")
     page.click("[data-key='12']")

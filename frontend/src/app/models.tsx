@@ -18,7 +18,10 @@ export function Models() {
       title={tell("chooseModel")}
       label={
         <>
-          <span class="unseen">{tell("chooseModel")}: </span>
+          <span class="unseen">
+            {tell("chooseModel")}
+            {tell("colon")}
+          </span>
           {current} <span aria-hidden="true">▾</span>
         </>
       }

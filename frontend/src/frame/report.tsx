@@ -57,9 +57,7 @@ export function Findings() {
           <summary>{tell("missing", { count: missing.length })}</summary>
           <ul class="plain-list">
             {missing.map(([name, reason]) => (
-              <li key={name}>
-                {wordFor(tell, name)}: {told(tell, "reason", reason)}
-              </li>
+              <li key={name}>{[wordFor(tell, name), told(tell, "reason", reason)].join(tell("colon"))}</li>
             ))}
           </ul>
         </details>

@@ -44,7 +44,7 @@ function Steps({ data }: { data: WalkData }) {
     mark("regard:drawn");
   }, [id]);
   const made = named(equations(data, id, head, what.value, words.value), tell);
-  const { title, formula, text, note } = wordsOf(tell, id);
+  const { title, formula, text, mixUp } = wordsOf(tell, id);
   const maps = made.some(({ items }) => items.some((item) => typeof item !== "string" && item.map));
   const pair = maps ? pairOf(store, data, id, head, what.value) : null;
   const table = listed(data, id, words.value, position.value, what.value.temperature, tell);
@@ -88,9 +88,13 @@ function Steps({ data }: { data: WalkData }) {
           </button>
         </header>
         <p class="words">{text}</p>
-        {note && (
+        {mixUp && (
           <p class="words note">
-            <b>{tell("walk_otherwise")}:</b> {note}
+            <b>
+              {tell("walk_otherwise")}
+              {tell("colon")}
+            </b>
+            <span class="claim">✗ {mixUp.claim}</span> ✓ {mixUp.note}
           </p>
         )}
         <WhatIfs what={what} id={id} tell={tell} />

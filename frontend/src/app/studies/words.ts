@@ -7,8 +7,8 @@ export const words = {
     "服务器没有研究文件夹。用 regard serve --studies FOLDER 启动。",
   ],
   emptyStudies: [
-    "There is no study in {folder} yet; regard study writes one.",
-    "{folder} 中还没有研究；用 regard study 生成。",
+    "There is no study in {folder} yet; regard study writes one there.",
+    "{folder} 中还没有研究；可用 regard study 生成。",
   ],
   studiesOf: ["Studies in {folder}", "{folder} 中的研究"],
   study: ["Study", "研究"],
@@ -17,8 +17,8 @@ export const words = {
   changed: ["Written", "写入时间"],
   files: ["Files", "文件"],
   fileCount: ["{count} files", "{count} 个文件"],
-  newTab: ["in a new tab", "在新标签页打开"],
+  newTab: ["open in a new tab", "在新标签页中打开"],
   back: ["Back to the list", "返回列表"],
-  reload: ["Read the folder again", "重新读取文件夹"],
+  reload: ["Reload the folder", "重新读取文件夹"],
   report: ["Report of {name}", "{name} 的报告"],
 } as const;

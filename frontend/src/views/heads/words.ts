@@ -10,14 +10,14 @@ export const words = {
   ],
   legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
   legendPatches: [
-    "Left: the patch that looks. Right: where it looks; stronger means more {what}.",
-    "左：在看的图块。右：它看向哪里；越强表示{what}越大。",
+    "Left: the patch that looks. Right: where it looks; a stronger colour means a larger {what}.",
+    "左：在看的图块。右：它看向哪里；颜色越强，{what}越大。",
   ],
-  noHeads: ["No head is chosen. Choose one above.", "没有选中头，请在上方选择。"],
-  noPositions: ["Nothing is left to show: all positions are hidden.", "没有可显示的内容：所有位置都被隐藏。"],
+  noHeads: ["No head is chosen. Choose one above.", "没有选择头，请在上方选择。"],
+  noPositions: ["Nothing to show: all positions are hidden.", "没有可显示的内容：所有位置都被隐藏。"],
   hoverHint: [
-    "Point at a token to see its lines alone; click keeps them, Esc lets go.",
-    "指向一个词元只看它的线；单击保留，Esc 取消。",
+    "Point at a token to see only its lines; click to keep them, Esc to let go.",
+    "指向一个词元，只看它的线；单击保留，按 Esc 取消。",
   ],
-  patch: ["patch row {row}, column {column}", "图块 第 {row} 行 第 {column} 列"],
+  patch: ["patch row {row}, column {column}", "图块：第 {row} 行，第 {column} 列"],
 } as const;

@@ -3,7 +3,7 @@
 export const words = {
   matrix: ["Matrix", "矩阵"],
   legendMatrix: [
-    "Row: the token that looks. Column: the token looked at. Colour: {what}, up to {top}.",
+    "Rows: tokens that look. Columns: tokens looked at. Colour: {what}, up to {top}.",
     "行：在看的词元。列：被看的词元。颜色：{what}，最大 {top}。",
   ],
   legendPooled: [
@@ -15,9 +15,9 @@ export const words = {
   log: ["log", "对数"],
   zoomIn: ["Zoom in", "放大"],
   zoomOut: ["Zoom out", "缩小"],
-  fit: ["Fit", "适合窗口"],
+  fit: ["Fit", "适应窗口"],
   matrixHint: [
-    "Wheel zooms, dragging moves, double click zooms in. Arrow keys with Shift move the map.",
-    "滚轮缩放，拖动平移，双击放大。Shift + 方向键移动。",
+    "Scroll to zoom, drag to move, double-click to zoom in; Shift + arrow keys move the map.",
+    "滚轮缩放，拖动平移，双击放大；Shift + 方向键平移。",
   ],
 } as const;

@@ -57,8 +57,8 @@ function Table() {
     <div class="stage">
       <div class="legend with-tools">
         <p>
-          {tell("legendNeurons", { d: width(lens.site) })} {tell("scaled")} ={" "}
-          {tell("scaledHint", { scale: figure(scale), more })}.
+          {tell("legendNeurons", { d: width(lens.site) })}{" "}
+          {tell("scaledHint", { scale: figure(scale), more })}
         </p>
         <label class="check">
           <input
@@ -176,8 +176,11 @@ function Rows({ shown, at, count, box }: RowsProps) {
   const pinned = store.selection.value.pairs.filter(([q]) => q === shown?.query).map(([, k]) => k);
   const name = (position: number) =>
     shown
-      ? `${tell("keyToken", { index: position, text: shown.lens.columns.labels[position] })}, ` +
-        `${tell("scaled")} ${figure(shown.rows[position].score)}, ${figure(shown.weights[position])}`
+      ? [
+          tell("keyToken", { index: position, text: shown.lens.columns.labels[position] }),
+          `${tell("scaled")} ${figure(shown.rows[position].score)}`,
+          figure(shown.weights[position]),
+        ].join(tell("comma"))
       : tell("expand", { text: store.rows.value.labels[position] });
   const point = (position: number, x: number | null) => {
     store.hover.value = shown ? { query: null, key: position } : NOTHING;
@@ -232,8 +235,8 @@ function drawHead(pen: Pen, store: Store, tell: Say, shown: Expanded | null, at:
   title(at.product, tell("product"));
   title(at.score - 6, tell("score"), "end");
   title(at.bar - 20, tell("scaled"), "end");
-  const { carry, relative } = store.look.value;
-  title(at.bar, carry === "weights" ? tell("softmax") : tell(relative ? "sharesName" : "contributionsName"));
+  const { contributions, relative } = store.look.value;
+  title(at.bar, contributions ? tell(relative ? "sharesName" : "contributionsName") : tell("softmax"));
 }
 
 function drawBody(
