@@ -195,6 +195,28 @@ test("another page keeps layer, heads and view of the same model, and not what i
   expect(store.selection.value).toMatchObject({ view: "compare", kind, layer, heads, queries: [] });
 });
 
+test("the head under the pointer stays under it when the next answer comes, if the model still has it", () => {
+  const store = new Store(golden(), "light", "en", APP_VIEWS);
+  const site = store.page.sites.find((one) => one.kind === "encoder" && one.layer === 1)!;
+  store.pointed.value = { site, head: 2 };
+  const next = golden();
+  store.replace(next);
+  expect(store.place).toEqual({ kind: "encoder", layer: 1, head: 2 });
+  expect(store.pointed.value!.site).toBe(next.sites[1]);
+  const smaller = golden();
+  smaller.sites[1].heads = [0];
+  store.replace(smaller);
+  expect(store.pointed.value).toBeNull();
+});
+
+test("the head under the pointer is none once its view is left", () => {
+  const store = new Store(golden(), "light", "en", APP_VIEWS);
+  store.set({ view: "atlas" });
+  store.pointed.value = { site: store.page.sites[1], head: 2 };
+  store.set({ view: "heads" });
+  expect(store.pointed.value).toBeNull();
+});
+
 test("a layer whose weights are not here is fetched before it is shown", async () => {
   const page = golden();
   const far = page.sites.find(

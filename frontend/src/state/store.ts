@@ -147,13 +147,20 @@ export class Store {
     let next = before;
     batch(() => {
       this.shown.value = { page, edition: edition + 1, lenses: new Lenses(page) };
-      this.pointed.value = null;
+      this.pointed.value = this.stillPointed();
       this.hover.value = NOTHING;
       next = this.repaired({ ...before, ...(same ? {} : other) });
       this.selection.value = isHere(this.find(next)!) ? next : this.repaired({ ...next, ...opened });
     });
     if (this.selection.peek() !== next) this.set(next); // it comes when its layer is here
     release(old.sites);
+  }
+
+  /** The head under the pointer, where the page that is shown now has it too: the pointer has not moved. */
+  private stillPointed(): { site: Site; head: number } | null {
+    const pointed = this.pointed.peek();
+    const site = pointed && this.find(pointed.site);
+    return site?.heads.includes(pointed!.head) ? { site, head: pointed!.head } : null;
   }
 
   /** More is known of the page that is shown: what its heads do. */
@@ -176,6 +183,7 @@ export class Store {
       return;
     }
     if (change.kind !== undefined || change.level !== undefined) this.hover.value = NOTHING;
+    if (next.view !== before.view) this.pointed.value = null; // what was pointed at is gone, and says nothing of it
     this.selection.value = next;
   }
 
