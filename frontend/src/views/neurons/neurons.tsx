@@ -38,7 +38,14 @@ export function Neurons() {
     const first = store.rows.peek().special.indexOf(false);
     // Vectors belong to tokens; and an expanded table explains itself better than a closed one.
     if (level !== "tokens") store.set({ level: "tokens" });
-    if (!queries.length && vectors) store.set({ queries: [Math.max(0, first)] });
+    if (queries.length || !vectors) return undefined;
+    const own = Math.max(0, first);
+    store.set({ queries: [own] });
+    return () => {
+      // What nobody chose is not left pinned in the next view.
+      const left = store.selection.peek().queries;
+      if (left.length === 1 && left[0] === own) store.set({ queries: [] });
+    };
   }, [store]);
   if (!vectors) return <Notice text={tell("noVectors")} />;
   if (store.look.value.level !== "tokens") return <div class="stage" />;
