@@ -41,7 +41,7 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
   const abort = new AbortController();
   const language = options.language ?? preferred(navigator.languages);
   try {
-    if (!el.ownerDocument.createElement("canvas").getContext("2d")) throw new Error("canvas");
+    if (!el.ownerDocument.createElement("canvas").getContext("2d")) throw new NoCanvasError();
     const page = decode(await transport.load(abort.signal));
     const store = new Store(page, options.theme ?? themeOf(el), language, VIEWS);
     if (options.address) syncAddress(store, abort.signal);
@@ -63,10 +63,13 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
   }
 }
 
+/** A browser without a drawing surface. */
+class NoCanvasError extends Error {}
+
 function sentence(error: unknown, language: Language): string {
   if (error instanceof PayloadError) return say(language, error.code, { detail: error.message });
-  const detail = error instanceof Error ? error.message : String(error);
-  return detail === "canvas" ? say(language, "canvas") : say(language, "failed", { detail });
+  if (error instanceof NoCanvasError) return say(language, "canvas");
+  return say(language, "failed", { detail: error instanceof Error ? error.message : String(error) });
 }
 
 function themeOf(el: HTMLElement): Theme {

@@ -23,20 +23,40 @@ export function widget(mount: Mount) {
   return {
     async render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
       el.classList.add("regard-cell");
-      // JupyterLab takes its one-letter commands before the view sees a key, unless the view says they are its own.
-      el.setAttribute("data-lm-suppress-shortcuts", "true");
+      const free = keepKeys(el);
       try {
         const handle = await mount(el, given(model.get("payload") as DataView), { theme: themeOf(el) });
         const stop = follow(model, handle);
         return () => {
+          free();
           stop();
           handle.dispose();
         };
       } catch {
-        return () => {}; // the cell says what is wrong
+        return free; // the cell says what is wrong
       }
     },
   };
+}
+
+/** Keys without Ctrl, Alt or Meta are the view's while it has the focus: "d d" must not delete its cell. */
+export function keepKeys(el: HTMLElement): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  const isOwn = (event: KeyboardEvent) => !event.ctrlKey && !event.metaKey && !event.altKey;
+  // JupyterLab takes its commands at the document, before the view sees a key; it leaves alone those whose target is
+  // marked. A mark further up does not help: its commands are for whatever has the focus.
+  el.ownerDocument.defaultView?.addEventListener(
+    "keydown",
+    (event) => {
+      const target = event.target as HTMLElement;
+      if (el.contains(target)) target.toggleAttribute("data-lm-suppress-shortcuts", isOwn(event));
+    },
+    { capture: true, signal },
+  );
+  // Others hear keys on their way up.
+  el.addEventListener("keydown", (event) => isOwn(event) && event.stopPropagation(), { signal });
+  return () => abort.abort();
 }
 
 /** Keep the model's selection and the view's the same, without echoes: each side hears only what is new to it. */

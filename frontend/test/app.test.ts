@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Ask, fromAddress, NO_OTHER, NOTHING_ASKED, toAddress } from "../src/app/address";
-import type { Example, ModelRecord } from "../src/app/api";
+import type { Effect, Example, ModelRecord } from "../src/app/api";
 import { otherOf } from "../src/app/compare/comparison";
 import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
+import { listed } from "../src/app/effect";
 import { suited } from "../src/app/examples";
 import { Latest } from "../src/app/latest";
 import { APP_VIEWS } from "../src/app/views";
@@ -117,7 +118,7 @@ test("an address that makes no sense asks for what can be read", () => {
   });
 });
 
-const LOOK = { level: "tokens", carry: "weights", relative: false } as const;
+const LOOK = { level: "tokens", contributions: false, relative: false } as const;
 const lensOf = (page: Page, site: number, head: number) => new Lenses(page).of(page.sites[site], head, LOOK);
 
 test("a difference is A − B, cell by cell, and its distance the share that moved", () => {
@@ -194,6 +195,28 @@ test("another page keeps layer, heads and view of the same model, and not what i
   expect(store.selection.value).toMatchObject({ view: "compare", kind, layer, heads, queries: [] });
 });
 
+test("the head under the pointer stays under it when the next answer comes, if the model still has it", () => {
+  const store = new Store(golden(), "light", "en", APP_VIEWS);
+  const site = store.page.sites.find((one) => one.kind === "encoder" && one.layer === 1)!;
+  store.pointed.value = { site, head: 2 };
+  const next = golden();
+  store.replace(next);
+  expect(store.place).toEqual({ kind: "encoder", layer: 1, head: 2 });
+  expect(store.pointed.value!.site).toBe(next.sites[1]);
+  const smaller = golden();
+  smaller.sites[1].heads = [0];
+  store.replace(smaller);
+  expect(store.pointed.value).toBeNull();
+});
+
+test("the head under the pointer is none once its view is left", () => {
+  const store = new Store(golden(), "light", "en", APP_VIEWS);
+  store.set({ view: "atlas" });
+  store.pointed.value = { site: store.page.sites[1], head: 2 };
+  store.set({ view: "heads" });
+  expect(store.pointed.value).toBeNull();
+});
+
 test("a layer whose weights are not here is fetched before it is shown", async () => {
   const page = golden();
   const far = page.sites.find(
@@ -214,6 +237,18 @@ test("a layer whose weights are not here is fetched before it is shown", async (
   await vi.advanceTimersByTimeAsync(1);
   expect(store.selection.value.layer).toBe(far.layer);
   expect(fetched).toEqual([far.layer]);
+});
+
+test("of hidden states the mean comes first, told by its code and not by its name", () => {
+  const row = (name: string, cosine: number, code: "mean" | "" = "") => ({
+    name,
+    before: null,
+    after: { zero: cosine },
+    code,
+  });
+  const rows = [row("(mean of all tokens)", 0.5), row("cat", 0.2), row("x", 0.9, "mean")];
+  const found = { about: "hidden states", rows } as unknown as Effect;
+  expect(listed(found, "zero").map(({ name }) => name)).toEqual(["x", "cat", "(mean of all tokens)"]);
 });
 
 test("the other side of a comparison is another text, another model, or all heads on", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { attention, group, headOf, products, scores } from "../src/compute/attention";
 import { Lenses } from "../src/compute/lens";
-import { attribution, carriers, participation, riseOf, rowOf } from "../src/compute/pairs";
+import { attribution, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
 import { golden, reference } from "./golden";
 
 const close = (found: ArrayLike<number>, wanted: number[], within = 2e-6) => {
@@ -68,7 +68,7 @@ describe("lenses", () => {
   const { attention: wanted, words } = reference(page);
 
   test("words sum columns and average rows", () => {
-    const lens = lenses.of(page.sites[0], 1, { level: "words", carry: "weights", relative: false });
+    const lens = lenses.of(page.sites[0], 1, { level: "words", contributions: false, relative: false });
     expect(lens.rows.count).toBe(6);
     const map = wanted[0][1];
     const mean = map[1].map((x, j) => (x + map[2][j]) / 2);
@@ -77,7 +77,7 @@ describe("lenses", () => {
 
   test("contributions of words are norms of sums of vectors", () => {
     page.sites[0].heads.forEach((_, h) => {
-      const lens = lenses.of(page.sites[0], h, { level: "words", carry: "contributions", relative: false });
+      const lens = lenses.of(page.sites[0], h, { level: "words", contributions: true, relative: false });
       close(lens.band(0, 6), words[h].flat(), 1e-3);
       for (let p = 0; p < 6; p++)
         close(
@@ -89,7 +89,7 @@ describe("lenses", () => {
   });
 
   test("shares of a row sum to one, read by row, column or tile", () => {
-    const look = { level: "tokens", carry: "contributions", relative: true } as const;
+    const look = { level: "tokens", contributions: true, relative: true } as const;
     const lens = lenses.of(page.sites[0], 0, look);
     const rows = Array.from({ length: 7 }, (_, p) => Array.from(lens.row(p)));
     for (const row of rows) expect(row.reduce((a, b) => a + b)).toBeCloseTo(1, 5);
@@ -128,8 +128,8 @@ describe("pairs", () => {
     expect(rise).toBeCloseTo(row[2] - mean, 4);
   });
 
-  test("carriers and participation count neurons", () => {
-    expect(carriers(Float32Array.of(9, -9, 0.5, 0.5))).toBe(2);
+  test("the neurons that make up most of a score are counted", () => {
+    expect(mostOf(Float32Array.of(9, -9, 0.5, 0.5))).toBe(2);
     expect(participation(Float32Array.of(1, -1, 1, -1))).toBeCloseTo(4);
     expect(participation(Float32Array.of(5, 0, 0, 0))).toBeCloseTo(1);
   });

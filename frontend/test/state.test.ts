@@ -29,7 +29,7 @@ test("a selection survives the address", () => {
       [1, 2],
       [3, 4],
     ],
-    carry: "contributions",
+    contributions: true,
     relative: true,
     level: "words",
     special: false,
@@ -142,7 +142,7 @@ test("a digest has the numbers that regard.measures has of every head", () => {
 
 test("words and contributions are not measured", () => {
   const s = store();
-  for (const look of [{ level: "words" }, { carry: "contributions" }] as const) {
+  for (const look of [{ level: "words" }, { contributions: true }] as const) {
     const lens = s.lenses.of(s.page.sites[0], 0, { ...s.look.value, ...look });
     expect(finish(digest(lens)).measures.entropy).toBeNaN();
   }

@@ -1,5 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { SvgPen } from "../src/marks/pen";
+import { Store } from "../src/state/store";
+import { VIEWS } from "../src/views";
 import { WalkData } from "../src/walk/data";
 import { shrunk } from "../src/walk/drawing";
 import { litIn } from "../src/walk/grid";
@@ -16,7 +18,8 @@ import {
 } from "../src/walk/maths";
 import { DECODER, ENCODER, stepFor, stepsOf, wordsOf } from "../src/walk/order";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
-import { say } from "../src/words";
+import { isKey, say } from "../src/words";
+import { golden } from "./golden";
 
 const of = (rows: number[][]) => matrix(rows.length, rows[0].length, Float32Array.from(rows.flat()));
 const list = (m: { values: Float32Array }) => Array.from(m.values);
@@ -240,11 +243,34 @@ test("the way back from the neuron view leads to the step that was left, or to t
   expect(stepFor(walkOf(false), "encoder", 99)).toBe(steps.indexOf("scores"));
 });
 
+test("a correction comes with the claim it corrects, and a claim with its correction", () => {
+  for (const id of [...ENCODER, ...DECODER]) {
+    const has = (part: string) => isKey(`step_${id}_${part}`);
+    expect(has("claim"), id).toBe(has("note"));
+  }
+});
+
 test("every note that corrects something is there in both languages", () => {
   const noted = (language: "en" | "zh") =>
     [...ENCODER, ...DECODER].filter(
-      (id) => (wordsOf((key) => say(language, key), id).note ?? "").length > 10,
+      (id) => (wordsOf((key) => say(language, key), id).mixUp?.note ?? "").length > 10,
     );
   expect(noted("zh")).toEqual(noted("en"));
   expect(noted("en").length).toBeGreaterThan(9);
+});
+
+test("arrow keys stop at the first and the last step", () => {
+  const page = golden();
+  page.walk = walkOf(false);
+  const store = new Store(page, "light", "en", VIEWS);
+  store.set({ view: "walk" });
+  const press = (key: string) => store.view.keys!(store)[key]();
+  const last = stepsOf(page.walk).length - 1;
+  for (let i = 0; i < last + 5; i++) press("ArrowRight");
+  expect(store.selection.value.step).toBe(last);
+  press("ArrowLeft");
+  expect(store.selection.value.step).toBe(last - 1);
+  store.set({ step: 99 });
+  press("ArrowLeft");
+  expect(store.selection.value.step).toBe(last - 1);
 });

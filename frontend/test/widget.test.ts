@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Selection } from "../src/state/store";
-import { follow, type Model } from "../src/widget";
+import { follow, keepKeys, type Model } from "../src/widget";
 
 let frames: (() => void)[] = [];
 const paint = () => {
@@ -100,4 +100,26 @@ test("a choice in Python moves the view, and is not told back unless it was put 
   view.selection.value = { layer: 7 } as Selection;
   paint();
   expect(saved).toEqual([]);
+});
+
+test("keys typed in a view do not reach the notebook around it, save those with Ctrl", () => {
+  const marks: Record<string, boolean> = {};
+  const toggleAttribute = (name: string, on: boolean) => {
+    marks[name] = on;
+  };
+  const defaultView = Object.assign(new EventTarget(), { toggleAttribute }); // stands for what has the focus, too
+  const el = Object.assign(new EventTarget(), { ownerDocument: { defaultView }, contains: () => true });
+  const free = keepKeys(el as unknown as HTMLElement);
+  const typed = (target: EventTarget, ctrlKey = false) => {
+    const event = Object.assign(new Event("keydown", { bubbles: true }), { key: "d", ctrlKey });
+    target.dispatchEvent(event);
+    return event.cancelBubble;
+  };
+  expect([typed(el), typed(el, true)]).toEqual([true, false]);
+  typed(defaultView);
+  expect(marks).toEqual({ "data-lm-suppress-shortcuts": true });
+  typed(defaultView, true);
+  expect(marks).toEqual({ "data-lm-suppress-shortcuts": false });
+  free();
+  expect(typed(el)).toBe(false);
 });

@@ -1,23 +1,25 @@
 // One table of words: both languages everywhere, and nothing that people read is written outside it.
 
+import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Node, SyntaxKind } from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 import { afterAll, describe, expect, test } from "vitest";
 import { sentenceOf } from "../src/app/context";
+import { APP_VIEW_MODULES } from "../src/app/views";
 import type { Say } from "../src/frame/context";
 import { told } from "../src/frame/report";
-import { add, preferred, say } from "../src/words";
+import { VIEW_MODULES } from "../src/views";
+import { add, isKey, preferred, say, type Words } from "../src/words";
 import { APP } from "../src/words/app";
 import { PAGE } from "../src/words/page";
 import { PATTERNS } from "../src/words/patterns";
-import { SENTENCES } from "../src/words/sentences";
-import { STEPS } from "../src/words/steps";
-import { WALK } from "../src/words/walk";
+import { REFUSALS, SENTENCES } from "../src/words/sentences";
 import { golden } from "./golden";
 
-const PARTS: Record<string, readonly [string, string]>[] = [PAGE, PATTERNS, APP, WALK, STEPS, SENTENCES];
+const OF_VIEWS: Words[] = [...VIEW_MODULES, ...APP_VIEW_MODULES].map(({ words }) => words);
+const PARTS: Words[] = [PAGE, PATTERNS, APP, SENTENCES, REFUSALS, ...OF_VIEWS];
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 
@@ -38,6 +40,11 @@ describe("the table", () => {
       const words = chinese.replace(/\{\w+\}|KL|nat|EN|[AB]\b|[^\p{L}]/gu, "");
       if (english !== chinese && words) expect(chinese, key).toMatch(HAN);
     }
+  });
+
+  test("Chinese has Chinese marks", () => {
+    for (const [key, [, chinese]] of PARTS.flatMap((part) => Object.entries(part)))
+      expect(chinese, key).not.toMatch(/\p{Script=Han}\}?\s?[:;,!?]|\p{Script=Han}\.(\s|$)/u);
   });
 
   test("sentences are filled in", () => {
@@ -64,8 +71,19 @@ describe("sentences of Python", () => {
     expect(golden().cautions[0]).toMatchObject({ code: "faithful", values: {} });
   });
 
+  test("a reason why there are no contributions is said by its code", () => {
+    const [why] = golden().sites.flatMap(({ why }) => (why.text ? [why] : []));
+    expect(told(tell, "reason", why)).toBe("注意力图来自别处，不含 value 向量");
+  });
+
   test("a refusal is said by its code, or else by the server", () => {
     add(APP);
+    add(REFUSALS);
+    const absent = { code: "hub_empty", message: "a/b has no files ...", values: { name: "a/b" } };
+    expect(sentenceOf(absent, tell)).toBe("Hub 上的 a/b 没有模型文件");
+    const own = { code: "own_code", message: "", values: { name: "bert" } };
+    expect(sentenceOf(own, tell)).toMatch(/^bert 需要/);
+    expect(sentenceOf({ ...absent, code: "failed" }, tell)).toBe("a/b has no files ...");
     const long = { code: "long", message: "the text has ...", values: { tokens: 600, limit: 512 } };
     expect(sentenceOf(long, tell)).toBe("文本有 600 个词元，但模型最多接受 512 个。");
     expect(sentenceOf({ code: "input", message: "the text is empty" }, tell)).toBe("The text is empty");
@@ -145,13 +163,31 @@ describe("nothing that people read is written outside the table", () => {
   afterAll(() => api.close());
   const { program } = api.updateSnapshot({ openProject: `${root}tsconfig.json` }).getProjects()[0];
   const files = program.getSourceFileNames().filter((name) => name.startsWith(`${root}src/`));
-  const sources = files.filter((name) => !name.includes("/words/") && /\.tsx?$/.test(name));
+  const isTable = (name: string) => /\/words(\/\w+)?\.ts$/.test(name);
+  const sources = files.filter((name) => !isTable(name) && /\.tsx?$/.test(name));
 
   test("all sources are looked at", () => expect(sources.length).toBeGreaterThan(80));
+
+  test("every sentence in a file of words is in the table", async () => {
+    add(APP);
+    add(REFUSALS);
+    const tables = files.filter(isTable);
+    expect(tables.length).toBeGreaterThan(10);
+    const lists = await Promise.all(tables.map((name) => import(/* @vite-ignore */ name)));
+    const all = lists.flatMap((made) => Object.values<object>(made)).filter((one) => typeof one === "object");
+    for (const key of all.flatMap((words) => Object.keys(words))) expect(isKey(key), key).toBe(true);
+  });
 
   test("no source has any of it", () => {
     for (const name of sources)
       expect(outside(program.getSourceFile(name)!), relative(root, name)).toEqual([]);
+  });
+
+  test("no colon or comma of one language is written after a word of the table", () => {
+    for (const name of sources)
+      expect(readFileSync(name, "utf8"), relative(root, name)).not.toMatch(
+        /\b(tell|wordFor)\([^`\n]*\)\}(<\/\w+>)?[:,](\s|<)/,
+      );
   });
 
   test("a planted sentence is found", () => {

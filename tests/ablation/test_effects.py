@@ -123,7 +123,10 @@ def test_an_encoder_without_a_head_shows_how_its_hidden_states_turn(bert):
     assert [row.after["zero"] for row in found.rows[:-1]] == pytest.approx(cosines.tolist(), abs=1e-6)
     whole = torch.nn.functional.cosine_similarity(before.mean(0), after.mean(0), 0)
     assert (found.rows[-1].name, found.rows[-1].after["zero"]) == (EVERYTHING, pytest.approx(float(whole), abs=1e-6))
-    assert "no predictions" in found.notes[0]
+    assert [row.code for row in found.rows] == [""] * (len(found.rows) - 1) + ["mean"]
+    assert found.notes[0].code == "no_predictions" and "no predictions" in found.notes[0]
+    record = found.as_record()
+    assert record["coded"] == [one.record for one in found.notes] and record["rows"][-1]["code"] == "mean"
 
 
 def test_an_encoder_decoder_predicts_its_target(t5):
@@ -135,7 +138,7 @@ def test_an_encoder_decoder_predicts_its_target(t5):
 def test_the_record_is_json_and_names_whole_layers(gpt2):
     record = json.loads(json.dumps(effect(gpt2, "the cat", heads=["1.*", "0.2"]).as_record()))
     assert record["heads"] == ["0.2", "1.*"]
-    assert set(record["rows"][0]) == {"name", "before", "after"}
+    assert set(record["rows"][0]) == {"name", "before", "after", "code"}
     assert record["meaning"] == "which token comes next"
 
 

@@ -5,6 +5,7 @@ import logging
 import re
 
 import pytest
+import torch
 from starlette.testclient import TestClient
 
 from regard.app.log import Lines
@@ -13,6 +14,7 @@ from regard.app.server import application
 from regard.app.settings import AppSettings
 from regard.errors import MissingFileError, OutOfRangeError, UnknownNameError, UserError
 from regard.models.engine import Engine
+from regard.trace.sentences import refusal
 
 
 class Kept(logging.Handler):
@@ -76,4 +78,17 @@ def test_what_a_user_can_put_right_is_told_as_it_is_and_not_logged(logged, kind)
 
 
 def test_too_little_memory_is_no_bug(logged):
-    assert of_failure(MemoryError()).status == 413 and not logged
+    cpu = RuntimeError("[enforce fail at alloc_cpu.cpp:127] . DefaultCPUAllocator: can't allocate memory")
+    for error in (MemoryError(), torch.OutOfMemoryError("CUDA out of memory."), cpu):
+        problem = of_failure(error)
+        assert (problem.status, problem.code) == (413, "memory") and not logged
+
+
+def test_a_bug_that_speaks_of_memory_is_a_bug(logged):
+    assert of_failure(RuntimeError("unsupported memory format option Preserve")).status == 500 and logged
+
+
+def test_a_sentence_with_a_code_keeps_it():
+    problem = of_failure(MissingFileError(refusal("hub_empty", name="a/b")))
+    assert (problem.code, problem.values) == ("hub_empty", {"name": "a/b"})
+    assert json.loads(problem.response.body)["message"] == "a/b has no model files on the hub"

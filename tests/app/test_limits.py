@@ -228,7 +228,7 @@ def test_downloaded_models_are_on_the_list_and_load_without_the_hub(serve, tiny,
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("abc")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("regard.app.fetching.why_not_asked", lambda _: pytest.fail("the hub was asked"))
+    monkeypatch.setattr("regard.app.fetching.why_not_asked", lambda *_: pytest.fail("the hub was asked"))
     client, _ = serve()
     assert post(client).status_code == 200
     assert "someone/tiny" in {model["name"] for model in client.get("/api/models").json()["models"]}

@@ -105,7 +105,7 @@ def test_what_is_only_partly_here_is_not_downloaded_unless_that_is_allowed(serve
     (folder / "refs").mkdir()
     (folder / "refs" / "main").write_text("abc")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("regard.app.fetching.why_not_asked", lambda _: pytest.fail("the hub was asked"))
+    monkeypatch.setattr("regard.app.fetching.why_not_asked", lambda *_: pytest.fail("the hub was asked"))
     client, _ = serve()
     post(client)
     assert "only partly downloaded" in post(client, model="someone/part").json()["message"]

@@ -251,7 +251,7 @@ def test_a_model_is_compared_with_itself_without_a_head_and_with_another(use):
     page.click("[data-value=model]")
     page.select_option("[data-control=other-model]", "rxnmapper")
     page.wait_for_selector("[data-panel=b] canvas")
-    until(page, "document.querySelector('[data-compared]')?.textContent.includes('share numbers only')")
+    until(page, "document.querySelector('[data-compared]')?.textContent.includes('share nothing but their numbers')")
     page.select_option("[data-control=other-head]", "3.1")
     until(page, "document.querySelector('[data-panel=b] b').textContent.includes('3.1')")
 

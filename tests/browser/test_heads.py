@@ -161,7 +161,7 @@ def test_contributions_raw_and_as_shares(pair, pair_trace):
 def test_maps_alone_say_why_there_are_no_contributions(show, pages):
     page = show(pages["maps"])
     page.wait_for_selector(QUERY)
-    assert "without value vectors" in page.get_attribute("[data-carry=none]", "title")
+    assert "without value vectors" in page.get_attribute("[data-contributions=none]", "title")
 
 
 def test_an_encoder_decoder_has_three_kinds_with_their_own_layers_and_tokens(show, pages):

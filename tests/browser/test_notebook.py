@@ -163,6 +163,9 @@ def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
     page.locator(VIEW).first.locator("main").click(position={"x": 5, "y": 5})
     page.keyboard.press("ArrowDown")
     assert layer_of(page, 0) == "1"
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    assert page.locator(".jp-Notebook .jp-CodeCell").count() == len(CELLS)  # the notebook's key that deletes a cell
     to_last_cell(page)
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowDown")

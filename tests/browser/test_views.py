@@ -113,6 +113,21 @@ def test_atlas_cells_are_reached_by_keyboard(show, pages):
     assert page.evaluate("document.activeElement.dataset.cell") == "1-1"
 
 
+def test_arrow_keys_never_leave_the_view(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=0")
+    page.click("[data-view=heads]")
+    page.wait_for_selector(QUERY)
+    page.keyboard.press("ArrowRight")
+    assert "view=heads" in address(page) and "heads=1" in address(page)
+    page.focus("[data-view=heads]")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.view") == "matrix"
+    assert "view=heads" in address(page)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".plot")
+    assert page.evaluate("document.activeElement.dataset.view") == "matrix"
+
+
 def test_the_matrix_tells_the_value_under_the_pointer(show, pages, pair_trace):
     page = show(pages["pair"], "#view=matrix&layer=0&heads=1")
     until(page, "performance.getEntriesByName('regard:exact').length")
@@ -163,7 +178,7 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     assert float(weight.strip("< ")) == pytest.approx(pair_trace.attention(0, 2)[5, 3], rel=0.01, abs=1e-6)
     page.hover("[data-key='3']")
     page.wait_for_selector(".pair-about")
-    assert re.search(r"\d+ of 16 neurons carry 90 %", page.inner_text(".pair-about"))
+    assert re.search(r"\d+ of 16 neurons make up 90 %", page.inner_text(".pair-about"))
     page.click("[data-key='3']")
     page.click("[data-query='8']")
     page.click("[data-key='12']")
@@ -175,6 +190,21 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     until(page, f"b => {strip} !== b", arg=before)
     page.click("[data-query='8']")
     assert page.get_attribute("[data-query='8']", "aria-expanded") == "false"
+
+
+def test_the_neuron_view_takes_along_the_pin_that_nobody_chose(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=2")
+    page.wait_for_selector(QUERY)
+    page.click("[data-view=neurons]")
+    page.wait_for_selector("[data-query][aria-expanded=true]")
+    page.click("[data-view=heads]")
+    page.wait_for_selector(QUERY)
+    assert "queries" not in address(page) and page.locator(".pins").count() == 0
+    page.click("[data-view=neurons]")
+    page.click("[data-query='5']")
+    page.click("[data-view=heads]")
+    page.wait_for_selector(QUERY)
+    assert "queries=5" in address(page)
 
 
 def test_the_score_is_attributed_exactly_where_parts_are_known(show, pages, pair_trace):

@@ -209,6 +209,31 @@ def test_a_higher_temperature_evens_the_weights(show, page_file):
     assert max(cell(page, "A", 0, column) for column in range(7)) < before
 
 
+def test_the_numbers_of_the_pair_follow_what_is_changed(show, page_file):
+    page = show(page_file)
+    go(page, "softmax")
+
+    def weight():
+        return float(page.inner_text("[data-pair=numbers]").split("weight ")[1])
+
+    page.select_option("[data-pair=query]", "1")
+    page.select_option("[data-pair=key]", "2")
+    before = weight()
+    page.locator("[data-what=temperature]").fill("2")
+    changed = weight()
+    assert changed != before
+    assert changed == pytest.approx(cell(page, "A", 1, 2), rel=0.02)
+    page.click("[data-what=reset]")
+    assert weight() == before
+
+
+def test_a_step_shows_the_mix_up_before_what_is_right(show, page_file):
+    page = show(page_file)
+    go(page, "residual")
+    said = page.inner_text(".note")
+    assert said.startswith("A common mix-up: ✗ LayerNorm works over the batch") and said.index("✗") < said.index("✓")
+
+
 def test_a_clicked_cell_opens_in_the_neuron_view_as_the_same_pair_and_back(show, page_file, walked):
     page = show(page_file)
     page.click("[data-head='2']")

@@ -59,7 +59,9 @@ def test_the_page_of_commands_is_fresh():
 
 
 def test_error_pages_quote_what_the_code_says():
-    code = "".join(_plain(path.read_text(encoding="utf-8")) for path in (ROOT / "src" / "regard").rglob("*.py"))
+    source = ROOT / "src" / "regard"
+    files = [*source.rglob("*.py"), source / "trace" / "sentences.json"]
+    code = "".join(_plain(path.read_text(encoding="utf-8")) for path in files)
     for path in (DOCS / "errors").glob("*.md"):
         if path.name == "index.md":
             continue

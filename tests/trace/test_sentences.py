@@ -11,7 +11,7 @@ from regard import Trace
 from regard.patterns import warnings_for
 from regard.patterns.definitions import OBVIOUS, PATTERNS
 from regard.trace.sentences import Message, caution, reason
-from regard.views.wire import encode, header_of
+from regard.views.wire import decode, encode, header_of
 
 TABLE = json.loads((files("regard.trace") / "sentences.json").read_text("utf-8"))
 
@@ -50,3 +50,11 @@ def test_cautions_carry_codes_to_the_page():
 
 def test_a_caution_without_its_cause_is_not_given():
     assert [said.code for said in warnings_for([])] == ["faithful"]
+
+
+def test_why_there_are_no_contributions_keeps_its_code_in_a_file_and_on_the_wire(tmp_path):
+    trace = Trace.from_maps(np.full((1, 1, 7, 7), 1 / 7), list("abcdefg"))
+    said = reason("foreign_maps")
+    assert header_of(encode(trace))["sites"][0]["why_coded"] == said.record
+    for other in (Trace.load(trace.save(tmp_path / "a.safetensors")), decode(encode(trace))):
+        assert (other.sites[0].no_norms, other.sites[0].no_norms.code) == (said, "foreign_maps")

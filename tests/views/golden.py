@@ -15,6 +15,7 @@ import numpy as np
 
 from regard import measures
 from regard.trace.mask import Mask
+from regard.trace.sentences import reason
 from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
 from regard.trace.trace import Trace
@@ -54,7 +55,10 @@ def golden_trace() -> Trace:
         bias=normal(1, 7, 7), mask=Mask(left=2, right=3),
     )  # fmt: skip
     weights = np.exp(3 * normal(2, 7, 7))
-    given = Site("encoder", 2, "encoder", "encoder", (0, 1), maps=weights / weights.sum(-1, keepdims=True))
+    given = Site(
+        "encoder", 2, "encoder", "encoder", (0, 1), maps=weights / weights.sum(-1, keepdims=True),
+        no_norms=reason("foreign_maps"),
+    )  # fmt: skip
     causal = Site(
         "decoder", 0, "decoder", "decoder", (0, 1), scale=0.4, q=normal(2, 5, D), k=normal(2, 5, D),
         mask=Mask(right=0), sink=np.array([0.5, -1], np.float32),

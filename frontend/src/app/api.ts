@@ -22,7 +22,9 @@ export interface ModelRecord {
   state: "available" | "loading" | "ready" | "failed";
   seconds?: number;
   bytes?: number | null;
-  message?: string;
+  message?: string; // why it could not be loaded
+  code?: string;
+  values?: Values;
   about: About | null;
 }
 
@@ -85,6 +87,13 @@ export interface TraceQuestion extends Question {
   open: Open;
 }
 
+export interface EffectRow {
+  name: string;
+  before: number | null;
+  after: Record<string, number>;
+  code: "mean" | ""; // the mean over all tokens, or one prediction or token
+}
+
 /** What switching heads off changes: the record of regard.effects. */
 export interface Effect {
   heads: string[];
@@ -92,10 +101,11 @@ export interface Effect {
   about: string;
   tokens: string[];
   position: number | null;
-  rows: { name: string; before: number | null; after: Record<string, number> }[];
+  rows: EffectRow[];
   kl: Record<string, number>;
   actual: string | null;
   notes: string[];
+  coded: { code: string; values: Values }[]; // of the notes
 }
 
 export interface Answer {

@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Say } from "../frame/context";
-import { isKey, say } from "../words";
+import { isKey, type Key, say } from "../words";
 import type { Trouble } from "./server";
 import type { Session } from "./session";
 
@@ -18,8 +18,9 @@ export function useTell(): Say {
 
 /** A trouble as a sentence: by its code, or else as the server says it. */
 export function sentenceOf({ code, message, values }: Trouble, tell: Say): string {
-  const key = `trouble_${code}`;
-  if (isKey(key)) return tell(key, { message, ...values });
+  const key = [`trouble_${code}`, `refusal_${code}`].find(isKey);
+  const text = key ? tell(key as Key, values) : message;
   // Sentences of Python begin small; a name that begins one stays as it is.
-  return message.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1));
+  if (values?.name !== undefined && text.startsWith(String(values.name))) return text;
+  return text.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1));
 }

@@ -3,13 +3,13 @@
 import type { Say } from "../frame/context";
 import "./effect.css";
 import { visible } from "../compute/axis";
+import { told } from "../frame/report";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
 import type { Effect as Record } from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
 
 const LISTED = 9;
-const EVERYTHING = "(mean of all tokens)";
 
 export function Effect() {
   const session = useSession();
@@ -59,10 +59,10 @@ function Table({ found }: { found: Record }) {
           </tr>
         </thead>
         <tbody>
-          {listed(found, mode).map(({ name, before, after }, i) => (
-            <tr key={i} class={name === EVERYTHING ? "total" : ""}>
+          {listed(found, mode).map(({ name, before, after, code }, i) => (
+            <tr key={i} class={code === "mean" ? "total" : ""}>
               <th scope="row" class="name" dir="auto" title={name}>
-                {name === EVERYTHING ? tell("everything") : visible(name)}
+                {code === "mean" ? tell("everything") : visible(name)}
               </th>
               {compared && (
                 <td class="number" title={String(before)} data-before={before}>
@@ -91,9 +91,9 @@ function Table({ found }: { found: Record }) {
       {found.modes.includes("mean") && (
         <p class="app-note">{tell("meanOver", { count: session.server.state.value?.sentences ?? 0 })}</p>
       )}
-      {found.notes.map((note) => (
-        <p key={note} class="app-note" lang="en">
-          {note}
+      {found.notes.map((text, i) => (
+        <p key={text} class="app-note">
+          {told(tell, "note", { text, ...found.coded[i] })}
         </p>
       ))}
     </>
@@ -101,10 +101,10 @@ function Table({ found }: { found: Record }) {
 }
 
 /** Predictions as they come; of hidden states the mean first, and then the tokens that moved most. */
-function listed({ about, rows }: Record, mode: string): Record["rows"] {
+export function listed({ about, rows }: Record, mode: string): Record["rows"] {
   if (about !== "hidden states") return rows.slice(0, 2 * LISTED);
-  const mean = rows.filter(({ name }) => name === EVERYTHING);
-  const tokens = rows.filter(({ name }) => name !== EVERYTHING);
+  const mean = rows.filter(({ code }) => code === "mean");
+  const tokens = rows.filter(({ code }) => code !== "mean");
   const moved = tokens.sort((a, b) => (a.after[mode] ?? 1) - (b.after[mode] ?? 1));
   return [...mean, ...moved.slice(0, LISTED)];
 }

@@ -183,7 +183,7 @@ function walkHints(session: Session, tell: Say): string[] {
   const unknown = (page.facts.unknown as string[] | undefined) ?? [];
   return [
     ...(session.ask.value.pair.trim() && session.model.value?.about?.pair ? [tell("walkFirst")] : []),
-    ...(unknown.length ? [tell("unknown", { words: unknown.join(", ") })] : []),
+    ...(unknown.length ? [tell("unknown", { words: unknown.join(tell("comma")) })] : []),
   ];
 }
 
@@ -196,7 +196,11 @@ function Look() {
   if (!example || example.text !== text || (example.pair ?? "") !== pair) return null;
   return (
     <p class="app-look" data-look={example.id}>
-      <b>{tell("look")}:</b> {example.look[session.language.value]}
+      <b>
+        {tell("look")}
+        {tell("colon")}
+      </b>
+      {example.look[session.language.value]}
       <button
         type="button"
         class="plain"

@@ -9,6 +9,7 @@ import { Shell } from "../frame/shell";
 import type { Theme } from "../marks/scales";
 import { add, type Language, preferred } from "../words";
 import { APP } from "../words/app";
+import { REFUSALS } from "../words/sentences";
 import "./app.css";
 import { SessionContext, sentenceOf, useSession, useTell } from "./context";
 import { Effect } from "./effect";
@@ -18,6 +19,7 @@ import { Session } from "./session";
 import { APP_VIEWS } from "./views";
 
 add(APP);
+add(REFUSALS);
 
 const Nothing = () => null;
 

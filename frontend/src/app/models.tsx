@@ -18,7 +18,10 @@ export function Models() {
       title={tell("chooseModel")}
       label={
         <>
-          <span class="unseen">{tell("chooseModel")}: </span>
+          <span class="unseen">
+            {tell("chooseModel")}
+            {tell("colon")}
+          </span>
           {current} <span aria-hidden="true">▾</span>
         </>
       }
@@ -39,7 +42,7 @@ export function Models() {
                 >
                   <b>{one.name}</b>
                   <span class="app-model">{stateOf(one, tell)}</span>
-                  <span class="app-note">{one.state === "failed" ? one.message : one.note}</span>
+                  <span class="app-note">{one.state === "failed" ? whyNot(one, tell) : one.note}</span>
                 </button>
               </li>
             ))}
@@ -53,6 +56,9 @@ export function Models() {
 
 const stateOf = ({ state, about }: ModelRecord, tell: Say): string =>
   about ? `${(about.parameters / 1e6).toPrecision(2)} M` : tell(`state_${state}`);
+
+const whyNot = ({ code = "", message = "", values }: ModelRecord, tell: Say): string =>
+  sentenceOf({ code, message, values }, tell);
 
 function Another({ close }: { close: () => void }) {
   const session = useSession();

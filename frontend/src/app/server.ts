@@ -83,7 +83,8 @@ export class Server {
         record = this.record(name);
       }
       await this.refresh();
-      if (record?.state === "failed") throw new ApiError("failed", record.message ?? "");
+      if (record?.state === "failed")
+        throw new ApiError(record.code || "failed", record.message ?? "", null, record.values);
       return name;
     } finally {
       this.loading.value = null;

@@ -2,7 +2,12 @@
 
 import type { View } from "../state/view";
 import { VIEWS } from "../views";
-import { compare } from "./compare";
-import { studies } from "./studies";
+import { add } from "../words";
+import * as compare from "./compare";
+import * as studies from "./studies";
 
-export const APP_VIEWS: readonly View[] = [...VIEWS, compare, studies];
+export const APP_VIEW_MODULES = [compare, studies] as const;
+
+export const APP_VIEWS: readonly View[] = [...VIEWS, ...APP_VIEW_MODULES.map(({ view }) => view)];
+
+for (const { words } of APP_VIEW_MODULES) add(words);

@@ -37,7 +37,7 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
   const pixels = new Float32Array(size[0] * size[1]);
   const sums = new Sums(lens);
   const sampled = (care === "sample" || care === "sketch") && pool > PAIR;
-  const weights = lens.look.level === "tokens" && lens.look.carry === "weights";
+  const weights = lens.look.level === "tokens" && !lens.look.contributions;
   const counted = weights && (care === "exact" || care === "sample");
   for (let p = 0; p < n; p += sampled ? pool : BAND) {
     const end = Math.min(p + (sampled ? PAIR : BAND), n);

@@ -5,11 +5,9 @@ import type { Page, Site } from "../data/wire";
 import { attention, block, type Head, headOf } from "./attention";
 import { type Axis, axisOf, type Level } from "./axis";
 
-export type Carry = "weights" | "contributions";
-
 export interface Look {
   level: Level;
-  carry: Carry;
+  contributions: boolean; // rather than weights
   relative: boolean; // contributions as shares of their row
 }
 
@@ -29,9 +27,9 @@ export class Lens {
     readonly look: Look,
   ) {
     this.head = headOf(site, index);
-    const carried = look.carry === "contributions";
-    this.norms = carried && site.norms ? block(site.norms, index) : null;
-    this.dots = carried && site.dots ? block(site.dots, index) : null;
+    const { contributions } = look;
+    this.norms = contributions && site.norms ? block(site.norms, index) : null;
+    this.dots = contributions && site.dots ? block(site.dots, index) : null;
   }
 
   /** Rows p0..p1 of the picture, all columns. */
@@ -120,7 +118,7 @@ export class Lens {
     return alpha;
   }
 
-  /** Sum of the weights of a word's tokens, or the norm of the sum of what they carry. */
+  /** Sum of the weights of a word's tokens, or the norm of the sum of their contributions. */
   private joined(
     alpha: Float32Array,
     m: number,
@@ -213,7 +211,7 @@ export class Lenses {
 
   of(site: Site, index: number, look: Look): Lens {
     const number = this.page.sites.indexOf(site);
-    const key = `${number} ${index} ${look.level} ${look.carry} ${look.relative}`;
+    const key = `${number} ${index} ${look.level} ${look.contributions} ${look.relative}`;
     let lens = this.made.get(key);
     if (!lens) {
       lens = new Lens(site, index, this.axis(site.query, look.level), this.axis(site.key, look.level), look);

@@ -24,8 +24,8 @@ export function rowOf(head: Head, query: number): Row[] {
   return Array.from(final, (score, key) => ({ product: dot(q, query * d, k, key * d, d), score }));
 }
 
-/** How many neurons carry 90 % of the sum of |q x k|. */
-export function carriers(products: Float32Array): number {
+/** How many neurons make up 90 % of the sum of |q x k|. */
+export function mostOf(products: Float32Array): number {
   const sizes = products.map(Math.abs).sort().reverse();
   const total = sizes.reduce((sum, x) => sum + x, 0);
   let sum = 0;
@@ -60,7 +60,7 @@ export function riseOf(head: Head, query: number, key: number): Float32Array {
 }
 
 /** Neurons of a query by the mean size of q x k over its keys, largest first. */
-export function byContribution(head: Head, query: number): number[] {
+export function bySize(head: Head, query: number): number[] {
   const d = width(head.site);
   const [q, k] = [queryVectors(head), keyVectors(head)];
   const size = new Float64Array(d);

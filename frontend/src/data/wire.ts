@@ -43,7 +43,7 @@ export interface Site {
   scale: number;
   softcap: number | null;
   mask: Mask;
-  why: string;
+  why: Told; // there are no norms; empty where there are
   q: Packed | null;
   k: Packed | null;
   maps: Packed | null;
@@ -153,6 +153,7 @@ function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | 
     mask: { ...mask, table: at(mask.table) },
     parts: (record.parts as string[] | undefined) ?? [],
     patterns: (record.patterns as Found[][] | undefined) ?? null,
+    why: { ...(record.why_coded as Coded | undefined), text: String(record.why ?? "") },
     missing: Object.fromEntries(missing.map(([name, text]) => [name, { ...coded[name], text }])),
     measures: Object.fromEntries(measures.map(([name, ref]) => [name, at(ref)])),
   } as unknown as Site;

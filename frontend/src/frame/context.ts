@@ -27,7 +27,7 @@ export function sayIn(store: Store): Say {
 export function useQuantity(): string {
   const store = useStore();
   const tell = useSay();
-  const { carry, relative } = store.look.value;
-  if (carry === "weights") return tell("weightsName");
+  const { contributions, relative } = store.look.value;
+  if (!contributions) return tell("weightsName");
   return tell(relative ? "sharesName" : "contributionsName");
 }

@@ -183,7 +183,7 @@ function Pins() {
   if (!queries.length && !keys.length) return null;
   return (
     <p class="pins">
-      {tell("pinned")}: {queries.length + keys.length}{" "}
+      {tell("pinned", { count: queries.length + keys.length })}{" "}
       <button
         type="button"
         class="plain"

@@ -30,8 +30,7 @@ function actions(store: Store, help: Signal<boolean>): Record<string, () => void
       help.value = !help.value;
     },
     c: () => {
-      if (store.site.peek().norms)
-        store.set({ carry: store.selection.peek().carry === "weights" ? "contributions" : "weights" });
+      if (store.site.peek().norms) store.set({ contributions: !store.selection.peek().contributions });
     },
     w: () => store.set({ level: store.selection.peek().level === "tokens" ? "words" : "tokens" }),
   };

@@ -11,14 +11,14 @@ const SMALL = 11;
 
 /** Where a picture comes from: model, view, layer, heads, version. */
 function smallPrint(store: Store): string {
-  const { kind, layer, heads, carry, relative } = store.selection.peek();
+  const { kind, layer, heads, contributions, relative } = store.selection.peek();
   const tell = sayIn(store);
   const model = String(store.page.facts.model ?? tell("printMaps"));
   const few = heads.length <= 8;
   const numbers = few
     ? tell("printHead", { list: heads.join(", ") })
     : tell("printHeads", { count: heads.length });
-  const what = tell(carry === "weights" ? "printWeights" : relative ? "printShares" : "printContributions");
+  const what = tell(!contributions ? "printWeights" : relative ? "printShares" : "printContributions");
   const place =
     store.view.heads === "all" ? tell("printAll") : tell("printPlace", { kind, layer, heads: numbers });
   return tell("print", { model, place, what, version: store.page.made });

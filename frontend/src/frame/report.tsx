@@ -13,7 +13,7 @@ export function wordFor(tell: Say, name: string): string {
 }
 
 /** A sentence of Python in the reader's language, where its code is known. */
-export function told(tell: Say, kind: "caution" | "reason", { text, code, values }: Told): string {
+export function told(tell: Say, kind: "caution" | "note" | "reason", { text, code, values }: Told): string {
   const key = `${kind}_${code}`;
   return isKey(key) ? tell(key, values) : text;
 }
@@ -57,9 +57,7 @@ export function Findings() {
           <summary>{tell("missing", { count: missing.length })}</summary>
           <ul class="plain-list">
             {missing.map(([name, reason]) => (
-              <li key={name}>
-                {wordFor(tell, name)}: {told(tell, "reason", reason)}
-              </li>
+              <li key={name}>{[wordFor(tell, name), told(tell, "reason", reason)].join(tell("colon"))}</li>
             ))}
           </ul>
         </details>

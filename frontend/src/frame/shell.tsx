@@ -11,6 +11,7 @@ import { Choice } from "./controls";
 import { Inspector } from "./inspector";
 import { onKey } from "./keys";
 import { savePicture } from "./picture";
+import { told } from "./report";
 import { Tabs } from "./tabs";
 
 export interface ShellOptions {
@@ -47,7 +48,7 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
       <div class="bar">
         <Tabs />
         <span class="fill" />
-        {!wide && <Carry />}
+        {!wide && <Quantity />}
         <Tools help={() => (help.value = true)} more={slots.tools} />
       </div>
       {Controls && (
@@ -75,30 +76,31 @@ function Header() {
 }
 
 /** Weights or contributions, absolute or as shares of their row. */
-function Carry() {
+function Quantity() {
   const store = useStore();
   const tell = useSay();
   const site = store.site.value;
-  const { carry, relative } = store.selection.value;
+  const { contributions, relative } = store.selection.value;
   if (!site.norms) {
-    const why = tell("noNorms", { why: site.why || tell("noNormsWhy") });
+    const reason = site.why.text ? told(tell, "reason", site.why) : tell("reason_unrecorded");
+    const why = tell("noNorms", { why: reason });
     return (
-      <span class="quiet" title={why} data-carry="none">
+      <span class="quiet" title={why} data-contributions="none">
         {tell("weights")}
       </span>
     );
   }
   const options = [["weights", tell("weights")] as const, ["contributions", tell("contributions")] as const];
   return (
-    <span class="carry">
+    <span class="quantity">
       <Choice
-        label={tell("carryHint")}
-        title={tell("carryHint")}
-        value={carry}
+        label={tell("quantityHint")}
+        title={tell("quantityHint")}
+        value={contributions ? "contributions" : "weights"}
         options={options}
-        choose={(value) => store.set({ carry: value })}
+        choose={(value) => store.set({ contributions: value === "contributions" })}
       />
-      {carry === "contributions" && (
+      {contributions && (
         <label class="check">
           <input
             type="checkbox"
@@ -167,7 +169,7 @@ function Tools({ help, more: More }: { help: () => void; more?: FunctionComponen
 
 const GESTURES = ["help_hover", "help_click", "help_double", "help_esc"] as const;
 const KEYS = ["help_layers", "help_heads", "help_views"] as const;
-const SWITCHES = ["help_carry", "help_words", "help_help"] as const;
+const SWITCHES = ["help_contributions", "help_words", "help_help"] as const;
 
 function Help({ close, more }: { close: () => void; more: readonly string[] }) {
   const tell = useSay();

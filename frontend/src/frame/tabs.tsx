@@ -6,15 +6,21 @@ export function Tabs() {
   const store = useStore();
   const tell = useSay();
   const current = store.selection.value.view;
+  // Arrows go from tab to tab and leave the view open; Enter or Space chooses one.
   const move = (event: KeyboardEvent) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
     event.stopPropagation();
     event.preventDefault();
-    const ids = store.views.map(({ id }) => id);
-    const next = ids[(ids.indexOf(current) + step + ids.length) % ids.length];
-    store.set({ view: next });
-    (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`[data-view=${next}]`)?.focus();
+    const tabs = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[data-view]")];
+    const at = tabs.indexOf(event.target as HTMLElement);
+    tabs[(at + step + tabs.length) % tabs.length].focus();
+  };
+  // Who comes with a pointer is in the view from then on: its keys work, and the tab does not hold them back.
+  const open = (id: string, event: MouseEvent) => {
+    store.set({ view: id });
+    if (event.detail)
+      (event.currentTarget as HTMLElement).closest<HTMLElement>(".regard")?.focus({ preventScroll: true });
   };
   return (
     <div class="tabs" role="tablist" aria-label={tell("views")} onKeyDown={move}>
@@ -26,7 +32,7 @@ export function Tabs() {
           data-view={id}
           aria-selected={id === current}
           tabIndex={id === current ? 0 : -1}
-          onClick={() => store.set({ view: id })}
+          onClick={(event) => open(id, event)}
         >
           {tell(title)}
         </button>

@@ -11,7 +11,7 @@ export interface Frame {
   height: number;
 }
 
-/** Where a map lies in its frame: first cell shown (fractions allowed) and pixels a cell. */
+/** Where a map lies in its frame: first cell shown (fractions allowed) and pixels per cell. */
 export interface Zoom {
   x: number;
   y: number;

@@ -18,7 +18,7 @@ export function toHash(s: Selection): string {
   if (s.queries.length) parts.set("queries", s.queries.join(","));
   if (s.keys.length) parts.set("keys", s.keys.join(","));
   if (s.pairs.length) parts.set("pairs", s.pairs.flat().join(","));
-  if (s.carry !== "weights") parts.set("carry", s.relative ? "shares" : s.carry);
+  if (s.contributions) parts.set("contributions", s.relative ? "shares" : "1");
   if (s.level !== "tokens") parts.set("level", s.level);
   if (!s.special) parts.set("special", "0");
   if (s.threshold) parts.set("threshold", String(s.threshold));
@@ -34,14 +34,14 @@ export function fromHash(hash: string): Partial<Selection> {
   if (!parts.has("view") && !parts.has("layer")) return {};
   const segments = numbers(parts.get("segments"));
   const pairs = numbers(parts.get("pairs"));
-  const carry = parts.get("carry");
+  const contributions = parts.get("contributions");
   const change: Partial<Selection> = {
     part: Number(parts.get("part") ?? 0),
     queries: numbers(parts.get("queries")),
     keys: numbers(parts.get("keys")),
     pairs: pairs.flatMap((q, i) => (i % 2 ? [] : [[q, pairs[i + 1] ?? -1] as [number, number]])),
-    carry: carry ? "contributions" : "weights",
-    relative: carry === "shares",
+    contributions: contributions !== null,
+    relative: contributions === "shares",
     level: parts.get("level") === "words" ? "words" : "tokens",
     special: parts.get("special") !== "0",
     threshold: Math.max(0, Number(parts.get("threshold") ?? 0)) || 0,

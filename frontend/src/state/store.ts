@@ -4,7 +4,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from "@prea
 import { type Active, activity, merged } from "../compute/active";
 import { release } from "../compute/attention";
 import type { Axis, Level } from "../compute/axis";
-import { type Carry, type Lens, Lenses, type Look } from "../compute/lens";
+import { type Lens, Lenses, type Look } from "../compute/lens";
 import type { Tint } from "../data/report";
 import { isHere, type Page, type Site } from "../data/wire";
 import type { Theme } from "../marks/scales";
@@ -22,8 +22,8 @@ export interface Selection {
   queries: number[]; // pinned token positions
   keys: number[];
   pairs: [number, number][]; // pinned query-key pairs
-  carry: Carry;
-  relative: boolean;
+  contributions: boolean; // rather than weights
+  relative: boolean; // as shares of their row
   level: Level;
   special: boolean; // whether special tokens are shown
   threshold: number;
@@ -63,7 +63,7 @@ export class Store {
   readonly hover = signal<Hover>(NOTHING);
   readonly pointed = signal<{ site: Site; head: number } | null>(null); // the head under the pointer, in the atlas
   readonly neuron = signal<number | null>(null); // the neuron under the pointer
-  readonly ordered = signal(false); // whether neurons are ordered by contribution
+  readonly ordered = signal(false); // whether neurons are ordered by the size of q x k
   readonly order = signal("grid"); // what the atlas is sorted by
   readonly tint = signal<Tint>("pattern"); // what the atlas is coloured by
   readonly wanted = signal<string[]>([]); // names chosen in the atlas's legend; none means all
@@ -94,8 +94,8 @@ export class Store {
     this.site = computed(() => this.find(this.selection.value)!);
     this.heads = computed(() => this.selection.value.heads);
     this.look = computed(() => {
-      const { level, carry, relative } = this.selection.value;
-      return { level, carry: this.site.value.norms ? carry : "weights", relative };
+      const { level, contributions, relative } = this.selection.value;
+      return { level, contributions: contributions && this.site.value.norms !== null, relative };
     });
     this.rows = computed(() => this.lenses.axis(this.site.value.query, this.look.value.level));
     this.columns = computed(() => this.lenses.axis(this.site.value.key, this.look.value.level));
@@ -147,13 +147,20 @@ export class Store {
     let next = before;
     batch(() => {
       this.shown.value = { page, edition: edition + 1, lenses: new Lenses(page) };
-      this.pointed.value = null;
+      this.pointed.value = this.stillPointed();
       this.hover.value = NOTHING;
       next = this.repaired({ ...before, ...(same ? {} : other) });
       this.selection.value = isHere(this.find(next)!) ? next : this.repaired({ ...next, ...opened });
     });
     if (this.selection.peek() !== next) this.set(next); // it comes when its layer is here
     release(old.sites);
+  }
+
+  /** The head under the pointer, where the page that is shown now has it too: the pointer has not moved. */
+  private stillPointed(): { site: Site; head: number } | null {
+    const pointed = this.pointed.peek();
+    const site = pointed && this.find(pointed.site);
+    return site?.heads.includes(pointed!.head) ? { site, head: pointed!.head } : null;
   }
 
   /** More is known of the page that is shown: what its heads do. */
@@ -176,6 +183,7 @@ export class Store {
       return;
     }
     if (change.kind !== undefined || change.level !== undefined) this.hover.value = NOTHING;
+    if (next.view !== before.view) this.pointed.value = null; // what was pointed at is gone, and says nothing of it
     this.selection.value = next;
   }
 
@@ -245,7 +253,7 @@ function initial(page: Page): Selection {
     queries: [],
     keys: [],
     pairs: [],
-    carry: "weights",
+    contributions: false,
     relative: false,
     level: "tokens",
     special: true,

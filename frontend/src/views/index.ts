@@ -1,10 +1,16 @@
-// The views of a page, in the order of their tabs. To add one: its folder, and a line here.
+// The views of a page, in the order of their tabs. To add one: its folder, and its name here.
 
 import type { View } from "../state/view";
-import { walk } from "../walk";
-import { atlas } from "./atlas";
-import { heads } from "./heads";
-import { matrix } from "./matrix";
-import { neurons } from "./neurons";
+import * as walk from "../walk";
+import { add } from "../words";
+import * as atlas from "./atlas";
+import * as heads from "./heads";
+import * as matrix from "./matrix";
+import * as neurons from "./neurons";
 
-export const VIEWS: readonly View[] = [atlas, heads, matrix, neurons, walk];
+/** Each brings a `view` and its `words`. */
+export const VIEW_MODULES = [atlas, heads, matrix, neurons, walk] as const;
+
+export const VIEWS: readonly View[] = VIEW_MODULES.map(({ view }) => view);
+
+for (const { words } of VIEW_MODULES) add(words);

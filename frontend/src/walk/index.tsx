@@ -6,7 +6,10 @@ import { step } from "../frame/keys";
 import type { Store } from "../state/store";
 import type { View } from "../state/view";
 import "./walk.css";
+import { stepsOf } from "./order";
 import { picture, Walk } from "./view";
+
+export { words } from "./words";
 
 /** Another layer can be opened where a model is at hand. */
 function Controls() {
@@ -21,11 +24,20 @@ function Controls() {
 const keys = (store: Store) => ({
   ArrowUp: () => step(store, "head", -1),
   ArrowDown: () => step(store, "head", 1),
-  ArrowLeft: () => store.set({ step: Math.max(0, store.selection.peek().step - 1) }),
-  ArrowRight: () => store.set({ step: store.selection.peek().step + 1 }),
+  ArrowLeft: () => go(store, -1),
+  ArrowRight: () => go(store, 1),
 });
 
-export const walk: View = {
+/** The next step, or the one before; there is none beyond the first and the last. */
+function go(store: Store, by: number): void {
+  const { walk } = store.page;
+  if (!walk) return;
+  const last = stepsOf(walk).length - 1;
+  const at = Math.min(store.selection.peek().step, last);
+  store.set({ step: Math.max(0, Math.min(last, at + by)) });
+}
+
+export const view: View = {
   id: "walk",
   title: "walk",
   heads: "one",

@@ -22,14 +22,14 @@ export const ENCODER = [
 export const DECODER = ["target", "mask", "attend", "cross", "dfeed", "predict", "loss"] as const;
 export type StepId = (typeof ENCODER)[number] | (typeof DECODER)[number];
 
-/** What a step says; a note where something else is often said. */
+/** What a step says; where something else is often said, that claim and what is right. */
 export function wordsOf(tell: Say, id: StepId) {
-  const note = `step_${id}_note`;
+  const [claim, note] = [`step_${id}_claim`, `step_${id}_note`];
   return {
     title: tell(`step_${id}_title`),
     formula: tell(`step_${id}_formula`),
     text: tell(`step_${id}_text`),
-    note: isKey(note) ? tell(note) : "",
+    mixUp: isKey(claim) && isKey(note) ? { claim: tell(claim), note: tell(note) } : null,
   };
 }
 

@@ -88,7 +88,7 @@ export function listed(
       tell("walk_following"),
       tell("walk_probability"),
       tell("walk_loss"),
-      `${tell("walk_loss")}, ε = 0.1`,
+      [tell("walk_loss"), "ε = 0.1"].join(tell("comma")),
     ],
     rows: [
       ...rows.map((row, i) => [
@@ -154,8 +154,10 @@ export function Predict({ data, words, temperature, position, tell }: PredictPro
         ))}
       </fieldset>
       <p>
-        {tell("walk_soFar")}: <code>{words.target.slice(0, at + 1).join(" ")}</code> →{" "}
-        {tell("walk_following")}:
+        {tell("walk_soFar")}
+        {tell("colon")}
+        <code>{words.target.slice(0, at + 1).join(" ")}</code> → {tell("walk_following")}
+        {tell("colon")}
       </p>
       <table class="bars" data-table="predict">
         <tbody>
@@ -188,7 +190,7 @@ export function Loss({ data, words, tell }: { data: WalkData; words: Words; tell
           <th>{tell("walk_following")}</th>
           <th>{tell("walk_probability")}</th>
           <th>{tell("walk_loss")}</th>
-          <th>{tell("walk_loss")}, ε = 0.1</th>
+          <th>{[tell("walk_loss"), "ε = 0.1"].join(tell("comma"))}</th>
         </tr>
       </thead>
       <tbody>

@@ -44,7 +44,7 @@ function Steps({ data }: { data: WalkData }) {
     mark("regard:drawn");
   }, [id]);
   const made = named(equations(data, id, head, what.value, words.value), tell);
-  const { title, formula, text, note } = wordsOf(tell, id);
+  const { title, formula, text, mixUp } = wordsOf(tell, id);
   const maps = made.some(({ items }) => items.some((item) => typeof item !== "string" && item.map));
   const pair = maps ? pairOf(store, data, id, head, what.value) : null;
   const table = listed(data, id, words.value, position.value, what.value.temperature, tell);
@@ -88,9 +88,13 @@ function Steps({ data }: { data: WalkData }) {
           </button>
         </header>
         <p class="words">{text}</p>
-        {note && (
+        {mixUp && (
           <p class="words note">
-            <b>{tell("walk_otherwise")}:</b> {note}
+            <b>
+              {tell("walk_otherwise")}
+              {tell("colon")}
+            </b>
+            <span class="claim">✗ {mixUp.claim}</span> ✓ {mixUp.note}
           </p>
         )}
         <WhatIfs what={what} id={id} tell={tell} />
@@ -135,28 +139,32 @@ interface Pair extends Chosen {
 /** The pair of tokens that the maps of a step frame: the one chosen last, or what the first word looks at most. */
 function pairOf(store: Store, data: WalkData, id: StepId, head: number, what: WhatIf): Pair {
   const part = partOf(id);
-  const model = attention(data, part, head); // as in the model, which is what the neuron view shows
-  const { rows, columns, values } = model.weights;
+  const made = attention(data, part, head, what);
+  const { rows, columns } = made.weights;
   const { kind, pairs } = store.selection.value;
   const words = wordsIn(store.page.sides);
-  const queries = part === "encoder" ? words.source : words.target;
+  const sourceRows = part === "encoder" || (part === "cross" && what.symmetric);
+  const queries = sourceRows ? words.source : words.target;
   const keys = part === "decoder" ? words.target : words.source;
   const [side] = store.page.sides.values(); // where an encoder is alone, its side has another name
   const { special } = store.page.sides.get(part === "encoder" ? "encoder" : "decoder") ?? side;
   const first = Math.max(0, Array.from(special).indexOf(0));
-  const row = values.subarray(first * columns, (first + 1) * columns);
+  const model = attention(data, part, head).weights.values; // the pair stays the same whatever is changed
+  const row = model.subarray(first * columns, (first + 1) * columns);
   const last = kind === part ? pairs.at(-1) : undefined;
   const [query, key] =
     last && last[0] < rows && last[1] < columns ? last : [first, row.indexOf(Math.max(...row))];
   const order = what.permuted && part === "encoder" ? data.header.order : null;
   const shownAt = (i: number) => (order ? order.indexOf(i) : i);
+  const at = { row: shownAt(query), column: shownAt(key) };
+  const cell = at.row * columns + at.column;
   const place = { kind: part, layer: data.header.layer, heads: [head] };
   const choosePositions = (q: number, k: number) => store.set({ ...place, queries: [q], pairs: [[q, k]] });
   return {
     ...{ query, key, queries, keys, choosePositions },
-    score: model.masked.values[query * columns + key],
-    weight: values[query * columns + key],
-    at: { row: shownAt(query), column: shownAt(key) },
+    score: made.masked.values[cell],
+    weight: made.weights.values[cell],
+    at,
     choose: (r, c) => choosePositions(order?.[r] ?? r, order?.[c] ?? c),
     open: () => store.set({ ...place, view: "neurons", queries: [query], pairs: [[query, key]] }),
   };

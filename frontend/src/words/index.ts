@@ -1,27 +1,31 @@
-// Every sentence of the interface, in English and Chinese: one table. {names} are filled in by `say`.
+// Every sentence of the interface, in English and Chinese: one table. {names} are filled in by `say`. A view's own
+// sentences are in its folder; its registry puts them in.
 
+import type { APP_VIEW_MODULES } from "../app/views";
+import type { VIEW_MODULES } from "../views";
 import type { APP } from "./app";
 import { PAGE } from "./page";
 import { PATTERNS } from "./patterns";
-import { SENTENCES } from "./sentences";
-import { STEPS } from "./steps";
-import { WALK } from "./walk";
+import { type REFUSALS, SENTENCES } from "./sentences";
 
 export type Language = "en" | "zh";
-type Pair = readonly [english: string, chinese: string];
+export type Pair = readonly [english: string, chinese: string];
+export type Words = Readonly<Record<string, Pair>>;
+type KeyOf<Module> = Module extends { words: infer W } ? keyof W : never;
 export type Key =
   | keyof typeof PAGE
   | keyof typeof PATTERNS
-  | keyof typeof WALK
-  | keyof typeof STEPS
   | keyof typeof SENTENCES
-  | keyof typeof APP;
+  | keyof typeof REFUSALS
+  | keyof typeof APP
+  | KeyOf<(typeof VIEW_MODULES)[number]>
+  | KeyOf<(typeof APP_VIEW_MODULES)[number]>;
 export type Values = Record<string, string | number>;
 
-const TABLE: Partial<Record<Key, Pair>> = { ...PAGE, ...PATTERNS, ...WALK, ...STEPS, ...SENTENCES };
+const TABLE: Partial<Record<Key, Pair>> = { ...PAGE, ...PATTERNS, ...SENTENCES };
 
-/** Put in the app's words, which saved pages do not carry. */
-export function add(words: typeof APP): void {
+/** Put in the words of a view, or those of the app, which saved pages do not carry. */
+export function add(words: Words): void {
   Object.assign(TABLE, words);
 }
 

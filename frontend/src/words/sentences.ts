@@ -1,18 +1,16 @@
-// Python's cautions and reasons, by their codes: regard/trace/sentences.json holds them in both languages.
+// Python's cautions, notes and reasons, by their codes: regard/trace/sentences.json holds them in both languages. What
+// the app refuses, saved pages do not carry.
 
-import sentences from "../../../src/regard/trace/sentences.json";
+import { caution, note, reason, refusal } from "../../../src/regard/trace/sentences.json";
 
-type Kind = keyof typeof sentences;
-type Of<K extends Kind> = `${K}_${string & keyof (typeof sentences)[K]}`;
 type Pair = readonly [string, string];
+type Under<Kind extends string, Table> = Record<`${Kind}_${string & keyof Table}`, Pair>;
 
-const under = (kind: Kind) =>
-  Object.entries(sentences[kind]).map(([code, [english, chinese]]) => [
-    `${kind}_${code}`,
-    [english, chinese],
-  ]);
+const under = <Kind extends string, Table extends Record<string, string[]>>(kind: Kind, table: Table) =>
+  Object.fromEntries(
+    Object.entries(table).map(([code, pair]) => [`${kind}_${code}`, pair]),
+  ) as unknown as Under<Kind, Table>;
 
-export const SENTENCES = Object.fromEntries([...under("caution"), ...under("reason")]) as Record<
-  Of<"caution"> | Of<"reason">,
-  Pair
->;
+export const SENTENCES = { ...under("caution", caution), ...under("note", note), ...under("reason", reason) };
+
+export const REFUSALS = /* @__PURE__ */ under("refusal", refusal);

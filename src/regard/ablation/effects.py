@@ -18,6 +18,7 @@ from regard.errors import OutOfRangeError, UserError
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
 from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
+from regard.trace.sentences import Message, note
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
@@ -38,11 +39,15 @@ EVERYTHING = "(mean of all tokens)"
 
 @dataclass(frozen=True)
 class Row:
-    """One prediction: its probability before, and in each mode after; for hidden states a token and its cosines."""
+    """One prediction: its probability before, and in each mode after; for hidden states a token and its cosines.
+
+    `code` is "mean" in the row of the mean over all tokens.
+    """
 
     name: str
     before: float | None
     after: dict[str, float]
+    code: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +70,12 @@ class Effect:
     kls: dict[str, tuple[float, ...]] = field(default_factory=dict)
     actual: str | None = None
     reference: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 
     def as_record(self) -> dict[str, Any]:
-        """The effect as plain lists and dictionaries, for JSON."""
-        return {**asdict(self), "meaning": ABOUT[self.about]}
+        """The effect as plain lists and dictionaries, for JSON; `coded` has code and values of each note."""
+        return {**asdict(self), "meaning": ABOUT[self.about], "coded": [one.record for one in self.notes]}
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         from regard.printing.tables import effect_report
@@ -119,7 +124,7 @@ def effect(
         patterns = model.trace(text, pair, target=target, truncate=truncate).patterns()
     chosen = parse_heads(heads, model.layout(), patterns)
     selected, notes = _modes(model, modes)
-    about, note = _about(model)
+    about, told = _about(model)
     tokens = _tokens(model, book)
     place = _position(model, about, tokens, position)
     if about == "masked token":
@@ -136,21 +141,21 @@ def effect(
         position=place,
         actual=_actual(about, tokens, place),
         reference=NAME if "mean" in selected and means is None else None,
-        notes=(*note, *notes),
+        notes=(*told, *notes),
         facts=model.facts,
         **_compare(model, about, tokens, place, before, after, top),
     )
 
 
-def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, ...], list[str]]:
+def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, ...], list[Message]]:
     """The modes to run, and a note about any that is left out."""
     if modes is not None:
         return ((modes,) if isinstance(modes, str) else tuple(modes)), []
     possible = modes_of(model)
-    return possible, [] if "uniform" in possible else ["uniform is left out: this model's value vectors are hidden."]
+    return possible, [] if "uniform" in possible else [note("no_uniform")]
 
 
-def _about(model: Model) -> tuple[str, list[str]]:
+def _about(model: Model) -> tuple[str, list[Message]]:
     """What the model predicts, and a note where it predicts nothing."""
     name = type(model.module).__name__
     if "ForMaskedLM" in name and getattr(model.tokenizer, "mask_token_id", None) is not None:
@@ -161,10 +166,7 @@ def _about(model: Model) -> tuple[str, list[str]]:
         return "token labels", []
     if model.can_generate:
         return "next token", []
-    return "hidden states", [
-        f"{name} has no language-model or classification head, so there are no predictions; the table shows how far "
-        "its last hidden states turn (1 means not at all)."
-    ]
+    return "hidden states", [note("no_predictions", name=name)]
 
 
 def _tokens(model: Model, book: Book) -> tuple[Token, ...]:
@@ -290,4 +292,5 @@ def _cosines(
             yield Row(token.text, None, {mode: float(cosine(before[i], one[i], 0)) for mode, one in after.items()})
     if place is None:
         mean = before.mean(0)
-        yield Row(EVERYTHING, None, {mode: float(cosine(mean, one.mean(0), 0)) for mode, one in after.items()})
+        turned = {mode: float(cosine(mean, one.mean(0), 0)) for mode, one in after.items()}
+        yield Row(EVERYTHING, None, turned, "mean")

@@ -13,6 +13,7 @@ from pathlib import Path
 from regard.errors import MissingFileError
 from regard.models.hub import why_not_asked
 from regard.models.packaged import PACKAGED
+from regard.trace.sentences import refusal
 
 _HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 _FILES = re.compile(r"[^/]*\.(json|txt|model|spm|jinja|tiktoken)|model(-[^/]*)?\.safetensors")  # no code, no pickles
@@ -55,16 +56,16 @@ def _download(name: str, offline: bool) -> Path:
     """File by file, in this thread: the hub's own thread pool would keep the server from stopping."""
     from huggingface_hub import HfApi, hf_hub_download
 
-    why = why_not_asked(offline)
+    why = why_not_asked(name, offline)
     if why is not None:
-        raise MissingFileError(f"{name} is not on this machine, and the hub {why}")
+        raise MissingFileError(why)
     try:
         files = [file for file in HfApi().list_repo_files(name) if _FILES.fullmatch(file)]
         places = [Path(hf_hub_download(name, file)) for file in files]
     except Exception as error:  # from whichever library speaks HTTP
-        raise MissingFileError(f"the hub did not provide {name}: {str(error).splitlines()[0]}") from None
+        raise MissingFileError(refusal("hub_error", name=name, why=str(error).splitlines()[0])) from None
     if not places:
-        raise MissingFileError(f"{name} has no model files on the hub")
+        raise MissingFileError(refusal("hub_empty", name=name))
     return places[0].parent
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from regard.app.problems import large
 from regard.models.packaged import resolve
+from regard.trace.sentences import refusal
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -65,7 +66,7 @@ def check_model(name: str) -> None:
     need = sum(file.stat().st_size * (8 if file.suffix == ".gguf" else 1) for file in files)
     free = available()
     if free is not None and need > _SHARE * free:
-        raise large(f"{name} would need about {need / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free")
+        raise large(refusal("no_memory", name=name, need=f"{need / 1e9:.1f}", free=f"{free / 1e9:.1f}"))
 
 
 def _first(config: object, *names: str) -> int:

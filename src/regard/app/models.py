@@ -21,6 +21,7 @@ from regard.app.settings import AppSettings
 from regard.errors import MissingFileError, UserError
 from regard.models.catalogue import known_models
 from regard.models.packaged import DEFAULT, PACKAGED
+from regard.trace.sentences import refusal
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -39,7 +40,7 @@ class Entry:
     listed: bool = True  # rather than typed in the page
     state: str = "available"  # loading, ready, failed
     remote: bool = False  # whether it has to be downloaded
-    message: str = ""
+    problem: Problem | None = None  # why it failed
     since: float = 0.0  # when loading began, or failed
     used: float = 0.0
     model: Model | None = None
@@ -54,7 +55,9 @@ class Entry:
             "state": self.state,
             "seconds": round(time.monotonic() - self.since, 1) if loading else None,
             "bytes": downloaded_bytes(self.name) if loading and self.remote else None,
-            "message": self.message,
+            "message": "" if self.problem is None else self.problem.message,
+            "code": "" if self.problem is None else self.problem.code,
+            "values": {} if self.problem is None else self.problem.values,
             "about": None if self.model is None else about(self.model),
         }
 
@@ -97,7 +100,7 @@ class Models:
             if len(under_way) >= _AT_ONCE:
                 raise busy(f"{len(under_way)} models are being loaded; try again when they are ready")
             self._entries[name] = entry
-            entry.state, entry.remote, entry.message = "loading", remote, ""
+            entry.state, entry.remote, entry.problem = "loading", remote, None
             entry.since, entry.arriving = time.monotonic(), Future()
             threading.Thread(target=self._load, args=(entry,), name="regard-loading", daemon=True).start()
             return entry
@@ -106,7 +109,7 @@ class Models:
         """The model of a name, now or when it is loaded; without a name the default one."""
         chosen = self.default if name is None else name
         if chosen is None:
-            raise Problem(422, "input", "there is no default model; name one, or run: pip install 'regard[demo]'")
+            raise Problem(422, "input", refusal("no_default"))
         return self.start(chosen).arriving
 
     def _entry(self, name: str) -> Entry:
@@ -116,12 +119,7 @@ class Models:
         if known is not None:
             return known
         if not self._settings.download:
-            raise Problem(
-                403,
-                "refused",
-                f"{name} is not on this server's list of models; start the server with --model {name}, or with "
-                "--allow-download to name any model here",
-            )
+            raise Problem(403, "refused", refusal("unlisted", name=name))
         return Entry(name, "named in the page", listed=False)
 
     def _look(self) -> None:
@@ -150,7 +148,7 @@ class Models:
             if not entry.listed and not is_hub_name(entry.name):
                 problem = _no_model(entry.name)
             with self._lock:
-                entry.state, entry.message, entry.since = "failed", problem.message, time.monotonic()
+                entry.state, entry.problem, entry.since = "failed", problem, time.monotonic()
             entry.arriving.set_exception(problem)
             return
         with self._lock:
@@ -171,12 +169,9 @@ class Models:
             if place != name:
                 model._engine.name = name
             if model.tokenizer is None:
-                raise UserError(
-                    f"{name} has no tokenizer{model._engine.no_tokenizer}; the app reads text. For images: "
-                    "regard view --image"
-                )
+                raise UserError(refusal("no_tokenizer", name=name, why=model._engine.no_tokenizer))
             if not model.layout():
-                raise UserError(f"{name} ran no attention that regard can see")
+                raise UserError(refusal("no_attention", name=name))
             return model
 
     def _is_of_hub(self, name: str) -> bool:
@@ -188,7 +183,7 @@ class Models:
         if not self._is_of_hub(name):
             return name
         if snapshot(name) is None and not self._settings.download and name not in self._given:
-            raise MissingFileError(f"{name} is only partly downloaded; start the server with --model {name}")
+            raise MissingFileError(refusal("in_part", name=name))
         return str(fetch(name, self._settings.offline))
 
     def _make_room(self, newest: Entry) -> None:
@@ -200,7 +195,7 @@ class Models:
 
 def _no_model(name: str) -> Problem:
     """One answer for every path that is not a model, so that it reveals nothing about this machine."""
-    return Problem(422, "input", f"{name} could not be loaded; name a hub model, or a folder that holds a model")
+    return Problem(422, "input", refusal("unloadable", name=name))
 
 
 def about(model: Model) -> dict[str, Any]:

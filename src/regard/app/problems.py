@@ -1,11 +1,12 @@
 """What can go wrong with a request, in one format.
 
-Enters: a status, a word and a sentence, and where the page decides by it, a code and values. Leaves: {"error": word,
-"message": sentence}, with "code" and "values" if there are any.
+Enters: a status, a word and a sentence, and where the page decides by it or says it in another language, a code and
+values. Leaves: {"error": word, "message": sentence}, with "code" and "values" if there are any.
 """
 
 from __future__ import annotations
 
+import sys
 from secrets import token_hex
 from typing import Any
 
@@ -14,11 +15,13 @@ from starlette.responses import JSONResponse, Response
 
 from regard.app.log import log
 from regard.errors import TooLongError, UserError
+from regard.trace.sentences import coded
 
 _HEADERS = {
     503: {"Retry-After": "1"},  # seconds
     413: {"Connection": "close"},  # the rest of the request is not read
 }
+_ALLOCATOR = "DefaultCPUAllocator"  # of torch
 
 
 class Problem(Exception):  # noqa: N818 (most are the client's, not errors)
@@ -27,7 +30,9 @@ class Problem(Exception):  # noqa: N818 (most are the client's, not errors)
     def __init__(self, status: int, word: str, message: str, code: str = "", **values: int | str) -> None:
         super().__init__(message)
         self.status, self.word, self.message = status, word, message
-        self.code, self.values = code, values
+        said = coded(message)
+        self.code: str = code or said.get("code", "")
+        self.values: dict[str, int | str] = values or said.get("values", {})
 
     @property
     def response(self) -> JSONResponse:
@@ -71,17 +76,25 @@ def of_failure(error: BaseException, **facts: Any) -> Problem:
     """The problem to report for a failure; a bug of ours is logged under the number that the user gets."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "memory" in str(error)):
+    if _is_out_of_memory(error):
         return large("there was not enough memory for this; use a shorter text or a smaller model", "memory")
     if isinstance(error, TooLongError):
         return Problem(422, "input", str(error), "long", tokens=error.tokens, limit=error.limit)
     if isinstance(error, UserError):
-        return Problem(422, "input", str(error))
+        return Problem(422, "input", error.args[0] if error.args else str(error))
     number = token_hex(4)
     log.error("fault", exc_info=error, extra={"facts": {"number": number, **facts}})
     return Problem(
         500, "internal", f"this is a bug in regard, please report it; the server's log has it under number {number}"
     )
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """torch has a type for the memory of a GPU; the CPU's is told by the name of its allocator, whatever the words."""
+    kinds: tuple[type[BaseException], ...] = (MemoryError,)
+    if "torch" in sys.modules:
+        kinds += (sys.modules["torch"].OutOfMemoryError,)
+    return isinstance(error, kinds) or (isinstance(error, RuntimeError) and _ALLOCATOR in str(error))
 
 
 def of_http(error: HTTPException) -> Problem:

@@ -18,6 +18,7 @@ from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.errors import UserError
 from regard.trace.mask import Mask
+from regard.trace.sentences import reason
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
@@ -106,7 +107,7 @@ class Recorder:
             maps = _cut(as_numpy(operation.maps[row]), rows, columns)
             never_ahead = item.kind == "decoder" and query == key and not np.triu(maps, 1).any()
             mask = Mask(None, 0) if never_ahead else Mask()
-            return Site(**common, maps=maps, mask=mask, no_norms="this family gives no access to its value vectors")
+            return Site(**common, maps=maps, mask=mask, no_norms=reason("no_values"))
         assert operation.q is not None and operation.k is not None and operation.v is not None
         mask, extra = self._mask(operation, row, query, key, rows, columns)
         bias = self._bias(operation, row, query, key, rows, columns, extra)
@@ -208,7 +209,7 @@ class Recorder:
 
     def _gram(self, operation: Operation) -> tuple[Array | None, str]:
         """(H, e, e) products W_O^h W_O^hᵀ of the output projection, or why they are not available."""
-        projection = self.projections.get(operation.path, "no output projection reads this attention directly")
+        projection = self.projections.get(operation.path, reason("no_projection"))
         if isinstance(projection, str):
             return None, projection
         if operation.path not in self._grams:
@@ -219,7 +220,7 @@ class Recorder:
             if weight.shape[0] == inputs and type(projection).__name__ == "Conv1D":
                 weight = weight.T
             if weight.shape[1] != inputs or not weight.is_floating_point():
-                return None, "the output projection has a different width, or quantised weights"
+                return None, reason("odd_projection")
             per_head = weight.float().T.reshape(operation.heads, width, -1)  # (H, e, d_model)
             self._grams[operation.path] = as_numpy(per_head @ per_head.transpose(1, 2))
         return self._grams[operation.path], ""

@@ -16,6 +16,7 @@ from regard.capture.operation import from_call
 from regard.capture.rebuild import attention_of, repeat_heads, value_norms
 from regard.capture.tap import Call, tap
 from regard.capture.tiers import Plan, capture_by, model_type, undisturbed
+from regard.trace.sentences import reason
 
 
 @dataclass(eq=False)
@@ -94,4 +95,4 @@ def stream(model: torch.nn.Module, inputs: Mapping[str, Any], plan: Plan, sides:
 
 def projection_of(plan: Plan, path: str) -> torch.nn.Module | str:
     """The output projection that reads this attention, or why none is known."""
-    return plan.projections.get(path, "no output projection reads this attention directly")
+    return plan.projections.get(path, reason("no_projection"))

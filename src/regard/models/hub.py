@@ -1,6 +1,6 @@
 """Whether the hub answers, before its client is asked for files: if it does not, the client is silent for minutes.
 
-Enters: the settings of huggingface_hub. Leaves: why the hub is not asked, or None if it answers.
+Enters: the settings of huggingface_hub. Leaves: why a model is not available from the hub, or None if it answers.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from regard.trace.sentences import Message, refusal
+
 FIRST_ANSWER = 10.0  # seconds for the hub's first answer
 _SIGN_OF_LIFE = 2.0  # seconds after which we say what we are waiting for
 
@@ -17,12 +19,12 @@ _alone = threading.RLock()  # huggingface_hub's setting is shared by all threads
 log = logging.getLogger("regard")
 
 
-def why_not_asked(offline: bool = False) -> str | None:
-    """Why the hub is not asked for files, as the end of a sentence about it; None if it answers."""
+def why_not_asked(name: str, offline: bool = False) -> Message | None:
+    """Why a model that is not here is not available from the hub; None if the hub answers."""
     from huggingface_hub import constants
 
     if offline or constants.HF_HUB_OFFLINE:
-        return "was not asked (--offline or HF_HUB_OFFLINE is set); unset it to download the model"
+        return refusal("absent_offline", name=name)
     answer = _Answer(constants.ENDPOINT)
     if not answer.came.wait(_SIGN_OF_LIFE):
         log.warning(
@@ -32,8 +34,8 @@ def why_not_asked(offline: bool = False) -> str | None:
         )
         answer.came.wait(FIRST_ANSWER - _SIGN_OF_LIFE)
     if not answer.came.is_set():
-        return f"did not answer within {FIRST_ANSWER:.0f} seconds; try again, or use a local model"
-    return None if answer.good else "could not be reached; check the network, or use a local model"
+        return refusal("absent_silent", name=name, seconds=f"{FIRST_ANSWER:.0f}")
+    return None if answer.good else refusal("absent_unreachable", name=name)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from regard.models.hub import leaving_it_alone, why_not_asked
 from regard.models.packaged import PACKAGED, packaged_path
 from regard.models.progress import err, working
 from regard.models.smiles import smiles_tokenizer
+from regard.trace.sentences import Message, refusal
 
 
 def load_pretrained(
@@ -87,11 +88,11 @@ def load_classifier(
         return model, _tokenizer(place, options)
 
 
-def _locate(source: str, offline: bool, **wanted: Any) -> tuple[str, dict[str, Any], str | None]:
+def _locate(source: str, offline: bool, **wanted: Any) -> tuple[str, dict[str, Any], Message | None]:
     """Where a model is loaded from, the loading options, and why the hub is not asked, if it is not."""
     place, options = _place(source)
     options |= wanted
-    why = None if Path(place).exists() else why_not_asked(offline)
+    why = None if Path(place).exists() else why_not_asked(source, offline)
     if why is not None:
         options["local_files_only"] = True
     return place, options, why
@@ -103,11 +104,11 @@ def _place(source: str) -> tuple[str, dict[str, Any]]:
     if path.suffix == ".gguf":
         return str(path.parent), {"gguf_file": path.name}
     if path.is_file():
-        raise UserError(f"{path} is a file; name a model folder, a .gguf file or a hub name")
+        raise UserError(refusal("not_a_folder", name=str(path)))
     if path.is_dir() and not (path / "config.json").exists():
         files = sorted(path.glob("*.gguf"))
         if not files:
-            raise MissingFileError(f"the folder {path} contains no model: there is no config.json and no .gguf file")
+            raise MissingFileError(refusal("empty_folder", name=str(path)))
         return str(path), {"gguf_file": files[0].name}
     return source, {}
 
@@ -169,7 +170,7 @@ def _has_vocabulary(tokenizer: Any, place: Path, options: dict[str, Any]) -> boo
 
 
 @contextmanager
-def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[None]:
+def _plain_errors(source: str, allow_pickle: bool, why: Message | None) -> Iterator[None]:
     """Replace errors of transformers and the hub with one sentence that says what to do."""
     try:
         yield
@@ -178,24 +179,14 @@ def _plain_errors(source: str, allow_pickle: bool, why: str | None) -> Iterator[
     except OSError as error:
         text = str(error)
         if not allow_pickle and ("safetensors" in text and "found in" in text):
-            raise UserError(
-                f"{source} has no safetensors weights, only pickle files, which can run code when opened; if you "
-                "trust them pass allow_pickle=True (--allow-pickle)"
-            ) from None
+            raise UserError(refusal("pickled", name=source)) from None
         if Path(source).exists():
-            raise UserError(f"the model in {source} could not be loaded: {_first_line(text)}") from None
-        raise MissingFileError(
-            f"the model {source} is neither a folder nor in the local cache, and the hub "
-            f"{why or 'does not provide it; check the spelling, or log in with: hf auth login'} (`regard models` lists "
-            "the local models)"
-        ) from None
+            raise UserError(refusal("unread_folder", name=source, why=_first_line(text))) from None
+        raise MissingFileError(why or refusal("absent", name=source)) from None
     except Exception as error:  # a damaged file makes the libraries that read it raise anything
         if "trust_remote_code" in str(error) or "custom code" in str(error):
-            raise UserError(
-                f"{source} needs code from its repository; if you trust it pass trust_remote_code=True "
-                "(--trust-remote-code)"
-            ) from None
-        raise UserError(f"the model {source} could not be loaded: {_reason(error)}") from error
+            raise UserError(refusal("own_code", name=source)) from None
+        raise UserError(refusal("unread", name=source, why=_reason(error))) from error
 
 
 def _reason(error: Exception) -> str:

@@ -22,6 +22,7 @@ from regard.corpus.batches import WINDOW, Item, Tally
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import DRAWS, FEWEST, GROUPS
+from regard.trace.sentences import Message
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -174,36 +175,40 @@ class StudyContext:
             "regard": __version__,
         }
 
-    def cautions(self) -> list[str]:
-        """What a reader should know before drawing conclusions."""
-        cautions = [
-            "Attention is not explanation: a head that attends somewhere need not move the prediction.",
-            "Weights on special tokens and punctuation may contribute nothing; compare them with the study norms.",
-        ]
+    def cautions(self) -> list[Message]:
+        """What a reader should know before drawing conclusions, each with a code."""
+        cautions = {
+            "explanation": "Attention is not explanation: a head that attends somewhere need not move the prediction.",
+            "resting": (
+                "Weights on special tokens and punctuation may contribute nothing; compare them with the study norms."
+            ),
+        }
         if self.controls is None:
-            cautions.append(
+            cautions["uncontrolled"] = (
                 "No control was run; --control repeats the study on the same shape with random and shuffled weights."
             )
         if self.tally.clusters < FEWEST:
-            cautions.append(
+            cautions["few"] = (
                 f"{self.tally.clusters} {self.tally.clustered} are too few for intervals, and for names, which need "
                 f"them; use {FEWEST} or more."
             )
         if self.tally.truncated or self.tally.skipped or self.tally.split:
-            cautions.append(
+            cautions["long"] = (
                 f"Long examples: {self.tally.truncated:,} truncated, {self.tally.split:,} split, "
                 f"{self.tally.skipped:,} left out."
             )
         if self.problems.count:
-            cautions.append(f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}.")
+            cautions["unread"] = (
+                f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}."
+            )
         if self.problems.headings:
-            cautions.append(f"WikiText: {self.problems.headings:,} headings (= ... =) were left out.")
+            cautions["headings"] = f"WikiText: {self.problems.headings:,} headings (= ... =) were left out."
         if self.problems.unknown:
-            cautions.append(
+            cautions["unknown"] = (
                 f"WikiText: {self.problems.unknown:,} words are <unk>, which stands for many words and counts as none; "
                 "the raw version has the words themselves."
             )
-        return cautions
+        return [Message(text, code) for code, text in cautions.items()]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import numpy as np
 from regard.errors import MissingFileError, UserError
 from regard.files import write_atomic
 from regard.trace.mask import Mask
+from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token
 
@@ -142,6 +143,7 @@ def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:
 
 def _site_record(site: Site, number: int, put: Put) -> dict[str, Any]:
     record: dict[str, Any] = {name: getattr(site, name) for name in _PLAIN}
+    record["no_norms_coded"] = coded(site.no_norms)
     record["head_ids"] = list(site.head_ids)
     record["parts"] = list(site.parts)
     record["arrays"] = {name: put(getattr(site, name), f"{number}.{name}") for name in ARRAYS}
@@ -154,10 +156,12 @@ def _site(record: dict[str, Any], arrays: dict[str, Array]) -> Site:
     held: dict[str, Any] = {name: arrays[key] for name, key in record["arrays"].items() if key is not None}
     mask = record["mask"]
     table = None if mask["table"] is None else arrays[mask["table"]]
+    plain = {name: record[name] for name in _PLAIN}
+    plain["no_norms"] = Message(record["no_norms"], **record.get("no_norms_coded", {}))  # files of before have no codes
     return Site(
         head_ids=tuple(record["head_ids"]),
         parts=tuple(record["parts"]),
         mask=Mask(mask["left"], mask["right"], table),
-        **{name: record[name] for name in _PLAIN},
+        **plain,
         **held,
     )

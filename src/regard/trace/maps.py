@@ -13,6 +13,7 @@ import numpy as np
 from regard.errors import UserError, WrongTypeError
 from regard.trace.mask import Mask
 from regard.trace.pieces import side_of_ids, side_of_texts
+from regard.trace.sentences import reason
 from regard.trace.site import KINDS, Array, Site
 from regard.trace.tokens import Segment, Side
 
@@ -105,7 +106,7 @@ def _sites(kind: str, maps: Any, sides: Mapping[str, Side], causal: bool | None)
                 head_ids=tuple(range(array.shape[0])),
                 maps=array,
                 mask=mask,
-                no_norms="the maps came from elsewhere, without value vectors",
+                no_norms=reason("foreign_maps"),
             )
         )
     return sites

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from regard.trace.mask import Mask
+from regard.trace.sentences import reason
 from regard.trace.site import Site
 
 Groups = list[list[int]]  # the positions of each word, in order
@@ -50,7 +51,7 @@ def _word_site(site: Site, queries: Groups, keys: Groups, rows: str, mask: Mask)
         head_ids=site.head_ids,
         mask=mask,
         maps=maps,
-        no_norms="norms of words need the value vectors of their tokens; use the token-level trace",
+        no_norms=reason("merged_words"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Sentences that people read and code distinguishes: cautions, and reasons why something is n/a.
+"""Sentences that people read and code distinguishes: cautions, notes, refusals, reasons why something is n/a.
 
 Enters: a code and its values. Leaves: the English sentence, which remembers both; the page shows the same in the
 reader's language (sentences.json has both languages, and the front end bundles it).
@@ -34,9 +34,28 @@ class Message(str):
 
 def reason(code: str, **values: int | str) -> Message:
     """Why something is not available."""
-    return Message(_TABLE["reason"][code][0].format(**values), code, values)
+    return _message("reason", code, values)
 
 
 def caution(code: str, **values: int | str) -> Message:
     """Something to keep in mind."""
-    return Message(_TABLE["caution"][code][0].format(**values), code, values)
+    return _message("caution", code, values)
+
+
+def note(code: str, **values: int | str) -> Message:
+    """What to know about a result."""
+    return _message("note", code, values)
+
+
+def refusal(code: str, **values: int | str) -> Message:
+    """Why a model is not available, and what to do: the text of a `UserError`."""
+    return _message("refusal", code, values)
+
+
+def coded(text: str) -> dict[str, Any]:
+    """Code and values of any sentence; of one without a code, none."""
+    return text.record if isinstance(text, Message) and text.code else {}
+
+
+def _message(kind: str, code: str, values: dict[str, int | str]) -> Message:
+    return Message(_TABLE[kind][code][0].format(**values), code, values)

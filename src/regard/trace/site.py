@@ -61,7 +61,7 @@ class Site:
     maps: Array | None = None
     known_lse: Array | None = None
     known_norms: Array | None = None
-    no_norms: str = ""
+    no_norms: str = ""  # with its code, where it is one of trace/sentences.json
     parts: tuple[str, ...] = ()
     qparts: Array | None = None
     kparts: Array | None = None

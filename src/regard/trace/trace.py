@@ -18,6 +18,7 @@ import numpy as np
 from regard.errors import MissingPackageError, OutOfRangeError, UnknownNameError, UserError
 from regard.trace.mask import Mask
 from regard.trace.merging import word_sites
+from regard.trace.sentences import reason
 from regard.trace.site import KINDS, Array, Positions, Site, positions, ranges
 from regard.trace.tokens import Segment, Side, Token, merge_words, word_groups
 
@@ -160,7 +161,7 @@ class Trace:
         """
         site = self.site(layer, kind=kind, part=part)
         if site.norms is None:
-            why = site.no_norms or "this trace holds no value vectors"
+            why = site.no_norms or reason("unrecorded")
             raise UserError(f"norms of layer {layer} are not available: {why}")
         return site.norms if head is None else site.norms[site.index(head)]
 

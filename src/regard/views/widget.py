@@ -17,7 +17,8 @@ from regard.views.html import bundle
 from regard.views.wire import VIEWS, encode, header_of
 
 _CHOICES = (
-    "view kind layer part heads queries keys pairs carry relative level special threshold from to log step".split()
+    *("view", "kind", "layer", "part", "heads", "queries", "keys", "pairs", "contributions", "relative"),
+    *("level", "special", "threshold", "from", "to", "log", "step"),
 )
 
 

@@ -21,6 +21,7 @@ from regard import __version__
 from regard.errors import UserError
 from regard.measures.types import TYPES
 from regard.trace.mask import Mask
+from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
 from regard.trace.trace import Trace
@@ -189,6 +190,7 @@ def _site_record(site: Site, trace: Trace, buffer: Buffer, packed: bool, whole: 
         "norms": buffer.put(norms, "l16" if packed else "f4"),
         "dots": buffer.put(_word_dots(site, trace.sides[site.key_side]) if whole else None),
         "why": site.no_norms,
+        "why_coded": coded(site.no_norms),
     }
 
 
@@ -301,7 +303,7 @@ def _site(record: Record, get: Any) -> Site:
         maps=get(record.get("maps")),
         known_lse=get(record.get("lse")),
         known_norms=get(record["norms"]),
-        no_norms=record["why"],
+        no_norms=Message(record["why"], **record.get("why_coded", {})),
         parts=tuple(record.get("parts", ())),
         qparts=_whole(q, get(record.get("qparts"))),
         kparts=_whole(k, get(record.get("kparts"))),

@@ -5,7 +5,9 @@ import "./compare.css";
 import { Compare } from "./compare";
 import { picture } from "./panels";
 
-export const compare: View = {
+export { words } from "./words";
+
+export const view: View = {
   id: "compare",
   title: "compare",
   heads: "one",

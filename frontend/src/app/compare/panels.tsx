@@ -19,7 +19,7 @@ import { type Heads, signed } from "./sides";
 const NARROW = 330; // pixels a panel needs
 const GAP = 16;
 const LABEL = 110;
-const LARGEST = 26; // pixels a cell
+const LARGEST = 26; // pixels per cell
 
 interface Panel {
   id: "a" | "b" | "both";

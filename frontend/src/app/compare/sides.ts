@@ -4,7 +4,7 @@ import { type Lens, Lenses, type Look } from "../../compute/lens";
 import type { Page, Site } from "../../data/wire";
 import { figure } from "../../marks/scales";
 
-export const LOOK: Look = { level: "tokens", carry: "weights", relative: false };
+export const LOOK: Look = { level: "tokens", contributions: false, relative: false };
 
 /** The two heads that are looked at. */
 export interface Heads {

@@ -4,7 +4,9 @@ import type { View } from "../../state/view";
 import "./studies.css";
 import { StudiesView } from "./studies";
 
-export const studies: View = {
+export { words } from "./words";
+
+export const view: View = {
   id: "studies",
   title: "studies",
   heads: "one",

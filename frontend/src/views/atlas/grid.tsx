@@ -109,9 +109,9 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
   const off = store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
   const place = tell("cellName", { layer: site.layer, head });
   const name = [
-    label.name === NONE ? place : `${place}: ${wordFor(tell, label.name)}`,
+    label.name === NONE ? place : [place, wordFor(tell, label.name)].join(tell("colon")),
     ...(off ? [tell("isOff")] : []),
-  ].join(", ");
+  ].join(tell("comma"));
   const choose = (enlarge: boolean) => {
     store.set({ layer: site.layer, part: site.part, heads: [head] });
     store.enlarged.value = enlarge;

@@ -5,7 +5,9 @@ import "./atlas.css";
 import { Atlas, picture } from "./atlas";
 import { Controls } from "./controls";
 
-export const atlas: View = {
+export { words } from "./words";
+
+export const view: View = {
   id: "atlas",
   title: "atlas",
   heads: "all",

@@ -5,7 +5,9 @@ import "./heads.css";
 import { Controls } from "./controls";
 import { Heads, picture } from "./heads";
 
-export const heads: View = {
+export { words } from "./words";
+
+export const view: View = {
   id: "heads",
   title: "heads",
   heads: "some",

@@ -22,9 +22,8 @@ export interface Scene {
 /** What a scene depends on; a new one is gathered only when this changes. */
 export function sceneKey(store: Store): string {
   const { heads, special, from, to, threshold } = store.selection.value;
-  const { level, carry, relative } = store.look.value;
   const site = store.page.sites.indexOf(store.site.value);
-  return JSON.stringify([store.edition, site, heads, special, from, to, threshold, level, carry, relative]);
+  return JSON.stringify([store.edition, site, heads, special, from, to, threshold, store.look.value]);
 }
 
 export function* sceneOf(store: Store): Generator<void, Scene> {

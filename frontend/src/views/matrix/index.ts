@@ -6,7 +6,9 @@ import { Controls } from "./controls";
 import { Matrix } from "./matrix";
 import { picture } from "./plot";
 
-export const matrix: View = {
+export { words } from "./words";
+
+export const view: View = {
   id: "matrix",
   title: "matrix",
   heads: "one",

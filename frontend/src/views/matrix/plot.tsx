@@ -151,7 +151,6 @@ function shown(store: Store): Selection {
 
 function tilesKey(store: Store): string {
   const { special, from, to } = shown(store);
-  const { level, carry, relative } = store.look.value;
   return JSON.stringify([
     store.edition,
     store.page.sites.indexOf(store.site.value),
@@ -159,9 +158,7 @@ function tilesKey(store: Store): string {
     special,
     from,
     to,
-    level,
-    carry,
-    relative,
+    store.look.value,
   ]);
 }
 

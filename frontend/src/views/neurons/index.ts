@@ -6,7 +6,9 @@ import "./neurons.css";
 import { Neurons, picture } from "./neurons";
 import { PairAbout } from "./pair";
 
-export const neurons: View = {
+export { words } from "./words";
+
+export const view: View = {
   id: "neurons",
   title: "neurons",
   heads: "one",

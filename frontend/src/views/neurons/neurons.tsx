@@ -38,7 +38,14 @@ export function Neurons() {
     const first = store.rows.peek().special.indexOf(false);
     // Vectors belong to tokens; and an expanded table explains itself better than a closed one.
     if (level !== "tokens") store.set({ level: "tokens" });
-    if (!queries.length && vectors) store.set({ queries: [Math.max(0, first)] });
+    if (queries.length || !vectors) return undefined;
+    const own = Math.max(0, first);
+    store.set({ queries: [own] });
+    return () => {
+      // What nobody chose is not left pinned in the next view.
+      const left = store.selection.peek().queries;
+      if (left.length === 1 && left[0] === own) store.set({ queries: [] });
+    };
   }, [store]);
   if (!vectors) return <Notice text={tell("noVectors")} />;
   if (store.look.value.level !== "tokens") return <div class="stage" />;
@@ -57,8 +64,8 @@ function Table() {
     <div class="stage">
       <div class="legend with-tools">
         <p>
-          {tell("legendNeurons", { d: width(lens.site) })} {tell("scaled")} ={" "}
-          {tell("scaledHint", { scale: figure(scale), more })}.
+          {tell("legendNeurons", { d: width(lens.site) })}{" "}
+          {tell("scaledHint", { scale: figure(scale), more })}
         </p>
         <label class="check">
           <input
@@ -90,7 +97,7 @@ function ToWalk() {
   const back = () => store.set({ view: "walk", heads: [store.lead], step: stepFor(walk, kind, step) });
   return (
     <button type="button" class="plain" data-go="walk" onClick={back}>
-      ← {tell("walk_toWalk")}
+      ← {tell("toWalk")}
     </button>
   );
 }
@@ -176,8 +183,11 @@ function Rows({ shown, at, count, box }: RowsProps) {
   const pinned = store.selection.value.pairs.filter(([q]) => q === shown?.query).map(([, k]) => k);
   const name = (position: number) =>
     shown
-      ? `${tell("keyToken", { index: position, text: shown.lens.columns.labels[position] })}, ` +
-        `${tell("scaled")} ${figure(shown.rows[position].score)}, ${figure(shown.weights[position])}`
+      ? [
+          tell("keyToken", { index: position, text: shown.lens.columns.labels[position] }),
+          `${tell("scaled")} ${figure(shown.rows[position].score)}`,
+          figure(shown.weights[position]),
+        ].join(tell("comma"))
       : tell("expand", { text: store.rows.value.labels[position] });
   const point = (position: number, x: number | null) => {
     store.hover.value = shown ? { query: null, key: position } : NOTHING;
@@ -232,8 +242,8 @@ function drawHead(pen: Pen, store: Store, tell: Say, shown: Expanded | null, at:
   title(at.product, tell("product"));
   title(at.score - 6, tell("score"), "end");
   title(at.bar - 20, tell("scaled"), "end");
-  const { carry, relative } = store.look.value;
-  title(at.bar, carry === "weights" ? tell("softmax") : tell(relative ? "sharesName" : "contributionsName"));
+  const { contributions, relative } = store.look.value;
+  title(at.bar, contributions ? tell(relative ? "sharesName" : "contributionsName") : tell("softmax"));
 }
 
 function drawBody(

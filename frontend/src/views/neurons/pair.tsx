@@ -1,7 +1,7 @@
 // What the inspector says of one query and one key in the neuron view.
 
 import { headOf, width } from "../../compute/attention";
-import { attribution, carriers, participation, productOf, riseOf } from "../../compute/pairs";
+import { attribution, mostOf, participation, productOf, riseOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
 import { figure } from "../../marks/scales";
 
@@ -45,7 +45,7 @@ export function PairAbout() {
         {tell("cell", { query: store.rows.value.labels[query], key: store.columns.value.labels[key] })}
       </h3>
       <p>
-        {tell("carryScore", { n: carriers(products), d })}{" "}
+        {tell("mostOfScore", { n: mostOf(products), d })}{" "}
         {tell("participation", { value: figure(participation(products), 2) })}
       </p>
       <p data-rise>

@@ -2,7 +2,7 @@
 
 import { keyVectors, queryVectors, width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
-import { byContribution, productOf, type Row, rowOf } from "../../compute/pairs";
+import { bySize, productOf, type Row, rowOf } from "../../compute/pairs";
 import { elided, type Pen } from "../../marks/pen";
 import { brief, type Palette } from "../../marks/scales";
 import { sizeOf, strip } from "../../marks/vectors";
@@ -55,7 +55,7 @@ export function expand(lens: Lens, query: number, ordered: boolean): Expanded {
   return {
     lens,
     query,
-    order: ordered ? byContribution(head, query) : Array.from({ length: d }, (_, c) => c),
+    order: ordered ? bySize(head, query) : Array.from({ length: d }, (_, c) => c),
     rows: rowOf(head, query),
     weights,
     top: weights.reduce((top, x) => Math.max(top, x), 1e-12),

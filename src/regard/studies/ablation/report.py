@@ -193,7 +193,7 @@ def _cautions(context: StudyContext) -> list[str]:
         "zero, uniform and mean answer different questions; a head can matter in one and not in another.",
         "A head that can be removed alone may be needed when its substitutes are gone too; see the curve (--curve).",
     ]
-    return cautions + [text for text in context.cautions() if text.startswith("Long") or "could not be read" in text]
+    return cautions + [one for one in context.cautions() if one.code in ("long", "unread")]
 
 
 def _examples(scores: AblationScores, study: AblationMap, ready: Prepared) -> pd.DataFrame:

@@ -1,0 +1,52 @@
+// The sentences of the comparison, in English and Chinese.
+
+export const words = {
+  compare: ["Compare", "对比"],
+  compareWith: ["Compare with", "对比对象"],
+  compareNothing: [
+    "Type another sentence above to see the same head on both, side by side, and where they differ.",
+    "在上方输入另一个句子：同一个头在两句上的注意力会并排显示，并标出差异。",
+  ],
+  with_text: ["another input", "另一输入"],
+  with_model: ["another model", "另一模型"],
+  with_on: ["all heads on", "所有头打开"],
+  someOff: ["some heads off", "部分头已关闭"],
+  withHint_on: [
+    "Switch a head off first; this then shows what changes.",
+    "先关闭一个头；这里会显示改变了什么。",
+  ],
+  otherText: ["Other sentence", "另一句子"],
+  otherPair: ["Its second sentence", "其第二句"],
+  difference: ["A − B", "A − B"],
+  otherHead: ["Head of B", "B 的头"],
+  sameHead: ["the same", "相同"],
+  legendDifference: [
+    "Blue: A looks there more; orange: B does. Up to {top}.",
+    "蓝：A 看得更多；橙：B 看得更多。最大 {top}。",
+  ],
+  legendSide: ["Up to {top}.", "最大 {top}。"],
+  differsBy: [
+    "On average {share} of a token's attention goes elsewhere (0: none of it, 1: all of it).",
+    "平均每个词元有 {share} 的注意力转向别处（0：没有，1：全部）。",
+  ],
+  noDifference_tokens: [
+    "No difference: A has {a} tokens and B has {b}; both sides need the same number.",
+    "没有差值：A 有 {a} 个词元，B 有 {b} 个；两边的数量必须相同。",
+  ],
+  noDifference_kind: ["No difference: B has no {kind} attention.", "没有差值：B 没有{kind}注意力。"],
+  otherWords: [
+    "The tokens differ at {count} of {all} positions; the difference is taken position by position.",
+    "{all} 个位置中有 {count} 个词元不同；差值按位置计算。",
+  ],
+  otherModels: [
+    "Heads of two models share nothing but their numbers: choose which head of B to compare.",
+    "两个模型的头只是编号相同：请选择与 B 的哪个头比较。",
+  ],
+  byHead: ["How much each head differs", "每个头的差异"],
+  byHeadHint: ["Click a head to see it above.", "单击一个头在上方查看。"],
+  cellColumn: ["where they differ most", "差异最大处"],
+  pointed: ["{query} → {key}", "{query} → {key}"],
+  readout: ["{cell}: A {a} · B {b} · A − B {difference}", "{cell}：A {a} · B {b} · A − B {difference}"],
+  readoutOne: ["{cell}: {value}", "{cell}：{value}"],
+  pointHint: ["Point at a cell to read its numbers.", "指向一个格子查看数值。"],
+} as const;

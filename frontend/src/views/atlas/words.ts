@@ -1,0 +1,46 @@
+// The sentences of the atlas, in English and Chinese.
+
+export const words = {
+  atlas: ["Atlas", "总览"],
+  open: ["Open in {view}", "在{view}中打开"],
+  isOff: ["switched off", "已关闭"],
+  legendAtlas: [
+    "Each square is the attention map of one head: rows are the tokens that look, columns the tokens looked at. Each map is scaled to its own largest value.",
+    "每个方格是一个头的注意力图：行是在看的词元，列是被看的词元；每张图按自身的最大值着色。",
+  ],
+  legendAtlasPooled: [
+    "One pixel shows the largest of {n} × {n} values.",
+    "一个像素显示 {n} × {n} 个值中的最大值。",
+  ],
+  legendAtlasSampled: [
+    "Still being refined: one row in {n} has been computed so far.",
+    "正在细化：目前每 {n} 行计算了一行。",
+  ],
+  legendAtlasSketch: [
+    "A sketch: one row in {n} is computed. Choose a head to see all of its rows.",
+    "草图：每 {n} 行计算一行。选择一个头可查看它的所有行。",
+  ],
+  atlasHint: [
+    "Point at a map to read what its head does; click to enlarge it, double-click to open it in Heads.",
+    "指向一张图，查看该头的作用；单击放大，双击在“注意力头”中打开。",
+  ],
+  measure_previous: ["to the previous token", "看前一个词元"],
+  measure_next: ["to the next token", "看后一个词元"],
+  measure_self: ["to the token itself", "看词元自身"],
+  measure_first: ["to the first token", "看第一个词元"],
+  measure_special: ["to special tokens", "看特殊词元"],
+  measure_entropy: ["entropy", "熵"],
+  measure_distance: ["mean distance", "平均距离"],
+  tint: ["Colour by", "着色依据"],
+  byPattern: ["pattern", "模式"],
+  byType: ["type of map", "图的类型"],
+  entryHint: [
+    "Click to dim the heads without it; click again to show all",
+    "单击：淡化没有此项的头；再次单击：恢复全部",
+  ],
+  noName: ["none of these", "以上皆无"],
+  order: ["Order", "排序"],
+  orderGrid: ["layer × head", "层 × 头"],
+  onlyLayer: ["Show only layer {layer}; click again to show all", "只看第 {layer} 层；再次单击显示全部"],
+  onlyHead: ["Show only head {head}; click again to show all", "只看头 {head}；再次单击显示全部"],
+} as const;

@@ -1,0 +1,23 @@
+// The sentences of the head view, in English and Chinese.
+
+export const words = {
+  heads: ["Heads", "注意力头"],
+  threshold: ["Hide below", "隐藏低于"],
+  queryToken: ["query {index}: {text}", "查询 {index}：{text}"],
+  legendHeads: [
+    "A line runs from a token to a token it looks at. Colour: head. Strength: {what}; the strongest here is {top}.",
+    "线从一个词元连到它所看的词元。颜色：头。深浅：{what}；此处最强为 {top}。",
+  ],
+  legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
+  legendPatches: [
+    "Left: the patch that looks. Right: where it looks; a stronger colour means a larger {what}.",
+    "左：在看的图块。右：它看向哪里；颜色越强，{what}越大。",
+  ],
+  noHeads: ["No head is chosen. Choose one above.", "没有选择头，请在上方选择。"],
+  noPositions: ["Nothing to show: all positions are hidden.", "没有可显示的内容：所有位置都被隐藏。"],
+  hoverHint: [
+    "Point at a token to see only its lines; click to keep them, Esc to let go.",
+    "指向一个词元，只看它的线；单击保留，按 Esc 取消。",
+  ],
+  patch: ["patch row {row}, column {column}", "图块：第 {row} 行，第 {column} 列"],
+} as const;

@@ -1,0 +1,23 @@
+// The sentences of the matrix view, in English and Chinese.
+
+export const words = {
+  matrix: ["Matrix", "矩阵"],
+  legendMatrix: [
+    "Rows: tokens that look. Columns: tokens looked at. Colour: {what}, up to {top}.",
+    "行：在看的词元。列：被看的词元。颜色：{what}，最大 {top}。",
+  ],
+  legendPooled: [
+    "One pixel shows the largest of {n} × {n} values.",
+    "一个像素显示 {n} × {n} 个值中的最大值。",
+  ],
+  scale: ["Colour", "颜色"],
+  linear: ["linear", "线性"],
+  log: ["log", "对数"],
+  zoomIn: ["Zoom in", "放大"],
+  zoomOut: ["Zoom out", "缩小"],
+  fit: ["Fit", "适应窗口"],
+  matrixHint: [
+    "Scroll to zoom, drag to move, double-click to zoom in; Shift + arrow keys move the map.",
+    "滚轮缩放，拖动平移，双击放大；Shift + 方向键平移。",
+  ],
+} as const;

@@ -1,0 +1,6 @@
+// The sentences of the walk, in English and Chinese.
+
+import { LABELS } from "./labels";
+import { STEPS } from "./steps";
+
+export const words = { ...LABELS, ...STEPS };
