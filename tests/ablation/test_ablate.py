@@ -325,7 +325,7 @@ def test_a_family_whose_heads_cannot_be_reached_is_refused_in_one_sentence(wordp
         ([(0, -1)], IndexError, "no head -1"),
         ("cross:0.1", ValueError, "no 'cross' attention in this model; it has encoder"),
         ([], ValueError, "no heads were named"),
-        ("*.*", ValueError, "all 6 heads of all layers"),
+        ("*.*", ValueError, "all 6 heads of the model"),
         ("wild guess", ValueError, "names no heads"),
         ([3], ValueError, "3 names no heads"),
         ("delimiter", ValueError, "depends on a text"),

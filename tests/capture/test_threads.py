@@ -111,7 +111,9 @@ def test_a_trace_from_a_hook_of_the_traced_model_is_refused_and_the_next_one_run
     expected = maps(model, TEXTS[0])
     handle = model.module.encoder.layer[0].register_forward_hook(lambda *_: other.trace(TEXTS[1]) and None)
     try:
-        with pytest.raises(RuntimeError, match=r"BertModel is running in this thread .*before or after that run"):
+        with pytest.raises(
+            RuntimeError, match=r"BertModel is already running in this thread.*before or after that run"
+        ):
             model.trace(TEXTS[0])
     finally:
         handle.remove()

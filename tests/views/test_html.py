@@ -62,7 +62,7 @@ def test_a_page_of_twelve_layers_and_128_tokens_with_norms_stays_below_five_mega
 
 def test_a_page_too_large_says_its_size_and_how_to_choose_layers(tmp_path):
     trace = vectors_trace(64, layers=8)
-    with pytest.raises(ValueError, match=r"would have 1 MB, more than the limit of 0 MB; choose layers, .*range\(0, "):
+    with pytest.raises(ValueError, match=r"would be 1 MB, more than the limit of 0 MB; choose layers, .*range\(0, "):
         save_html(trace, tmp_path / "page.html", limit=300_000)
     assert not list(tmp_path.iterdir())
 
