@@ -146,7 +146,7 @@ def test_the_heads_that_score_least_go_and_one_in_each_layer_stays():
         least(scores, 0.1)
     with pytest.raises(ValueError, match="keeps all 8 heads"):
         least(scores, 0.99)
-    with pytest.raises(ValueError, match="above 0 and below 1"):
+    with pytest.raises(ValueError, match="between 0 and 1"):
         least(scores, 60)
 
 

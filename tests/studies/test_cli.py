@@ -76,7 +76,7 @@ def test_columns_limits_and_samples_reach_the_reader(bert_folder, pairs, tmp_pat
         (["{corpus}", "--unit", "word"], "choose from line, paragraph, sentence"),
         (["{corpus}", "--long", "cut"], "truncate, split, skip"),
         (["{corpus}", "--engine", "cluster"], "choose local or ray"),
-        (["-", "--control"], "read only once"),
+        (["-", "--control"], "only be read once"),
     ],
 )
 def test_what_a_user_can_put_right_is_said(arguments, message, bert_folder, corpus, pairs, tmp_path):
@@ -116,6 +116,6 @@ def test_a_log_gets_a_line_a_minute(corpus, monkeypatch):
         report(Tally(examples=9), 125.0)
     said = console.export_text().splitlines()
     assert said == [
-        "small.txt: 4 examples, 0.0 a second, 3 min left",
-        "small.txt: 9 examples, 0.1 a second, 0 min left",
+        "small.txt: 4 examples, 0.0 per second, 3 min left",
+        "small.txt: 9 examples, 0.1 per second, 0 min left",
     ]

@@ -47,8 +47,8 @@ export class Layers {
 /** What the report adds to a page: its sites learn what their heads do. */
 export function merged(page: Page, report: Page): Partial<Page> {
   page.sites.forEach((site, i) => {
-    const { patterns, types, measures, missing } = report.sites[i];
-    Object.assign(site, { patterns, types, measures, missing });
+    const { patterns, rest, arriving, types, measures, missing } = report.sites[i];
+    Object.assign(site, { patterns, rest, arriving, types, measures, missing });
   });
   return { types: report.types, cautions: report.cautions };
 }

@@ -1,7 +1,7 @@
 // What is known of each head: names, colours and counts of what heads do. Enters: a page's records. Leaves: plain values.
 
 import data from "../../../src/regard/patterns/patterns.json";
-import type { Found, Page, Site } from "./wire";
+import type { Found, Page, Rest, Site } from "./wire";
 
 export interface Cell {
   site: Site;
@@ -38,8 +38,44 @@ export function inkOn(colour: string): string {
 export const isKnown = (page: Page): boolean => page.sites.some((site) => site.patterns !== null);
 export const hasTypes = (page: Page): boolean => page.sites.some((site) => site.types !== null);
 
-/** What a head does, strongest first. */
-export const foundOf = ({ site, head }: Cell): Found[] => site.patterns?.[site.heads.indexOf(head)] ?? [];
+/** What a head does when awake, most specific first: by its weights, or by what arrives. */
+export function foundOf({ site, head }: Cell, contributions = false): Found[] {
+  const at = site.heads.indexOf(head);
+  return (contributions ? site.arriving?.[at]?.patterns : site.patterns?.[at]) ?? [];
+}
+
+/** How much of a head's attention, or of what arrives, rests. */
+export function restOf({ site, head }: Cell, contributions = false): Rest | null {
+  const at = site.heads.indexOf(head);
+  return (contributions ? site.arriving?.[at]?.rest : site.rest?.[at]) ?? null;
+}
+
+const BROAD = new Set(data.patterns.flatMap((one) => ("broad" in one ? [one.name] : [])));
+const RESTING = new Set(data.patterns.flatMap((one) => ("resting" in one ? [one.name] : [])));
+export const isResting = (name: string): boolean => RESTING.has(name);
+
+/** The most telling heads, each once: the strongest of different names first, broad ones later, resting ones never. */
+export function telling(cells: Cell[], contributions: boolean, count = 3): { cell: Cell; found: Found }[] {
+  const all = cells
+    .flatMap((cell) => foundOf(cell, contributions).map((found) => ({ cell, found })))
+    .filter(({ found }) => !isResting(found.name))
+    .sort(
+      (a, b) =>
+        Number(BROAD.has(a.found.name)) - Number(BROAD.has(b.found.name)) || b.found.score - a.found.score,
+    );
+  const chosen: typeof all = [];
+  for (const distinct of [true, false])
+    for (const one of all)
+      if (
+        !chosen.some(
+          ({ cell, found }) =>
+            (cell.site === one.cell.site && cell.head === one.cell.head) ||
+            (distinct && found.name === one.found.name),
+        )
+      )
+        chosen.push(one);
+  return chosen.slice(0, count);
+}
 
 /** The type of a head's map, and its probability. */
 export function typeOf(page: Page, { site, head }: Cell): { name: string; probability: number } | null {
@@ -50,17 +86,17 @@ export function typeOf(page: Page, { site, head }: Cell): { name: string; probab
 }
 
 /** The names a head goes by under a tint: one, several or NONE. */
-export function namesOf(page: Page, cell: Cell, tint: Tint): string[] {
+export function namesOf(page: Page, cell: Cell, tint: Tint, contributions = false): string[] {
   if (tint === "type") return [typeOf(page, cell)?.name ?? NONE];
-  const names = foundOf(cell).map(({ name }) => name);
+  const names = foundOf(cell, contributions).map(({ name }) => name);
   return names.length ? names : [NONE];
 }
 
 /** Names and how many of these heads go by each, in a fixed order; NONE last. */
-export function counts(page: Page, cells: Cell[], tint: Tint): [string, number][] {
+export function counts(page: Page, cells: Cell[], tint: Tint, contributions = false): [string, number][] {
   const total = new Map<string, number>();
   for (const cell of cells)
-    for (const name of namesOf(page, cell, tint)) total.set(name, (total.get(name) ?? 0) + 1);
+    for (const name of namesOf(page, cell, tint, contributions)) total.set(name, (total.get(name) ?? 0) + 1);
   const known = Object.keys(COLOURS[tint]);
   const place = (name: string) => (name === NONE ? 1000 : known.includes(name) ? known.indexOf(name) : 999);
   return [...total].sort(([a], [b]) => place(a) - place(b));

@@ -56,7 +56,9 @@ export interface Site {
   qparts: Packed | null;
   kparts: Packed | null;
   measures: Record<string, Packed>;
-  patterns: Found[][] | null; // of each head, strongest first; null where nothing was looked for
+  patterns: Found[][] | null; // of each head when awake, most specific first; null where nothing was looked for
+  rest: (Rest | null)[] | null; // of each head
+  arriving: (Arriving | null)[] | null; // the same by contributions
   types: Packed | null; // (heads, names of types) probabilities
   missing: Record<string, Told>; // what could not be asked, and why
 }
@@ -80,6 +82,19 @@ export interface Found {
   chance?: number;
   hits?: number;
   rows?: number;
+  evidence?: [query: number, key: number, value: number][]; // rows that show it best
+}
+
+/** How much of a head's attention rests, and where most of it. */
+export interface Rest {
+  share: number;
+  place: string;
+}
+
+/** What a head does by its contributions. */
+export interface Arriving {
+  patterns: Found[];
+  rest: Rest | null;
 }
 
 export interface Start {
@@ -153,6 +168,8 @@ function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | 
     mask: { ...mask, table: at(mask.table) },
     parts: (record.parts as string[] | undefined) ?? [],
     patterns: (record.patterns as Found[][] | undefined) ?? null,
+    rest: (record.rest as (Rest | null)[] | undefined) ?? null,
+    arriving: (record.arriving as (Arriving | null)[] | undefined) ?? null,
     why: { ...(record.why_coded as Coded | undefined), text: String(record.why ?? "") },
     missing: Object.fromEntries(missing.map(([name, text]) => [name, { ...coded[name], text }])),
     measures: Object.fromEntries(measures.map(([name, ref]) => [name, at(ref)])),

@@ -1,7 +1,7 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
-import { foundOf, measureOf, typeOf } from "../data/report";
-import type { Found, Told } from "../data/wire";
+import { type Cell, foundOf, isResting, measureOf, restOf, typeOf } from "../data/report";
+import { type Found, isHere, type Told } from "../data/wire";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
@@ -18,61 +18,160 @@ export function told(tell: Say, kind: "caution" | "note" | "reason", { text, cod
   return isKey(key) ? tell(key, values) : text;
 }
 
-/** What the head under the pointer, or the chosen one, does. */
+/** What a head of a name does, after its number: "0.2 looks one token back". */
+export function doesFor(tell: Say, name: string): string {
+  const key = `does_${name}`;
+  return isKey(key) ? tell(key) : wordFor(tell, name);
+}
+
+const MOSTLY = 0.5; // share from which a head mostly rests
+const SHOWN = 0.01; // share below which resting is not worth a word
+
+/** What the head under the pointer, or the chosen one, does: three lines, the numbers folded. */
 export function Findings() {
   const store = useStore();
   const tell = useSay();
   const cell = store.pointed.value ?? { site: store.site.value, head: store.lead };
-  const found = foundOf(cell);
-  const type = typeOf(store.page, cell);
-  const entropy = measureOf(cell, "entropy");
-  const uniform = measureOf(cell, "entropy of uniform");
-  const missing = Object.entries(cell.site.missing);
+  const { contributions } = store.look.value;
+  const found = foundOf(cell, contributions);
   return (
     <div class="about">
-      {found.length === 0 && <p>{tell("noPattern")}</p>}
+      <p class="lede">
+        {ledeOf(cell, contributions, tell).map((sentence) => (
+          <span key={sentence}>{sentence}</span>
+        ))}
+      </p>
       {found.map((one) => (
-        <p key={one.name} class="finding">
-          <b>{wordFor(tell, one.name)}</b> <b title={tell("scoreHint")}>{figure(one.score, 2)}</b>
-          <br />
-          {sentenceOf(one, tell, store.language.value === "en")}
-        </p>
+        <Measured key={one.name} found={one} />
       ))}
+      {!found.length && <Strongest cell={cell} />}
+      <Other cell={cell} />
+      <Numbers cell={cell} />
+    </div>
+  );
+}
+
+/** One or two sentences: where the head rests, and what it does when awake. */
+function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] {
+  const found = foundOf(cell, contributions);
+  const rest = restOf(cell, contributions);
+  const does = found.filter(({ name }) => !isResting(name)).map(({ name }) => doesFor(tell, name));
+  const share = rest && rest.share >= SHOWN ? rest.share.toFixed(2) : null;
+  const place = rest ? placeFor(tell, rest.place) : "";
+  if (found.some(({ name }) => isResting(name)))
+    return [tell("ledeAlways", { place, share: share ?? "1.00" })];
+  const awake = does.length ? tell("ledeDoes", { does: does.join(tell("comma")) }) : tell("noPattern");
+  if (share === null) return [awake];
+  return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share }), awake];
+}
+
+function placeFor(tell: Say, place: string): string {
+  if (place === "the first token") return tell("first");
+  return place === "a place outside the text" ? tell("outside") : place;
+}
+
+/** What was measured beside chance, as two bars on one scale. */
+function Measured({ found }: { found: Found }) {
+  const tell = useSay();
+  const { name, mass, chance, hits, rows } = found;
+  if (isResting(name) || mass === undefined || chance === undefined || chance === null)
+    return found.mass === undefined ? <p>{found.sentence}</p> : null;
+  const bar = (label: string, value: number, quiet: boolean) => (
+    <>
+      <span>{label}</span>
+      <span class="bar">
+        <i class={quiet ? "quiet" : ""} style={{ width: `${100 * value}%` }} />
+      </span>
+      <span class="value">{value.toFixed(2)}</span>
+    </>
+  );
+  return (
+    <div class="finding" data-finding={name} title={found.sentence}>
+      <b>{wordFor(tell, name)}</b>
+      <div class="measured">
+        {bar(tell("measured"), mass, false)}
+        {bar(tell("chance"), chance, true)}
+      </div>
+      {hits !== undefined && rows !== undefined && <small>{tell("storyRows", { hits, rows })}</small>}
+    </div>
+  );
+}
+
+const SEARCHED = 600; // rows that are looked through for the strongest look
+
+/** Where a head without a name looks most, resting places left out. */
+function Strongest({ cell }: { cell: Cell }) {
+  const store = useStore();
+  const tell = useSay();
+  const { site, head } = cell;
+  if (!isHere(site)) return null;
+  const lens = store.lens(head, site);
+  if (lens.rows.count > SEARCHED) return null;
+  const causal = site.query === site.key && site.mask.right === 0;
+  let best = { query: -1, key: -1, value: 0 };
+  for (let query = 0; query < lens.rows.count; query++) {
+    if (lens.rows.special[query]) continue;
+    const row = lens.row(query);
+    for (let key = causal ? 1 : 0; key < row.length; key++)
+      if (!lens.columns.special[key] && row[key] > best.value) best = { query, key, value: row[key] };
+  }
+  if (best.query < 0) return null;
+  const [from, to] = [lens.rows.labels[best.query], lens.columns.labels[best.key]];
+  return <p dir="auto">{tell("strongestLook", { from, to, value: best.value.toFixed(2) })}</p>;
+}
+
+/** What the other way of reading says: what arrives beside where it looks, or the other way round. */
+function Other({ cell }: { cell: Cell }) {
+  const store = useStore();
+  const tell = useSay();
+  const { contributions } = store.look.value;
+  if (!cell.site.arriving?.[cell.site.heads.indexOf(cell.head)]) return null;
+  const [found] = foundOf(cell, !contributions);
+  const rest = restOf(cell, !contributions);
+  const what = [
+    ...(found && !isResting(found.name)
+      ? [`${wordFor(tell, found.name)} ${(found.mass ?? found.score).toFixed(2)}`]
+      : []),
+    ...(rest && rest.share >= SHOWN ? [`${placeFor(tell, rest.place)} ${rest.share.toFixed(2)}`] : []),
+  ];
+  if (!what.length) return null;
+  return (
+    <p data-other={contributions ? "weights" : "contributions"}>
+      {tell(contributions ? "byWeight" : "byArriving", { what: what.join(tell("comma")) })}
+    </p>
+  );
+}
+
+/** Type, spread, and what could not be asked: folded. */
+function Numbers({ cell }: { cell: Cell }) {
+  const store = useStore();
+  const tell = useSay();
+  const type = typeOf(store.page, cell);
+  const entropy = measureOf(cell, "entropy");
+  const missing = Object.entries(cell.site.missing);
+  return (
+    <details class="missing">
+      <summary>{tell("numbers")}</summary>
+      {entropy !== null && <p>{tell("spreadLine", { places: figure(Math.exp(entropy), 2) })}</p>}
       {type && (
         <p>
           {tell("typeLine", { type: wordFor(tell, type.name), probability: figure(type.probability, 2) })}
         </p>
       )}
       {!type && cell.site.types !== null && <p>{tell("noType")}</p>}
-      {entropy !== null && uniform !== null && (
-        <p>
-          {tell("entropyLine", {
-            value: figure(entropy, 2),
-            percent: uniform ? Math.round((100 * entropy) / uniform) : 100,
-          })}
-        </p>
-      )}
       {missing.length > 0 && (
-        <details class="missing">
-          <summary>{tell("missing", { count: missing.length })}</summary>
-          <ul class="plain-list">
-            {missing.map(([name, reason]) => (
-              <li key={name}>{[wordFor(tell, name), told(tell, "reason", reason)].join(tell("colon"))}</li>
-            ))}
-          </ul>
-        </details>
+        <ul class="plain-list">
+          {missing.map(([name, reason]) => (
+            <li key={name}>
+              {wordFor(tell, name)}
+              {tell("colon")}
+              {told(tell, "reason", reason)}
+            </li>
+          ))}
+        </ul>
       )}
-    </div>
+    </details>
   );
-}
-
-/** A finding in words: as it came, or from its numbers where the reader's language is another. */
-function sentenceOf(found: Found, tell: Say, english: boolean): string {
-  const { name, sentence, mass, chance, hits, rows } = found;
-  if (english || mass === undefined || chance === undefined || hits === undefined || rows === undefined)
-    return sentence;
-  const values = { hits, rows, mass: mass.toFixed(2), chance: chance.toFixed(2) };
-  return tell("evidence", { what: wordFor(tell, name), ...values });
 }
 
 /** What to keep in mind beside all this. */

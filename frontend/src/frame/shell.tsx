@@ -6,12 +6,14 @@ import "./inspector.css";
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
 import { Choice } from "./controls";
 import { Inspector } from "./inspector";
 import { onKey } from "./keys";
 import { savePicture } from "./picture";
 import { told } from "./report";
+import { Story } from "./story";
 import { Tabs } from "./tabs";
 
 export interface ShellOptions {
@@ -56,6 +58,7 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
           <Controls />
         </div>
       )}
+      {!wide && isKnown(store.page) && <Story />}
       <main class="body">
         <Component />
         {!wide && <Inspector more={slots.aside} />}

@@ -9,14 +9,16 @@ interface Entry {
   en?: string; // where the page says more than the name
   zh: string;
   short?: { en: string; zh: string };
+  does?: { en: string; zh: string }; // what a head of this name does, after its number
 }
 
-export const PATTERNS: Record<`name_${string}` | `short_${string}`, Pair> = Object.fromEntries(
-  [...data.patterns, ...data.types].flatMap(wordsOf),
-);
+export const PATTERNS: Record<`name_${string}` | `short_${string}` | `does_${string}`, Pair> =
+  Object.fromEntries([...data.patterns, ...data.types].flatMap(wordsOf));
 
-/** A name, and what is written in its place where there is little room. */
-function wordsOf({ name, en, zh, short }: Entry): [string, Pair][] {
-  const whole: [string, Pair] = [`name_${name}`, [en ?? name, zh]];
-  return short ? [whole, [`short_${name}`, [short.en, short.zh]]] : [whole];
+/** A name, what is written in its place where there is little room, and what a head of that name does. */
+function wordsOf({ name, en, zh, short, does }: Entry): [string, Pair][] {
+  const found: [string, Pair][] = [[`name_${name}`, [en ?? name, zh]]];
+  if (short) found.push([`short_${name}`, [short.en, short.zh]]);
+  if (does) found.push([`does_${name}`, [does.en, does.zh]]);
+  return found;
 }

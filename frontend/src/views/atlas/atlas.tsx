@@ -63,7 +63,7 @@ export function Atlas() {
               <figure key={nameOf(cell)}>
                 <Thumb cell={cell} digest={found.value.get(nameOf(cell))} />
                 <figcaption>
-                  {cell.site.layer}-{cell.head} <b>{value(cell) === null ? "–" : figure(value(cell)!, 2)}</b>
+                  {cell.site.layer}.{cell.head} <b>{value(cell) === null ? "–" : figure(value(cell)!, 2)}</b>
                 </figcaption>
               </figure>
             ))}
@@ -204,7 +204,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     paint(canvas, known, store.theme.value);
     const [left, top] = [x(cell.head), y(`${cell.site.layer} ${cell.site.part}`)];
     pen.image(canvas, left, top, size, size);
-    const [name] = namesOf(store.page, cell, store.tint.value);
+    const [name] = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);
     if (name !== NONE)
       pen.rect(left, top + size - STRIP, size, STRIP, { colour: colourOf(store.tint.value, name) });
   }

@@ -1,12 +1,14 @@
 // The atlas as a grid: one small map for each head, labelled with what the head does.
 
+import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
-import { type Cell, colourOf, inkOn, NONE, namesOf, type Tint } from "../../data/report";
-import { useSay, useStore } from "../../frame/context";
+import { type Cell, colourOf, NONE, namesOf, restOf, type Tint } from "../../data/report";
+import type { Site } from "../../data/wire";
+import { type Say, useSay, useStore } from "../../frame/context";
 import { wordFor } from "../../frame/report";
 import { heat } from "../../marks/heat";
-import type { Theme } from "../../marks/scales";
+import { figure, type Theme } from "../../marks/scales";
 import { type Store, samePlace } from "../../state/store";
 import { isKey } from "../../words";
 
@@ -29,10 +31,24 @@ export function GridOf({ cells, all, digests: found, layers, heads }: GridProps)
     list.value = list.value.includes(n) ? list.value.filter((x) => x !== n) : [...list.value, n];
   };
   const windows = all.some(({ site }) => site.part > 0);
+  const box = useRef<HTMLFieldSetElement>(null);
+  const size = useSignal(LEAST);
+  useLayoutEffect(() => {
+    const around = box.current!.parentElement!;
+    const fit = () => (size.value = cellSize(around, columns.length, rows.length));
+    fit();
+    const watch = new ResizeObserver(fit);
+    watch.observe(around);
+    return () => watch.disconnect();
+  }, [columns.length, rows.length]);
+  useLayoutEffect(() => {
+    box.current!.querySelector('.thumb[aria-pressed="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [size.value]);
   return (
     <fieldset
       class="grid"
-      style={{ gridTemplateColumns: `auto repeat(${columns.length}, minmax(34px, 84px))` }}
+      ref={box}
+      style={{ gridTemplateColumns: `auto repeat(${columns.length}, ${size.value}px)` }}
       onKeyDown={arrows(columns.length)}
     >
       <span />
@@ -77,6 +93,22 @@ export function GridOf({ cells, all, digests: found, layers, heads }: GridProps)
   );
 }
 
+const LEAST = 28; // pixels of a cell; with less, layers scroll
+const MOST = 112;
+const SCROLLED = 80; // where they scroll anyway
+const TICK = 5; // pixels at the left of a map
+const LABELS = 28; // pixels for the numbers of layers, and of heads
+const NAME = 14; // pixels of the line below a map
+const BETWEEN = 5;
+
+/** The side of a map with which all layers fit the space around the grid. */
+function cellSize(around: HTMLElement, columns: number, rows: number): number {
+  const { clientWidth: width, clientHeight: height } = around;
+  const across = (width - LABELS - 24) / columns - BETWEEN;
+  const down = (height - LABELS - 16) / rows - BETWEEN - NAME;
+  return Math.floor(Math.min(MOST, across, down >= LEAST ? down + TICK : SCROLLED));
+}
+
 /** Arrow keys move between the maps of a grid. */
 const arrows = (columns: number) => (event: KeyboardEvent) => {
   const step = { ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -107,9 +139,12 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
     heads[0] === head;
   const label = labelOf(store, cell);
   const off = store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
+  const rest = restOf(cell, store.look.value.contributions);
   const place = tell("cellName", { layer: site.layer, head });
+  const named = label.names.filter((one) => one !== NONE).map((one) => wordFor(tell, one));
   const name = [
-    label.name === NONE ? place : [place, wordFor(tell, label.name)].join(tell("colon")),
+    named.length ? [place, named.join(tell("comma"))].join(tell("colon")) : place,
+    ...(rest ? [tell("restsFor", { share: figure(rest.share, 2) })] : []),
     ...(off ? [tell("isOff")] : []),
   ].join(tell("comma"));
   const choose = (enlarge: boolean) => {
@@ -119,7 +154,8 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
   return (
     <button
       type="button"
-      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}`}
+      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}${isCausal(site) ? " causal" : ""}`}
+      style={label.name === NONE ? {} : { "--name": colourOf(store.tint.value, label.name) }}
       data-cell={`${site.layer}-${head}`}
       data-label={label.name}
       aria-label={name}
@@ -135,31 +171,50 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
       onFocus={() => (store.pointed.value = cell)}
       onBlur={() => (store.pointed.value = null)}
     >
-      <canvas ref={canvas} aria-hidden="true" />
-      {label.name !== NONE && <Label name={label.name} tint={store.tint.value} />}
+      {rest !== null && (
+        <span class="rest" aria-hidden="true">
+          <i style={{ height: `${100 * rest.share}%` }} />
+        </span>
+      )}
+      <span class="map">
+        <canvas ref={canvas} aria-hidden="true" />
+        {label.names.length > 1 && <Chips names={label.names} tint={store.tint.value} />}
+      </span>
+      <span class="label" aria-hidden="true">
+        {label.name !== NONE && shortFor(tell, label.name)}
+      </span>
     </button>
   );
 }
 
-/** A strip in the colour of a name, with the name where there is room for it. */
-function Label({ name, tint }: { name: string; tint: Tint }) {
-  const tell = useSay();
-  const colour = colourOf(tint, name);
-  const short = `short_${name}`;
+/** The colours of several names, up to three. */
+function Chips({ names, tint }: { names: string[]; tint: Tint }) {
   return (
-    <span class="label" style={{ background: colour, color: inkOn(colour) }} aria-hidden="true">
-      <span>{isKey(short) ? tell(short) : wordFor(tell, name)}</span>
+    <span class="chips" aria-hidden="true">
+      {names.slice(0, 3).map((name) => (
+        <i key={name} style={{ background: colourOf(tint, name) }} />
+      ))}
     </span>
   );
 }
 
+/** A name in few letters. */
+function shortFor(tell: Say, name: string): string {
+  const short = `short_${name}`;
+  return isKey(short) ? tell(short) : wordFor(tell, name);
+}
+
+/** Whether queries see what comes before them only: half of the map is never lit. */
+const isCausal = (site: Site): boolean =>
+  site.query === site.key && site.mask.right === 0 && site.mask.table === null;
+
 /** The name a head is labelled with, and whether the legend leaves it out. */
-function labelOf(store: Store, cell: Cell): { name: string; dimmed: boolean } {
-  const names = namesOf(store.page, cell, store.tint.value);
+function labelOf(store: Store, cell: Cell): { name: string; names: string[]; dimmed: boolean } {
+  const names = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);
   const wanted = store.wanted.value;
-  if (!wanted.length) return { name: names[0], dimmed: false };
+  if (!wanted.length) return { name: names[0], names, dimmed: false };
   const chosen = names.find((name) => wanted.includes(name));
-  return { name: chosen ?? names[0], dimmed: chosen === undefined };
+  return { name: chosen ?? names[0], names, dimmed: chosen === undefined };
 }
 
 export function paint(canvas: HTMLCanvasElement, found: Digest, theme: Theme): void {

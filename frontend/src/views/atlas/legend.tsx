@@ -1,11 +1,12 @@
 // The atlas's legend: what the pictures are, what the colours mean, and how many heads go by each name. It filters.
 
 import type { Digest } from "../../compute/digest";
-import { type Cell, colourOf, counts, hasTypes, isKnown, NONE } from "../../data/report";
+import { type Cell, colourOf, counts, hasTypes, isKnown, isResting, NONE, namesOf } from "../../data/report";
 import { isHere } from "../../data/wire";
-import { useSay, useStore } from "../../frame/context";
+import { type Say, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { wordFor } from "../../frame/report";
+import type { Store } from "../../state/store";
 
 export function Legend({ digests, cells }: { digests: Map<string, Digest>; cells: Cell[] }) {
   const store = useStore();
@@ -24,6 +25,17 @@ export function Legend({ digests, cells }: { digests: Map<string, Digest>; cells
       {isKnown(store.page) && <Names cells={cells} />}
     </div>
   );
+}
+
+/** How many heads there are, and how many of them have a name. */
+function tallyOf(cells: Cell[], store: Store, tell: Say): string {
+  const { contributions } = store.look.value;
+  const named = cells.filter((cell) =>
+    namesOf(store.page, cell, store.tint.value, contributions).some(
+      (name) => name !== NONE && !isResting(name),
+    ),
+  );
+  return tell("tally", { heads: cells.length, named: named.length });
 }
 
 /** One entry for each name: a click leaves the heads that go by it, and dims the others. */
@@ -48,7 +60,8 @@ function Names({ cells }: { cells: Cell[] }) {
           }}
         />
       )}
-      {counts(store.page, cells, tint.value).map(([name, count]) => (
+      <span class="tally">{tallyOf(cells, store, tell)}</span>
+      {counts(store.page, cells, tint.value, store.look.value.contributions).map(([name, count]) => (
         <button
           key={name}
           type="button"

@@ -5,8 +5,8 @@ export const words = {
   open: ["Open in {view}", "在{view}中打开"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "Each square is the attention map of one head: rows are the tokens that look, columns the tokens looked at. Each map is scaled to its own largest value.",
-    "每个方格是一个头的注意力图：行是在看的词元，列是被看的词元；每张图按自身的最大值着色。",
+    "Each square is the attention map of one head: rows are the tokens that look, columns the tokens looked at, each scaled to its own largest value. Below it stands what the head does when awake; the grey tick at its left is the share of its attention that rests.",
+    "每个方格是一个头的注意力图：行是在看的词元，列是被看的词元，每张图按自身的最大值着色。下方是该头醒着时的作用；左侧的灰条是其注意力中休息的份额。",
   ],
   legendAtlasPooled: [
     "One pixel shows the largest of {n} × {n} values.",
@@ -39,6 +39,8 @@ export const words = {
     "单击：淡化没有此项的头；再次单击：恢复全部",
   ],
   noName: ["none of these", "以上皆无"],
+  tally: ["{heads} heads, {named} named; names may overlap", "{heads} 个头，{named} 个有名称；名称可重叠"],
+  restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
   order: ["Order", "排序"],
   orderGrid: ["layer × head", "层 × 头"],
   onlyLayer: ["Show only layer {layer}; click again to show all", "只看第 {layer} 层；再次单击显示全部"],

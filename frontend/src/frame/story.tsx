@@ -1,0 +1,106 @@
+// The story first: three heads that do something telling, each with its map and one sentence. A click opens the head.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { type Digest, digest } from "../compute/digest";
+import { run, superseded } from "../compute/jobs";
+import { type Cell, colourOf, telling } from "../data/report";
+import { type Found, isHere } from "../data/wire";
+import { heat } from "../marks/heat";
+import { useSay, useStore } from "./context";
+import { doesFor } from "./report";
+import "./story.css";
+
+export function Story() {
+  const store = useStore();
+  const tell = useSay();
+  const closed = useSignal(false);
+  const { kind } = store.selection.value;
+  const cells = store.page.sites
+    .filter((site) => site.kind === kind)
+    .flatMap((site) => site.heads.map((head) => ({ site, head })));
+  const cards = telling(cells, store.look.value.contributions);
+  if (closed.value || !cards.length) return null;
+  return (
+    <section class="story" aria-label={tell("story")}>
+      {cards.map(({ cell, found }) => (
+        <Card key={`${cell.site.layer}.${cell.site.part}.${cell.head}`} cell={cell} found={found} />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        data-story="close"
+        aria-label={tell("storyClose")}
+        title={tell("storyClose")}
+        onClick={() => (closed.value = true)}
+      >
+        ✕
+      </button>
+    </section>
+  );
+}
+
+function Card({ cell, found }: { cell: Cell; found: Found }) {
+  const store = useStore();
+  const tell = useSay();
+  const { site, head } = cell;
+  const open = () => {
+    const best = found.evidence?.[0];
+    store.set({
+      view: store.views.find(({ heads }) => heads === "some")?.id, // where tokens can be pinned
+      kind: site.kind,
+      layer: site.layer,
+      part: site.part,
+      heads: [head],
+      queries: best ? [best[0]] : [],
+      keys: [],
+    });
+  };
+  return (
+    <button
+      type="button"
+      class="card"
+      data-story={`${site.layer}.${head}`}
+      style={{ "--name": colourOf("pattern", found.name) }}
+      onClick={open}
+    >
+      <Small cell={cell} />
+      <span>
+        <b>
+          {site.layer}.{head}
+        </b>{" "}
+        {doesFor(tell, found.name)}
+        <br />
+        <small>
+          {found.hits === undefined || found.rows === undefined
+            ? tell("storyLift", { lift: found.score.toFixed(2) })
+            : tell("storyRows", { hits: found.hits, rows: found.rows })}
+        </small>
+      </span>
+    </button>
+  );
+}
+
+/** The map of a head, small. */
+function Small({ cell }: { cell: Cell }) {
+  const store = useStore();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { site, head } = cell;
+  const look = store.look.value;
+  const theme = store.theme.value;
+  useEffect(() => {
+    if (!isHere(site)) return undefined;
+    const abort = new AbortController();
+    const lens = store.lenses.of(site, site.heads.indexOf(head), look);
+    run(digest(lens, "sketch"), abort.signal, 12).then(
+      (made: Digest) =>
+        canvas.current &&
+        heat(canvas.current, made.pixels, made.size[0], made.size[1], made.top, false, theme),
+      (error) => {
+        if (!superseded(error)) throw error;
+      },
+    );
+    return () => abort.abort();
+  }, [site, head, look, theme]);
+  return <canvas ref={canvas} aria-hidden="true" />;
+}
