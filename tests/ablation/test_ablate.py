@@ -328,7 +328,7 @@ def test_a_family_whose_heads_cannot_be_reached_is_refused_in_one_sentence(wordp
         ("*.*", ValueError, "all 6 heads of the model"),
         ("wild guess", ValueError, "names no heads"),
         ([3], ValueError, "3 names no heads"),
-        ("delimiter", ValueError, "depends on a text"),
+        ("bag of words", ValueError, "depends on a text"),
     ],
 )
 def test_heads_that_are_not_there_are_refused_in_one_sentence(bert, heads, error, says):

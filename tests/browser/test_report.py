@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from pathlib import Path
@@ -59,7 +60,9 @@ def test_the_numbers_beside_the_atlas_are_those_of_the_corpus(browser: Any, bert
     inspector = atlas_of(page).locator(".inspector")
     layer, head = map(int, re.findall(r"\d+", inspector.locator("h2").inner_text()))
     row = table[(table.layer == layer) & (table["head"] == head) & (table.measure == "entropy")].iloc[0]
-    assert f"{round(100 * row.value / row.chance)} % of uniform" in inspector.inner_text()
+    inspector.locator(".missing summary").click()
+    places = float(re.search(r"about ([\d.]+) places", inspector.inner_text())[1])
+    assert places == pytest.approx(math.exp(row.value), rel=0.06)  # two digits
     page.close()
 
 

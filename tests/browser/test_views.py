@@ -14,7 +14,7 @@ def test_the_atlas_shows_every_head_and_enlarges_one(show, pages):
     until(page, "performance.getEntriesByName('regard:exact').length")
     assert page.locator(".thumb").count() == 12
     page.hover("[data-cell='0-1']")
-    until(page, "document.querySelector('.about').textContent.includes('attends to the previous token in ')")
+    until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
     assert page.inner_text(".inspector h2") == "Layer 0 · Head 1"
     page.click("[data-cell='2-3']")
     page.wait_for_selector(".enlarged .plot")
@@ -46,8 +46,9 @@ def test_the_atlas_says_what_each_head_does_and_its_legend_filters(show, pages):
     page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
     page.wait_for_selector("[data-entry='previous token']")
     assert page.get_attribute("[data-cell='0-1']", "data-label") == "previous token"
-    assert page.get_attribute("[data-cell='0-1']", "aria-label") == "Layer 0, head 1: previous token"
-    named = page.eval_on_selector_all("[data-label='previous token']", "all => all.length")
+    said = page.get_attribute("[data-cell='0-1']", "aria-label")
+    assert said == "Layer 0, head 1: previous token, rests with 0.16 of its attention"
+    named = page.eval_on_selector_all("[aria-label*='previous token']", "all => all.length")
     assert page.inner_text("[data-entry='previous token'] b") == str(named)
     page.focus("[data-entry='previous token']")
     page.keyboard.press("Enter")
@@ -67,8 +68,11 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     page.wait_for_selector(".finding")
     text = page.inner_text(".about")
     (found,) = [f for f in pair_trace.patterns().of(0, 1) if f.pattern == "previous token"]
-    assert found.sentence in text
-    assert "Type of map: diagonal" in text
+    assert f"Rests on [SEP] for {found.rest:.2f}." in text and "Awake, it looks one token back." in text
+    assert re.search(rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+14 of 14 rows", text)
+    assert "By what arrives: previous token" in text
+    page.click(".missing summary")
+    assert "Type of map: diagonal" in page.inner_text(".missing")
     assert "not why the model answers" in page.text_content(".cautions")
     page.click("[data-tool=language]")
     assert "前一个词元" in page.inner_text(".finding >> nth=0")
@@ -76,6 +80,39 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     assert "no punctuation" not in other.inner_text(".about")
     other.click(".missing summary")
     assert "punctuation: the text has no punctuation" in other.inner_text(".missing")
+
+
+def test_the_story_opens_each_head_with_its_token_pinned(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=atlas&layer=1&heads=0")
+    page.wait_for_selector(".story .card")
+    places = page.eval_on_selector_all(".story .card", "all => all.map(e => e.dataset.story)")
+    assert 1 <= len(places) == len(set(places)) <= 3
+    found = pair_trace.patterns()
+    for place in places:
+        layer, head = map(int, place.split("."))
+        assert found.of(layer, head)
+    page.click(".story .card >> nth=0")
+    layer, head = map(int, places[0].split("."))
+    until(page, f"location.hash.includes('view=heads') && location.hash.includes('layer={layer}')")
+    queries = {finding.evidence[0][0] for finding in found.of(layer, head)}
+    assert any(f"queries={query}" in page.evaluate("location.hash") for query in queries)
+    page.click("[data-story=close]")
+    assert page.locator(".story").count() == 0
+
+
+def test_in_contributions_heads_go_by_what_arrives(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
+    page.wait_for_selector(".thumb .rest")
+    for by in ("weights", "contributions"):
+        page.click(f"[data-value={by}]")
+        found = pair_trace.patterns(by=by)
+        for site in found.measured:
+            for index, head in enumerate(site.heads):
+                cell = f"[data-cell='{site.layer}-{head}']"
+                label = page.get_attribute(cell, "data-label")
+                assert (label in {f.pattern for f in found.of(site.layer, head)}) or not found.of(site.layer, head)
+                tick = page.eval_on_selector(f"{cell} .rest i", "e => parseFloat(e.style.height)")
+                assert tick == pytest.approx(100 * site.rest[index], abs=0.01)
 
 
 def test_pages_without_a_report_count_for_themselves(show, tmp_path, pair_trace):

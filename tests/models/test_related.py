@@ -201,8 +201,8 @@ def test_a_head_that_looks_at_related_words_is_named_for_it(model):
     (finding,) = looking(trace).patterns().strongest(HERE)
     assert finding.score == pytest.approx(1)
     assert finding.hits == finding.rows >= 3
-    start = f"attends to other words, related by embedding, in {finding.rows} of {finding.rows} rows, 1.00 on average; "
-    assert finding.sentence.startswith(start + "chance 0.")
+    start = f"attends to other words, related by embedding, in {finding.rows} of {finding.rows} rows: "
+    assert finding.sentence.startswith(start + "1.00 of its awake attention, chance 0.")
     texts = [token.text for token in trace.tokens]
     assert all(texts[query] != texts[key] for query, key, _ in finding.evidence)
 
@@ -246,7 +246,7 @@ def test_a_causal_head_that_rests_on_the_first_word_is_not_named_for_it():
     )
     maps = np.eye(11)[np.zeros(11, int)]
     found = Trace({"encoder": side}, Trace.from_maps(maps[None, None], texts, causal=True).sites).patterns()
-    assert found.strongest("first token (sink)", 1)[0].score == 1
+    assert found.strongest("always rests", 1)[0].score == 1
     assert found.measured[0].readings[HERE].rows[0] == 3  # the, which follows two dogs, and the dogs after it
     assert found.measured[0].readings[HERE].mass[0] == 0
 

@@ -148,11 +148,19 @@ function Numbers({ cell }: { cell: Cell }) {
   const tell = useSay();
   const type = typeOf(store.page, cell);
   const entropy = measureOf(cell, "entropy");
+  const uniform = measureOf(cell, "entropy of uniform");
   const missing = Object.entries(cell.site.missing);
   return (
     <details class="missing">
       <summary>{tell("numbers")}</summary>
-      {entropy !== null && <p>{tell("spreadLine", { places: figure(Math.exp(entropy), 2) })}</p>}
+      {entropy !== null && uniform !== null && (
+        <p>
+          {tell("spreadLine", {
+            places: figure(Math.exp(entropy), 2),
+            most: figure(Math.exp(uniform), 2),
+          })}
+        </p>
+      )}
       {type && (
         <p>
           {tell("typeLine", { type: wordFor(tell, type.name), probability: figure(type.probability, 2) })}

@@ -97,7 +97,10 @@ export const PAGE = {
   byArriving: ["By what arrives: {what}.", "按传来的内容：{what}。"],
   byWeight: ["By weight: {what}.", "按权重：{what}。"],
   numbers: ["numbers", "数值"],
-  spreadLine: ["Spread over about {places} places.", "分布在约 {places} 个位置上。"],
+  spreadLine: [
+    "Spread over about {places} places; uniform attention would use {most}.",
+    "分布在约 {places} 个位置上；均匀注意力会用 {most} 个。",
+  ],
   scoreHint: ["0: chance level; 1: all attention goes there", "0：随机水平；1：注意力全部在此"],
   evidence: [
     "{what}: in {hits} of {rows} rows, {mass} on average; {chance} by chance",
