@@ -1,5 +1,6 @@
 """One module, many threads: a run of regard has the module for itself, in whichever `Model` it is."""
 
+import copy
 import os
 import pickle
 import subprocess
@@ -17,6 +18,7 @@ import regard
 from regard.ablation.effects import effect
 from regard.capture import Ablation
 from regard.capture.prefix import Shared
+from regard.errors import UserError
 from regard.trace.heads import Head
 from tests.tiny import enlarged, tiny_bert
 
@@ -166,6 +168,16 @@ def test_a_model_survives_pickling(pair):
     model = pair[0]
     expected = maps(model, TEXTS[0])
     assert same(maps(pickle.loads(pickle.dumps(model)), TEXTS[0]), expected)
+
+
+def test_a_hook_that_cannot_be_pickled_is_named(wordpiece):
+    model = tiny_bert(wordpiece)
+    handle = model.module.encoder.register_forward_hook(lambda module, args, output: None)
+    with pytest.raises(UserError, match=r"cannot be pickled while encoder has a hook .*lambda.*; remove it"):
+        pickle.dumps(model)
+    assert copy.deepcopy(model).module.encoder._forward_hooks  # copies take any hook
+    handle.remove()
+    pickle.dumps(model)
 
 
 FORKING = """
