@@ -79,7 +79,7 @@ def encode(
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
     if view == "walk" and walk is None:
-        raise UserError("this trace has no walk; make the page with regard walk, or regard.views.save_walk")
+        raise UserError("this trace has no walk; make the page with `regard walk`, or model.walk(text).save(path)")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
     sites = []
