@@ -83,7 +83,7 @@ class Effect:
         yield from effect_report(self)
 
 
-def effect(
+def effect(  # long by its arguments and the words on them
     model: Model,
     text: str,
     pair: str | None = None,

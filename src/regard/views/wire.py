@@ -39,7 +39,7 @@ _LONG = 1024  # keys above which rows come with their log-sum-exp, so that a til
 _LAYOUT = ("row", "column", "word")
 
 
-def encode(
+def encode(  # long by its arguments and the words on them
     trace: Trace,
     *,
     view: str = "heads",
