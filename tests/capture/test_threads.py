@@ -42,6 +42,7 @@ def maps(model, text):
     return np.stack([site.q for site in model.trace(text).sites])
 
 
+@pytest.mark.slow
 def test_a_thousand_traces_from_eight_threads_over_two_models_of_one_module_are_all_right(pair):
     expected = {text: maps(pair[0], text) for text in TEXTS}
 
@@ -215,6 +216,7 @@ sys.exit(str(codes) if any(codes) else 0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 def test_a_process_forked_during_a_trace_can_trace_with_training_flags_as_they_were():
     source = str(Path(regard.__file__).parents[1])
