@@ -83,7 +83,7 @@ class Effect:
         yield from effect_report(self)
 
 
-def effect(  # long by its arguments and the words on them
+def effect(  # long because of its arguments and their descriptions
     model: Model,
     text: str,
     pair: str | None = None,

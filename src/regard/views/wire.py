@@ -39,7 +39,7 @@ _LONG = 1024  # keys above which rows come with their log-sum-exp, so that a til
 _LAYOUT = ("row", "column", "word")
 
 
-def encode(  # long by its arguments and the words on them
+def encode(  # long because of its arguments and their descriptions
     trace: Trace,
     *,
     view: str = "heads",
