@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 
@@ -39,9 +42,15 @@ LONG = (
     *("studies/test_identity.py", "docs/test_tutorial.py", "studies/test_ablation.py", "app/test_serving.py"),
     *("package/test_optimised.py", "studies/test_resume.py", "studies/test_syntax.py", "studies/test_controls.py"),
 )
-# What `make test-quick` leaves out beside these: a browser, real models, corpora, clusters, environments.
-SLOW = (*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py")
+# What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
+# corpora, clusters, environments, processes that import torch, folders of figures.
+SLOW = (
+    *(*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py"),
+    *("commands/test_background.py", "package/test_sdist.py", "views/test_odd_texts.py", "studies/test_probe_parts.py"),
+    *("studies/test_figures.py", "app/test_long.py"),
+)
 SLOW_MARKS = ("models", "corpora", "ray", "browser")
+REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,7 +58,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def turn(item: pytest.Item) -> int:
         place = item.path.relative_to(Path(__file__).parent).as_posix()
-        if place.startswith(SLOW) or any(item.get_closest_marker(mark) for mark in SLOW_MARKS):
+        real = REAL & set(getattr(item, "fixturenames", ()))
+        if real or place.startswith(SLOW) or any(item.get_closest_marker(mark) for mark in SLOW_MARKS):
             item.add_marker(pytest.mark.slow)
         return LONG.index(place) if place in LONG else len(LONG)
 
@@ -76,6 +86,28 @@ def silent() -> Iterator[Silent]:
     hub = Silent()
     yield hub
     hub.close()
+
+
+@pytest.fixture
+def command(monkeypatch, capsys) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`regard` in this process, which has imported all that takes time: what it printed, and its exit code."""
+    from regard import cli
+    from regard.commands.shared import err, out
+
+    def run(*arguments: object, stdin: str = "", width: int = 80) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["regard", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        for console in (out, err):
+            monkeypatch.setattr(console, "_width", width)
+        capsys.readouterr()
+        code: int | str | None = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        return subprocess.CompletedProcess(sys.argv, int(code), *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ from regard.ablation.importance import BY_LENGTH, least, lengths, measure_scores
 from regard.ablation.pruning import prune
 from regard.cli import app
 from regard.corpus import Example, Source
+from regard.errors import UserError
 from regard.models.pruned import RECORD, save_pruned
 from regard.trace.heads import Head, all_heads
 from tests.ablation import by_hand
@@ -109,6 +110,14 @@ def test_a_pruned_model_can_be_pruned_ablated_and_generated_from(sharp, tmp_path
     assert [t.text for t in again.trace("the", generate=5).tokens] == [t.text for t in whole.tokens]
     with again.ablate("1.2"), gpt2.ablate(["0.1", "0.2", "1.2"]):
         torch.testing.assert_close(said(again), said(gpt2), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"version": 1}'])
+def test_a_damaged_record_of_what_was_kept_is_told(bert, tmp_path, content):
+    folder = save_pruned(prune(bert, "1.0"), tmp_path / "model")
+    (folder / RECORD).write_text(content)
+    with pytest.raises(UserError, match=f"{RECORD} in .* is damaged; prune the model again"):
+        regard.load(folder)
 
 
 def test_half_precision_stays_half_precision(bert, tmp_path):

@@ -48,6 +48,7 @@ def test_half_precision_and_convolutions_keep_it(module, onednn):
         assert onednn.enabled
 
 
+@pytest.mark.slow
 def test_a_study_runs_without_it(bert, onednn, tmp_path, monkeypatch):
     from regard import study
     from regard.studies.base import MapStudy

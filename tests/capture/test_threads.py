@@ -1,5 +1,6 @@
 """One module, many threads: a run of regard has the module for itself, in whichever `Model` it is."""
 
+import copy
 import os
 import pickle
 import subprocess
@@ -17,6 +18,7 @@ import regard
 from regard.ablation.effects import effect
 from regard.capture import Ablation
 from regard.capture.prefix import Shared
+from regard.errors import UserError
 from regard.trace.heads import Head
 from tests.tiny import enlarged, tiny_bert
 
@@ -40,6 +42,7 @@ def maps(model, text):
     return np.stack([site.q for site in model.trace(text).sites])
 
 
+@pytest.mark.slow
 def test_a_thousand_traces_from_eight_threads_over_two_models_of_one_module_are_all_right(pair):
     expected = {text: maps(pair[0], text) for text in TEXTS}
 
@@ -170,6 +173,16 @@ def test_a_model_survives_pickling(pair):
     assert same(maps(pickle.loads(pickle.dumps(model)), TEXTS[0]), expected)
 
 
+def test_a_hook_that_cannot_be_pickled_is_named(wordpiece):
+    model = tiny_bert(wordpiece)
+    handle = model.module.encoder.register_forward_hook(lambda module, args, output: None)
+    with pytest.raises(UserError, match=r"cannot be pickled while encoder has a hook .*lambda.*; remove it"):
+        pickle.dumps(model)
+    assert copy.deepcopy(model).module.encoder._forward_hooks  # copies take any hook
+    handle.remove()
+    pickle.dumps(model)
+
+
 FORKING = """
 import os, signal, sys, threading
 import numpy as np, torch
@@ -205,6 +218,7 @@ sys.exit(str(codes) if any(codes) else 0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 def test_a_process_forked_during_a_trace_can_trace_with_training_flags_as_they_were():
     source = str(Path(regard.__file__).parents[1])

@@ -9,6 +9,7 @@ import torch
 from transformers import FNetConfig, FNetModel, MambaConfig, MambaModel
 
 import regard
+from regard.models import loading
 from regard.models.packaged import PACKAGED
 from regard.trace.trace import Trace
 
@@ -84,6 +85,13 @@ def test_pickle_weights_are_refused_unless_asked_for(bert, tmp_path):
         regard.load(folder)
     loaded = regard.load(folder, allow_pickle=True)
     np.testing.assert_allclose(loaded.trace("the cat").attention(1), bert.trace("the cat").attention(1), atol=1e-6)
+
+
+def test_a_bug_of_ours_does_not_pass_for_a_damaged_model(bert, tmp_path, monkeypatch):
+    bert.module.save_pretrained(tmp_path)
+    monkeypatch.setattr(loading, "_model", lambda *given: None + 1)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        regard.load(tmp_path)
 
 
 def pickled(bert, folder: Path) -> Path:

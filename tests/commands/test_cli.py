@@ -1,4 +1,4 @@
-"""The command line as a user meets it: real processes, exit codes, one-line errors."""
+"""The command line as a user meets it: what it prints, exit codes, one-line errors; once as a real process."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from tests.conftest import ARTICLE, need
 from tests.tiny import saved
 
 
-def run(*args, stdin=None):
+def process(*args, stdin=None):
     return subprocess.run(
         [sys.executable, "-m", "regard", *args], capture_output=True, text=True, input=stdin, timeout=120
     )
@@ -24,18 +24,18 @@ def default_model(minilm):
 pytestmark = pytest.mark.models
 
 
-def test_trace_writes_a_file_that_loads(tmp_path):
+def test_trace_writes_a_file_that_loads(command, tmp_path):
     path = tmp_path / "trace.safetensors"
-    result = run("trace", *ARTICLE, "-o", str(path), "--json")
+    result = command("trace", *ARTICLE, "-o", str(path), "--json")
     assert result.returncode == 0, result.stderr
     record = json.loads(result.stdout)
     assert record["attention"] == {"encoder": {"layers": 6, "heads": 12}}
     assert path.exists()
 
 
-def test_view_writes_a_page_and_says_where(tmp_path):
+def test_view_writes_a_page_and_says_where(command, tmp_path):
     page = tmp_path / "page.html"
-    result = run("view", *ARTICLE, "-o", str(page))
+    result = command("view", *ARTICLE, "-o", str(page))
     assert result.returncode == 0, result.stderr
     assert page.read_text().lower().startswith("<!doctype html>")
     assert "page.html" in result.stdout.replace("\n", "")
@@ -43,29 +43,30 @@ def test_view_writes_a_page_and_says_where(tmp_path):
     assert f"{page}#view=heads&kind=encoder&layer=1&heads=8\n" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["view", "trace"])
-def test_what_was_generated_is_printed(command, llama, tmp_path):
+@pytest.mark.parametrize("name", ["view", "trace"])
+def test_what_was_generated_is_printed(command, name, llama, tmp_path):
     folder = saved(llama, tmp_path / "llama")
-    result = run(command, "the cat", "--generate", "5", "-m", str(folder), "-o", str(tmp_path / "made"))
+    result = command(name, "the cat", "--generate", "5", "-m", str(folder), "-o", str(tmp_path / "made"))
     answer = "".join(token.text for token in llama.trace("the cat", generate=5).sides["text"].tokens if token.segment)
     assert result.returncode == 0, result.stderr
     assert f"\ngenerated: {answer}\n" in result.stdout
 
 
-def test_what_a_decoder_said_by_itself_is_printed_and_a_given_target_is_not(t5, tmp_path):
+def test_what_a_decoder_said_by_itself_is_printed_and_a_given_target_is_not(command, t5, tmp_path):
     folder = saved(t5, tmp_path / "t5")
     options = ("the cat", "-m", str(folder), "-o", str(tmp_path / "made"))
-    assert "\ngenerated: bought bought" in run("trace", *options).stdout
-    assert "generated" not in run("trace", *options, "--target", "a dog").stdout
+    assert "\ngenerated: bought bought" in command("trace", *options).stdout
+    assert "generated" not in command("trace", *options, "--target", "a dog").stdout
 
 
 def test_text_comes_from_standard_input():
-    result = run("trace", "-", "--json", stdin="the cat")
+    result = process("trace", "-", "--json", stdin="the cat")
+    assert (result.returncode, result.stderr) == (0, "")
     assert json.loads(result.stdout)["sides"] == {"text": ["[CLS]", "the", "cat", "[SEP]"]}
 
 
-def test_models_are_listed():
-    names = [row["model"] for row in json.loads(run("models", "--json").stdout)]
+def test_models_are_listed(command):
+    names = [row["model"] for row in json.loads(command("models", "--json").stdout)]
     assert "all-MiniLM-L6-v2" in names
 
 
@@ -80,23 +81,29 @@ def test_models_are_listed():
         (["trace", "a", "--image", "nothing.png"], "does not read images"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_two(args, message):
-    result = run(*args)
+def test_a_mistake_is_one_line_and_exit_code_two(command, args, message):
+    result = command(*args)
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert "Traceback" not in result.stderr
 
 
-def test_an_unwritable_place_is_one_line(tmp_path):
+def test_a_process_says_it_in_one_line_too():
+    result = process("trace", "the cat", "-m", "/no/such/folder")
+    assert (result.returncode, len(result.stderr.strip().splitlines())) == (2, 1)
+    assert "neither a folder" in result.stderr and result.stdout == ""
+
+
+def test_an_unwritable_place_is_one_line(command, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("")
-    result = run("trace", "a", "-o", str(blocked / "trace.safetensors"))
+    result = command("trace", "a", "-o", str(blocked / "trace.safetensors"))
     assert (result.returncode, len(result.stderr.strip().splitlines())) == (2, 1)
 
 
 def test_help_names_every_command_and_does_not_load_torch():
     code = "import sys; from regard.cli import app; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-    result = run("--help")
-    assert all(command in result.stdout for command in ("view", "trace", "models"))
+    result = process("--help")
+    assert all(name in result.stdout for name in ("view", "trace", "models"))

@@ -22,14 +22,12 @@ def folder(whole, tmp_path):
 
 
 @pytest.fixture
-def said(monkeypatch, capsys):
-    """Run the command line here: its exit code, and what it wrote to standard error."""
+def said(command):
+    """Run the command line: its exit code, and what it wrote to standard error."""
 
     def run(*args):
-        monkeypatch.setattr(sys, "argv", ["regard", *map(str, args)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, capsys.readouterr().err
+        ended = command(*args)
+        return ended.returncode, ended.stderr
 
     return run
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbclient import NotebookClient
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
@@ -14,15 +15,27 @@ def test_every_notebook_is_here():
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == NAMES
 
 
+@pytest.fixture(scope="module")
+def kernel():
+    """One kernel for all notebooks: to import the libraries takes longer than most of them."""
+    manager, client = start_new_kernel(kernel_name="python3")
+    yield manager
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore:Proactor|unclosed:")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_runs(name, tmp_path):
+def test_a_notebook_runs(name, kernel, tmp_path):
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
     assert not any(cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"
-    NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(f"%reset -f\n%cd -q {tmp_path}"))  # nothing of the last one
+    client = NotebookClient(notebook, timeout=300, km=kernel)
+    try:
+        client.execute()
+    finally:
+        client.kc.stop_channels()
     last = [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
     assert last["outputs"]

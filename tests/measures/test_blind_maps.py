@@ -61,6 +61,7 @@ def test_two_squares_are_sharp_and_a_broad_diagonal_is_not(scripts):
     assert sharpness(band, visible, 11) == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_sheets_can_be_printed(tmp_path):
     subprocess.run([sys.executable, str(MAPS / "blind_sheets.py"), str(tmp_path)], check=True)
     assert len(list(tmp_path.glob("sheet_*.png"))) == 24

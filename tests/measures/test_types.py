@@ -166,6 +166,7 @@ def test_the_docs_give_the_confusions(results):
         assert f"| {name} ({sum(row)}) | {cells} | {found['F1'][name]:.2f} |" in PAGE
 
 
+@pytest.mark.slow
 def test_the_sheets_can_be_drawn_again(scripts, tmp_path):
     subprocess.run([sys.executable, str(MAPS / "make_maps.py"), "sheets", str(tmp_path)], check=True)
     assert len(list(tmp_path.glob("sheet-*.png"))) == 12

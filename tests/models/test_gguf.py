@@ -163,6 +163,7 @@ def test_a_dequantised_model_can_be_saved(file, tmp_path):
 LOAD = "import sys, regard; regard.load(sys.argv[1])"
 
 
+@pytest.mark.slow
 def test_nothing_is_written_to_standard_error_where_it_is_a_file(file, tmp_path):
     said = tmp_path / "stderr.txt"
     with said.open("wb") as stream:
@@ -170,6 +171,7 @@ def test_nothing_is_written_to_standard_error_where_it_is_a_file(file, tmp_path)
     assert said.read_text() == ""
 
 
+@pytest.mark.slow
 def test_in_a_terminal_the_bars_of_others_are_part_of_our_line(file):
     need(hasattr(os, "openpty"), "needs a terminal")
     ours, theirs = pty.openpty()

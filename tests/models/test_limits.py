@@ -20,7 +20,7 @@ WITH_AN_OFFSET = ("bart", "biogpt", "mbart", "opt")  # in tables that are as muc
 def of_type(name, length=24):
     """A tiny model with a table of positions of this length."""
     field = "n_positions" if name == "gpt2" else "max_position_embeddings"
-    more = {"position_embedding_type": "absolute"} if name == "esm" else {}
+    more = {"esm": {"position_embedding_type": "absolute"}, "luke": {"entity_vocab_size": 8}}.get(name, {})
     config = tiny(CONFIG_MAPPING[name], {**FAMILIES.get(name, {}), field: length, "pad_token_id": 1, **more})
     torch.manual_seed(0)
     return regard.load((AutoModel.from_config(config).eval(), None))

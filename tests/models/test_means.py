@@ -36,6 +36,7 @@ def test_models_of_one_side_take_their_means_over_the_sentences(family, kinds, r
     assert trace.facts["ablated"] == [{"heads": ["1.1"], "mode": "mean", "reference": NAME}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["t5", "bart"])
 def test_a_decoder_beside_an_encoder_reads_what_the_model_says_to_each_sentence(sharp, family):
     model = sharp(family)

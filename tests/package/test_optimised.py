@@ -2,34 +2,18 @@
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.package.answers import answer
 from tests.tiny import saved, tiny_bert
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "regard"
 NARROWING = {"isinstance", "list"}  # calls that change nothing
-# Runs each command line of a list in one process, and says what it printed and how it ended.
-RUN = """
-import contextlib, io, json, sys
-from regard import cli
-from regard.commands import shared
-def run(arguments):
-    said = io.StringIO()
-    sys.argv = ["regard", *arguments]
-    shared.out.file = shared.err.file = said
-    try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            cli.main()
-    except SystemExit as end:
-        return end.code, said.getvalue()
-    except BaseException as error:
-        return repr(error), said.getvalue()
-print(json.dumps([run(arguments) for arguments in json.loads(sys.argv[1])]))
-"""
 
 
 def properties():
@@ -92,15 +76,13 @@ def bad(wordpiece, tmp_path_factory):
     ]
 
 
-def answers(commands, folder, *flags):
-    command = [sys.executable, *flags, "-W", "ignore", "-c", RUN, json.dumps(commands)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500, cwd=folder)
+def test_what_is_wrong_is_said_in_the_same_words_without_asserts(bad, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-O", "-m", "tests.package.answers", json.dumps(bad)]
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE.parents[1]), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, env=here)
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def test_what_is_wrong_is_said_in_the_same_words_without_asserts(bad, tmp_path):
-    plain, optimised = answers(bad, tmp_path), answers(bad, tmp_path, "-O")
-    for arguments, one, other in zip(bad, plain, optimised, strict=True):
+    for arguments, other in zip(bad, json.loads(done.stdout.splitlines()[-1]), strict=True):
+        one = answer(arguments)
         assert one == other, arguments
         assert one[0] == 2 and "AssertionError" not in one[1] and "Traceback" not in one[1], (arguments, one)

@@ -109,9 +109,10 @@ if __name__ == "__main__":
     folder, causal, corpus, treebank, gap, output = sys.argv[1:]
     start()
     with patch.object(MapStudy, "update", refuse), patch.object(AblationMap, "update", refuse):
-        controlled(folder, corpus, engine="ray", workers=2, output=f"{output}/controlled")
+        # every worker imports torch: one is enough where not their number is in question
+        controlled(folder, corpus, engine="ray", workers=1, output=f"{output}/controlled")
         with patch.object(Curve, "update", refuse):
-            curved(causal, corpus, engine="ray", workers=2, output=f"{output}/curved")
+            curved(causal, corpus, engine="ray", workers=1, output=f"{output}/curved")
     model = load(folder)
     texts = Run(Source(corpus))
     for asked, run in (
@@ -123,6 +124,6 @@ if __name__ == "__main__":
         found = run_ray(asked, model, run, workers=2)
         save_file(found.sums.arrays, f"{output}/{asked.name}", {"tally": json.dumps(asdict(found.tally))})
     try:
-        run_ray(Atlas(), broken(model, Path(output) / "model"), texts, workers=2)
+        run_ray(Atlas(), broken(model, Path(output) / "model"), texts, workers=1)
     except ValueError as error:
         Path(output, "trouble").write_text(str(error))

@@ -22,6 +22,7 @@ def run(*arguments):
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["atlas", "tokens", "norms", "similarity"])
 def test_a_study_writes_its_folder_and_says_what_it_found(name, bert_folder, corpus, tmp_path):
     result = run(name, corpus, "-m", bert_folder, "-o", tmp_path)
@@ -36,6 +37,7 @@ def test_a_study_writes_its_folder_and_says_what_it_found(name, bert_folder, cor
     assert "http://" not in page.replace("http://www.w3.org", "") and "Before you draw conclusions" in page
 
 
+@pytest.mark.slow
 def test_change_takes_two_models(bert_folder, corpus, tmp_path):
     result = run("change", bert_folder, bert_folder, corpus, "-o", tmp_path, "--limit", 5, "--json")
     record = json.loads(result.output)
@@ -49,6 +51,7 @@ def test_corpora_of_one_name_get_folders_of_their_own():
     assert len(set(folders)) == len(names)
 
 
+@pytest.mark.slow
 def test_several_corpora_get_a_folder_each_and_one_figure(bert_folder, corpus, pairs, tmp_path):
     result = run("atlas", corpus, pairs, corpus, "-m", bert_folder, "-o", tmp_path, "--json")
     assert [record["folder"].rsplit("/", 1)[1] for record in json.loads(result.output)] == ["small", "pairs", "small-3"]
@@ -60,6 +63,7 @@ def test_several_corpora_get_a_folder_each_and_one_figure(bert_folder, corpus, p
     assert not list(tmp_path.rglob("*checkpoint*"))
 
 
+@pytest.mark.slow
 def test_columns_limits_and_samples_reach_the_reader(bert_folder, pairs, tmp_path):
     options = ("--text", "pair", "--limit", 8, "--sample", 3, "--seed", 5, "--long", "skip")
     record = json.loads(run("tokens", pairs, "-m", bert_folder, "-o", tmp_path, *options, "--json").output)

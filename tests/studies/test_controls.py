@@ -45,9 +45,7 @@ def test_draws_of_random_weights_differ_and_come_again(bert):
 
 
 def test_a_number_is_said_with_its_range_over_draws():
-    assert Ranged([1, 2, 6], 4).said("{:.0f}", " heads") == (
-        "random weights 3 heads (1 to 6 over 3 draws), shuffled weights 4 heads"
-    )
+    assert Ranged([1, 2, 6], 4).said("{:.0f}") == "random weights 3 (1 to 6 over 3 draws), shuffled weights 4"
 
 
 def test_a_table_of_controls_goes_by_keys_not_by_order():

@@ -188,6 +188,7 @@ def models(wordpiece, bytelevel):
     return {False: enlarged(tiny_bert(wordpiece)), True: enlarged(tiny_llama(bytelevel), 3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("kind", TEXTS)
 @settings(max_examples=15, deadline=None, derandomize=True, phases=[Phase.generate])

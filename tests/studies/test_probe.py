@@ -90,7 +90,7 @@ def test_features_are_the_models_maps_and_states_over_words(bert, tmp_path):
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bart", "t5"])
 def test_decoders_and_encoder_decoders_are_probed_where_they_read(name, treebank, request):
     model = request.getfixturevalue(name)
-    result = regard.study.probe(model, treebank, limit=40, control=False, **(QUICK | {"epochs": 1}))
+    result = regard.study.probe(model, treebank, limit=40, control=False, seeds=1, **(QUICK | {"epochs": 1}))
     assert {"pairs", "selection", "structural"} <= set(result.table["probe"])
 
 
@@ -178,7 +178,7 @@ def test_a_test_treebank_of_its_own_or_documents_held_out(made, bert, treebank):
     sentences = made[0].meta["sentences"]
     assert sentences["split"] == "document"
     assert sentences["training"] + sentences["development"] + sentences["test"] == 96
-    two = regard.study.probe(bert, treebank, treebank, probes=["pairs"], limit=50, control=False, **QUICK)
+    two = regard.study.probe(bert, treebank, treebank, probes=["pairs"], limit=50, control=False, seeds=1, **QUICK)
     assert two.meta["sentences"]["split"] == "file" and two.meta["sentences"]["test"] == 50
     assert "random weights" not in set(two.table["of"])
     assert any("--no-control" in text for text in two.cautions)
@@ -234,6 +234,8 @@ def test_the_command_line(bert_folder, treebank, tmp_path):
         "1,2",
         "--probe",
         "structural",
+        "--seeds",
+        1,
     )
     record = json.loads(run(treebank, "-m", bert_folder, "-o", tmp_path, *options, "--json").output)
     assert record["study"] == "probe" and record["meta"]["settings"]["ranks"] == [1, 2]
@@ -279,7 +281,7 @@ def test_broken_and_long_sentences_and_words_without_pieces_are_counted(bert, tr
     unknown = lines(("the", 2), ("cat", 0), ("zebra", 2))
     path = tmp_path / "mixed.conllu"
     path.write_text(cycle + long + unknown + text, "utf-8")
-    result = regard.study.probe(bert, path, probes=["selection"], control=False, **QUICK)
+    result = regard.study.probe(bert, path, probes=["selection"], control=False, seeds=1, **QUICK)
     assert result.meta["bad_lines"]["count"] == 1 and "cycle" in result.meta["bad_lines"]["first"][0]
     assert result.meta["tally"]["skipped"] == 1
     said = " ".join(result.cautions)

@@ -332,7 +332,7 @@ def test_pairs_are_balanced_and_without_punctuation():
 
 def test_words_without_pieces_leave_distances_as_they_are():
     words = [("a", 1), ("b", ROOT), ("c", 1), ("d", 2)]
-    sentence = Sentence(7, "s", "a b c d", tuple(Word(w, "_", "X", h, "obl:tmod", 0, 1) for w, h in words))
+    sentence = Sentence(7, "s", "a b c d", tuple(Word(w, "X", h, "obl:tmod", 0, 1) for w, h in words))
     tree = tree_of(7, sentence, [0, 1, 3])
     assert tree.heads.tolist() == [1, ROOT, LOST]
     assert tree.distances.tolist() == [[0, 1, 3], [1, 0, 2], [3, 2, 0]]

@@ -15,7 +15,9 @@ import pytest
 from safetensors import safe_open
 
 from regard.corpus.engine import Run, run_local
+from regard.corpus.ray import run_ray
 from regard.corpus.readers.source import Source
+from regard.errors import UserError
 from regard.models.fingerprint import weights_digest
 from regard.models.load import load
 from regard.studies.atlas.study import Atlas
@@ -132,9 +134,15 @@ def test_workers_name_the_example_whose_attention_is_not_finite(on_ray):
     assert re.match(r"example \d+ \(counted from 0\): encoder layer 0 head 0: ", (on_ray / "trouble").read_text())
 
 
-def test_a_model_that_workers_cannot_load_is_refused(bert, corpus, monkeypatch):
-    from regard.corpus import ray as ray_engine
-
-    monkeypatch.setattr(ray_engine, "_ray", lambda address: None)
+def test_a_model_that_workers_cannot_load_is_refused(bert, corpus):
     with pytest.raises(ValueError, match="not as an object"):
-        ray_engine.run_ray(Atlas(), bert, Run(Source(str(corpus))))
+        run_ray(Atlas(), bert, Run(Source(str(corpus))))
+
+
+def test_heads_that_are_off_here_would_be_on_in_the_workers(bert_folder, corpus):
+    model, other = load(str(bert_folder)), load(str(bert_folder))
+    run = Run(Source(str(corpus)))
+    with model.ablate("1.0"), pytest.raises(UserError, match=r"switched off in this process.*use the local engine"):
+        run_ray(Atlas(), model, run)
+    with other.ablate("1.0"), pytest.raises(UserError, match="switched off in this process"):
+        run_ray(Change(other=other), model, run)

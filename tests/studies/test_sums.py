@@ -73,6 +73,7 @@ def test_batch_size_and_padding_change_nothing(name, model, corpus, request):
     close(summed(study, model, examples, tokens=1), summed(study, model, examples, tokens=300))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*STUDIES])
 def test_one_example_is_a_corpus(name, bert, tmp_path):
     path = tmp_path / "one.txt"
@@ -106,6 +107,7 @@ def test_bad_lines_are_counted_once_also_with_a_control(bert, tmp_path):
         regard.study.atlas(bert, path, strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*STUDIES, "change"])
 def test_a_control_runs_with_every_study(name, bert, corpus, tmp_path):
     models = (bert, bert) if name == "change" else (bert,)

@@ -1,13 +1,10 @@
 """The translator that comes with regard, and the walk through it."""
 
-import sys
-
 import numpy as np
 import pytest
 import torch
 
 import regard
-from regard.cli import main
 from regard.transformer.checkpoint import EMBEDDED
 from regard.transformer.translator import read_pairs, translate
 from regard.views.walk import walk
@@ -87,20 +84,6 @@ def test_words_outside_the_vocabulary_are_named(translator):
     assert walk("Hello 日本 friend", translator, target="hola").unknown == ("日本",)
 
 
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Runs the command line here, and returns its code and what it said on both streams."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["regard", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code or 0, *capsys.readouterr()
-
-    return call
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -111,27 +94,28 @@ def run(monkeypatch, capsys, tmp_path):
         (["walk", "hello", "--model", "none.safetensors"], "there is no checkpoint none.safetensors"),
     ],
 )
-def test_the_command_line_says_in_a_sentence_what_is_wrong(arguments, message, run):
-    code, _, said = run(*arguments)
-    assert code == 2
-    assert message in said
+def test_the_command_line_says_in_a_sentence_what_is_wrong(arguments, message, command):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
 
 
-def test_regard_walk_prints_the_translation_and_writes_the_page(run, tmp_path):
-    code, said, _ = run("walk", "Hello, how are you?", "-o", "page.html")
-    assert code == 0
-    assert said.startswith("Hola, ¿qué tal?")
+def test_regard_walk_prints_the_translation_and_writes_the_page(command, tmp_path):
+    done = command("walk", "Hello, how are you?", "-o", tmp_path / "page.html")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Hola, ¿qué tal?")
     assert (tmp_path / "page.html").stat().st_size > 1e6
 
 
-def test_regard_train_makes_a_model_that_regard_walk_reads(run, tmp_path):
+def test_regard_train_makes_a_model_that_regard_walk_reads(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "pairs.tsv").write_text("one two\tuno dos\nthree\ttres\n" * 8)
-    code, said, progress = run("train", "translator", "--data", "pairs.tsv", "--epochs", "1", "--vocabulary", "100")
-    assert code == 0
-    assert "translator.safetensors" in said
-    assert "epoch 1/1  loss" in progress
-    assert run("walk", "one", "--model", "translator.safetensors", "--target", "uno")[0] == 0
+    done = command("train", "translator", "--data", "pairs.tsv", "--epochs", "1", "--vocabulary", "100")
+    assert done.returncode == 0
+    assert "translator.safetensors" in done.stdout
+    assert "epoch 1/1  loss" in done.stderr
+    assert command("walk", "one", "--model", "translator.safetensors", "--target", "uno").returncode == 0
 
 
-def test_models_lists_the_translator(run):
-    assert '"translator"' in run("models", "--json")[1]
+def test_models_lists_the_translator(command):
+    assert '"translator"' in command("models", "--json").stdout

@@ -36,6 +36,7 @@ def train(data, path, **more):
     return train_translator(data, path, **(SIZES | options | more))
 
 
+@pytest.mark.slow
 def test_training_lowers_the_loss_and_writes_a_model_that_translates(data, tmp_path):
     console = Console(file=io.StringIO(), width=200)
     path = train(data, tmp_path / "model.safetensors", epochs=60, console=console)
@@ -145,6 +146,7 @@ def couples(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_bert_learns_from_context_what_frequencies_do_not_tell(couples, tmp_path):
     console = Console(file=io.StringIO(), width=300)
     path = train_bert(couples, tmp_path / "bert.safetensors", epochs=30, rate=2e-3, warmup=30, console=console, **TINY)

@@ -19,6 +19,7 @@ FRONTEND = ROOT / "frontend"
 STATIC = ROOT / "src" / "regard" / "static"
 
 
+@pytest.mark.slow
 def test_the_bundle_is_fresh(tmp_path):
     there = shutil.which("node") is not None and (FRONTEND / "node_modules").is_dir()
     need(there, "needs Node and the front end's packages (make test installs them)")

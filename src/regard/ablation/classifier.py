@@ -85,7 +85,7 @@ def labels_of(data: Data) -> list[str]:
     return sorted(found, key=int) if all(label.isdecimal() for label in found) else sorted(found)
 
 
-def train_classifier(
+def train_classifier(  # long because of its arguments and their descriptions
     data: str | Path,
     output: str | Path,
     *,

@@ -83,7 +83,7 @@ class Effect:
         yield from effect_report(self)
 
 
-def effect(
+def effect(  # long because of its arguments and their descriptions
     model: Model,
     text: str,
     pair: str | None = None,

@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
+
 from regard.app.problems import large
 from regard.models.packaged import resolve
 from regard.trace.sentences import refusal
@@ -19,14 +21,9 @@ _SHARE = 0.8  # of the free memory; the rest is a margin for what the estimate l
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
 
 
-def available() -> int | None:
-    """Bytes that can be used without swapping; None if the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    sizes = {name: int(rest.split()[0]) * 1024 for name, _, rest in (line.partition(":") for line in lines)}
-    return sizes.get("MemAvailable")
+def available() -> int:
+    """Bytes that can be used without swapping."""
+    return int(psutil.virtual_memory().available)
 
 
 def estimate(model: Model, tokens: int) -> int:
@@ -45,7 +42,7 @@ def estimate(model: Model, tokens: int) -> int:
 def check_run(model: Model, tokens: int) -> None:
     """Refuse a run that does not fit into free memory."""
     need, free = estimate(model, tokens), available()
-    if free is not None and need > _SHARE * free:
+    if need > _SHARE * free:
         raise large(
             f"{tokens:,} tokens would need about {need / 1e9:.1f} GB in {model.name}, and {free / 1e9:.1f} GB are "
             "free; use a shorter text or a smaller model",
@@ -65,7 +62,7 @@ def check_model(name: str) -> None:
     # GGUF holds four to eight bits per number, which become 32 when it is read
     need = sum(file.stat().st_size * (8 if file.suffix == ".gguf" else 1) for file in files)
     free = available()
-    if free is not None and need > _SHARE * free:
+    if need > _SHARE * free:
         raise large(refusal("no_memory", name=name, need=f"{need / 1e9:.1f}", free=f"{free / 1e9:.1f}"))
 
 

@@ -68,10 +68,10 @@ class Fields:
             raise bad(f"{where} must be a JSON object")
         self._body: Mapping[str, Any] = body
 
-    def get(self, name: str, kind: type[T], default: T | None = None) -> T | None:
+    def get(self, name: str, kind: type[T]) -> T | None:
         value = self._body.get(name)
         if value is None:
-            return default
+            return None
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             _refuse(name, kind)
         return value
@@ -136,7 +136,7 @@ def question_of(fields: Fields, limits: Limits) -> Question:
         layer=fields.number("layer", 0, 10_000) or 0,
         count=fields.number("count", 1, 100) or 5,
         position=fields.number("position", -limits.text, limits.text),
-        off=_off(fields, limits),
+        off=_off(fields),
         open=None if first is None else _open(first),
     )
 
@@ -194,7 +194,7 @@ def _open(fields: Fields) -> Open:
     return Open(view, fields.text("kind", 20), layer, None if heads is None else tuple(heads[:_HEADS]))
 
 
-def _off(fields: Fields, limits: Limits) -> Off | None:
+def _off(fields: Fields) -> Off | None:
     """Heads to switch off: under `ablate` for a trace, as `heads` and `mode` for an ablation."""
     own = fields.part("ablate") or fields
     heads = own.get("heads", list)

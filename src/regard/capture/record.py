@@ -90,10 +90,7 @@ class Recorder:
         operation = item.operation
         query = self._side(item, example, operation.queries, "query", sides)
         key = self._side(item, example, operation.keys, "key", sides)
-        rows, columns = (
-            self._real_positions(query, example, operation.queries),
-            self._real_positions(key, example, operation.keys),
-        )
+        rows, columns = self._real_positions(query, example), self._real_positions(key, example)
         common: dict[str, Any] = {
             "kind": item.kind,
             "layer": item.layer,
@@ -160,7 +157,7 @@ class Recorder:
         image = self.book.image[example] if self.book.image else None
         return Side("image", tokens, (Segment("image", 0, len(tokens)),), image)
 
-    def _real_positions(self, side: str, example: int, length: int) -> Array | None:
+    def _real_positions(self, side: str, example: int) -> Array | None:
         """Indices of real positions, or None where all are."""
         keep = self.book.keep.get(side)
         if keep is None or keep[example].all():

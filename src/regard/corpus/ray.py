@@ -41,10 +41,9 @@ def run_ray(
     gpus_per_worker: float = 0,
 ) -> Progress:
     """Sum a study over a corpus with Ray Data."""
+    asked = (type(study), study.arguments, model._engine.maker(), run.long)  # refuses what workers cannot have
     ray = _ray(address)
-    if model._engine.origin is None:
-        raise UserError("Ray workers load the model themselves: name it by hub name or folder, not as an object")
-    arguments = (type(study), study.arguments, model._engine.origin, run.long, weights_digest(model.module))
+    arguments = (*asked, weights_digest(model.module))
 
     def windows(done: Progress) -> Iterator[Summed]:
         stream = windows_after(done, study, model, run)

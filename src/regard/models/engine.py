@@ -6,6 +6,8 @@ the engine inside it.
 
 from __future__ import annotations
 
+import pickle
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -53,6 +55,34 @@ class Engine(Reader):
         self._plan: Plan | None = None
         self._places: dict[str, tuple[Place, ...]] = {}  # where attention runs, as found by the traces so far
         self._relation: Relation | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled; a hook that cannot be, such as a lambda, is named."""
+        asking = sys._getframe(1).f_globals.get("__name__", "")
+        if asking.rpartition(".")[2] not in ("copy", "cloudpickle"):  # these take any hook
+            self._refuse_hooks()
+        return self.__dict__
+
+    def _refuse_hooks(self) -> None:
+        for path, part in self.module.named_modules():
+            try:
+                pickle.dumps([held for name, held in vars(part).items() if name.endswith("_hooks")])
+            except Exception as error:  # whatever pickle makes of it
+                raise UserError(
+                    f"{self.name} cannot be pickled while {path or type(part).__name__} has a hook that cannot "
+                    f"({error}); remove it, or define it as a function of a module"
+                ) from None
+
+    def maker(self) -> Callable[[], Model]:
+        """What makes the model again in another process, where that is the same model."""
+        if self.origin is None:
+            raise UserError(f"Ray workers load {self.name} themselves: name it by hub name or folder, not as an object")
+        if ablation_facts(self):
+            raise UserError(
+                f"heads of {self.name} are switched off in this process, and Ray workers would run it whole; use the "
+                "local engine, or name a folder that `regard prune` made"
+            )
+        return self.origin
 
     # -- what is known of the model ------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ Enters: what a user typed. Leaves: a transformers model and its tokenizer, or on
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from regard.models.packaged import PACKAGED, packaged_path
 from regard.models.progress import err, working
 from regard.models.smiles import smiles_tokenizer
 from regard.trace.sentences import Message, refusal
+
+_LIBRARIES = ("transformers", "tokenizers", "safetensors", "huggingface_hub")
 
 
 def load_pretrained(
@@ -184,9 +187,23 @@ def _plain_errors(source: str, allow_pickle: bool, why: Message | None) -> Itera
             raise UserError(refusal("unread_folder", name=source, why=_first_line(text))) from None
         raise MissingFileError(why or refusal("absent", name=source)) from None
     except Exception as error:  # a damaged file makes the libraries that read it raise anything
+        if not _is_theirs(error):
+            raise
         if "trust_remote_code" in str(error) or "custom code" in str(error):
             raise UserError(refusal("own_code", name=source)) from None
         raise UserError(refusal("unread", name=source, why=_reason(error))) from error
+
+
+def _is_theirs(error: Exception) -> bool:
+    """Whether a library that reads model files raised it; otherwise it is a bug of ours, and has to show as one."""
+    frames = traceback.walk_tb(error.__traceback__)
+    places = [_package(frame.f_globals.get("__name__", "")) for frame, _ in frames]
+    innermost = [place for place in places if place in ("regard", *_LIBRARIES)][-1:]
+    return innermost != ["regard"] or _package(type(error).__module__) in _LIBRARIES
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def _reason(error: Exception) -> str:

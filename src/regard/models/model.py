@@ -134,7 +134,7 @@ class Model:
         batch_size: int = 8,
     ) -> list[Trace]: ...
 
-    def trace(
+    def trace(  # long because of its arguments and their descriptions
         self,
         text: str | list[str] | None = None,
         pair: str | list[str] | None = None,

@@ -124,9 +124,7 @@ def load_pruned(folder: str | Path, dtype: Any = None) -> Any:
     import transformers
     from safetensors.torch import load_model
 
-    record = json.loads((Path(folder) / RECORD).read_text())
-    if record.get("version") != _VERSION:
-        raise UserError(f"{folder} was pruned by another version of regard ({record.get('version')}); prune it again")
+    record = _record(Path(folder))
     config = transformers.AutoConfig.from_pretrained(folder)
     with torch.random.fork_rng(devices=[]):  # building a model must not change the caller's random state
         module = getattr(transformers, record["class"])(config)
@@ -137,3 +135,15 @@ def load_pruned(folder: str | Path, dtype: Any = None) -> Any:
     load_model(module, str(Path(folder) / WEIGHTS))
     setattr(module, MARK, record["attention"])
     return module.eval()
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    """What was kept, as the folder tells it."""
+    try:
+        found = json.loads((folder / RECORD).read_text())
+        version, _ = found["version"], (found["class"], found["dtype"], found["attention"])
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"the file {RECORD} in {folder} is damaged; prune the model again") from None
+    if version != _VERSION:
+        raise UserError(f"{folder} was pruned by another version of regard ({version}); prune it again")
+    return dict(found)

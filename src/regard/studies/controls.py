@@ -91,11 +91,11 @@ class Ranged:
         """The mean over draws, their range, and the number on shuffled weights, by column."""
         return dict(zip(self.COLUMNS, (self.mean, min(self.random), max(self.random), self.shuffled), strict=True))
 
-    def said(self, form: str = "{:.3f}", unit: str = "") -> str:
-        """In words; `form` formats a number, `unit` follows it."""
+    def said(self, form: str = "{:.3f}") -> str:
+        """In words; `form` formats a number."""
         mean, low, high, shuffled = (form.format(value) for value in self.row.values())
         draws = f" ({low} to {high} over {len(self.random)} draws)" if len(self.random) > 1 else ""
-        return f"{RANDOM} {mean}{unit}{draws}, {SHUFFLED} {shuffled}{unit}"
+        return f"{RANDOM} {mean}{draws}, {SHUFFLED} {shuffled}"
 
 
 def control_models(model: Model, seeds: Sequence[int]) -> Iterator[tuple[Weights, Callable[[], Model]]]:

@@ -153,7 +153,7 @@ def coref(
 
 
 @STUDIES.add(TREEBANK, reports_steps=True)
-def probe(
+def probe(  # long because of its arguments and their descriptions
     model: Named,
     treebank: Corpus,
     test: Annotated[

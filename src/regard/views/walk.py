@@ -84,13 +84,6 @@ def can_walk(module: Any) -> bool:
     return isinstance(module, (Bert, Translator)) or kind in ENCODERS + TRANSLATORS
 
 
-def save_walk(
-    text: str, path: str | Path, model: Model | None = None, *, target: str | None = None, layer: int = 0
-) -> Path:
-    """Open one layer of a model on a text, and write the page."""
-    return walk(text, model, target=target, layer=layer).save(path)
-
-
 def _translation(own: Translator, model: Model, text: str, truncate: bool) -> str | None:
     """The best of four sentences; None if the trace has to report a limit, or the answer is empty or too long."""
     from regard.transformer.translator import translate

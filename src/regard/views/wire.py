@@ -39,7 +39,7 @@ _LONG = 1024  # keys above which rows come with their log-sum-exp, so that a til
 _LAYOUT = ("row", "column", "word")
 
 
-def encode(
+def encode(  # long because of its arguments and their descriptions
     trace: Trace,
     *,
     view: str = "heads",
@@ -79,7 +79,7 @@ def encode(
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
     if view == "walk" and walk is None:
-        raise UserError("this trace has no walk; make the page with regard walk, or regard.views.save_walk")
+        raise UserError("this trace has no walk; make the page with `regard walk`, or model.walk(text).save(path)")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
     sites = []

@@ -21,16 +21,14 @@ _COLUMNS = 10
 
 
 class Word(NamedTuple):
-    """A syntactic word. `head` counts the sentence's words from 0, `ROOT` is -1; `space`: white space follows."""
+    """A syntactic word. `head` counts the sentence's words from 0, `ROOT` is -1."""
 
     form: str
-    lemma: str
     upos: str
     head: int
     relation: str
     start: int  # characters of the sentence's text
     end: int
-    space: bool = True
 
     @property
     def span(self) -> tuple[int, int]:
@@ -220,10 +218,9 @@ def _word(block: Block, row: _Row, covered: int) -> None:
 def _tree(block: Block, number: int) -> Sentence:
     heads = _heads(block)
     spans = _spans(block)
-    after = {surface.last - 1: surface.row.spaced for surface in block.surfaces}  # inside a range no space follows
     words = tuple(
-        Word(row.cells[1], row.cells[2], row.cells[3], head, row.cells[7], start, end, after.get(index, False))
-        for index, (row, head, (start, end)) in enumerate(zip(block.words, heads, spans, strict=True))
+        Word(row.cells[1], row.cells[3], head, row.cells[7], start, end)
+        for row, head, (start, end) in zip(block.words, heads, spans, strict=True)
     )
     return Sentence(number, block.comments.get("sent_id", str(number)), block.text, words, block.document)
 

@@ -51,9 +51,7 @@ class Change(Study):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        if self.other._engine.origin is None:
-            raise UserError("Ray workers load both models themselves: name them by hub name or folder, not as objects")
-        return {**super().arguments, "other": self.other._engine.origin}
+        return {**super().arguments, "other": self.other._engine.maker()}
 
     def update(self, model: Model, items: list[Item], sums: Sums) -> None:
         """Run both models on a batch, the second on exactly the inputs of the first."""

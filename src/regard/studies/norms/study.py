@@ -119,16 +119,12 @@ def frequency_table(sums: Sums) -> pd.DataFrame:
 
 
 def spearman(one: Array, other: Array) -> float:
-    """Rank correlation, ties sharing their mean rank."""
+    """Rank correlation; NaN where there is none, without scipy's warning."""
+    from scipy.stats import spearmanr
+
     if len(one) < 3 or np.ptp(one) == 0 or np.ptp(other) == 0:
         return float("nan")
-    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
-
-
-def _ranks(values: Array) -> Array:
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(count)
-    return np.asarray((last - (count - 1) / 2)[place])
+    return float(spearmanr(one, other).statistic)
 
 
 # -- figures and words -----------------------------------------------------------------------------------------

@@ -94,7 +94,6 @@ class Features:
     attention: Spill
     hidden: Spill | None
     heads: tuple[tuple[int, int], ...] = ()  # (layer, head) along the last axis of the attention
-    no_hidden: str = ""  # why there are no hidden states, if they were asked for
 
     def close(self) -> None:
         self.attention.close()
@@ -137,7 +136,6 @@ class Collected:
         maps = taker.stacked(model)  # (B, W, W, heads)
         features.heads = tuple(taker.heads)
         if features.hidden is not None and states is None:
-            features.no_hidden = f"{model.name} does not return its hidden states"
             features.hidden.close()
             features.hidden = None
         for n, (sentence, words) in enumerate(zip(sentences, present, strict=True)):

@@ -138,9 +138,9 @@ def _by(scores: ProbeScores, what: str, meta: Mapping[str, Any] | None = None) -
     return pd.DataFrame(rows, columns=[what, "measure", *_NUMBERS])
 
 
-def chosen_layer(scores: ProbeScores, of: str = "model") -> int:
+def chosen_layer(scores: ProbeScores) -> int:
     """The layer with the best UUAS on the development sentences, on average over runs."""
-    return int(np.argmax(scores.sums[f"structural/development/{of}"].mean(axis=0)))
+    return int(np.argmax(scores.sums["structural/development/model"].mean(axis=0)))
 
 
 # -- figures ---------------------------------------------------------------------------------------------------
