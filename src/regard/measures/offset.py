@@ -53,6 +53,16 @@ def offset_targets(attention: Array, offset: int, *, start: int = 0, within: Arr
     return targets if within is None else targets & within
 
 
+def near_targets(
+    attention: Array, nearest: int, farthest: int, *, start: int = 0, within: Array | None = None
+) -> Array:
+    """The same for nearest <= key - query <= farthest."""
+    queries, keys = attention.shape[-2:]
+    gap = positions(attention, keys)[None, :] - positions(attention, queries)[:, None] - start
+    targets = (gap >= nearest) & (gap <= farthest)
+    return targets if within is None else targets & within
+
+
 def offset_rows(attention: Array, offset: int) -> Array:
     """(..., queries) A[i, i + offset], 0 where there is no such key."""
     xp = array_namespace(attention)

@@ -12,8 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from regard.measures.awake import resting_keys
+from regard.measures.bag import own_targets
 from regard.measures.causal import duplicate_targets, induction_targets
-from regard.measures.offset import offset_targets
+from regard.measures.offset import near_targets, offset_targets
 from regard.measures.places import place_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
 from regard.patterns.entries import PHRASES
@@ -38,6 +39,11 @@ class Part:
     @property
     def keys(self) -> Places:
         return self.context.keys
+
+    @cached_property
+    def own(self) -> Array:
+        """(rows, keys) ordinary tokens of the query's own sentence."""
+        return np.asarray(own_targets(self.queries.segments, self.keys.segments, self.keys.content))
 
     @cached_property
     def rests(self) -> Array:
@@ -68,18 +74,10 @@ class Pattern:
         return PHRASES[self.name]
 
 
-def _neighbour(offset: int) -> Callable[[Part], Targets]:
+def _neighbours(nearest: int, farthest: int) -> Callable[[Part], Targets]:
     def targets(part: Part) -> Targets:
-        within = (part.queries.segments[:, None] == part.keys.segments[None, :]) & part.keys.content[None, :]
-        return offset_targets(part.visible, offset, start=part.start, within=within), part.queries.content
-
-    return targets
-
-
-def _near(side: int) -> Callable[[Part], Targets]:
-    def targets(part: Part) -> Targets:
-        found = [_neighbour(side * step)(part)[0] for step in range(1, NEAR + 1)]
-        return np.logical_or.reduce(found), part.queries.content
+        found = near_targets(part.visible, nearest, farthest, start=part.start, within=part.own)
+        return found, part.queries.content
 
     return targets
 
@@ -220,18 +218,18 @@ OBVIOUS = frozenset({"causal_only", "repeated_instead"})  # only say which quest
 PATTERNS = (
     Pattern(
         "previous token",
-        _neighbour(-1),
+        _neighbours(-1, -1),
         _needs(_text, _one_text),
         "no_earlier",
     ),
     Pattern(
         "next token",
-        _neighbour(1),
+        _neighbours(1, 1),
         _needs(_text, _one_text, _both_ways),
         "no_later",
     ),
-    Pattern("tokens just before", _near(-1), _needs(_text, _one_text), "no_earlier"),
-    Pattern("tokens just after", _near(1), _needs(_text, _one_text, _both_ways), "no_later"),
+    Pattern("tokens just before", _neighbours(-NEAR, -1), _needs(_text, _one_text), "no_earlier"),
+    Pattern("tokens just after", _neighbours(1, NEAR), _needs(_text, _one_text, _both_ways), "no_later"),
     Pattern("itself", _itself, _needs(_ordinary, _one_text), _SHORT),
     Pattern(
         "same word",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.measures.awake import AwakeReading, awake_rows, read_awake, sum_awake
-from regard.measures.bag import BagRows, bag_gain, bag_rows, own_targets, summarise_bag
+from regard.measures.bag import BagRows, bag_gain, bag_rows, summarise_bag
 from regard.measures.entropy import Level, renormalised
 from regard.measures.reading import (
     Reading,
@@ -190,10 +190,9 @@ class _Gathered:
         return weighed
 
     def _add_bag(self, rows: MapRows, strongest: Array, part: Part) -> BagRows:
-        own = own_targets(part.queries.segments, part.keys.segments, part.keys.content)
         masked = None if part.visible.all() else part.visible
         known = {"visible": masked, "logs": rows.logs, "strongest": strongest}
-        self.bags.append(bag_rows(rows.attention, own, part.queries.content, **known))
+        self.bags.append(bag_rows(rows.attention, part.own, part.queries.content, **known))
         return self.bags[-1]
 
     def _add_shapes(self, attention: Array, part: Part) -> None:
@@ -256,8 +255,7 @@ def _awake(
     mass, hit, counted = read.mass, _hits(top, targets), read.counted
     chance = read.chance
     if bag is not None:
-        own = own_targets(part.queries.segments, part.keys.segments, part.keys.content) & part.visible
-        hit = np.concatenate([hit, _hits(top, own[None])])
+        hit = np.concatenate([hit, _hits(top, (part.own & part.visible)[None])])
         chance, counted = (np.concatenate(pair) for pair in ((chance, bag.chance[None]), (counted, bag.counted[None])))
     level, some = (table.T for table in awake_rows(chance.T, part.visible, part.rests))
     if bag is not None:

@@ -14,7 +14,7 @@ import torch
 
 from regard.capture.record import Book
 from regard.measures.awake import awake_rows
-from regard.measures.bag import is_bag, own_targets
+from regard.measures.bag import is_bag
 from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
 from regard.patterns.levels import LEVELS, WEIGHED
@@ -92,7 +92,7 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
         for place in np.flatnonzero(can[number, asked]):
             mine[..., place], counted[number, :rows, place] = PATTERNS[asked[place]].targets(part)
         if not bag_missing(context):
-            mine[..., first - 1] = _own(context) & part.visible
+            mine[..., first - 1] = part.own & part.visible
             counted[number, :rows, first - 1] = context.queries.content
         for column, level in enumerate(WEIGHED, first):
             mine[..., column] = level.weights(part)  # type: ignore[misc]
@@ -158,8 +158,3 @@ def _contexts(book: Book, query_side: str, key_side: str, causal: bool, relation
         return contexts
     near = relation.tables([sides[key_side] for sides in book.sides], [context.keys.words for context in contexts])
     return [replace(context, related=table) for context, table in zip(contexts, near, strict=True)]
-
-
-def _own(context: MapContext) -> Array:
-    """(queries, keys): ordinary tokens of the query's own sentence."""
-    return np.asarray(own_targets(context.queries.segments, context.keys.segments, context.keys.content))

@@ -100,11 +100,16 @@ class AtlasTaker(Taker[Tables]):
         norms = layer.norms()
         if norms is None:
             return
-        arriving = renormalised(attention * norms[:, :, None])
+        arriving = attention * norms[:, :, None]
         spread = None
         if tables.has_bag:
+            arriving = renormalised(arriving)
             spread = weigh_rows(MapRows(arriving, tables.seen, loose=False).logs, tables.targets[..., -1:])
-        self._awake(layer, "contributions", weigh_rows(arriving, tables.weights), spread, tables)
+        weighed = weigh_rows(arriving, tables.weights)
+        if not tables.has_bag:  # rows are made shares here, where there is less to divide
+            total = arriving.sum(dim=-1).transpose(1, 2)[..., None]  # (B, Q, H, 1)
+            weighed /= torch.where(total > 0, total, 1)
+        self._awake(layer, "contributions", weighed, spread, tables)
 
     def _awake(self, layer: Layer, by: str, weighed: torch.Tensor, spread: torch.Tensor | None, tables: Tables) -> None:
         """Sums of what does not rest, (B, H, P + 1) each: the bag of words comes last, as far as it is even."""
