@@ -26,3 +26,6 @@ export function useSeen(scroller: RefObject<HTMLElement | null>, above = 0): Sig
   }, []);
   return seen;
 }
+
+/** Whether fingers point here rather than a mouse. */
+export const isTouch = (): boolean => window.matchMedia?.("(pointer: coarse)").matches ?? false;

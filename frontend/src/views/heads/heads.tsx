@@ -6,17 +6,28 @@ import type { Active } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
 import { FAINT } from "../../compute/links";
+import { mean } from "../../compute/mean";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
-import { useSeen } from "../../frame/scroller";
-import { cells, type Geometry, geometry, type Label, labels, links, ROW } from "../../marks/columns";
+import { isTouch, useSeen } from "../../frame/scroller";
+import {
+  bars,
+  type Geometry,
+  geometry,
+  type Label,
+  labels,
+  links,
+  longest,
+  rowHeight,
+} from "../../marks/columns";
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
-import { figure, palette } from "../../marks/scales";
+import { palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
 import { NOTHING, type Store } from "../../state/store";
+import { Legend } from "./legend";
 import { isVision, Patches, picture as patchesPicture } from "./patches";
-import { type Scene, sceneKey, sceneOf } from "./scene";
+import { coloursOf, type Scene, sceneKey, sceneOf, together } from "./scene";
 
 const lines = stage<Scene>();
 
@@ -57,45 +68,40 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
   const back = useRef<HTMLCanvasElement>(null);
   const front = useRef<HTMLCanvasElement>(null);
   const box = useSeen(scroller);
-  const rows = Math.max(scene.rows.list.length, scene.columns.list.length);
 
   const drawn = useSignal(scene);
   drawn.value = scene;
   useSignalEffect(() => {
     const { width, height, top } = box.value;
     if (!width) return;
-    const g = geometry(width, drawn.value.heads.length, drawn.value.widest);
     const pen = canvasPen(prepare(back.current!, width, height));
-    drawLinks(pen, drawn.value, g, top, height);
+    drawBack(pen, store, drawn.value, geometryOf(drawn.value, box.value), top, height);
     mark("regard:drawn");
   });
   useSignalEffect(() => {
     const { width, height, top } = box.value;
     if (!width) return;
-    const g = geometry(width, drawn.value.heads.length, drawn.value.widest);
-    const active = drawFront(
-      canvasPen(prepare(front.current!, width, height)),
-      store,
-      drawn.value,
-      g,
-      top,
-      height,
-    );
+    const pen = canvasPen(prepare(front.current!, width, height));
+    const active = drawFront(pen, store, drawn.value, geometryOf(drawn.value, box.value), top, height);
     back.current!.style.opacity = active ? "0" : "1";
     if (active) mark("regard:hover");
   });
   lines.use(store, () => drawn.peek());
 
-  const g = geometry(box.value.width || 800, scene.heads.length, scene.widest);
-  const { count, top, left } = scene.links;
+  const g = geometryOf(scene, box.value);
+  const { keys, queries } = store.active.value;
+  const still = keys.length + queries.length === 0;
   return (
     <div class={busy ? "stage busy" : "stage"}>
-      <p class="legend">
-        {tell("legendHeads", { what: quantity, top: figure(top) })}
-        {left && ` ${tell("legendLeft", { count })}`}
-      </p>
+      <Legend scene={scene} />
+      <div class="headings" aria-hidden="true">
+        <Heading text={tell(still ? "stripStrongest" : "stripBy")} from={0} to={g.left - g.text - 14} end />
+        <Heading text={tell("headingQueries")} from={g.left - g.text - 4} to={g.left} end />
+        <Heading text={tell("headingKeys")} from={g.right} to={g.right + g.text + 4} />
+        <Heading text={still ? tell("stripReceived") : quantity} from={g.right + g.text + 14} to={g.width} />
+      </div>
       <div class="scroller" ref={scroller} onPointerLeave={() => (store.hover.value = NOTHING)}>
-        <div class="run" style={{ height: `${rows * ROW}px` }}>
+        <div class="run" style={{ height: `${longer(scene) * g.row}px` }}>
           <div class="sheet">
             <canvas ref={back} aria-hidden="true" />
             <canvas ref={front} aria-hidden="true" />
@@ -105,6 +111,22 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
         </div>
       </div>
     </div>
+  );
+}
+
+const longer = (scene: Scene): number => Math.max(scene.rows.list.length, scene.columns.list.length);
+
+const geometryOf = (scene: Scene, { width, height }: { width: number; height: number }): Geometry =>
+  geometry(width || 800, rowHeight(height, longer(scene), isTouch()), scene.widest);
+
+function Heading({ text, from, to, end }: { text: string; from: number; to: number; end?: boolean }) {
+  // A heading may reach into the gap between the columns, never over another one.
+  const wide = Math.max(0, to - from);
+  if (wide < 36) return null;
+  return (
+    <span class={end ? "end" : ""} style={{ left: `${from}px`, width: `${wide}px` }} title={text}>
+      {text}
+    </span>
   );
 }
 
@@ -121,8 +143,8 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
   const store = useStore();
   const tell = useSay();
   const pins = store.selection.value[side === "query" ? "queries" : "keys"];
-  const first = Math.max(0, Math.floor(box.top / ROW) - 4);
-  const last = Math.min(shown.list.length, Math.ceil((box.top + box.height) / ROW) + 4);
+  const first = Math.max(0, Math.floor(box.top / g.row) - 4);
+  const last = Math.min(shown.list.length, Math.ceil((box.top + box.height) / g.row) + 4);
   const left = side === "query" ? g.left - g.text - 4 : g.right - 4;
   const point = (position: number) => {
     store.hover.value = side === "query" ? { query: position, key: null } : { query: null, key: position };
@@ -148,10 +170,10 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
             aria-pressed={pins.includes(token)}
             title={name}
             style={{
-              top: `${(first + i) * ROW}px`,
+              top: `${(first + i) * g.row}px`,
               left: `${left}px`,
               width: `${g.text + 8}px`,
-              height: `${ROW}px`,
+              height: `${g.row}px`,
             }}
             onPointerEnter={() => point(position)}
             onFocus={() => point(position)}
@@ -174,9 +196,37 @@ export function toggle(store: Store, side: "query" | "key", token: number): void
   store.set({ [name]: pins.includes(token) ? pins.filter((p) => p !== token) : [...pins, token] });
 }
 
-function drawLinks(pen: Pen, scene: Scene, g: Geometry, top: number, height: number): void {
+function drawLinks(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
   const places = { rows: scene.rows.place, columns: scene.columns.place };
-  links(pen, scene.links, places, scene.colours, g, top, height);
+  links(pen, scene.links, places, coloursOf(scene, store.theme.value), g, top, height);
+}
+
+const QUIET = 0.4; // bars beside all lines stay in the background
+
+/** The picture where nothing is active: all lines, and what each token gives and gets. */
+function drawBack(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
+  drawLinks(pen, store, scene, g, top, height);
+  const { received, strongest } = scene.links;
+  drawBars(pen, store, scene, strongest, "query", g, top, height, QUIET);
+  drawBars(pen, store, scene, received, "key", g, top, height, QUIET);
+}
+
+/** Bars beside one column; a whole bar is the longest of them. */
+function drawBars(
+  pen: Pen,
+  store: Store,
+  scene: Scene,
+  values: readonly Float32Array[],
+  side: "query" | "key",
+  g: Geometry,
+  top: number,
+  height: number,
+  alpha?: number,
+): void {
+  const theme = store.theme.value;
+  const { list } = side === "query" ? scene.rows : scene.columns;
+  const most = longest(values, list);
+  bars(pen, values, most, list, side, coloursOf(scene, theme), g, top, height, palette(theme), alpha);
 }
 
 const NONE: Active = { queries: [], keys: [], toKeys: [], toQueries: [] };
@@ -202,19 +252,12 @@ function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
   labels(pen, rows, "query", g, top, height, colours);
   labels(pen, columns, "key", g, top, height, colours);
   if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
-  drawLinks(pen, { ...scene, links: activeLinks(store, scene) }, g, top, height);
-  const strongest = largest([...active.toKeys, ...active.toQueries]);
-  if (active.toKeys.length)
-    cells(pen, active.toKeys, strongest, scene.columns.list, "key", scene.colours, g, top, height);
-  if (active.toQueries.length)
-    cells(pen, active.toQueries, strongest, scene.rows.list, "query", scene.colours, g, top, height);
+  drawLinks(pen, store, { ...scene, links: activeLinks(store, scene) }, g, top, height);
+  const merged = (values: Float32Array[]) => (together(scene) ? [mean(values)] : values);
+  const { toKeys, toQueries } = active;
+  if (toKeys.length) drawBars(pen, store, scene, merged(toKeys), "key", g, top, height);
+  if (toQueries.length) drawBars(pen, store, scene, merged(toQueries), "query", g, top, height);
   return some;
-}
-
-function largest(rows: Float32Array[]): number {
-  let top = 1e-12;
-  for (const row of rows) for (const value of row) if (value > top) top = value;
-  return top;
 }
 
 /** Lines of the active tokens, on the same scale as the whole picture. */
@@ -229,8 +272,7 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
     found.head.push(h);
     found.weight.push(w);
   };
-  scene.heads.forEach((head, h) => {
-    const lens = store.lens(head);
+  scene.seers.forEach((lens, h) => {
     for (const q of queries) {
       const row = lens.row(q);
       if (scene.rows.mask[q]) for (const k of scene.columns.list) add(q, k, h, row[k]);
@@ -248,14 +290,18 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
     weight: Float32Array.from(found.weight),
     top: scene.links.top,
     left: false,
+    received: [],
+    strongest: [],
   };
 }
+
+const PRINTED = 20; // height of a row in a saved picture
 
 export function picture(pen: Pen, store: Store, width: number): number | null {
   const scene = lines.of(store);
   if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : null;
-  const height = Math.max(scene.rows.list.length, scene.columns.list.length) * ROW;
-  const g = geometry(width, scene.heads.length, scene.widest);
-  if (!drawFront(pen, store, scene, g, 0, height)) drawLinks(pen, scene, g, 0, height);
+  const g = geometry(width, PRINTED, scene.widest);
+  const height = longer(scene) * g.row;
+  if (!drawFront(pen, store, scene, g, 0, height)) drawBack(pen, store, scene, g, 0, height);
   return height;
 }

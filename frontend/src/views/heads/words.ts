@@ -5,9 +5,19 @@ export const words = {
   threshold: ["Hide below", "隐藏低于"],
   queryToken: ["query {index}: {text}", "查询 {index}：{text}"],
   legendHeads: [
-    "A line runs from a token to a token it looks at. Colour: head. Strength: {what}; the strongest here is {top}.",
-    "线从一个词元连到它所看的词元。颜色：头。深浅：{what}；此处最强为 {top}。",
+    "A line runs from a token to a token it looks at. Colour: head. Strength: {what}.",
+    "线从一个词元连到它所看的词元。颜色：头。深浅：{what}。",
   ],
+  legendTogether: [
+    "A line runs from a token to a token it looks at. Strength: {what}, the mean of {count} heads:",
+    "线从一个词元连到它所看的词元。深浅：{what}，{count} 个头的平均：",
+  ],
+  swatches: ["How strong a line is drawn", "线的深浅"],
+  headingQueries: ["looks", "在看"],
+  headingKeys: ["looked at", "被看"],
+  stripStrongest: ["strongest look", "最强的一看"],
+  stripReceived: ["gets, on average", "平均得到"],
+  stripBy: ["looks at it", "看向它"],
   legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
   legendPatches: [
     "Left: the patch that looks. Right: where it looks; a stronger colour means a larger {what}.",

@@ -13,7 +13,7 @@ import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import { NOTHING, type Selection, type Store } from "../../state/store";
-import { type Gestures, listen } from "./gestures";
+import { type Gestures, LARGEST, listen } from "./gestures";
 
 /** What a plot shows, for the sentences around it. */
 export interface PlotState {
@@ -22,6 +22,7 @@ export interface PlotState {
   by: (factor: number) => void;
   top: number;
   pool: number;
+  above: number; // room of the key labels, over the map
 }
 
 const drawn = stage<Tiles>();
@@ -44,7 +45,7 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
   const reset = () => {
     const { width, height } = frame.peek();
     const { rows, columns } = source.peek().lens;
-    zoom.value = { x: 0, y: 0, scale: Math.min(32, width / columns.count, height / rows.count) };
+    zoom.value = { x: 0, y: 0, scale: Math.min(LARGEST, width / columns.count, height / rows.count) };
   };
   const gestures: Gestures = {
     zoom,
@@ -95,6 +96,7 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
       by: (factor) => gestures.by?.(factor),
       top: source.value.top,
       pool: 2 ** levelOf(zoom.value),
+      above: frame.value.top,
     };
     mark("regard:drawn");
     if (missing) {
@@ -181,7 +183,7 @@ function frameOf(store: Store, width: number, height: number): Frame {
 }
 
 const minimum = (frame: Frame, { lens }: Tiles): number =>
-  Math.min(32, frame.width / lens.columns.count, frame.height / lens.rows.count);
+  Math.min(LARGEST, frame.width / lens.columns.count, frame.height / lens.rows.count);
 
 /** The level whose pixels are at least as large as those of the screen. */
 function levelOf({ scale }: Zoom): number {

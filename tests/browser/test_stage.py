@@ -1,0 +1,97 @@
+"""The stage: how much of the window it uses, what the pointer says, the text set as text, and phones."""
+
+from __future__ import annotations
+
+import pytest
+from tests.browser.test_heads import QUERY
+
+# The box around everything drawn on the canvases of a selector, in CSS pixels.
+BOX = """selector => {
+  let box = null;
+  for (const source of document.querySelectorAll(selector)) {
+    const at = source.getBoundingClientRect();
+    const copy = Object.assign(document.createElement('canvas'), {width: source.width, height: source.height});
+    const context = copy.getContext('2d', {willReadFrequently: true});
+    context.drawImage(source, 0, 0);
+    const {data} = context.getImageData(0, 0, copy.width, copy.height);
+    for (let y = 0; y < copy.height; y++) for (let x = 0; x < copy.width; x++) {
+      if (data[4 * (y * copy.width + x) + 3] < 9) continue;
+      box ??= [1e9, 1e9, 0, 0];
+      box = [Math.min(box[0], at.left + x), Math.min(box[1], at.top + y),
+             Math.max(box[2], at.left + x), Math.max(box[3], at.top + y)];
+    }
+  }
+  return box;
+}"""
+WIDE = {"viewport": {"width": 1920, "height": 1080}}
+
+
+def box_of(page, selector):
+    found = page.evaluate(
+        """s => {
+          const box = document.querySelector(s).getBoundingClientRect();
+          return [box.left, box.top, box.right, box.bottom];
+        }""",
+        selector,
+    )
+    return tuple(found)
+
+
+def area(box):
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def test_the_columns_use_the_window(show, pages):
+    page = show(pages["pair"], **WIDE)
+    page.wait_for_selector(QUERY)
+    drawn = page.evaluate(BOX, ".sheet canvas")
+    assert area(drawn) >= 0.7 * area(box_of(page, ".scroller"))
+    assert page.evaluate("document.querySelector('.token').offsetHeight") == 34
+
+
+def test_rows_are_never_lower_than_they_can_be_read_and_the_rest_scrolls(show, pages):
+    page = show(pages["pair"], viewport={"width": 1280, "height": 460})
+    page.wait_for_selector(QUERY)
+    assert page.evaluate("document.querySelector('.token').offsetHeight") == 18
+    assert page.evaluate("(s => s.scrollHeight > s.clientHeight)(document.querySelector('.scroller'))")
+
+
+def test_swatches_say_how_strong_a_line_is(show, pages):
+    page = show(pages["pair"])
+    page.wait_for_selector(".swatches")
+    looks = page.eval_on_selector_all(
+        ".swatches > span", "all => all.map(e => [+e.innerText, +e.firstChild.style.opacity])"
+    )
+    top = looks[-1][0]
+    for value, opacity in looks:
+        assert opacity == pytest.approx((value / top) ** 0.5, rel=0.02)
+
+
+def test_the_map_is_square_at_full_height_with_ticks_and_the_row_as_bars(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=matrix&layer=0&heads=1", **WIDE)
+    page.wait_for_selector(".colour-bar")
+    plot, stage = box_of(page, ".plot"), box_of(page, ".spread")
+    assert plot[3] - plot[1] == pytest.approx(stage[3] - stage[1], abs=2)
+    bars = box_of(page, ".row-bars")
+    assert area((plot[0], plot[1], bars[2], plot[3])) >= 0.7 * area(stage)
+    ticks = [float(t) for t in page.eval_on_selector_all(".colour-bar span", "all => all.map(e => e.textContent)")]
+    assert ticks[0] == 0 and ticks == sorted(ticks) and len(ticks) >= 4
+    page.mouse.move(plot[0] + (plot[2] - plot[0]) * 0.6, plot[1] + (plot[3] - plot[1]) * 0.5)
+    page.wait_for_timeout(60)
+    row = int(page.get_attribute(".row-bars", "data-row"))
+    shown = page.eval_on_selector_all(
+        ".row-bars .value", "all => all.map(e => parseFloat(e.textContent.replace('<', '')))"
+    )
+    assert shown == pytest.approx(pair_trace.attention(0, 1)[row], abs=0.006)
+
+
+def test_in_a_small_cell_nothing_lies_over_anything(show, pages):
+    for view in ("heads", "matrix"):
+        page = show(pages["pair"], f"#view={view}&layer=0&heads=1", viewport={"width": 700, "height": 560})
+        page.wait_for_selector(".stage")
+        page.wait_for_timeout(100)
+        stage, inspector = box_of(page, ".stage"), box_of(page, ".inspector")
+        assert stage[3] <= inspector[1] + 1
+        assert stage[3] - stage[1] >= 300
+        inner = box_of(page, ".scroller" if view == "heads" else ".spread")
+        assert inner[3] <= stage[3] + 1
