@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.browser.test_heads import QUERY
+from tests.browser.test_heads import KEY, QUERY, until
 
 # The box around everything drawn on the canvases of a selector, in CSS pixels.
 BOX = """selector => {
@@ -95,3 +95,43 @@ def test_in_a_small_cell_nothing_lies_over_anything(show, pages):
         assert stage[3] - stage[1] >= 300
         inner = box_of(page, ".scroller" if view == "heads" else ".spread")
         assert inner[3] <= stage[3] + 1
+
+
+def test_the_pointer_says_the_pair_its_weight_chance_and_head(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1")
+    page.hover(f"{QUERY}[data-position='10']")
+    weight = pair_trace.attention(0, 1)[10, 9]
+    times = weight * len(pair_trace.tokens)
+    assert page.inner_text(".tip") == f"store₁₀ → the₉ · {weight:.2f} · {times:.0f} x chance · head 0.1"
+    page.hover(f"{KEY}[data-position='3']")
+    assert page.inner_text(".tip").startswith("the₄ → to · ")
+    page.mouse.move(5, 5)
+    until(page, "!document.querySelector('.tip')")
+
+
+def test_chance_counts_only_the_keys_a_row_may_see(show, pages):
+    page = show(pages["seq"], "#view=heads&kind=decoder&layer=0&heads=0")
+    page.hover(f"{QUERY}[data-position='1']")
+    value, times = page.inner_text(".tip").split(" · ")[1:3]
+    assert float(times.split()[0]) == pytest.approx(2 * float(value), abs=0.06)
+
+
+def test_between_the_columns_the_pointer_means_the_line_near_it_and_every_panel_marks_the_pair(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1")
+    page.wait_for_selector(QUERY)
+    query, key = (page.locator(s).bounding_box() for s in (f"{QUERY}[data-position='5']", f"{KEY}[data-position='4']"))
+    x = (query["x"] + query["width"] + key["x"]) / 2
+    page.mouse.move(x, (query["y"] + key["y"] + query["height"]) / 2)
+    assert page.inner_text(".tip").startswith("store₅ → the₄ · ")
+    assert page.inner_text(".ranking .lit .name") == "the₄"
+    assert page.evaluate("document.querySelector('.sheet canvas').style.opacity") == "0.3"
+
+
+def test_the_matrix_speaks_the_same_way(show, pages):
+    page = show(pages["pair"], "#view=matrix&layer=0&heads=1", locale="zh-CN")
+    page.wait_for_selector(".colour-bar")
+    plot = box_of(page, ".plot .over")
+    page.mouse.move(plot[0] + (plot[2] - plot[0]) * 0.5, plot[1] + (plot[3] - plot[1]) * 0.5)
+    said = page.inner_text(".tip").split(" · ")
+    assert " → " in said[0] and said[2].startswith("随机的 ") and said[3] == "头 0.1"
+    assert page.inner_text(".row-bars .lit .name") == said[0].split(" → ")[1]

@@ -15,6 +15,7 @@ import { savePicture } from "./picture";
 import { told } from "./report";
 import { Story } from "./story";
 import { Tabs } from "./tabs";
+import { Tip } from "./tip";
 
 export interface ShellOptions {
   frame: boolean; // the page's own header; a notebook cell goes without
@@ -63,6 +64,7 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
         <Component />
         {!wide && <Inspector more={slots.aside} />}
       </main>
+      <Tip root={root} />
       {help.value && <Help close={() => (help.value = false)} more={slots.keys ?? []} />}
     </div>
   );

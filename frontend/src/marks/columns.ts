@@ -45,8 +45,8 @@ export function geometry(width: number, row: number, widest: number): Geometry {
 /** Height of the middle of row `place`, on a picture scrolled by `top`. */
 export const middle = (place: number, top: number, row: number): number => place * row + row / 2 - top;
 
-const lineStart = (g: Geometry): number => g.left + GAP;
-const lineEnd = (g: Geometry): number => g.right - GAP;
+export const lineStart = (g: Geometry): number => g.left + GAP;
+export const lineEnd = (g: Geometry): number => g.right - GAP;
 
 export interface Label {
   text: string;

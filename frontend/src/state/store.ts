@@ -36,6 +36,7 @@ export interface Selection {
 export interface Hover {
   query: number | null; // display positions
   key: number | null;
+  head?: number; // whose line is under the pointer
 }
 
 export const NOTHING: Hover = { query: null, key: null };

@@ -17,9 +17,13 @@ import {
   geometry,
   type Label,
   labels,
+  lineEnd,
+  lineStart,
   links,
   longest,
+  middle,
   rowHeight,
+  strengthOf,
 } from "../../marks/columns";
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
@@ -83,7 +87,7 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
     if (!width) return;
     const pen = canvasPen(prepare(front.current!, width, height));
     const active = drawFront(pen, store, drawn.value, geometryOf(drawn.value, box.value), top, height);
-    back.current!.style.opacity = active ? "0" : "1";
+    back.current!.style.opacity = !active ? "1" : pairOf(store) ? "0.3" : "0";
     if (active) mark("regard:hover");
   });
   lines.use(store, () => drawn.peek());
@@ -101,7 +105,11 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
         <Heading text={still ? tell("stripReceived") : quantity} from={g.right + g.text + 14} to={g.width} />
       </div>
       <div class="scroller" ref={scroller} onPointerLeave={() => (store.hover.value = NOTHING)}>
-        <div class="run" style={{ height: `${longer(scene) * g.row}px` }}>
+        <div
+          class="run"
+          style={{ height: `${longer(scene) * g.row}px` }}
+          onPointerMove={(event) => pointAtLine(event, store, scene, g)}
+        >
           <div class="sheet">
             <canvas ref={back} aria-hidden="true" />
             <canvas ref={front} aria-hidden="true" />
@@ -168,7 +176,6 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
             dir="auto"
             aria-label={name}
             aria-pressed={pins.includes(token)}
-            title={name}
             style={{
               top: `${(first + i) * g.row}px`,
               left: `${left}px`,
@@ -187,6 +194,45 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
       })}
     </fieldset>
   );
+}
+
+/** The pair under the pointer, if it is a whole one. */
+function pairOf(store: Store): { query: number; key: number; head?: number } | null {
+  const { query, key, head } = store.hover.value;
+  return query === null || key === null ? null : { query, key, head };
+}
+
+const NEAR = 5; // pixels from a line that still mean it
+
+/** Between the columns the pointer means the strongest line near it. */
+function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometry): void {
+  if ((event.target as HTMLElement).closest(".token")) return;
+  const run = (event.currentTarget as HTMLElement).getBoundingClientRect();
+  const [x, y] = [event.clientX - run.left, event.clientY - run.top];
+  const { links: all, rows, columns, rowAxis, columnAxis } = scene;
+  const { queries, keys } = store.selection.peek();
+  const pinned = queries.length + keys.length > 0;
+  const t = (x - g.left) / (g.right - g.left);
+  let best = -1;
+  let most = 0;
+  for (let i = 0; t > 0 && t < 1 && i < all.count; i++) {
+    const [q, k] = [all.query[i], all.key[i]];
+    if (pinned && !queries.includes(rowAxis.starts[q]) && !keys.includes(columnAxis.starts[k])) continue;
+    const y1 = middle(rows.place[q], 0, g.row);
+    const y2 = middle(columns.place[k], 0, g.row);
+    const steep = Math.hypot(1, (y2 - y1) / (g.right - g.left));
+    const away = Math.abs(y1 + (y2 - y1) * t - y) / steep;
+    const strength = strengthOf(all.weight[i], all.top) - away / (4 * NEAR);
+    if (away <= NEAR && strength > most) [best, most] = [i, strength];
+  }
+  if (best < 0) {
+    if (store.hover.peek() !== NOTHING) store.hover.value = NOTHING;
+    return;
+  }
+  const [query, key] = [all.query[best], all.key[best]];
+  const head = together(scene) ? undefined : scene.heads[all.head[best]];
+  const { query: q, key: k, head: h } = store.hover.peek();
+  if (q !== query || k !== key || h !== head) store.hover.value = { query, key, head };
 }
 
 /** Pin a token, or let it go. */
@@ -241,7 +287,7 @@ function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
   const label =
     (axis: Axis, lit: number[], pins: number[]) =>
     (position: number): Label => ({
-      text: axis.labels[position],
+      text: axis.names[position],
       special: axis.special[position],
       lit: lit.includes(position),
       pinned: pins.includes(axis.starts[position]),
@@ -252,12 +298,30 @@ function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
   labels(pen, rows, "query", g, top, height, colours);
   labels(pen, columns, "key", g, top, height, colours);
   if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
-  drawLinks(pen, store, { ...scene, links: activeLinks(store, scene) }, g, top, height);
+  const pair = pairOf(store);
+  if (pair) drawPair(pen, store, scene, pair, g, top);
+  else drawLinks(pen, store, { ...scene, links: activeLinks(store, scene) }, g, top, height);
   const merged = (values: Float32Array[]) => (together(scene) ? [mean(values)] : values);
   const { toKeys, toQueries } = active;
   if (toKeys.length) drawBars(pen, store, scene, merged(toKeys), "key", g, top, height);
   if (toQueries.length) drawBars(pen, store, scene, merged(toQueries), "query", g, top, height);
   return some;
+}
+
+/** One line, over all others. */
+function drawPair(
+  pen: Pen,
+  store: Store,
+  scene: Scene,
+  pair: { query: number; key: number; head?: number },
+  g: Geometry,
+  top: number,
+): void {
+  const [from, to] = [scene.rows.place[pair.query], scene.columns.place[pair.key]];
+  if (from < 0 || to < 0) return;
+  const colours = coloursOf(scene, store.theme.value);
+  const colour = colours[Math.max(0, together(scene) ? 0 : scene.heads.indexOf(pair.head ?? -1))];
+  pen.lines([lineStart(g), middle(from, top, g.row), lineEnd(g), middle(to, top, g.row)], 1, 3, { colour });
 }
 
 /** Lines of the active tokens, on the same scale as the whole picture. */

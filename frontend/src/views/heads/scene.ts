@@ -61,6 +61,6 @@ const LONGEST = 24; // letters after which a label is surely elided
 
 function widest(axis: Axis): number {
   let longest = "";
-  for (const label of axis.labels) if (label.length > longest.length) longest = label;
+  for (const label of axis.names) if (label.length > longest.length) longest = label;
   return measure(longest.slice(0, LONGEST)) + 4;
 }

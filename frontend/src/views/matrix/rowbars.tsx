@@ -33,7 +33,7 @@ export function RowBars() {
   const lit = store.hover.value.key;
   return (
     <section class="row-bars" data-row={query}>
-      <h3 dir="auto">{tell("looksAt", { text: store.rows.value.labels[query] })}</h3>
+      <h3 dir="auto">{tell("looksAt", { text: store.rows.value.names[query] })}</h3>
       {listed.length < all.length && (
         <p class="quiet">{tell("strongestOf", { count: listed.length, all: all.length })}</p>
       )}
@@ -41,7 +41,7 @@ export function RowBars() {
         {listed.map((p) => (
           <li key={p} class={p === lit ? "lit" : ""} style={{ height: `${high}px` }}>
             <span class="name" dir="auto">
-              {store.columns.value.labels[p]}
+              {store.columns.value.names[p]}
             </span>
             <span class="measure">
               <i style={{ width: `calc((100% - 48px) * ${(row[p] / top).toFixed(4)})` }} />
