@@ -36,15 +36,16 @@ export function Tip({ root }: { root: RefObject<HTMLElement | null> }) {
   const text = tipOf(store);
   if (!text) return null;
   const { x, y, width, height } = at.value;
-  const right = x > width / 2;
+  const narrow = store.narrow.value;
+  const right = !narrow && x > width / 2;
   const below = y < height - 60;
   return (
     <div
       class="tip"
       role="status"
       style={{
-        [right ? "right" : "left"]: `${Math.max(8, right ? width - x + 12 : x + 14)}px`,
-        [below ? "top" : "bottom"]: `${below ? y + 18 : height - y + 12}px`,
+        [right ? "right" : "left"]: `${Math.max(8, narrow ? 8 : right ? width - x + 12 : x + 14)}px`,
+        [below ? "top" : "bottom"]: `${below ? y + (narrow ? 30 : 18) : height - y + 12}px`,
       }}
     >
       {text}

@@ -36,6 +36,7 @@ export const PAGE = {
   keys: ["Keys", "快捷键"],
   close: ["Close", "关闭"],
   save: ["Save picture", "保存图片"],
+  choices: ["Choices", "选项"],
   inspector: ["Inspector", "说明"],
   clear: ["clear", "清除"],
   pinned: ["Pinned: {count}", "已固定：{count}"],

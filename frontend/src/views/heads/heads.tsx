@@ -28,10 +28,12 @@ import {
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
-import { NOTHING, type Store } from "../../state/store";
+import { formOf, NOTHING, type Store } from "../../state/store";
 import { Legend } from "./legend";
 import { isVision, Patches, picture as patchesPicture } from "./patches";
 import { coloursOf, type Scene, sceneKey, sceneOf, together } from "./scene";
+import { Sentence, picture as sentencePicture } from "./sentence";
+import { leaving, usePointing } from "./tokens";
 
 const lines = stage<Scene>();
 
@@ -61,7 +63,11 @@ export function Heads() {
   if (!store.selection.value.heads.length) return <Notice text={tell("noHeads")} />;
   if (!current.rows.list.length || !current.columns.list.length) return <Notice text={tell("noPositions")} />;
   if (isVision(store)) return <Patches />;
-  return <Columns scene={current} busy={busy.value} />;
+  return formOf(store) === "sentence" ? (
+    <Sentence scene={current} busy={busy.value} />
+  ) : (
+    <Columns scene={current} busy={busy.value} />
+  );
 }
 
 function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
@@ -104,7 +110,7 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
         <Heading text={tell("headingKeys")} from={g.right} to={g.right + g.text + 4} />
         <Heading text={still ? tell("stripReceived") : quantity} from={g.right + g.text + 14} to={g.width} />
       </div>
-      <div class="scroller" ref={scroller} onPointerLeave={() => (store.hover.value = NOTHING)}>
+      <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
         <div
           class="run"
           style={{ height: `${longer(scene) * g.row}px` }}
@@ -148,50 +154,26 @@ interface TokensProps {
 
 /** The tokens as buttons over the picture, for pointers, keyboards and screen readers; only those in sight. */
 function Tokens({ side, axis, shown, g, box }: TokensProps) {
-  const store = useStore();
   const tell = useSay();
-  const pins = store.selection.value[side === "query" ? "queries" : "keys"];
+  const pointing = usePointing(side, axis);
   const first = Math.max(0, Math.floor(box.top / g.row) - 4);
   const last = Math.min(shown.list.length, Math.ceil((box.top + box.height) / g.row) + 4);
   const left = side === "query" ? g.left - g.text - 4 : g.right - 4;
-  const point = (position: number) => {
-    store.hover.value = side === "query" ? { query: position, key: null } : { query: null, key: position };
-  };
   return (
     <fieldset>
       <legend class="unseen">{tell(side === "query" ? "queryColumn" : "keyColumn")}</legend>
-      {shown.list.slice(first, last).map((position, i) => {
-        const token = axis.starts[position];
-        const name = tell(side === "query" ? "queryToken" : "keyToken", {
-          index: token,
-          text: axis.labels[position],
-        });
-        return (
-          <button
-            key={position}
-            type="button"
-            class="token"
-            data-side={side}
-            data-position={position}
-            dir="auto"
-            aria-label={name}
-            aria-pressed={pins.includes(token)}
-            style={{
-              top: `${(first + i) * g.row}px`,
-              left: `${left}px`,
-              width: `${g.text + 8}px`,
-              height: `${g.row}px`,
-            }}
-            onPointerEnter={() => point(position)}
-            onFocus={() => point(position)}
-            onBlur={() => (store.hover.value = NOTHING)}
-            onClick={() => toggle(store, side, token)}
-            onDblClick={() =>
-              store.set({ queries: [], keys: [], [side === "query" ? "queries" : "keys"]: [token] })
-            }
-          />
-        );
-      })}
+      {shown.list.slice(first, last).map((position, i) => (
+        <button
+          key={position}
+          {...pointing(position)}
+          style={{
+            top: `${(first + i) * g.row}px`,
+            left: `${left}px`,
+            width: `${g.text + 8}px`,
+            height: `${g.row}px`,
+          }}
+        />
+      ))}
     </fieldset>
   );
 }
@@ -233,13 +215,6 @@ function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometr
   const head = together(scene) ? undefined : scene.heads[all.head[best]];
   const { query: q, key: k, head: h } = store.hover.peek();
   if (q !== query || k !== key || h !== head) store.hover.value = { query, key, head };
-}
-
-/** Pin a token, or let it go. */
-export function toggle(store: Store, side: "query" | "key", token: number): void {
-  const name = side === "query" ? "queries" : "keys";
-  const pins = store.selection.peek()[name];
-  store.set({ [name]: pins.includes(token) ? pins.filter((p) => p !== token) : [...pins, token] });
 }
 
 function drawLinks(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
@@ -363,7 +338,7 @@ const PRINTED = 20; // height of a row in a saved picture
 
 export function picture(pen: Pen, store: Store, width: number): number | null {
   const scene = lines.of(store);
-  if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : null;
+  if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : sentencePicture(pen, store, width);
   const g = geometry(width, PRINTED, scene.widest);
   const height = longer(scene) * g.row;
   if (!drawFront(pen, store, scene, g, 0, height)) drawBack(pen, store, scene, g, 0, height);

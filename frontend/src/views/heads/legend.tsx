@@ -8,7 +8,7 @@ import { coloursOf, type Scene, together } from "./scene";
 const TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
 const SWATCHES = 4;
 
-export function Legend({ scene }: { scene: Scene }) {
+export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: boolean }) {
   const store = useStore();
   const tell = useSay();
   const quantity = useQuantity();
@@ -18,9 +18,13 @@ export function Legend({ scene }: { scene: Scene }) {
   return (
     <div class="legend">
       <p>
-        {tell(many ? "legendTogether" : "legendHeads", { what: quantity, count: scene.heads.length })}
+        {tell(sentence ? "legendSentence" : many ? "legendTogether" : "legendHeads", {
+          what: quantity,
+          count: scene.heads.length,
+        })}
+        {many && sentence && ` ${tell("legendMany", { count: scene.heads.length })}`}
         {many && <span class="listed"> {scene.heads.map((head) => `${layer}.${head}`).join(" ")}</span>}
-        {left && ` ${tell("legendLeft", { count })}`}
+        {left && !sentence && ` ${tell("legendLeft", { count })}`}
       </p>
       <Swatches top={top} colours={coloursOf(scene, store.theme.value)} />
     </div>
