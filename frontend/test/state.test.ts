@@ -164,8 +164,8 @@ test("tiles refine to the largest of their values", () => {
 });
 
 test("every sentence fills its blanks", () => {
-  expect(say("en", "layerHead", { layer: 2, head: 3 })).toBe("Layer 2 · Head 3");
-  expect(say("zh", "layerHead", { layer: 2, head: 3 })).toBe("第 2 层 · 头 3");
+  expect(say("en", "layerHead", { layer: 2, head: 3 })).toBe("Head 2.3");
+  expect(say("zh", "layerHead", { layer: 2, head: 3 })).toBe("头 2.3");
   expect(preferred(["zh-CN", "en"])).toBe("zh");
   expect(preferred([])).toBe("en");
 });

@@ -48,8 +48,8 @@ describe("the table", () => {
   });
 
   test("sentences are filled in", () => {
-    expect(say("en", "layerHead", { layer: 1, head: 2 })).toBe("Layer 1 · Head 2");
-    expect(say("zh", "layerHead", { layer: 1, head: 2 })).toBe("第 1 层 · 头 2");
+    expect(say("en", "layerHead", { layer: 1, head: 2 })).toBe("Head 1.2");
+    expect(say("zh", "layerHead", { layer: 1, head: 2 })).toBe("头 1.2");
     expect(preferred(["zh-CN"])).toBe("zh");
   });
 });

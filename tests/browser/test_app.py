@@ -95,7 +95,7 @@ def test_the_app_opens_on_an_example_and_says_what_to_look_for(use):
     page.wait_for_selector(QUERY)
     assert page.input_value("[data-field=text]") == STORE[0]
     assert page.input_value("[data-field=pair]") == STORE[1]
-    assert page.inner_text(".inspector h2") == "Layer 0 · Head 2"
+    assert page.inner_text(".inspector h2") == "Head 0.2"
     assert "token before it" in page.inner_text("[data-look]")
     page.wait_for_selector(".finding")
     assert "previous token" in page.inner_text(".finding >> nth=0")
@@ -109,7 +109,7 @@ def test_typing_updates_the_picture_and_keeps_what_is_chosen(use):
     page.keyboard.type(" Yesterday.", delay=15)
     until(page, f"document.querySelectorAll('{QUERY}').length === 21")
     assert names(page, QUERY)[7:9] == ["yesterday", "."]
-    assert page.inner_text(".inspector h2") == "Layer 1 · Head 8"
+    assert page.inner_text(".inspector h2") == "Head 1.8"
     assert page.evaluate("document.activeElement.dataset.field") == "text"
     assert "Yesterday" in address(page)
     fill(page, "pair", "")
@@ -146,7 +146,7 @@ def test_examples_set_text_model_and_head(use):
     page = use(store("atlas"))
     page.click("[data-open-panel=examples]")
     page.click("[data-example=pronoun]")
-    until(page, "document.querySelector('.inspector h2')?.textContent === 'Layer 3 · Head 1'")
+    until(page, "document.querySelector('.inspector h2')?.textContent === 'Head 3.1'")
     assert "animal" in page.input_value("[data-field=text]")
     assert "“animal”" in page.inner_text("[data-look]")
     assert page.locator(".panel-box").count() == 0
@@ -162,7 +162,7 @@ def test_another_model_brings_its_own_views(use):
     page.wait_for_selector("[data-value=cross]")
     page.wait_for_selector("[data-field=target]")
     page.click("[data-value=cross]")
-    until(page, f"[...document.querySelectorAll('{KEY}')].some(e => e.title.includes('house'))")
+    until(page, f"[...document.querySelectorAll('{KEY}')].some(e => e.ariaLabel.includes('house'))")
     assert any("casa" in name for name in names(page, QUERY))
     assert "model=translator" in address(page)
     page.click("[data-view=walk]")
@@ -172,7 +172,7 @@ def test_another_model_brings_its_own_views(use):
     until(page, "document.querySelector('[data-field=target]').placeholder.includes('Hola')")
     page.click("[data-view=heads]")
     fill(page, "target", "Adiós.")
-    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.title.includes('adi'))")
+    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.ariaLabel.includes('adi'))")
 
 
 def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(use):
@@ -295,7 +295,7 @@ def test_everything_can_leave(use, show, minilm, tmp_path, what):
     else:
         saved = show(path)
         saved.wait_for_selector(".plot")
-        assert saved.inner_text(".inspector h2") == "Layer 1 · Head 8"
+        assert saved.inner_text(".inspector h2") == "Head 1.8"
 
 
 def test_what_cannot_be_done_is_said_where_it_happens(use):
@@ -328,7 +328,7 @@ def test_a_server_that_is_gone_is_told_and_found_again(use):
     assert "does not answer" in page.inner_text("[data-trouble]")
     page.unroute("**/api/traces")
     page.click("[data-do=again]")
-    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.title.includes('hello'))")
+    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.ariaLabel.includes('hello'))")
     assert page.evaluate(WITHOUT)
 
 
@@ -344,7 +344,7 @@ def test_a_slow_answer_is_announced_and_a_newer_text_wins(use):
     page.wait_for_timeout(300)
     assert len(held) == 2
     held[1].continue_()
-    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.title.includes('quick'))")
+    until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.ariaLabel.includes('quick'))")
     until(page, "document.querySelector('[data-working]') === null")
     held[0].abort()  # nobody waits for it any more
 
@@ -422,12 +422,12 @@ def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811
     assert before > 1000
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowDown")
-    until(page, "document.querySelector('.inspector h2').textContent.startsWith('Layer 1')")
+    until(page, "document.querySelector('.inspector h2').textContent.startsWith('Head 1.')")
     page.click("[data-view=atlas]")
     until(page, "[...document.querySelectorAll('.thumb canvas')].filter(c => c.width < 100).length === 16", seconds=60)
     assert "A sketch: one row in" in page.inner_text(".legend")
     page.click("[data-cell='3-2']")
-    until(page, "document.querySelector('.inspector h2').textContent === 'Layer 3 · Head 2'")
+    until(page, "document.querySelector('.inspector h2').textContent === 'Head 3.2'")
     page.click(".enlarged [data-open=heads]")
     page.wait_for_selector(QUERY)
     assert page.locator(QUERY).count() < 80

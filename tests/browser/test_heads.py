@@ -72,9 +72,9 @@ def test_pointing_at_a_query_shows_its_lines_alone_and_fills_the_keys(pair, pair
     pair.dblclick("[data-head='1']")
     pair.hover(f"{QUERY}[data-position='5']")
     pair.wait_for_selector(".ranking")
-    assert "“store” looks at" in pair.inner_text(".ranking h3")
+    assert "“store₅” looks at" in pair.inner_text(".ranking h3")
     first = pair.inner_text(".ranking li >> nth=0").split()
-    assert first[0] == "the"
+    assert first[0] == "the₄"
     assert float(first[1]) == pytest.approx(pair_trace.attention(0, 1)[5, 4], abs=0.006)
     assert pair.evaluate("document.querySelector('.sheet canvas').style.opacity") == "0"
     pair.mouse.move(5, 5)
@@ -118,7 +118,7 @@ def test_segments_filter_both_columns(pair, pair_trace):
 
 def test_words_and_special_tokens(pair):
     pair.click("[data-value=words]")
-    until(pair, f"[...document.querySelectorAll('{KEY}')].some(e => e.title.endsWith('strawberries'))")
+    until(pair, f"[...document.querySelectorAll('{KEY}')].some(e => e.ariaLabel.endsWith('strawberries'))")
     pair.uncheck("[data-control=special]")
     until(pair, f"document.querySelectorAll('{KEY}').length === 15")
     assert not any(name.startswith("[") for name in names(pair, KEY))

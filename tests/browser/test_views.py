@@ -14,8 +14,13 @@ def test_the_atlas_shows_every_head_and_enlarges_one(show, pages):
     until(page, "performance.getEntriesByName('regard:exact').length")
     assert page.locator(".thumb").count() == 12
     page.hover("[data-cell='0-1']")
+<<<<<<< HEAD
     until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
     assert page.inner_text(".inspector h2") == "Layer 0 · Head 1"
+=======
+    until(page, "document.querySelector('.about').textContent.includes('attends to the previous token in ')")
+    assert page.inner_text(".inspector h2") == "Head 0.1"
+>>>>>>> f9009ce (The pointer says the same thing everywhere: store₁₀ → the₉ · 0.99 · 20 x chance · head 0.2)
     page.click("[data-cell='2-3']")
     page.wait_for_selector(".enlarged .plot")
     assert "layer=2" in address(page)
@@ -46,9 +51,14 @@ def test_the_atlas_says_what_each_head_does_and_its_legend_filters(show, pages):
     page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
     page.wait_for_selector("[data-entry='previous token']")
     assert page.get_attribute("[data-cell='0-1']", "data-label") == "previous token"
+<<<<<<< HEAD
     said = page.get_attribute("[data-cell='0-1']", "aria-label")
     assert said == "Layer 0, head 1: previous token, rests with 0.16 of its attention"
     named = page.eval_on_selector_all("[aria-label*='previous token']", "all => all.length")
+=======
+    assert page.get_attribute("[data-cell='0-1']", "aria-label") == "Head 0.1: previous token"
+    named = page.eval_on_selector_all("[data-label='previous token']", "all => all.length")
+>>>>>>> f9009ce (The pointer says the same thing everywhere: store₁₀ → the₉ · 0.99 · 20 x chance · head 0.2)
     assert page.inner_text("[data-entry='previous token'] b") == str(named)
     page.focus("[data-entry='previous token']")
     page.keyboard.press("Enter")
@@ -127,7 +137,7 @@ def test_pages_without_a_report_count_for_themselves(show, tmp_path, pair_trace)
 def test_a_page_opens_on_a_telling_head(show, tmp_path, pair_trace):
     page = show(pair_trace.save_html(tmp_path / "first.html"))
     page.wait_for_selector(QUERY)
-    assert page.inner_text(".inspector h2") == "Layer 0 · Head 1"
+    assert page.inner_text(".inspector h2") == "Head 0.1"
 
 
 def test_segments_filter_the_matrix(show, pages):
@@ -267,7 +277,7 @@ def test_the_address_opens_what_was_shared(show, pages):
     assert page.get_attribute("[data-value=words]", "aria-pressed") == "true"
     page.evaluate("location.hash = '#view=matrix&layer=2&heads=3'")
     page.wait_for_selector(".plot")
-    assert page.inner_text(".inspector h2") == "Layer 2 · Head 3"
+    assert page.inner_text(".inspector h2") == "Head 2.3"
 
 
 def test_the_language_and_the_theme_switch(show, pages):
@@ -306,7 +316,7 @@ def test_a_picture_can_be_saved_and_says_where_it_comes_from(show, pages, tmp_pa
     assert texts[-1].startswith("pair · ")
     assert "regard 0" in texts[-1]
     if view != "atlas":
-        assert "layer 0, head 1" in texts[-1]
+        assert "head 0.1" in texts[-1]
         assert "bought" in texts
 
 

@@ -10,7 +10,8 @@ export interface Axis {
   level: Level;
   count: number;
   starts: Int32Array;
-  labels: string[]; // what is drawn
+  labels: string[]; // texts
+  names: string[]; // what is drawn: a text that occurs twice carries its position, the₄
   special: boolean[];
   segment: number[];
 }
@@ -43,15 +44,29 @@ export function axisOf(side: Side, level: Level): Axis {
   }
   const firsts = starts.slice();
   starts.push(n);
+  const labels = firsts.map((first, p) => visible(wordText(side, first, starts[p + 1])));
   return {
     side,
     level,
     count: firsts.length,
     starts: Int32Array.from(starts),
-    labels: firsts.map((first, p) => visible(wordText(side, first, starts[p + 1]))),
+    labels,
+    names: named(labels, firsts),
     special: firsts.map((first) => side.special[first] === 1),
     segment: firsts.map((first) => side.segment[first]),
   };
+}
+
+const DIGITS = "₀₁₂₃₄₅₆₇₈₉";
+
+/** A text with its position as a subscript. */
+export const numbered = (text: string, position: number): string =>
+  text + String(position).replace(/\d/g, (digit) => DIGITS[Number(digit)]);
+
+function named(labels: readonly string[], firsts: readonly number[]): string[] {
+  const seen = new Map<string, number>();
+  for (const label of labels) seen.set(label, (seen.get(label) ?? 0) + 1);
+  return labels.map((label, p) => (seen.get(label)! > 1 ? numbered(label, firsts[p]) : label));
 }
 
 function wordText({ text, adds }: Side, first: number, end: number): string {

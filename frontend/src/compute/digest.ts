@@ -158,6 +158,20 @@ interface Seen {
 const sees = ({ first, last, flags }: Seen, key: number): boolean =>
   key >= first && key <= last && (flags === null || flags[key] !== 0);
 
+/** How many positions a row of a lens may see. */
+export function visibleKeys(lens: Lens, p: number): number {
+  const { rows, columns, site, index, head } = lens;
+  const seen = keysSeen(site, index, rows.starts[p + 1] - 1, head.keys); // the last token of a word
+  if (lens.look.level === "tokens") return seen.count;
+  let count = 0;
+  for (let c = 0; c < columns.count; c++) {
+    let some = false;
+    for (let k = columns.starts[c]; k < columns.starts[c + 1]; k++) some ||= sees(seen, k);
+    count += Number(some);
+  }
+  return count;
+}
+
 function keysSeen(site: Site, index: number, query: number, keys: number): Seen {
   const { left, right, table } = site.mask;
   if (table) {

@@ -1,6 +1,6 @@
 // The strongest connections of some heads, gathered row by row, so that nothing is ever T x T.
 
-import type { Lens } from "./lens";
+import type { Seer } from "./mean";
 
 /** Lines drawn at most: more are neither legible nor quick, and the picture says when some are left out. */
 export const MOST = 6000;
@@ -20,6 +20,8 @@ export interface Links {
   weight: Float32Array;
   top: number; // the strongest weight
   left: boolean; // whether visible lines were left out
+  received: Float32Array[]; // per head: what each key gets, mean over the rows shown
+  strongest: Float32Array[]; // per head: the largest weight of each row
 }
 
 class Gathered {
@@ -31,6 +33,8 @@ class Gathered {
   top = 0;
   floor = 0;
   left = false;
+  received: Float32Array[] = [];
+  strongest: Float32Array[] = [];
 
   add(query: number, key: number, head: number, weight: number): void {
     if (this.count === this.weight.length) this.cut(MOST);
@@ -68,25 +72,37 @@ class Gathered {
 }
 
 /** The links of some lenses above a threshold, strongest kept. A job: it yields between bands of rows. */
-export function* gather(lenses: readonly Lens[], shown: Shown, threshold: number): Generator<void, Links> {
+export function* gather(lenses: readonly Seer[], shown: Shown, threshold: number): Generator<void, Links> {
   const all = new Gathered();
   all.floor = threshold;
   for (let h = 0; h < lenses.length; h++) {
     const lens = lenses[h];
     const m = lens.columns.count;
+    const received = new Float32Array(m);
+    const strongest = new Float32Array(lens.rows.count);
+    let rows = 0;
+    all.received.push(received);
+    all.strongest.push(strongest);
     for (let p = 0; p < lens.rows.count; p += BAND) {
       const end = Math.min(p + BAND, lens.rows.count);
       const band = lens.band(p, end);
       for (let row = p; row < end; row++) {
         if (!shown.rows[row]) continue;
         const at = (row - p) * m;
+        let largest = 0;
+        rows++;
         for (let j = 0; j < m; j++) {
           const weight = band[at + j];
-          if (weight > all.floor && shown.columns[j]) all.add(row, j, h, weight);
+          received[j] += weight;
+          if (!shown.columns[j]) continue;
+          if (weight > largest) largest = weight;
+          if (weight > all.floor) all.add(row, j, h, weight);
         }
+        strongest[row] = largest;
       }
       yield;
     }
+    for (let j = 0; j < m; j++) received[j] /= Math.max(1, rows);
   }
   all.cut(MOST);
   return all;

@@ -143,8 +143,8 @@ export function HeadPatches({ single = false }: { single?: boolean }) {
           data-head={head}
           style={{ "--head": headColour(head) }}
           aria-pressed={chosen.includes(head)}
-          aria-label={`${tell("head")} ${head}`}
-          title={tell("headHint", { head })}
+          aria-label={`${tell("head")} ${layer}.${head}`}
+          title={tell("headHint", { layer, head })}
           onClick={() => toggle(head)}
           onDblClick={() => store.set({ heads: [head] })}
         >

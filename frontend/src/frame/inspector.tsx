@@ -127,16 +127,18 @@ function Chosen() {
     <>
       {queries.length > 0 && toKeys.length > 0 && (
         <Ranking
-          title={title(store.rows.value.labels, queries, "looksAt", "theseLookAt")}
-          labels={store.columns.value.labels}
+          title={title(store.rows.value.names, queries, "looksAt", "theseLookAt")}
+          labels={store.columns.value.names}
           entries={strongest(toKeys, shown.columns.mask, LISTED)}
+          lit={store.hover.value.query === null ? null : store.hover.value.key}
         />
       )}
       {keys.length > 0 && toQueries.length > 0 && (
         <Ranking
-          title={title(store.columns.value.labels, keys, "lookedAtBy", "theseLookedAt")}
-          labels={store.rows.value.labels}
+          title={title(store.columns.value.names, keys, "lookedAtBy", "theseLookedAt")}
+          labels={store.rows.value.names}
           entries={strongest(toQueries, shown.rows.mask, LISTED)}
+          lit={store.hover.value.key === null ? null : store.hover.value.query}
         />
       )}
       {heads.length > 1 && <p class="hint">{tell("meanHeads", { count: heads.length })}</p>}
@@ -148,10 +150,12 @@ function Ranking({
   title,
   labels,
   entries,
+  lit,
 }: {
   title: string;
   labels: string[];
   entries: [number, number][];
+  lit: number | null; // the other end of the pair under the pointer
 }) {
   const top = Math.max(1e-12, ...entries.map(([, value]) => value));
   return (
@@ -159,7 +163,7 @@ function Ranking({
       <h3 dir="auto">{title}</h3>
       <ol>
         {entries.map(([position, value]) => (
-          <li key={position}>
+          <li key={position} class={position === lit ? "lit" : ""}>
             <span class="name" dir="auto" title={labels[position]}>
               {labels[position]}
             </span>

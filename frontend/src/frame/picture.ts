@@ -16,11 +16,10 @@ function smallPrint(store: Store): string {
   const model = String(store.page.facts.model ?? tell("printMaps"));
   const few = heads.length <= 8;
   const numbers = few
-    ? tell("printHead", { list: heads.join(", ") })
-    : tell("printHeads", { count: heads.length });
+    ? tell("printHead", { list: heads.map((head) => `${layer}.${head}`).join(", ") })
+    : tell("printHeads", { layer, count: heads.length });
   const what = tell(!contributions ? "printWeights" : relative ? "printShares" : "printContributions");
-  const place =
-    store.view.heads === "all" ? tell("printAll") : tell("printPlace", { kind, layer, heads: numbers });
+  const place = store.view.heads === "all" ? tell("printAll") : tell("printPlace", { kind, heads: numbers });
   return tell("print", { model, place, what, version: store.page.made });
 }
 

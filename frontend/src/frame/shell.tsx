@@ -3,9 +3,10 @@
 import "./style.css";
 import "./controls.css";
 import "./inspector.css";
+import "./narrow.css";
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
 import { Choice } from "./controls";
@@ -15,6 +16,7 @@ import { savePicture } from "./picture";
 import { told } from "./report";
 import { Story } from "./story";
 import { Tabs } from "./tabs";
+import { Tip } from "./tip";
 
 export interface ShellOptions {
   frame: boolean; // the page's own header; a notebook cell goes without
@@ -42,18 +44,35 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
     });
     return () => abort.abort();
   }, [store, frame]);
+  useLayoutEffect(() => {
+    const element = root.current!;
+    const look = () => {
+      if (element.clientWidth) store.narrow.value = element.clientWidth <= NARROW;
+    };
+    look();
+    const watcher = new ResizeObserver(look);
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, [store]);
+  const narrow = store.narrow.value;
   const { Component, Controls, wide } = store.view;
   const Top = slots.header ?? Header;
   return (
-    <div class="regard" data-theme={theme.value} lang={language.value} ref={root} tabIndex={-1}>
+    <div
+      class={narrow ? "regard narrow" : "regard"}
+      data-theme={theme.value}
+      lang={language.value}
+      ref={root}
+      tabIndex={-1}
+    >
       {frame && <Top />}
       <div class="bar">
         <Tabs />
         <span class="fill" />
-        {!wide && <Quantity />}
+        {narrow ? Controls && <Choices controls={Controls} /> : !wide && <Quantity />}
         <Tools help={() => (help.value = true)} more={slots.tools} />
       </div>
-      {Controls && (
+      {Controls && !narrow && (
         <div class="controls">
           <Controls />
         </div>
@@ -61,10 +80,62 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
       {!wide && isKnown(store.page) && <Story />}
       <main class="body">
         <Component />
-        {!wide && <Inspector more={slots.aside} />}
+        {!wide && (narrow ? <Drawer more={slots.aside} /> : <Inspector more={slots.aside} />)}
       </main>
+      <Tip root={root} />
       {help.value && <Help close={() => (help.value = false)} more={slots.keys ?? []} />}
     </div>
+  );
+}
+
+const NARROW = 600; // pixels: a phone
+
+/** What is shown, in words: 0.2, or a layer and how many of its heads. */
+function useShown(): string {
+  const store = useStore();
+  const tell = useSay();
+  const { layer, heads } = store.selection.value;
+  if (store.view.heads === "some" && heads.length !== 1)
+    return tell("layerHeads", { layer, count: heads.length });
+  return `${layer}.${store.lead}`;
+}
+
+/** On a phone all choices are behind one button. */
+function Choices({ controls: Controls }: { controls: FunctionComponent }) {
+  const store = useStore();
+  const tell = useSay();
+  const box = useRef<HTMLDialogElement>(null);
+  const shown = useShown();
+  const close = () => box.current?.close();
+  return (
+    <>
+      <button type="button" class="choose" data-sheet="open" onClick={() => box.current?.showModal()}>
+        {store.view.heads === "all" ? tell("choices") : shown} ▾
+      </button>
+      <dialog class="choices" ref={box} aria-label={tell("choices")}>
+        <div class="controls">
+          <Controls />
+          {!store.view.wide && <Quantity />}
+          <button type="button" class="plain" data-sheet="close" onClick={close}>
+            {tell("close")}
+          </button>
+        </div>
+      </dialog>
+    </>
+  );
+}
+
+/** On a phone the inspector is a drawer at the lower edge. */
+function Drawer({ more }: { more?: FunctionComponent }) {
+  const tell = useSay();
+  const shown = useShown();
+  return (
+    <details class="drawer">
+      <summary>
+        {tell("inspector")} · {shown}
+      </summary>
+      <Inspector more={more} />
+    </details>
   );
 }
 

@@ -43,7 +43,7 @@ export function axes(
       const box = across ? [x - 8, 0, 16, frame.top] : [0, y - 8, frame.left, 16];
       pen.rect(box[0], box[1], box[2], box[3], { colour: colours.band });
     }
-    pen.text(x, y, elided(axis.labels[position], room, SIZE), {
+    pen.text(x, y, elided(axis.names[position], room, SIZE), {
       colour: axis.special[position] && !strong ? colours.quiet : colours.ink,
       size: SIZE,
       align: across ? "start" : "end",

@@ -2,33 +2,51 @@
 
 import type { Links } from "../compute/links";
 import { elided, type Pen } from "./pen";
-import type { Palette } from "./scales";
+import { brief, type Palette } from "./scales";
 
-export const ROW = 20; // height of a token
+const LOWEST = 18; // height of a token's row
+const HIGHEST = 34;
+const LOWEST_TOUCH = 24; // where fingers point
+const WIDEST_GAP = 640; // between the two columns of labels
+const NARROWEST_GAP = 200;
+const WIDEST_STRIP = 352;
 const GAP = 7; // between labels and lines
 
 export interface Geometry {
   left: number; // where query labels end
   right: number; // where key labels begin
-  strip: number; // width of the cells outside the labels
+  strip: number; // width of the bars outside the labels
   width: number;
   text: number; // width a label may take
+  row: number; // height of a token
+  size: number; // of its letters
 }
 
-/** Where the columns of a picture of a given width stand. */
-export function geometry(width: number, heads: number, widest: number): Geometry {
-  const text = Math.max(40, Math.min(widest, Math.min(190, width * 0.26)));
-  const strip = Math.min(Math.max(heads, 1) * 9, 72);
-  const span = Math.min(width, 2 * text + 2 * strip + 460);
+/** Height of a row, from the free height. */
+export function rowHeight(height: number, rows: number, touch = false): number {
+  const lowest = touch ? LOWEST_TOUCH : LOWEST;
+  return Math.max(lowest, Math.min(HIGHEST, Math.floor(height / Math.max(1, rows))));
+}
+
+/** Where the columns of a picture of a given width stand; `widest` is the longest label's width at 13 px. */
+export function geometry(width: number, row: number, widest: number): Geometry {
+  const size = row < 22 ? 13 : row < 29 ? 14 : 16;
+  const text = Math.max(40, Math.min((widest * size) / 13 + 4, Math.min(240, width * 0.26)));
+  const free = width - 2 * text - 4 * GAP;
+  const strip = Math.max(
+    14,
+    Math.min(WIDEST_STRIP, (free - Math.min(WIDEST_GAP, Math.max(NARROWEST_GAP, 0.72 * free))) / 2),
+  );
+  const span = Math.min(width, 2 * text + 4 * GAP + 2 * strip + WIDEST_GAP);
   const margin = (width - span) / 2 + strip + GAP;
-  return { left: margin + text, right: width - margin - text, strip, width, text };
+  return { left: margin + text, right: width - margin - text, strip, width, text, row, size };
 }
 
 /** Height of the middle of row `place`, on a picture scrolled by `top`. */
-export const middle = (place: number, top: number): number => place * ROW + ROW / 2 - top;
+export const middle = (place: number, top: number, row: number): number => place * row + row / 2 - top;
 
-const lineStart = (g: Geometry): number => g.left + GAP;
-const lineEnd = (g: Geometry): number => g.right - GAP;
+export const lineStart = (g: Geometry): number => g.left + GAP;
+export const lineEnd = (g: Geometry): number => g.right - GAP;
 
 export interface Label {
   text: string;
@@ -49,18 +67,19 @@ export function labels(
   colours: Palette,
 ): void {
   const x = side === "query" ? g.left : g.right;
-  const first = Math.max(0, Math.floor(top / ROW));
-  const last = Math.min(list.length, Math.ceil((top + height) / ROW));
+  const first = Math.max(0, Math.floor(top / g.row));
+  const last = Math.min(list.length, Math.ceil((top + height) / g.row));
   for (let i = first; i < last; i++) {
     const label = list[i];
-    const y = middle(i, top);
+    const y = middle(i, top, g.row);
     if (label.lit) {
       const from = side === "query" ? g.left - g.text - 4 : g.right - 4;
-      pen.rect(from, y - ROW / 2 + 1, g.text + 8, ROW - 2, { colour: colours.band });
+      pen.rect(from, y - g.row / 2 + 1, g.text + 8, g.row - 2, { colour: colours.band });
       const edge = side === "query" ? from + g.text + 6 : from;
-      if (label.pinned) pen.rect(edge, y - ROW / 2 + 1, 2, ROW - 2, { colour: colours.accent });
+      if (label.pinned) pen.rect(edge, y - g.row / 2 + 1, 2, g.row - 2, { colour: colours.accent });
     }
-    pen.text(x, y, elided(label.text, g.text), {
+    pen.text(x, y, elided(label.text, g.text, g.size), {
+      size: g.size,
       colour: label.special ? colours.quiet : colours.ink,
       alpha: label.dim ? 0.45 : 1,
       align: side === "query" ? "end" : "start",
@@ -69,7 +88,11 @@ export function labels(
 }
 
 const LEVELS = 24; // steps of opacity
-const STRONG = 0.4; // from where lines are twice as wide; thin ones are quick to draw
+const STRONG = 0.6; // from where lines are twice as wide; thin ones are quick to draw
+
+/** How opaque a weight is drawn: the square root keeps weak ones in sight. */
+export const strengthOf = (weight: number, top: number): number =>
+  Math.sqrt(Math.min(1, weight / (top || 1)));
 
 /** Lines from queries to keys: colour is the head, strength the weight. */
 export function links(
@@ -90,8 +113,8 @@ export function links(
     for (let head = 0; head < colours.length; head++) {
       let n = 0;
       for (const i of buckets[level * colours.length + head] ?? []) {
-        const y1 = middle(places.rows[found.query[i]], top);
-        const y2 = middle(places.columns[found.key[i]], top);
+        const y1 = middle(places.rows[found.query[i]], top, g.row);
+        const y2 = middle(places.columns[found.key[i]], top, g.row);
         if ((y1 < 0 && y2 < 0) || (y1 > height && y2 > height)) continue;
         segments.set([x1, y1, x2, y2], 4 * n++);
       }
@@ -103,7 +126,7 @@ export function links(
 function bucketsOf(found: Links, heads: number): (number[] | undefined)[] {
   const buckets: (number[] | undefined)[] = new Array(LEVELS * heads);
   for (let i = 0; i < found.count; i++) {
-    const level = Math.min(LEVELS - 1, Math.floor((found.weight[i] / found.top) * LEVELS));
+    const level = Math.min(LEVELS - 1, Math.floor(strengthOf(found.weight[i], found.top) * LEVELS));
     const at = level * heads + found.head[i];
     const bucket = buckets[at];
     if (bucket) bucket.push(i);
@@ -112,8 +135,8 @@ function bucketsOf(found: Links, heads: number): (number[] | undefined)[] {
   return buckets;
 }
 
-/** Cells outside a column: for each position the weight of each head. `values[h][p]` up to `top`. */
-export function cells(
+/** Bars outside a column: for each position the mean over heads, the part of each in its colour. */
+export function bars(
   pen: Pen,
   values: readonly Float32Array[],
   strongest: number,
@@ -123,19 +146,45 @@ export function cells(
   g: Geometry,
   top: number,
   height: number,
+  palette: Palette,
+  alpha = 0.85,
 ): void {
-  const cell = g.strip / Math.max(1, colours.length);
-  const x = side === "query" ? g.left - g.text - GAP - g.strip : g.right + g.text + GAP;
-  const first = Math.max(0, Math.floor(top / ROW));
-  const last = Math.min(positions.length, Math.ceil((top + height) / ROW));
-  for (let i = first; i < last; i++)
-    for (let h = 0; h < colours.length; h++) {
-      const strength = Math.min(1, values[h][positions[i]] / strongest);
-      if (strength < 0.01) continue;
-      const y = middle(i, top) - ROW / 2 + 2;
-      pen.rect(x + h * cell, y, Math.max(1, cell - (cell > 4 ? 1 : 0)), ROW - 4, {
-        colour: colours[h],
-        alpha: strength,
-      });
+  const from = side === "query" ? g.left - g.text - 2 * GAP : g.right + g.text + 2 * GAP;
+  const away = side === "query" ? -1 : 1;
+  const numbers = g.strip >= 80;
+  const room = g.strip - GAP - (numbers ? 34 : 0);
+  const thick = Math.max(6, Math.min(14, g.row - 8));
+  const first = Math.max(0, Math.floor(top / g.row));
+  const last = Math.min(positions.length, Math.ceil((top + height) / g.row));
+  for (let i = first; i < last; i++) {
+    let x = from;
+    let total = 0;
+    const y = middle(i, top, g.row);
+    for (let h = 0; h < values.length; h++) {
+      const value = values[h][positions[i]] / values.length;
+      const long = Math.min(1, value / strongest) * room;
+      total += value;
+      if (long >= 0.5)
+        pen.rect(away > 0 ? x : x - long, y - thick / 2, long, thick, { colour: colours[h], alpha });
+      x += away * long;
     }
+    if (numbers && total >= 0.005)
+      pen.text(x + away * 6, y, brief(total), {
+        colour: palette.quiet,
+        size: 12,
+        mono: false,
+        align: away > 0 ? "start" : "end",
+      });
+  }
+}
+
+/** The largest mean over heads among some positions. */
+export function longest(values: readonly Float32Array[], positions: readonly number[]): number {
+  let top = 1e-12;
+  for (const p of positions) {
+    let sum = 0;
+    for (const row of values) sum += row[p];
+    if (sum / values.length > top) top = sum / values.length;
+  }
+  return top;
 }

@@ -149,10 +149,10 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
 let ruler: CanvasRenderingContext2D | null = null;
 
 /** Width of a text in the face tokens are drawn in. */
-export function measure(text: string, size = SIZE): number {
+export function measure(text: string, size = SIZE, mono = true): number {
   ruler ??= document.createElement("canvas").getContext("2d");
   if (!ruler) return text.length * size * 0.6;
-  ruler.font = fontOf({ colour: "", size });
+  ruler.font = fontOf({ colour: "", size, mono });
   return ruler.measureText(text).width;
 }
 

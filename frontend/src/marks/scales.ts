@@ -127,6 +127,23 @@ export function ramp(theme: Theme): Uint8Array {
   return table;
 }
 
+/** Ticks beside a colour bar up to `top`: value, and how far up it stands (0..1). */
+export function ticks(top: number, log: boolean): [value: number, at: number][] {
+  if (!(top > 0)) return [[0, 0]];
+  if (log) {
+    const decades = Math.round(-Math.log10(LOG_FLOOR));
+    return Array.from({ length: decades + 1 }, (_, i) => [top * 10 ** (i - decades), i / decades]);
+  }
+  const size = 10 ** Math.floor(Math.log10(top));
+  const step = [0.1, 0.2, 0.25, 0.5, 1, 2].map((f) => f * size).find((s) => top / s <= 5.5) ?? size;
+  const found: [number, number][] = [];
+  for (let i = 0; i * step < top * 0.92; i++) found.push([i * step, (i * step) / top]);
+  return [...found, [top, 1]];
+}
+
+/** A few colours of a map, from zero to the strongest, for a colour bar. */
+export const rampStops = (theme: Theme): string[] => Array.from({ length: 9 }, (_, i) => RAMPS[theme](i / 8));
+
 /** Colour index (0..255) of a weight, linear or logarithmic up to `top`. */
 export function indexer(top: number, log: boolean): (weight: number) => number {
   if (top <= 0) return () => 0;

@@ -1,7 +1,9 @@
 // The selection in the page's address: a reload, or a friend, sees the same.
 
 import { effect } from "@preact/signals";
-import type { Selection, Store } from "./store";
+import type { Form, Selection, Store } from "./store";
+
+const FORMS: readonly Form[] = ["columns", "sentence"];
 
 const numbers = (text: string | null): number[] =>
   text ? text.split(",").map(Number).filter(Number.isInteger) : [];
@@ -24,6 +26,7 @@ export function toHash(s: Selection): string {
   if (s.threshold) parts.set("threshold", String(s.threshold));
   if (s.from !== null && s.to !== null) parts.set("segments", `${s.from},${s.to}`);
   if (s.log) parts.set("log", "1");
+  if (s.form !== "auto") parts.set("form", s.form);
   if (s.step) parts.set("step", String(s.step));
   return parts.toString().replace(/%2C/g, ",");
 }
@@ -48,6 +51,7 @@ export function fromHash(hash: string): Partial<Selection> {
     from: segments.length === 2 ? segments[0] : null,
     to: segments.length === 2 ? segments[1] : null,
     log: parts.get("log") === "1",
+    form: FORMS.find((form) => form === parts.get("form")) ?? "auto",
     step: Math.max(0, Math.trunc(Number(parts.get("step") ?? 0))) || 0,
   };
   if (parts.get("view")) change.view = parts.get("view")!;

@@ -31,14 +31,25 @@ export interface Selection {
   to: number | null; // segment of the keys shown
   log: boolean;
   step: number; // of the walk
+  form: Form; // of the head view
 }
+
+/** Heads between two columns of tokens, or over the text set as text; where nobody chose, phones get the text. */
+export type Form = "auto" | "columns" | "sentence";
 
 export interface Hover {
   query: number | null; // display positions
   key: number | null;
+  head?: number; // whose line is under the pointer
 }
 
 export const NOTHING: Hover = { query: null, key: null };
+
+/** The form of the head view that is shown. */
+export const formOf = ({ selection, narrow }: Store): "columns" | "sentence" => {
+  const { form } = selection.value;
+  return form !== "auto" ? form : narrow.value ? "sentence" : "columns";
+};
 
 /** A head by its place in the model. */
 export interface Place {
@@ -60,6 +71,7 @@ export interface Powers {
 
 export class Store {
   readonly selection: Signal<Selection>;
+  readonly narrow = signal(false); // whether the frame is as narrow as a phone
   readonly hover = signal<Hover>(NOTHING);
   readonly pointed = signal<{ site: Site; head: number } | null>(null); // the head under the pointer, in the atlas
   readonly neuron = signal<number | null>(null); // the neuron under the pointer
@@ -262,5 +274,6 @@ function initial(page: Page): Selection {
     to: null,
     log: false,
     step: 0,
+    form: "auto",
   };
 }

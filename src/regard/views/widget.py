@@ -18,7 +18,7 @@ from regard.views.wire import VIEWS, encode, header_of
 
 _CHOICES = (
     *("view", "kind", "layer", "part", "heads", "queries", "keys", "pairs", "contributions", "relative"),
-    *("level", "special", "threshold", "from", "to", "log", "step"),
+    *("level", "special", "threshold", "from", "to", "log", "step", "form"),
 )
 
 

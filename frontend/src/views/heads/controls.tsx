@@ -1,12 +1,15 @@
 // What the head view shows: layer, heads, segments, and how faint a line may be.
 
 import { useSay, useStore } from "../../frame/context";
-import { HeadPatches, Kinds, Layers, Level, Segments, Special } from "../../frame/controls";
+import { Choice, HeadPatches, Kinds, Layers, Level, Segments, Special } from "../../frame/controls";
 import { figure } from "../../marks/scales";
+import { formOf } from "../../state/store";
+import { isVision } from "./patches";
 
 export function Controls() {
   return (
     <>
+      <FormChoice />
       <Kinds />
       <Layers />
       <HeadPatches />
@@ -15,6 +18,22 @@ export function Controls() {
       <Special />
       <Threshold />
     </>
+  );
+}
+
+/** Columns or a sentence. */
+function FormChoice() {
+  const store = useStore();
+  const tell = useSay();
+  if (isVision(store)) return null;
+  const options = [["columns", tell("columns")] as const, ["sentence", tell("sentence")] as const];
+  return (
+    <Choice
+      label={tell("form")}
+      value={formOf(store)}
+      options={options}
+      choose={(form) => store.set({ form })}
+    />
   );
 }
 

@@ -6,17 +6,34 @@ import type { Active } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
 import { FAINT } from "../../compute/links";
+import { mean } from "../../compute/mean";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
-import { useSeen } from "../../frame/scroller";
-import { cells, type Geometry, geometry, type Label, labels, links, ROW } from "../../marks/columns";
+import { isTouch, useSeen } from "../../frame/scroller";
+import {
+  bars,
+  type Geometry,
+  geometry,
+  type Label,
+  labels,
+  lineEnd,
+  lineStart,
+  links,
+  longest,
+  middle,
+  rowHeight,
+  strengthOf,
+} from "../../marks/columns";
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
-import { figure, palette } from "../../marks/scales";
+import { palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
-import { NOTHING, type Store } from "../../state/store";
+import { formOf, NOTHING, type Store } from "../../state/store";
+import { Legend } from "./legend";
 import { isVision, Patches, picture as patchesPicture } from "./patches";
-import { type Scene, sceneKey, sceneOf } from "./scene";
+import { coloursOf, type Scene, sceneKey, sceneOf, together } from "./scene";
+import { Sentence, picture as sentencePicture } from "./sentence";
+import { leaving, usePointing } from "./tokens";
 
 const lines = stage<Scene>();
 
@@ -46,7 +63,11 @@ export function Heads() {
   if (!store.selection.value.heads.length) return <Notice text={tell("noHeads")} />;
   if (!current.rows.list.length || !current.columns.list.length) return <Notice text={tell("noPositions")} />;
   if (isVision(store)) return <Patches />;
-  return <Columns scene={current} busy={busy.value} />;
+  return formOf(store) === "sentence" ? (
+    <Sentence scene={current} busy={busy.value} />
+  ) : (
+    <Columns scene={current} busy={busy.value} />
+  );
 }
 
 function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
@@ -57,45 +78,44 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
   const back = useRef<HTMLCanvasElement>(null);
   const front = useRef<HTMLCanvasElement>(null);
   const box = useSeen(scroller);
-  const rows = Math.max(scene.rows.list.length, scene.columns.list.length);
 
   const drawn = useSignal(scene);
   drawn.value = scene;
   useSignalEffect(() => {
     const { width, height, top } = box.value;
     if (!width) return;
-    const g = geometry(width, drawn.value.heads.length, drawn.value.widest);
     const pen = canvasPen(prepare(back.current!, width, height));
-    drawLinks(pen, drawn.value, g, top, height);
+    drawBack(pen, store, drawn.value, geometryOf(drawn.value, box.value), top, height);
     mark("regard:drawn");
   });
   useSignalEffect(() => {
     const { width, height, top } = box.value;
     if (!width) return;
-    const g = geometry(width, drawn.value.heads.length, drawn.value.widest);
-    const active = drawFront(
-      canvasPen(prepare(front.current!, width, height)),
-      store,
-      drawn.value,
-      g,
-      top,
-      height,
-    );
-    back.current!.style.opacity = active ? "0" : "1";
+    const pen = canvasPen(prepare(front.current!, width, height));
+    const active = drawFront(pen, store, drawn.value, geometryOf(drawn.value, box.value), top, height);
+    back.current!.style.opacity = !active ? "1" : pairOf(store) ? "0.3" : "0";
     if (active) mark("regard:hover");
   });
   lines.use(store, () => drawn.peek());
 
-  const g = geometry(box.value.width || 800, scene.heads.length, scene.widest);
-  const { count, top, left } = scene.links;
+  const g = geometryOf(scene, box.value);
+  const { keys, queries } = store.active.value;
+  const still = keys.length + queries.length === 0;
   return (
     <div class={busy ? "stage busy" : "stage"}>
-      <p class="legend">
-        {tell("legendHeads", { what: quantity, top: figure(top) })}
-        {left && ` ${tell("legendLeft", { count })}`}
-      </p>
-      <div class="scroller" ref={scroller} onPointerLeave={() => (store.hover.value = NOTHING)}>
-        <div class="run" style={{ height: `${rows * ROW}px` }}>
+      <Legend scene={scene} />
+      <div class="headings" aria-hidden="true">
+        <Heading text={tell(still ? "stripStrongest" : "stripBy")} from={0} to={g.left - g.text - 14} end />
+        <Heading text={tell("headingQueries")} from={g.left - g.text - 4} to={g.left} end />
+        <Heading text={tell("headingKeys")} from={g.right} to={g.right + g.text + 4} />
+        <Heading text={still ? tell("stripReceived") : quantity} from={g.right + g.text + 14} to={g.width} />
+      </div>
+      <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
+        <div
+          class="run"
+          style={{ height: `${longer(scene) * g.row}px` }}
+          onPointerMove={(event) => pointAtLine(event, store, scene, g)}
+        >
           <div class="sheet">
             <canvas ref={back} aria-hidden="true" />
             <canvas ref={front} aria-hidden="true" />
@@ -105,6 +125,22 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
         </div>
       </div>
     </div>
+  );
+}
+
+const longer = (scene: Scene): number => Math.max(scene.rows.list.length, scene.columns.list.length);
+
+const geometryOf = (scene: Scene, { width, height }: { width: number; height: number }): Geometry =>
+  geometry(width || 800, rowHeight(height, longer(scene), isTouch()), scene.widest);
+
+function Heading({ text, from, to, end }: { text: string; from: number; to: number; end?: boolean }) {
+  // A heading may reach into the gap between the columns, never over another one.
+  const wide = Math.max(0, to - from);
+  if (wide < 36) return null;
+  return (
+    <span class={end ? "end" : ""} style={{ left: `${from}px`, width: `${wide}px` }} title={text}>
+      {text}
+    </span>
   );
 }
 
@@ -118,65 +154,100 @@ interface TokensProps {
 
 /** The tokens as buttons over the picture, for pointers, keyboards and screen readers; only those in sight. */
 function Tokens({ side, axis, shown, g, box }: TokensProps) {
-  const store = useStore();
   const tell = useSay();
-  const pins = store.selection.value[side === "query" ? "queries" : "keys"];
-  const first = Math.max(0, Math.floor(box.top / ROW) - 4);
-  const last = Math.min(shown.list.length, Math.ceil((box.top + box.height) / ROW) + 4);
+  const pointing = usePointing(side, axis);
+  const first = Math.max(0, Math.floor(box.top / g.row) - 4);
+  const last = Math.min(shown.list.length, Math.ceil((box.top + box.height) / g.row) + 4);
   const left = side === "query" ? g.left - g.text - 4 : g.right - 4;
-  const point = (position: number) => {
-    store.hover.value = side === "query" ? { query: position, key: null } : { query: null, key: position };
-  };
   return (
     <fieldset>
       <legend class="unseen">{tell(side === "query" ? "queryColumn" : "keyColumn")}</legend>
-      {shown.list.slice(first, last).map((position, i) => {
-        const token = axis.starts[position];
-        const name = tell(side === "query" ? "queryToken" : "keyToken", {
-          index: token,
-          text: axis.labels[position],
-        });
-        return (
-          <button
-            key={position}
-            type="button"
-            class="token"
-            data-side={side}
-            data-position={position}
-            dir="auto"
-            aria-label={name}
-            aria-pressed={pins.includes(token)}
-            title={name}
-            style={{
-              top: `${(first + i) * ROW}px`,
-              left: `${left}px`,
-              width: `${g.text + 8}px`,
-              height: `${ROW}px`,
-            }}
-            onPointerEnter={() => point(position)}
-            onFocus={() => point(position)}
-            onBlur={() => (store.hover.value = NOTHING)}
-            onClick={() => toggle(store, side, token)}
-            onDblClick={() =>
-              store.set({ queries: [], keys: [], [side === "query" ? "queries" : "keys"]: [token] })
-            }
-          />
-        );
-      })}
+      {shown.list.slice(first, last).map((position, i) => (
+        <button
+          key={position}
+          {...pointing(position)}
+          style={{
+            top: `${(first + i) * g.row}px`,
+            left: `${left}px`,
+            width: `${g.text + 8}px`,
+            height: `${g.row}px`,
+          }}
+        />
+      ))}
     </fieldset>
   );
 }
 
-/** Pin a token, or let it go. */
-export function toggle(store: Store, side: "query" | "key", token: number): void {
-  const name = side === "query" ? "queries" : "keys";
-  const pins = store.selection.peek()[name];
-  store.set({ [name]: pins.includes(token) ? pins.filter((p) => p !== token) : [...pins, token] });
+/** The pair under the pointer, if it is a whole one. */
+function pairOf(store: Store): { query: number; key: number; head?: number } | null {
+  const { query, key, head } = store.hover.value;
+  return query === null || key === null ? null : { query, key, head };
 }
 
-function drawLinks(pen: Pen, scene: Scene, g: Geometry, top: number, height: number): void {
+const NEAR = 5; // pixels from a line that still mean it
+
+/** Between the columns the pointer means the strongest line near it. */
+function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometry): void {
+  if ((event.target as HTMLElement).closest(".token")) return;
+  const run = (event.currentTarget as HTMLElement).getBoundingClientRect();
+  const [x, y] = [event.clientX - run.left, event.clientY - run.top];
+  const { links: all, rows, columns, rowAxis, columnAxis } = scene;
+  const { queries, keys } = store.selection.peek();
+  const pinned = queries.length + keys.length > 0;
+  const t = (x - g.left) / (g.right - g.left);
+  let best = -1;
+  let most = 0;
+  for (let i = 0; t > 0 && t < 1 && i < all.count; i++) {
+    const [q, k] = [all.query[i], all.key[i]];
+    if (pinned && !queries.includes(rowAxis.starts[q]) && !keys.includes(columnAxis.starts[k])) continue;
+    const y1 = middle(rows.place[q], 0, g.row);
+    const y2 = middle(columns.place[k], 0, g.row);
+    const steep = Math.hypot(1, (y2 - y1) / (g.right - g.left));
+    const away = Math.abs(y1 + (y2 - y1) * t - y) / steep;
+    const strength = strengthOf(all.weight[i], all.top) - away / (4 * NEAR);
+    if (away <= NEAR && strength > most) [best, most] = [i, strength];
+  }
+  if (best < 0) {
+    if (store.hover.peek() !== NOTHING) store.hover.value = NOTHING;
+    return;
+  }
+  const [query, key] = [all.query[best], all.key[best]];
+  const head = together(scene) ? undefined : scene.heads[all.head[best]];
+  const { query: q, key: k, head: h } = store.hover.peek();
+  if (q !== query || k !== key || h !== head) store.hover.value = { query, key, head };
+}
+
+function drawLinks(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
   const places = { rows: scene.rows.place, columns: scene.columns.place };
-  links(pen, scene.links, places, scene.colours, g, top, height);
+  links(pen, scene.links, places, coloursOf(scene, store.theme.value), g, top, height);
+}
+
+const QUIET = 0.4; // bars beside all lines stay in the background
+
+/** The picture where nothing is active: all lines, and what each token gives and gets. */
+function drawBack(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
+  drawLinks(pen, store, scene, g, top, height);
+  const { received, strongest } = scene.links;
+  drawBars(pen, store, scene, strongest, "query", g, top, height, QUIET);
+  drawBars(pen, store, scene, received, "key", g, top, height, QUIET);
+}
+
+/** Bars beside one column; a whole bar is the longest of them. */
+function drawBars(
+  pen: Pen,
+  store: Store,
+  scene: Scene,
+  values: readonly Float32Array[],
+  side: "query" | "key",
+  g: Geometry,
+  top: number,
+  height: number,
+  alpha?: number,
+): void {
+  const theme = store.theme.value;
+  const { list } = side === "query" ? scene.rows : scene.columns;
+  const most = longest(values, list);
+  bars(pen, values, most, list, side, coloursOf(scene, theme), g, top, height, palette(theme), alpha);
 }
 
 const NONE: Active = { queries: [], keys: [], toKeys: [], toQueries: [] };
@@ -191,7 +262,7 @@ function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
   const label =
     (axis: Axis, lit: number[], pins: number[]) =>
     (position: number): Label => ({
-      text: axis.labels[position],
+      text: axis.names[position],
       special: axis.special[position],
       lit: lit.includes(position),
       pinned: pins.includes(axis.starts[position]),
@@ -202,19 +273,30 @@ function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
   labels(pen, rows, "query", g, top, height, colours);
   labels(pen, columns, "key", g, top, height, colours);
   if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
-  drawLinks(pen, { ...scene, links: activeLinks(store, scene) }, g, top, height);
-  const strongest = largest([...active.toKeys, ...active.toQueries]);
-  if (active.toKeys.length)
-    cells(pen, active.toKeys, strongest, scene.columns.list, "key", scene.colours, g, top, height);
-  if (active.toQueries.length)
-    cells(pen, active.toQueries, strongest, scene.rows.list, "query", scene.colours, g, top, height);
+  const pair = pairOf(store);
+  if (pair) drawPair(pen, store, scene, pair, g, top);
+  else drawLinks(pen, store, { ...scene, links: activeLinks(store, scene) }, g, top, height);
+  const merged = (values: Float32Array[]) => (together(scene) ? [mean(values)] : values);
+  const { toKeys, toQueries } = active;
+  if (toKeys.length) drawBars(pen, store, scene, merged(toKeys), "key", g, top, height);
+  if (toQueries.length) drawBars(pen, store, scene, merged(toQueries), "query", g, top, height);
   return some;
 }
 
-function largest(rows: Float32Array[]): number {
-  let top = 1e-12;
-  for (const row of rows) for (const value of row) if (value > top) top = value;
-  return top;
+/** One line, over all others. */
+function drawPair(
+  pen: Pen,
+  store: Store,
+  scene: Scene,
+  pair: { query: number; key: number; head?: number },
+  g: Geometry,
+  top: number,
+): void {
+  const [from, to] = [scene.rows.place[pair.query], scene.columns.place[pair.key]];
+  if (from < 0 || to < 0) return;
+  const colours = coloursOf(scene, store.theme.value);
+  const colour = colours[Math.max(0, together(scene) ? 0 : scene.heads.indexOf(pair.head ?? -1))];
+  pen.lines([lineStart(g), middle(from, top, g.row), lineEnd(g), middle(to, top, g.row)], 1, 3, { colour });
 }
 
 /** Lines of the active tokens, on the same scale as the whole picture. */
@@ -229,8 +311,7 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
     found.head.push(h);
     found.weight.push(w);
   };
-  scene.heads.forEach((head, h) => {
-    const lens = store.lens(head);
+  scene.seers.forEach((lens, h) => {
     for (const q of queries) {
       const row = lens.row(q);
       if (scene.rows.mask[q]) for (const k of scene.columns.list) add(q, k, h, row[k]);
@@ -248,14 +329,18 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
     weight: Float32Array.from(found.weight),
     top: scene.links.top,
     left: false,
+    received: [],
+    strongest: [],
   };
 }
 
+const PRINTED = 20; // height of a row in a saved picture
+
 export function picture(pen: Pen, store: Store, width: number): number | null {
   const scene = lines.of(store);
-  if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : null;
-  const height = Math.max(scene.rows.list.length, scene.columns.list.length) * ROW;
-  const g = geometry(width, scene.heads.length, scene.widest);
-  if (!drawFront(pen, store, scene, g, 0, height)) drawLinks(pen, scene, g, 0, height);
+  if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : sentencePicture(pen, store, width);
+  const g = geometry(width, PRINTED, scene.widest);
+  const height = longer(scene) * g.row;
+  if (!drawFront(pen, store, scene, g, 0, height)) drawBack(pen, store, scene, g, 0, height);
   return height;
 }

@@ -12,7 +12,7 @@ import { canvasPen, type Pen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import { positions } from "../../state/shown";
 import { NOTHING, type Store } from "../../state/store";
-import { toggle } from "./heads";
+import { toggle } from "./tokens";
 
 const SIZE = 340; // side of a picture, in CSS pixels
 

@@ -2,8 +2,9 @@
 
 import type { Axis } from "../../compute/axis";
 import { gather, type Links } from "../../compute/links";
+import { type Seer, seersOf } from "../../compute/mean";
 import { measure } from "../../marks/pen";
-import { headColour } from "../../marks/scales";
+import { headColour, palette, type Theme } from "../../marks/scales";
 import { maskOf, type Positions, shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
 
@@ -14,7 +15,7 @@ export interface Scene {
   rows: Positions;
   columns: Positions;
   heads: number[];
-  colours: string[];
+  seers: readonly Seer[]; // a head each, or all of them together
   links: Links;
   widest: number; // width of the longest label
 }
@@ -34,7 +35,8 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
   const site = store.site.peek();
   const look = store.look.peek();
   const lenses = selection.heads.map((head) => store.lenses.of(site, site.heads.indexOf(head), look));
-  const links = yield* gather(lenses, maskOf(rows, columns), selection.threshold);
+  const seers = lenses.length ? seersOf(lenses) : [];
+  const links = yield* gather(seers, maskOf(rows, columns), selection.threshold);
   return {
     edition: store.edition,
     rowAxis,
@@ -42,16 +44,23 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
     rows,
     columns,
     heads: selection.heads,
-    colours: selection.heads.map(headColour),
+    seers,
     links,
     widest: Math.max(widest(rowAxis), widest(columnAxis)),
   };
 }
 
+/** Whether many heads are shown as one. */
+export const together = ({ seers, heads }: Scene): boolean => seers.length < heads.length;
+
+/** A colour for each lens of a scene: of its head, or the one of many together. */
+export const coloursOf = (scene: Scene, theme: Theme): string[] =>
+  together(scene) ? [palette(theme).accent] : scene.heads.map(headColour);
+
 const LONGEST = 24; // letters after which a label is surely elided
 
 function widest(axis: Axis): number {
   let longest = "";
-  for (const label of axis.labels) if (label.length > longest.length) longest = label;
+  for (const label of axis.names) if (label.length > longest.length) longest = label;
   return measure(longest.slice(0, LONGEST)) + 4;
 }

@@ -13,7 +13,7 @@ export interface Gestures {
   by?: (factor: number) => void; // zoom about the middle
 }
 
-const LARGEST = 48; // pixels per cell
+export const LARGEST = 96; // pixels per cell
 const STEP = 60; // pixels an arrow key moves
 
 /** Listen on the canvas that lies over the map. */

@@ -3,8 +3,9 @@
 import { useSignal } from "@preact/signals";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
-import { figure } from "../../marks/scales";
+import { ColourBar } from "./colourbar";
 import { Plot, type PlotState } from "./plot";
+import { RowBars } from "./rowbars";
 
 export function Matrix() {
   const store = useStore();
@@ -14,11 +15,12 @@ export function Matrix() {
   const { log } = store.selection.value;
   const scales = [["linear", tell("linear")] as const, ["log", tell("log")] as const];
   const shown = state.value;
+  const shape = Math.max(0.5, Math.min(2.5, store.columns.value.count / store.rows.value.count));
   return (
     <div class="stage">
       <div class="legend with-tools">
         <p>
-          {shown && tell("legendMatrix", { what: quantity, top: figure(shown.top) })}
+          {shown && tell("legendMatrix", { what: quantity })}
           {shown && shown.pool > 1 && ` ${tell("legendPooled", { n: shown.pool })}`}
         </p>
         <span class="tools">
@@ -53,7 +55,13 @@ export function Matrix() {
           </button>
         </span>
       </div>
-      <Plot state={state} />
+      <div class="spread">
+        <div class="square" style={{ aspectRatio: String(shape) }}>
+          <Plot state={state} />
+        </div>
+        {shown && <ColourBar top={shown.top} log={log} above={shown.above} />}
+        <RowBars />
+      </div>
     </div>
   );
 }

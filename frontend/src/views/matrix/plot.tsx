@@ -10,10 +10,10 @@ import { mark, stage } from "../../frame/drawn";
 import { axes, type Frame, type Zoom } from "../../marks/axes";
 import { heat } from "../../marks/heat";
 import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
-import { figure, palette } from "../../marks/scales";
+import { palette } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import { NOTHING, type Selection, type Store } from "../../state/store";
-import { type Gestures, listen } from "./gestures";
+import { type Gestures, LARGEST, listen } from "./gestures";
 
 /** What a plot shows, for the sentences around it. */
 export interface PlotState {
@@ -22,6 +22,7 @@ export interface PlotState {
   by: (factor: number) => void;
   top: number;
   pool: number;
+  above: number; // room of the key labels, over the map
 }
 
 const drawn = stage<Tiles>();
@@ -44,7 +45,7 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
   const reset = () => {
     const { width, height } = frame.peek();
     const { rows, columns } = source.peek().lens;
-    zoom.value = { x: 0, y: 0, scale: Math.min(32, width / columns.count, height / rows.count) };
+    zoom.value = { x: 0, y: 0, scale: Math.min(LARGEST, width / columns.count, height / rows.count) };
   };
   const gestures: Gestures = {
     zoom,
@@ -95,6 +96,7 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
       by: (factor) => gestures.by?.(factor),
       top: source.value.top,
       pool: 2 ** levelOf(zoom.value),
+      above: frame.value.top,
     };
     mark("regard:drawn");
     if (missing) {
@@ -175,13 +177,13 @@ function frameOf(store: Store, width: number, height: number): Frame {
       LABEL,
       18 + labels.reduce((widest, text) => Math.max(widest, measure(text.slice(0, 18), 12)), 0),
     );
-  const left = room(store.rows.value.labels);
-  const top = room(store.columns.value.labels);
+  const left = room(store.rows.value.names);
+  const top = room(store.columns.value.names);
   return { left, top, width: Math.max(40, width - left), height: Math.max(40, height - top) };
 }
 
 const minimum = (frame: Frame, { lens }: Tiles): number =>
-  Math.min(32, frame.width / lens.columns.count, frame.height / lens.rows.count);
+  Math.min(LARGEST, frame.width / lens.columns.count, frame.height / lens.rows.count);
 
 /** The level whose pixels are at least as large as those of the screen. */
 function levelOf({ scale }: Zoom): number {
@@ -255,7 +257,7 @@ function imageOf(tile: Tile, key: string, top: number, store: Store): HTMLCanvas
   return canvas;
 }
 
-/** Axes, the cell under the pointer and its value. */
+/** Axes, and the cell under the pointer. */
 function drawOver(pen: Pen, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store): void {
   const colours = palette(store.theme.value);
   const { queries, keys } = store.active.value;
@@ -270,12 +272,6 @@ function drawOver(pen: Pen, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store
   pen.lines([x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y], 4, 1.5, {
     colour: colours.accent,
   });
-  const value = figure(lens.tile([query, query + 1], [key, key + 1], 1)[0]);
-  const wide = measure(value, 12) + 14;
-  const tx = x + s + wide + 8 > frame.left + frame.width ? x - wide - 6 : x + s + 6;
-  const ty = Math.max(frame.top + 2, y + s / 2 - 10);
-  pen.rect(tx, ty, wide, 20, { colour: colours.ink });
-  pen.text(tx + wide / 2, ty + 10, value, { colour: colours.ground, size: 12, align: "middle" });
 }
 
 function segmentRules(pen: Pen, { lens }: Tiles, frame: Frame, zoom: Zoom, colour: string): void {

@@ -3,12 +3,17 @@
 export const words = {
   matrix: ["Matrix", "矩阵"],
   legendMatrix: [
-    "Rows: tokens that look. Columns: tokens looked at. Colour: {what}, up to {top}.",
-    "行：在看的词元。列：被看的词元。颜色：{what}，最大 {top}。",
+    "Rows: tokens that look. Columns: tokens looked at. Colour: {what}.",
+    "行：在看的词元。列：被看的词元。颜色：{what}。",
   ],
   legendPooled: [
     "One pixel shows the largest of {n} × {n} values.",
     "一个像素显示 {n} × {n} 个值中的最大值。",
+  ],
+  colourBar: ["Colours from {from} to {to}", "颜色从 {from} 到 {to}"],
+  strongestOf: [
+    "the {count} strongest of {all}, in their order",
+    "{all} 个中最强的 {count} 个，按原来的顺序",
   ],
   scale: ["Colour", "颜色"],
   linear: ["linear", "线性"],

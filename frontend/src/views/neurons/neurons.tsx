@@ -232,7 +232,7 @@ function drawHead(pen: Pen, store: Store, tell: Say, shown: Expanded | null, at:
     title(at.product, tell("keyVector"));
     return;
   }
-  pen.text(at.k - 14, LINE / 2, elided(`q ${shown.lens.rows.labels[shown.query]}`, at.k - 20), {
+  pen.text(at.k - 14, LINE / 2, elided(`q ${shown.lens.rows.names[shown.query]}`, at.k - 20), {
     colour: colours.ink,
     align: "end",
     bold: true,

@@ -42,7 +42,7 @@ export function PairAbout() {
   return (
     <section class="pair-about">
       <h3 dir="auto">
-        {tell("cell", { query: store.rows.value.labels[query], key: store.columns.value.labels[key] })}
+        {tell("cell", { query: store.rows.value.names[query], key: store.columns.value.names[key] })}
       </h3>
       <p>
         {tell("mostOfScore", { n: mostOf(products), d })}{" "}

@@ -96,7 +96,7 @@ function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, c
   const d = order.length;
   const middle = y + LINE / 2;
   const { columns, head } = lens;
-  pen.text(LABEL, middle, elided(columns.labels[key], LABEL - 8), {
+  pen.text(LABEL, middle, elided(columns.names[key], LABEL - 8), {
     colour: columns.special[key] ? colours.quiet : colours.ink,
     align: "end",
   });
@@ -150,7 +150,7 @@ export function overview(
   const sizes = [1.4 * sizeOf(queryVectors(head)), 1.4 * sizeOf(keyVectors(head))];
   for (let i = Math.floor(top / LINE); i < Math.min(rows.count, Math.ceil((top + height) / LINE)); i++) {
     const y = i * LINE - top;
-    pen.text(LABEL, y + LINE / 2, elided(rows.labels[i], LABEL - 8), {
+    pen.text(LABEL, y + LINE / 2, elided(rows.names[i], LABEL - 8), {
       colour: rows.special[i] ? colours.quiet : colours.ink,
       align: "end",
     });

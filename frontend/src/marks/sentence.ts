@@ -1,0 +1,194 @@
+// A text set as text, with arcs between its words.
+
+import type { Axis } from "../compute/axis";
+import { measure, type Pen } from "./pen";
+import type { Palette } from "./scales";
+
+/** A word on the page: its left edge, the middle of its height. */
+export interface Placed {
+  position: number;
+  text: string;
+  x: number;
+  y: number;
+  width: number;
+  line: number;
+}
+
+export interface Setting {
+  words: Placed[];
+  at: Map<number, Placed>; // by position
+  size: number; // of letters
+  line: number; // from line to line
+  lines: number;
+  height: number;
+}
+
+const CLOSING = /^[.,;:!?%)\]}’”…，。；：！？、）】》」]+$/u;
+const OPENING = /^[([{“‘（【《「]+$/u;
+const WIDE = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** A token as it stands in a text, and whether a space comes before it. */
+function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: boolean }[] {
+  const marked = axis.labels.some((label) => label.startsWith("␣"));
+  return list.map((position, i) => {
+    const label = axis.labels[position];
+    const text = label.replace(/^##(?=.)/, "").replace(/^␣+(?=.)/, "");
+    const before = i ? list[i - 1] : -1;
+    const { word } = axis.side;
+    const [own, former] = [axis.starts[position], before < 0 ? -1 : axis.starts[before]];
+    const joined = former >= 0 && (word?.[own] ?? null) !== null && word?.[own] === word?.[former];
+    const tight =
+      /^##./.test(label) ||
+      joined ||
+      CLOSING.test(text) ||
+      (former >= 0 && OPENING.test(axis.labels[before])) ||
+      (WIDE.test(text) && former >= 0 && WIDE.test(axis.labels[before]));
+    return { text, spaced: axis.special[position] || (marked ? /^␣/.test(label) : !tight) };
+  });
+}
+
+/** Words in lines; lines as far apart as `room` allows. */
+export function setting(
+  axis: Axis,
+  list: readonly number[],
+  width: number,
+  room: number,
+  { size, least, above }: { size: number; least: number; above: number },
+): Setting {
+  const words: Placed[] = [];
+  const space = size * 0.34;
+  let x = 0;
+  let line = 0;
+  pieces(axis, list).forEach(({ text, spaced }, i) => {
+    const wide = Math.min(width, Math.max(least, measure(text, size, false) + 2));
+    if (spaced && x > 0) x += space;
+    if (x > 0 && x + wide > width) {
+      x = 0;
+      line++;
+    }
+    words.push({ position: list[i], text, x, y: 0, width: wide, line });
+    x += wide;
+    if (text.includes("⏎")) {
+      x = 0;
+      line++;
+    }
+  });
+  const lines = (words.at(-1)?.line ?? 0) + 1;
+  const apart = Math.max(size * 2.9, Math.min(size * (lines > 2 ? 7 : 16), room / lines));
+  for (const word of words) word.y = above + (word.line + 0.5) * apart;
+  // A single line stands in the middle of what is free.
+  if (lines === 1) for (const word of words) word.x += (width - x) / 2;
+  return {
+    words,
+    at: new Map(words.map((word) => [word.position, word])),
+    size,
+    line: apart,
+    lines,
+    height: lines * apart,
+  };
+}
+
+const STEPS = 32; // straight pieces of an arc
+
+/** An arc from word to word, over or under the line; returns where its middle is. */
+export function arc(
+  pen: Pen,
+  from: Placed,
+  to: Placed,
+  { size, line }: Setting,
+  over: boolean,
+  top: number,
+  ink: { colour: string; alpha: number; width: number },
+): [number, number] {
+  const side = over ? -1 : 1;
+  const half = size * 0.72;
+  const own = from === to;
+  const [x1, x2] = [from.x + from.width / 2 - (own ? 7 : 0), to.x + to.width / 2 + (own ? 7 : 0)];
+  const [y1, y2] = [from.y + side * half - top, to.y + side * half - top];
+  const room = line / 2 - half - 4;
+  const lift = (side * Math.min(room, own ? 18 : 10 + 0.36 * Math.abs(x2 - x1))) / 0.75;
+  return curve(pen, [x1, y1, x1, y1 + lift, x2, y2 + lift, x2, y2], ink);
+}
+
+/** An arc from a word of one text to one of the other, which stands above or below it. */
+export function bridge(
+  pen: Pen,
+  from: Placed,
+  to: Placed,
+  size: number,
+  top: number,
+  ink: { colour: string; alpha: number; width: number },
+): void {
+  const half = size * 0.72 * Math.sign(to.y - from.y);
+  const [x1, x2] = [from.x + from.width / 2, to.x + to.width / 2];
+  const [y1, y2] = [from.y + half - top, to.y - half - top];
+  curve(pen, [x1, y1, x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2], ink);
+}
+
+function curve(
+  pen: Pen,
+  [x1, y1, a, b, c, d, x2, y2]: number[],
+  { colour, alpha, width }: { colour: string; alpha: number; width: number },
+): [number, number] {
+  const segments = new Float32Array(4 * STEPS);
+  const at = (t: number): [number, number] => {
+    const s = 1 - t;
+    return [
+      s * s * s * x1 + 3 * s * s * t * a + 3 * s * t * t * c + t * t * t * x2,
+      s * s * s * y1 + 3 * s * s * t * b + 3 * s * t * t * d + t * t * t * y2,
+    ];
+  };
+  for (let i = 0; i < STEPS; i++) segments.set([...at(i / STEPS), ...at((i + 1) / STEPS)], 4 * i);
+  pen.lines(segments, STEPS, width, { colour, alpha });
+  return at(0.5);
+}
+
+/** Tint behind a word: a band for each head. */
+export function tint(
+  pen: Pen,
+  word: Placed,
+  size: number,
+  top: number,
+  strengths: readonly number[],
+  colours: readonly string[],
+): void {
+  const high = size * 1.36;
+  const band = high / strengths.length;
+  strengths.forEach((strength, h) => {
+    if (strength > 0.03)
+      pen.rect(word.x - 1, word.y - top - high / 2 + h * band, word.width + 2, band, {
+        colour: colours[h],
+        alpha: 0.55 * strength,
+      });
+  });
+}
+
+/** The words themselves; lit ones are framed, pinned ones underlined. */
+export function writing(
+  pen: Pen,
+  { words, size }: Setting,
+  axis: Axis,
+  top: number,
+  height: number,
+  state: { lit: ReadonlySet<number>; pinned: ReadonlySet<number> },
+  colours: Palette,
+): void {
+  for (const word of words) {
+    const y = word.y - top;
+    if (y < -size || y > height + size) continue;
+    const { position, x, width, text } = word;
+    const high = size * 1.36;
+    if (state.lit.has(position)) {
+      const [l, t, r, b] = [x - 1.5, y - high / 2, x + width + 1.5, y + high / 2];
+      pen.lines([l, t, r, t, r, t, r, b, r, b, l, b, l, b, l, t], 4, 1.5, { colour: colours.ink });
+    }
+    if (state.pinned.has(position))
+      pen.rect(x - 1, y + high / 2 + 1, width + 2, 3, { colour: colours.accent });
+    pen.text(x + width / 2, y, text, {
+      colour: axis.special[position] ? colours.quiet : colours.ink,
+      size: axis.special[position] ? size * 0.8 : size,
+      mono: false,
+      align: "middle",
+    });
+  }
+}

@@ -1,0 +1,275 @@
+// The head view as a sentence: the text set as text, arcs above (what a word looks at) and below (who looks at it).
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Axis } from "../../compute/axis";
+import { useSay, useStore } from "../../frame/context";
+import { mark, stage } from "../../frame/drawn";
+import { isTouch, useSeen } from "../../frame/scroller";
+import { strengthOf } from "../../marks/columns";
+import { canvasPen, type Pen, prepare } from "../../marks/pen";
+import { figure, palette } from "../../marks/scales";
+import { arc, bridge, type Placed, type Setting, setting, tint, writing } from "../../marks/sentence";
+import type { Store } from "../../state/store";
+import { Legend } from "./legend";
+import { coloursOf, type Scene } from "./scene";
+import { leaving, usePointing } from "./tokens";
+
+const shownScene = stage<Scene>();
+
+/** The text of a page, or the two texts where one looks at the other. */
+interface Texts {
+  queries: Setting;
+  keys: Setting; // the same one where a text looks at itself
+  own: boolean;
+  height: number;
+}
+
+const FEW = 48; // words up to which all strong arcs are drawn at once
+const ARCS = 60; // of one word, in one direction
+const TOLD = 3; // arcs with their number
+
+/** Short texts are set larger, where there is room. */
+const sizes = (count: number, wide: boolean): number =>
+  count <= 30 ? (wide ? 28 : 22) : count <= 80 ? (wide ? 24 : 18) : count <= 160 ? 18 : 15;
+
+function textsOf(scene: Scene, width: number, free: number, narrow: boolean): Texts {
+  const { rowAxis, columnAxis, rows, columns } = scene;
+  const own = rowAxis === columnAxis && same(rows.list, columns.list);
+  const count = Math.max(rows.list.length, columns.list.length);
+  const size = narrow ? (count <= 80 ? 18 : 16) : sizes(count, width > 1000);
+  const look = { size, least: isTouch() ? 24 : 0, above: 0 };
+  const room = narrow ? 340 : free;
+  if (own) {
+    const plain = setting(rowAxis, rows.list, width, room, look);
+    // What is free above and below is the same.
+    const above = narrow ? 0 : Math.max(0, (free - plain.height) / 2);
+    const text = above ? setting(rowAxis, rows.list, width, room, { ...look, above }) : plain;
+    return { queries: text, keys: text, own, height: Math.max(text.height, narrow ? 0 : free) };
+  }
+  const keys = setting(columnAxis, columns.list, width, room / 2, look);
+  const queries = setting(rowAxis, rows.list, width, room / 2, { ...look, above: keys.height });
+  return { queries, keys, own, height: keys.height + queries.height };
+}
+
+const same = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((p, i) => p === b[i]);
+
+export function Sentence({ scene, busy }: { scene: Scene; busy: boolean }) {
+  const store = useStore();
+  const scroller = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const box = useSeen(scroller);
+  const drawn = useSignal(scene);
+  drawn.value = scene;
+  const { width, height } = box.value;
+  const narrow = store.narrow.value;
+  const texts = useSignal<Texts | null>(null);
+  const key = useRef<unknown[]>([]);
+  const now = [scene, width, narrow ? 0 : height, narrow];
+  if (width && now.some((value, i) => value !== key.current[i])) {
+    key.current = now;
+    texts.value = textsOf(scene, width, height, narrow);
+  }
+  useSignalEffect(() => {
+    const { width, height, top } = box.value;
+    if (!width || !texts.value) return;
+    const pen = canvasPen(prepare(canvas.current!, width, height));
+    const active = draw(pen, store, drawn.value, texts.value, top, height);
+    mark("regard:drawn");
+    if (active) mark("regard:hover");
+  });
+  shownScene.use(store, () => drawn.peek());
+  const set = texts.value;
+  return (
+    <div class={busy ? "stage busy" : "stage"}>
+      <Legend scene={scene} sentence />
+      <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
+        <div class="run" style={{ height: `${set?.height ?? 200}px` }}>
+          <div class="sheet">
+            <canvas ref={canvas} aria-hidden="true" />
+          </div>
+          {set && !set.own && <Words side="key" axis={scene.columnAxis} text={set.keys} box={box.value} />}
+          {set && <Words side="query" axis={scene.rowAxis} text={set.queries} box={box.value} />}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface WordsProps {
+  side: "query" | "key";
+  axis: Axis;
+  text: Setting;
+  box: { height: number; top: number };
+}
+
+/** Words as buttons over the picture; only those in sight. */
+function Words({ side, axis, text, box }: WordsProps) {
+  const tell = useSay();
+  const pointing = usePointing(side, axis);
+  const high = Math.max(24, text.size * 1.5);
+  const near = text.words.filter(({ y }) => y > box.top - 100 && y < box.top + (box.height || 600) + 100);
+  return (
+    <fieldset>
+      <legend class="unseen">{tell(side === "query" ? "queryColumn" : "keyColumn")}</legend>
+      {near.map(({ position, x, y, width }) => (
+        <button
+          key={position}
+          {...pointing(position)}
+          style={{ left: `${x}px`, top: `${y - high / 2}px`, width: `${width}px`, height: `${high}px` }}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+/** Everything in sight; true if a word is active. */
+function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, height: number): boolean {
+  const theme = store.theme.value;
+  const colours = coloursOf(scene, theme);
+  const fresh = scene.edition === store.edition;
+  const { queries, keys } = fresh ? store.active.value : { queries: [], keys: [] };
+  const looking = queries.filter((p) => texts.queries.at.has(p));
+  // In a text that looks at itself, a word shows both directions.
+  const lookedAt = [...new Set([...keys, ...(texts.own ? looking : [])])].filter((p) => texts.keys.at.has(p));
+  const active = looking.length + lookedAt.length > 0;
+  if (active) {
+    const out = scene.seers.map((seer) =>
+      sum(
+        looking.map((p) => seer.row(p)),
+        scene.columnAxis.count,
+      ),
+    );
+    const back = scene.seers.map((seer) =>
+      sum(
+        lookedAt.map((p) => seer.column(p)),
+        scene.rowAxis.count,
+      ),
+    );
+    if (looking.length) tints(pen, texts.keys, out, colours, top, height);
+    else tints(pen, texts.queries, back, colours, top, height);
+    for (const p of looking) arcs(pen, scene, texts, p, "query", colours, top, store);
+    for (const p of lookedAt) arcs(pen, scene, texts, p, "key", colours, top, store);
+  } else {
+    tints(pen, texts.keys, scene.links.received, colours, top, height);
+    if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, colours, top);
+  }
+  const { queries: pinnedQueries, keys: pinnedKeys } = store.selection.value;
+  const pinned = (axis: Axis, pins: number[], text: Setting) =>
+    new Set(text.words.map((w) => w.position).filter((p) => pins.includes(axis.starts[p])));
+  const { query, key } = store.hover.value;
+  const ends = [...looking, ...(query !== null && key !== null ? [key] : [])];
+  const write = (text: Setting, axis: Axis, lit: number[], pins: number[]) =>
+    writing(
+      pen,
+      text,
+      axis,
+      top,
+      height,
+      { lit: new Set(lit), pinned: pinned(axis, pins, text) },
+      palette(theme),
+    );
+  if (!texts.own) write(texts.keys, scene.columnAxis, keys, pinnedKeys);
+  write(
+    texts.queries,
+    scene.rowAxis,
+    texts.own ? [...ends, ...keys] : looking,
+    texts.own ? [...pinnedQueries, ...pinnedKeys] : pinnedQueries,
+  );
+  return active;
+}
+
+function sum(rows: Float32Array[], count: number): Float32Array {
+  const total = new Float32Array(count);
+  for (const row of rows) for (let i = 0; i < count; i++) total[i] += row[i];
+  return total;
+}
+
+function tints(
+  pen: Pen,
+  text: Setting,
+  values: readonly Float32Array[],
+  colours: readonly string[],
+  top: number,
+  height: number,
+): void {
+  let most = 1e-12;
+  for (const { position } of text.words) for (const row of values) most = Math.max(most, row[position]);
+  for (const word of text.words)
+    if (word.y > top - 40 && word.y < top + height + 40)
+      tint(
+        pen,
+        word,
+        text.size,
+        top,
+        values.map((row) => strengthOf(row[word.position], most)),
+        colours,
+      );
+}
+
+/** The arcs of one word: above what it looks at, below who looks at it. */
+function arcs(
+  pen: Pen,
+  scene: Scene,
+  texts: Texts,
+  position: number,
+  side: "query" | "key",
+  colours: readonly string[],
+  top: number,
+  store: Store,
+): void {
+  const [here, there] = side === "query" ? [texts.queries, texts.keys] : [texts.keys, texts.queries];
+  const from = here.at.get(position)!;
+  const most = scene.links.top;
+  const { threshold } = store.selection.value;
+  const found: { to: Placed; h: number; weight: number }[] = [];
+  scene.seers.forEach((seer, h) => {
+    const values = side === "query" ? seer.row(position) : seer.column(position);
+    for (const to of there.words) {
+      const weight = values[to.position];
+      if (weight > Math.max(threshold, 0.01 * most)) found.push({ to, h, weight });
+    }
+  });
+  found.sort((a, b) => b.weight - a.weight);
+  const drawn = found.slice(0, ARCS).map(({ to, h, weight }, i) => {
+    const strength = strengthOf(weight, most);
+    const ink = { colour: colours[h], alpha: Math.max(0.12, strength), width: 1 + 2 * strength };
+    if (!texts.own) {
+      bridge(pen, from, to, here.size, top, ink);
+      return null;
+    }
+    const at = arc(pen, from, to, here, side === "query", top, ink);
+    return i < TOLD && weight > 0.1 * most ? { at, weight, to } : null;
+  });
+  const { ink, ground } = palette(store.theme.value);
+  for (const one of drawn) {
+    if (!one || one.to.line !== from.line) continue;
+    const text = figure(one.weight, 2);
+    pen.rect(one.at[0] - 15, one.at[1] - 8, 30, 16, { colour: ground, alpha: 0.85 });
+    pen.text(one.at[0], one.at[1], text, { colour: ink, size: 12, mono: false, align: "middle" });
+  }
+}
+
+const STRONG = 0.08; // of the strongest: weaker arcs are drawn for one word at a time only
+
+function allArcs(pen: Pen, { links }: Scene, texts: Texts, colours: readonly string[], top: number): void {
+  for (let i = 0; i < links.count; i++) {
+    const [from, to] = [texts.queries.at.get(links.query[i]), texts.keys.at.get(links.key[i])];
+    if (!from || !to || links.weight[i] < STRONG * links.top) continue;
+    const strength = strengthOf(links.weight[i], links.top);
+    const ink = { colour: colours[links.head[i]], alpha: 0.7 * strength, width: 1 + strength };
+    if (texts.own) arc(pen, from, to, texts.queries, true, top, ink);
+    else bridge(pen, from, to, texts.queries.size, top, ink);
+  }
+}
+
+const PRINTED = 300; // free height of a saved picture
+
+export function picture(pen: Pen, store: Store, width: number): number | null {
+  const scene = shownScene.of(store);
+  if (!scene) return null;
+  const texts = textsOf(scene, width, PRINTED, false);
+  draw(pen, store, scene, texts, 0, texts.height);
+  return texts.height;
+}

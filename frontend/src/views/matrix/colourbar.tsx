@@ -1,0 +1,26 @@
+// The colours of a map with ticks.
+
+import { useSay, useStore } from "../../frame/context";
+import { figure, rampStops, ticks } from "../../marks/scales";
+
+export function ColourBar({ top, log, above }: { top: number; log: boolean; above: number }) {
+  const store = useStore();
+  const tell = useSay();
+  const found = ticks(top, log);
+  const label = tell("colourBar", { from: figure(found[0][0], 2), to: figure(top, 2) });
+  const stops = rampStops(store.theme.value).join(", ");
+  return (
+    <div
+      class="colour-bar"
+      role="img"
+      aria-label={label}
+      style={{ background: `linear-gradient(to top, ${stops})`, marginTop: `${above}px` }}
+    >
+      {found.map(([value, at]) => (
+        <span key={at} style={{ bottom: `${100 * at}%` }}>
+          {figure(value, 2)}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+// The chosen row of a map as bars: exact lengths beside colours.
+
+import { useRef } from "preact/hooks";
+import { positionOf } from "../../compute/axis";
+import { useSay, useStore } from "../../frame/context";
+import { useSeen } from "../../frame/scroller";
+import { brief } from "../../marks/scales";
+import { shownBy } from "../../state/shown";
+import type { Store } from "../../state/store";
+
+const LOWEST = 18; // pixels a bar takes
+const HIGHEST = 34;
+
+export function RowBars() {
+  const store = useStore();
+  const tell = useSay();
+  const list = useRef<HTMLOListElement>(null);
+  const box = useSeen(list);
+  const query = rowOf(store);
+  const row = store.lens(store.lead).row(query);
+  const { columns } = shownBy(store.rows.value, store.columns.value, store.selection.value);
+  const room = Math.max(1, Math.floor((box.value.height || 400) / LOWEST));
+  const all = columns.list;
+  const listed =
+    all.length <= room
+      ? all
+      : [...all]
+          .sort((a, b) => row[b] - row[a])
+          .slice(0, room)
+          .sort((a, b) => a - b);
+  const top = listed.reduce((most, p) => Math.max(most, row[p]), 1e-12);
+  const high = Math.max(LOWEST, Math.min(HIGHEST, Math.floor((box.value.height || 400) / listed.length)));
+  const lit = store.hover.value.key;
+  return (
+    <section class="row-bars" data-row={query}>
+      <h3 dir="auto">{tell("looksAt", { text: store.rows.value.names[query] })}</h3>
+      {listed.length < all.length && (
+        <p class="quiet">{tell("strongestOf", { count: listed.length, all: all.length })}</p>
+      )}
+      <ol ref={list}>
+        {listed.map((p) => (
+          <li key={p} class={p === lit ? "lit" : ""} style={{ height: `${high}px` }}>
+            <span class="name" dir="auto">
+              {store.columns.value.names[p]}
+            </span>
+            <span class="measure">
+              <i style={{ width: `calc((100% - 48px) * ${(row[p] / top).toFixed(4)})` }} />
+              <span class="value">{brief(row[p])}</span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** The row pointed at, or pinned; or else the first that is no special token. */
+function rowOf(store: Store): number {
+  const axis = store.rows.value;
+  const { query } = store.hover.value;
+  const [pinned] = store.selection.value.queries;
+  if (query !== null && query < axis.count) return query;
+  if (pinned !== undefined) return positionOf(axis, pinned);
+  return Math.max(0, axis.special.indexOf(false));
+}
