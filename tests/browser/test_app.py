@@ -167,7 +167,7 @@ def test_another_model_brings_its_own_views(use):
     assert "model=translator" in address(page)
     page.click("[data-view=walk]")
     page.click("[data-step=cross]")
-    page.wait_for_selector(".walk canvas")
+    page.wait_for_selector(".walk [data-cell=bars]")
     fill(page, "text", "Hello.")
     until(page, "document.querySelector('[data-field=target]').placeholder.includes('Hola')")
     page.click("[data-view=heads]")
