@@ -74,13 +74,20 @@ function Steps({ data }: { data: WalkData }) {
           <h2>{title}</h2>
           <Formula text={formula} />
           <span class="fill" />
-          <button type="button" data-go="back" disabled={at === 0} onClick={() => go(at - 1)}>
-            ‹ {tell("walk_back")}
-          </button>
-          <span class="quiet">{tell("walk_step", { at: at + 1, all: steps.length })}</span>
-          <button type="button" data-go="next" disabled={at === steps.length - 1} onClick={() => go(at + 1)}>
-            {tell("walk_next")} ›
-          </button>
+          <span class="go">
+            <button type="button" data-go="back" disabled={at === 0} onClick={() => go(at - 1)}>
+              ‹ {tell("walk_back")}
+            </button>
+            <span class="quiet">{tell("walk_step", { at: at + 1, all: steps.length })}</span>
+            <button
+              type="button"
+              data-go="next"
+              disabled={at === steps.length - 1}
+              onClick={() => go(at + 1)}
+            >
+              {tell("walk_next")} ›
+            </button>
+          </span>
         </header>
         <p class="words">{text}</p>
         <div class="middle">
