@@ -5,8 +5,10 @@ import { otherOf } from "../src/app/compare/comparison";
 import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
 import { listed } from "../src/app/effect";
 import { suited } from "../src/app/examples";
+import { tidy } from "../src/app/export";
 import { Latest } from "../src/app/latest";
 import { APP_VIEWS } from "../src/app/views";
+import type { Axis } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";
 import type { Page } from "../src/data/wire";
 import { palette, twoSided } from "../src/marks/scales";
@@ -283,4 +285,17 @@ test("the examples of a model come first, and one for its family where it has no
     suited(all, { name, about: { family } } as ModelRecord).map(({ id }) => id);
   expect(ids("two", "encoder")).toEqual(["b", "a"]);
   expect(ids("three", "decoder")).toEqual(["d", "a", "b"]);
+});
+
+test("a map leaves as a tidy table, with quoted words", () => {
+  const side = (labels: string[], starts: number[]) =>
+    ({ labels, starts: Int32Array.from(starts) }) as unknown as Axis;
+  const lens = {
+    rows: side(["a", 'say "b"'], [0, 1, 3]),
+    columns: side(["x,y"], [0, 1]),
+    row: (p: number) => Float32Array.from([p ? 0.25 : 1]),
+  };
+  expect(tidy(lens)).toBe(
+    'query_index,query,key_index,key,value\r\n0,a,0,"x,y",1\r\n1,"say ""b""",0,"x,y",0.25\r\n',
+  );
 });

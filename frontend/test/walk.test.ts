@@ -3,6 +3,7 @@ import { SvgPen } from "../src/marks/pen";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
 import { WalkData } from "../src/walk/data";
+import { boxesOf, wayTo } from "../src/walk/diagram";
 import { shrunk } from "../src/walk/drawing";
 import { litIn } from "../src/walk/grid";
 import {
@@ -18,6 +19,8 @@ import {
 } from "../src/walk/maths";
 import { DECODER, ENCODER, stepFor, stepsOf, wordsOf } from "../src/walk/order";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
+import { told } from "../src/walk/questions";
+import { short, terms } from "../src/walk/terms";
 import { isKey, say } from "../src/words";
 import { golden } from "./golden";
 
@@ -273,4 +276,38 @@ test("arrow keys stop at the first and the last step", () => {
   store.set({ step: 99 });
   press("ArrowLeft");
   expect(store.selection.value.step).toBe(last - 1);
+});
+
+test("the three largest terms of a sum and the rest make the whole", () => {
+  const { first, total, rest } = terms([1, 2, -3, 0.5, 4], [1, 1, 2, 1, -0.25]);
+  expect(first).toEqual([2, 1, 0]);
+  expect(total).toBeCloseTo(-3.5, 6);
+  expect(rest).toBeCloseTo(-0.5, 6);
+});
+
+test("numbers are short, with a minus sign", () => {
+  expect([3.104, -0.5, 0.006, 0, Number.NEGATIVE_INFINITY].map(short)).toEqual([
+    "3.10",
+    "−0.50",
+    "0.006",
+    "0.00",
+    "−∞",
+  ]);
+});
+
+test("words that occur twice are told apart by their positions", () => {
+  expect(told(["the", "cat", " the"])).toEqual(["the₀", "cat", "the₂"]);
+});
+
+test("boxes of the model never overlap, and the dot goes through the space between the stacks", () => {
+  const boxes = boxesOf(true);
+  for (const a of boxes)
+    for (const b of boxes) {
+      if (a === b) continue;
+      expect(Math.abs(a.x - b.x) >= a.width || Math.abs(a.y - b.y) >= 24, `${a.id} ${b.id}`).toBe(true);
+    }
+  const way = wayTo(boxes[11], boxes[12]);
+  expect(way.length).toBe(4);
+  expect(way[1][0]).toBeGreaterThan(boxes[11].x + boxes[11].width);
+  expect(way[1][0]).toBeLessThan(boxes[12].x);
 });

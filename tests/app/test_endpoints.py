@@ -157,6 +157,34 @@ def test_a_walk_through_the_translator(client):
     assert page.status_code == 200
 
 
+@pytest.mark.parametrize(("format", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_a_figure_of_a_trace(client, format, start):
+    answer = client.post("/api/traces", json={"text": "Hello there!"})
+    figure = client.get(of(answer, f"figure?view=matrix&layer=1&heads=8&format={format}&width=page"))
+    assert figure.status_code == 200 and figure.content.startswith(start)
+    assert f'filename="figure.{format}"' in figure.headers["content-disposition"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("view=walk", 400),
+        ("format=exe", 400),
+        ("width=1e9", 400),
+        ("threshold=nan", 400),
+        ("query=-1&view=neurons", 400),
+        ("query=99999&view=neurons", 422),
+        ("layer=99", 422),
+        ("heads=99&layer=0", 422),
+        ("heads=" + ",".join(["0"] * 65), 413),
+    ],
+)
+def test_a_figure_that_cannot_be_drawn_is_refused_in_a_sentence(client, query, status):
+    answer = client.post("/api/traces", json={"text": "Hello there!"})
+    said = client.get(of(answer, f"figure?{query}"))
+    assert said.status_code == status and len(said.json()["message"]) > 10
+
+
 @pytest.mark.parametrize(
     ("body", "status", "word"),
     [

@@ -167,7 +167,7 @@ def test_another_model_brings_its_own_views(use):
     assert "model=translator" in address(page)
     page.click("[data-view=walk]")
     page.click("[data-step=cross]")
-    page.wait_for_selector(".walk canvas")
+    page.wait_for_selector(".walk [data-cell=bars]")
     fill(page, "text", "Hello.")
     until(page, "document.querySelector('[data-field=target]').placeholder.includes('Hola')")
     page.click("[data-view=heads]")
@@ -271,7 +271,7 @@ def test_studies_are_listed_and_their_report_opens(use):
     page.wait_for_selector("[data-study=tokens-tiny]")
 
 
-@pytest.mark.parametrize("what", ["page", "picture", "png", "numbers", "trace"])
+@pytest.mark.parametrize("what", ["page", "picture", "pdf", "png", "numbers", "trace"])
 def test_everything_can_leave(use, show, minilm, tmp_path, what):
     page = use(store("matrix", 1, 8))
     until(page, DRAWN)
@@ -286,12 +286,20 @@ def test_everything_can_leave(use, show, minilm, tmp_path, what):
         assert path.name == "regard-matrix-layer1-head8.png" and path.read_bytes().startswith(b"\x89PNG")
     elif what == "numbers":
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.reader(file))
-        assert rows[0][1:4] == ["[CLS]", "i", "went"] and rows[12][0] == ","
-        shown = [[float(cell) for cell in row[1:]] for row in rows[1:]]
+            rows = list(csv.DictReader(file))
+        assert list(rows[0]) == ["query_index", "query", "key_index", "key", "value"] and len(rows) == 19 * 19
+        assert [row["key"] for row in rows[:3]] == ["[CLS]", "i", "went"]
+        assert (rows[19]["query_index"], rows[19]["query"], rows[19]["key_index"]) == ("1", "i", "0")
+        shown = np.array([float(row["value"]) for row in rows]).reshape(19, 19)
         assert np.allclose(shown, minilm.trace(*STORE).attention(1, 8), atol=1e-5)
+    elif what == "pdf":
+        assert path.name == "regard-matrix-layer1-head8.pdf" and path.read_bytes().startswith(b"%PDF")
     elif what == "picture":
-        assert ElementTree.parse(path).getroot().tag.endswith("svg")
+        root = ElementTree.parse(path).getroot()
+        said = " ".join("".join(node.itertext()) for node in root.iter() if node.tag.endswith("text"))
+        for part in ("Where head 1.8 looks", "query", "key", "attention weight", "encoder layer 1 head 8", "went"):
+            assert part in said
+        assert float(root.get("width").removesuffix("pt")) == pytest.approx(3.3 * 72, abs=1)
     else:
         saved = show(path)
         saved.wait_for_selector(".plot")

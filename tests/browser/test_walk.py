@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -38,6 +40,12 @@ def page_file(walked: Walked, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def go(page: Any, step: str) -> None:
     page.click(f"[data-step={step}]")
     page.wait_for_selector(f"[data-step={step}][aria-current=step]")
+    unfold(page)
+
+
+def unfold(page: Any) -> None:
+    """Open the tables of a step, and the weights in them."""
+    page.evaluate("for (const some of document.querySelectorAll('.walk details')) some.open = true")
 
 
 def cell(page: Any, name: str, row: int, column: int, nth: int = -1) -> float:
@@ -132,7 +140,7 @@ def test_predictions_and_loss_are_those_of_the_model(show, page_file, walked, tr
     page = show(page_file)
     go(page, "predict")
     for position in (0, 3):
-        page.click(f"[data-position='{position}']")
+        page.click(f"[data-word=t{position}]")
         shown = [float(cell.inner_text()) for cell in page.locator("[data-table=predict] .number").all()]
         np.testing.assert_allclose(shown, chances[position].topk(8).values.numpy(), atol=1e-4)
     go(page, "loss")
@@ -230,8 +238,165 @@ def test_the_numbers_of_the_pair_follow_what_is_changed(show, page_file):
 def test_a_step_shows_the_mix_up_before_what_is_right(show, page_file):
     page = show(page_file)
     go(page, "residual")
-    said = page.inner_text(".note")
+    said = " ".join(page.inner_text(".note").split())
     assert said.startswith("A common mix-up: ✗ LayerNorm works over the batch") and said.index("✗") < said.index("✓")
+
+
+def near(text: str) -> list[float]:
+    """The numbers in a text."""
+    return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?", text.replace("−", "-"))]
+
+
+def box(page: Any, selector: str) -> dict[str, float]:
+    return page.locator(selector).bounding_box()
+
+
+def test_the_model_stays_in_sight_as_boxes_and_the_dot_stands_before_the_lit_one(show, page_file):
+    page = show(page_file)
+    for step in ("scores", "stack", "cross", "loss"):
+        go(page, step)
+        page.wait_for_timeout(300)
+        lit, dot = box(page, "[aria-current=step]"), box(page, ".walk circle.dot")
+        assert page.locator("[aria-current=step]").count() == 1 and lit["height"] == 17
+        assert abs(dot["x"] + dot["width"] / 2 - lit["x"] - lit["width"] / 2) < 1.5
+        assert 0 <= lit["y"] - dot["y"] - dot["height"] < 5
+    boxes = [one.bounding_box() for one in page.locator("[data-step]").all()]
+    apart = [a["x"] + a["width"] <= b["x"] or a["y"] + a["height"] <= b["y"] for a, b in pairwise(boxes[:12])]
+    assert all(apart)
+    assert all(one["y"] >= 0 and one["y"] + one["height"] <= 760 for one in boxes)
+
+
+def test_a_cell_is_the_sum_of_the_terms_that_are_written_out(show, page_file, walked):
+    page = show(page_file)
+    go(page, "scores")
+    page.select_option("[data-pair=query]", "1")
+    page.select_option("[data-pair=key]", "2")
+    site = walked.trace.site(0, kind="encoder")
+    products = site.q[0, 1].astype(float) * site.k[0, 2].astype(float)
+    written = page.inner_text("[data-written]")
+    a, b, c, d, e, f, rest, count, total = near(written)
+    largest = sorted(products, key=abs, reverse=True)[:3]
+    assert [a * b, c * d, e * f] == pytest.approx(largest, abs=0.03)
+    assert count == len(products) - 3
+    assert rest == pytest.approx(products.sum() - sum(largest), abs=0.011)
+    assert total == near(page.inner_text("[data-sum]"))[0] == pytest.approx(products.sum(), abs=0.006)
+
+
+def test_scores_turn_into_shares_that_are_the_models(show, page_file, walked):
+    page = show(page_file)
+    page.click("[data-head='2']")
+    go(page, "softmax")
+    page.click("[data-word=s3]")
+    shares = [near(one.inner_text())[0] for one in page.locator(".turning tr td:last-child").all()]
+    assert shares == pytest.approx(walked.trace.attention(0, 2)[3].tolist(), abs=0.006)
+    widths = [box["width"] for box in (one.bounding_box() for one in page.locator(".grown .amount").all())]
+    assert int(np.argmax(widths)) == int(np.argmax(walked.trace.attention(0, 2)[3]))
+
+
+def test_a_question_is_answered_by_clicking_and_says_the_number(show, page_file, walked):
+    page = show(page_file)
+    go(page, "scores")
+    assert "Which word will “hello” look at most?" in page.inner_text("[data-question]")
+    texts = [one.inner_text() for one in page.locator("[data-option]").all()]
+    row = walked.trace.site(0, kind="encoder").scores(0)[0] * np.sqrt(32)
+    words = [token.text.strip() for token in walked.trace.sides["encoder"].tokens]
+    best = texts.index(words[int(row.argmax())])
+    wrong = (best + 1) % len(texts)
+    page.click(f"[data-option='{wrong}']")
+    said = page.inner_text("[data-said=wrong]")
+    assert said.startswith(f"Not this one: it is {texts[best]}.") and f"{row.max():.2f}" in said
+    page.click(f"[data-option='{best}']")
+    assert page.inner_text("[data-said=right]").startswith("Yes.")
+
+
+def test_every_step_asks_something_and_the_right_answer_is_there(show, page_file):
+    page = show(page_file)
+    page.click("[data-head='1']")
+    for step in ENCODER + DECODER:
+        go(page, step)
+        count = page.locator("[data-option]").count()
+        assert count >= 2, step
+        for option in range(count):
+            page.click(f"[data-option='{option}']")
+            if page.locator("[data-said=right]").count():
+                break
+        assert len(page.inner_text("[data-said=right]")) > 10, step
+        assert "{" not in page.inner_text(".scene") and "NaN" not in page.inner_text(".scene"), step
+
+
+def test_formulas_are_mathml_in_the_colours_of_their_matrices(show, page_file):
+    page = show(page_file)
+    go(page, "softmax")
+    assert page.locator("math.formula mfrac msqrt").count() == 1
+    space = page.evaluate("document.querySelector('math.formula mi').namespaceURI")
+    assert space == "http://www.w3.org/1998/Math/MathML"
+    colour = "e => getComputedStyle(e).color"
+    symbol = page.locator("math.formula mi.ink-A").first.evaluate(colour)
+    assert symbol == page.locator("figcaption .ink-A").first.evaluate(colour)
+    assert symbol != page.locator("math.formula mi.ink-Q").first.evaluate(colour)
+
+
+def test_weights_are_folded_to_an_icon(show, page_file):
+    page = show(page_file)
+    page.click("[data-step=project]")
+    page.click(".tables > summary")
+    assert not page.locator('canvas[data-matrix="W_Q"]').is_visible()
+    page.click(".weight > summary >> text=W_Q")
+    assert page.locator('canvas[data-matrix="W_Q"]').is_visible()
+
+
+def test_what_is_changed_reaches_the_feed_forward_network_and_says_where_it_ends(show, page_file):
+    page = show(page_file)
+    go(page, "feed")
+    before = cell(page, "hidden", 1, 3, nth=0), cell(page, "X + out", 1, 3)
+    page.uncheck("[data-what=scaling]")
+    assert cell(page, "X + out", 1, 3) != pytest.approx(before[1], abs=1e-4)
+    go(page, "stack")
+    assert "the model's own" in page.inner_text("[data-changed]")
+    go(page, "dfeed")
+    changed = cell(page, "X + out", 1, 3)
+    page.click("[data-what=reset]")
+    assert cell(page, "X + out", 1, 3) != pytest.approx(changed, abs=1e-4)
+
+
+def test_nothing_moves_on_load_and_steps_move_for_at_most_a_quarter_of_a_second(show, page_file):
+    page = show(page_file, "#view=walk&step=3")
+    page.wait_for_selector("[data-cell=dot]")
+    assert page.evaluate("document.getAnimations().length") == 0
+    page.keyboard.press("ArrowRight")
+    times = page.evaluate("document.getAnimations().map((one) => one.effect.getTiming().duration)")
+    assert times and all(150 <= time <= 250 for time in times)
+
+
+def test_with_less_motion_the_states_before_and_after_stand_still_side_by_side(show, page_file):
+    page = show(page_file, reduced_motion="reduce")
+    page.click("[data-step=softmax]")
+    assert [one.get_attribute("data-frame") for one in page.locator(".still").all()] == ["before", "after"]
+    assert page.locator("[data-frame=before] .grown").count() == 0 < page.locator("[data-frame=after] .grown").count()
+    assert page.evaluate("document.getAnimations().length") == 0
+
+
+def test_the_target_grows_on_top_of_the_page(show, page_file):
+    page = show(page_file)
+    go(page, "softmax")
+    assert "nothing yet" in page.inner_text("[data-text=target]")
+    go(page, "predict")
+    for position in (0, 2):
+        page.click(f"[data-word=t{position}]")
+        assert page.locator("[data-text=target] .word:not(.later)").count() == position + 1
+
+
+@pytest.mark.parametrize("width", [390, 1440, 1920])
+def test_a_step_fits_the_window(show, page_file, width):
+    page = show(page_file, viewport={"width": width, "height": 844})
+    for step in ("embed", "scores", "softmax", "join", "predict", "loss"):
+        page.eval_on_selector(f"[data-step={step}]", "e => e.click()")
+        page.wait_for_selector(f"[data-step={step}][aria-current=step]")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        cell = box(page, ".cell[data-cell]")
+        assert cell["x"] >= 0 and cell["x"] + cell["width"] <= width
+        lit = box(page, "[aria-current=step]")
+        assert lit["x"] >= 0 and lit["x"] + lit["width"] <= width
 
 
 def test_a_clicked_cell_opens_in_the_neuron_view_as_the_same_pair_and_back(show, page_file, walked):
@@ -293,7 +458,7 @@ def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(show, p
         go(page, step)
         texts = saved(page, tmp_path / f"{step}.svg")
         assert texts[0] == page.inner_text(".scene h2")
-        assert texts[1] == page.inner_text(".formula")
+        assert texts[1] == page.get_attribute(".formula", "data-formula")
         assert texts[-1].startswith("translator · encoder layer 0")
         if step == "softmax":
             assert f"{walked.trace.attention(0, 0)[0, 0]:.2f}" in texts

@@ -41,6 +41,26 @@ def test_a_figure_says_where_it_comes_from_and_text_stays_text(trace, tmp_path):
     assert all(part in svg for part in ("Lines", "BertModel", "encoder layer 1 head 2", "[CLS]", "store"))
 
 
+def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(trace, tmp_path):
+    svg = texts(trace.figure("matrix", layer=1, head=2).save(tmp_path / "figure.svg"))
+    assert all(part in svg for part in ("Where head 1.2 looks", "query", "key", "attention weight", "0.6"))
+    assert "“[CLS] the cat sat ." in svg
+    atlas = texts(trace.figure("atlas").save(tmp_path / "atlas.svg"))
+    assert all(part in atlas for part in ("layer", "head;", "weight / the head's largest", "0.6"))
+
+
+def test_lines_have_a_legend_of_heads_and_strengths(trace, tmp_path):
+    svg = texts(trace.figure("heads", layer=1, heads=[0, 2]).save(tmp_path / "figure.svg"))
+    assert all(part in svg for part in ("query", "key", "1.0", "1.2", "attention weight"))
+
+
+@pytest.mark.parametrize("view", ["heads", "matrix", "atlas", "neurons"])
+@pytest.mark.parametrize(("width", "inches"), [("column", 3.3), ("page", 6.9), (5, 5)])
+def test_a_figure_has_the_width_of_a_column_or_a_page(trace, view, width, inches, tmp_path):
+    with Image.open(trace.figure(view, layer=1, width=width).save(tmp_path / "f.png", dpi=100)) as image:
+        assert image.width == pytest.approx(100 * inches, abs=1)
+
+
 def test_the_same_figure_gives_the_same_file(trace, tmp_path):
     one = trace.figure("matrix", layer=0, head=1).save(tmp_path / "a.svg").read_bytes()
     assert one == trace.figure("matrix", layer=0, head=1).save(tmp_path / "b.svg").read_bytes()
@@ -120,6 +140,8 @@ def test_tokens_are_made_readable(token, shown):
         ({"layer": 0, "head": 7}, "not 7"),
         ({"head": 1, "heads": [2]}, "not both"),
         ({"queries": 99}, "out of range"),
+        ({"width": "wide"}, "column or page or a number of inches, not 'wide'"),
+        ({"width": 400}, "between 1 and 40 inches"),
     ],
 )
 def test_what_is_not_there_is_named(trace, options, message):

@@ -1,6 +1,7 @@
 // Everything can leave: the page, the picture, the numbers, the trace.
 
 import { useSignal } from "@preact/signals";
+import type { Lens } from "../compute/lens";
 import { useStore } from "../frame/context";
 import { download, pictureName, savePicture, svgOf } from "../frame/picture";
 import type { Store } from "../state/store";
@@ -12,6 +13,8 @@ import { Popover } from "./popover";
 import { type Trouble, troubleOf } from "./server";
 
 const MOST = 1_000_000; // numbers in a table that a spreadsheet opens
+const FIGURES: readonly string[] = ["heads", "matrix", "atlas", "neurons"];
+type Width = "column" | "page";
 const SHARP = 2; // pixels of a PNG for each of the picture's
 
 export function Export() {
@@ -24,6 +27,10 @@ export function Export() {
   const kept = VIEWS.some(({ id: one }) => one === view) ? view : "heads"; // a page has no server
   const name = (session.shown.value?.model ?? "regard").replace(/.*\//, "").replace(/[^\w.-]+/g, "-");
   const drawn = store.view.picture !== undefined;
+  const figured = FIGURES.includes(view); // the server draws these, as in Python
+  const width = useSignal<Width>("column");
+  const figure = (format: string) =>
+    fetched(figureFile(store, id, format, width.value), `${pictureName(store)}.${format}`);
   const offered: [string, Key, boolean, () => Promise<void> | void][] = [
     [
       "page",
@@ -31,8 +38,9 @@ export function Export() {
       true,
       () => fetched(api.pageFile(id, { view: kept, kind, layer, heads }), `${name}.html`),
     ],
-    ["picture", "exportPicture", drawn, () => savePicture(store, document)],
-    ["png", "exportPng", drawn, () => savePng(store)],
+    ["picture", "exportPicture", drawn, () => (figured ? figure("svg") : savePicture(store, document))],
+    ["pdf", "exportPdf", figured, () => figure("pdf")],
+    ["png", "exportPng", drawn, () => (figured ? figure("png") : savePng(store))],
     [
       "numbers",
       "exportNumbers",
@@ -65,6 +73,23 @@ export function Export() {
               </button>
             </li>
           ))}
+          {figured && (
+            <li>
+              <label class="check">
+                {tell("exportWidth")}{" "}
+                <select
+                  data-export-width
+                  value={width.value}
+                  onChange={(event) => {
+                    width.value = event.currentTarget.value as Width;
+                  }}
+                >
+                  <option value="column">{tell("exportColumn")}</option>
+                  <option value="page">{tell("exportWide")}</option>
+                </select>
+              </label>
+            </li>
+          )}
           {trouble.value && (
             <li class="app-trouble" role="alert">
               {sentenceOf(trouble.value, tell)}
@@ -95,15 +120,38 @@ async function savePng(store: Store): Promise<void> {
   if (blob) download(`${pictureName(store)}.png`, blob, document);
 }
 
-/** The map of the head that is looked at, as weights or contributions: queries down, keys across. */
+/** The map of the head that is looked at, as weights or contributions: one line for each query and key. */
 function saveNumbers(store: Store): void {
-  const lens = store.lens(store.lead);
-  const rows = [["", ...lens.columns.labels]];
-  for (const [p, label] of lens.rows.labels.entries()) rows.push([label, ...Array.from(lens.row(p), String)]);
-  const text = rows.map((row) => row.map(quoted).join(",")).join("\r\n");
+  const content = new Blob(["\ufeff", tidy(store.lens(store.lead))], { type: "text/csv" });
   const { kind, layer } = store.site.value;
-  const content = new Blob(["\ufeff", text, "\r\n"], { type: "text/csv" });
   download(`regard-${kind}-layer${layer}-head${store.lead}.csv`, content, document);
+}
+
+/** A map as a tidy table; the index of a word is that of its first token. */
+export function tidy(lens: Pick<Lens, "rows" | "columns" | "row">): string {
+  const lines = ["query_index,query,key_index,key,value"];
+  const { rows, columns } = lens;
+  const keys = columns.labels.map((label, k) => `${columns.starts[k]},${quoted(label)}`);
+  rows.labels.forEach((label, p) => {
+    const query = `${rows.starts[p]},${quoted(label)}`;
+    const values = lens.row(p);
+    keys.forEach((key, k) => {
+      lines.push(`${query},${key},${values[k]}`);
+    });
+  });
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+/** Where the server draws the current view. */
+function figureFile(store: Store, id: string, format: string, width: Width): string {
+  const { view, kind, layer, heads, queries, pairs, contributions, threshold } = store.selection.peek();
+  const query = new URLSearchParams({ view, kind, layer: String(layer), format, width });
+  if (view !== "atlas") query.set("heads", (view === "heads" ? heads : [store.lead]).join(","));
+  if (contributions) query.set("contributions", "1");
+  if (threshold > 0 && view === "heads") query.set("threshold", String(threshold));
+  const token = pairs.at(-1)?.[0] ?? queries.at(-1);
+  if (view === "neurons" && token !== undefined) query.set("query", String(token));
+  return `/api/traces/${id}/figure?${query}`;
 }
 
 const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell);

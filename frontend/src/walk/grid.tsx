@@ -2,10 +2,11 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useStore } from "../frame/context";
+import { useSay, useStore } from "../frame/context";
 import { canvasPen, prepare } from "../marks/pen";
 import { figure } from "../marks/scales";
 import { coloured, drawGrid, type Lit, layoutOf } from "./drawing";
+import { inkOf } from "./formula";
 import type { Equation, Rule, Shown } from "./steps";
 
 interface At {
@@ -23,6 +24,7 @@ export interface Chosen {
 /** One equation, and the sentence about the cell under the pointer. */
 export function EquationView(props: { equation: Equation; read: Signal<string>; chosen: Chosen | null }) {
   const { equation, read, chosen } = props;
+  const tell = useSay();
   const at = useSignal<At | null>(null);
   const matrices = equation.items.filter((item): item is Shown => typeof item !== "string");
   const point = (next: At | null) => {
@@ -41,7 +43,7 @@ export function EquationView(props: { equation: Equation; read: Signal<string>; 
           );
         number += 1;
         const index = number;
-        return (
+        const grid = (
           <Grid
             key={i}
             shown={item}
@@ -49,6 +51,18 @@ export function EquationView(props: { equation: Equation; read: Signal<string>; 
             chosen={item.map ? chosen : null}
             point={(row, column) => point(row === null ? null : { item: index, row, column })}
           />
+        );
+        if (!/^[Wb]_/.test(item.name)) return grid;
+        return (
+          <details key={i} class="weight" title={tell("walk_weights")}>
+            <summary>
+              <span class="icon" aria-hidden="true">
+                ▦
+              </span>{" "}
+              <span class={inkOf(item.name)}>{calledOf(item)}</span>
+            </summary>
+            {grid}
+          </details>
         );
       })}
     </div>
@@ -138,7 +152,8 @@ function Grid({ shown, lit, chosen, point }: GridProps) {
         onClick={click}
       />
       <figcaption>
-        <b>{called}</b> <span class="quiet">{`${matrix.rows} × ${matrix.columns}`}</span>
+        <b class={inkOf(shown.name)}>{called}</b>{" "}
+        <span class="quiet">{`${matrix.rows} × ${matrix.columns}`}</span>
       </figcaption>
     </figure>
   );

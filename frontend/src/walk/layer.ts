@@ -9,6 +9,7 @@ import {
   type Matrix,
   mapped,
   product,
+  reordered,
   slice,
   softmax,
   sum,
@@ -81,10 +82,26 @@ function entering(data: WalkData, part: Part, what: WhatIf): Matrix {
   return data.get(name ? `encoder.in.${name}` : "encoder.in");
 }
 
-/** Attention of one part of the layer; what comes before it is always as in the model. */
+const KEPT = 24;
+const kept = new WeakMap<WalkData, Map<string, Attention>>();
+
+/** Attention of one part of the layer; what is changed reaches it from the layer's first step on. */
 export function attention(data: WalkData, part: Part, head: number, what: WhatIf = MODEL): Attention {
+  const known = kept.get(data) ?? new Map<string, Attention>();
+  kept.set(data, known);
+  const name = JSON.stringify([part, head, what]);
+  let found = known.get(name);
+  if (!found) {
+    found = computed(data, part, head, what);
+    if (known.size >= KEPT) known.clear();
+    known.set(name, found);
+  }
+  return found;
+}
+
+function computed(data: WalkData, part: Part, head: number, what: WhatIf): Attention {
   const { header } = data;
-  const x = part === "cross" ? attention(data, "decoder", 0).result : entering(data, part, what);
+  const x = part === "cross" ? attention(data, "decoder", head, what).result : entering(data, part, what);
   const norm = (m: Matrix) =>
     layerNorm(m, data.get(`${part}.scale`), data.get(`${part}.shift`), header.epsilon);
   const input = header.norm === "pre" ? norm(x) : x;
@@ -131,6 +148,29 @@ export function attention(data: WalkData, part: Part, head: number, what: WhatIf
     added,
     result: header.norm === "post" ? norm(added) : added,
   };
+}
+
+/** The parts of an embedding and their sum: words in either order, with or without positions. */
+export function embedded(data: WalkData, side: "source" | "target", what: WhatIf) {
+  const source = side === "source";
+  const order = source && what.permuted ? data.header.order : null;
+  const placed = !source || what.positions;
+  const names = ["word", ...(placed ? ["position"] : []), "segment"].filter((name) =>
+    data.has(`${side}.${name}`),
+  );
+  const parts = names.map((name) => {
+    const whole = data.get(`${side}.${name}`);
+    return { name, matrix: order && name === "word" ? reordered(whole, order) : whole };
+  });
+  const normed = data.has(`${side}.scale`);
+  const total = parts.map(({ matrix }) => matrix).reduce(sum);
+  const norm = (m: Matrix) =>
+    normed ? layerNorm(m, data.get(`${side}.scale`), data.get(`${side}.shift`), data.header.epsilon) : m;
+  const narrow = data.has(`${side}.narrow`) ? norm(total) : null; // tables narrower than X: ALBERT, small ELECTRA
+  if (!order && placed)
+    return { parts, normed, narrow: narrow && data.get(`${side}.narrow`), x: data.get(`${side}.x`) };
+  const x = narrow ? product(narrow, data.get(`${side}.W_E`), data.get(`${side}.b_E`)) : norm(total);
+  return { parts, normed, narrow, x };
 }
 
 /** The feed-forward network of the layer, after attention. */

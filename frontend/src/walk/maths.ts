@@ -38,6 +38,18 @@ export function transposed(a: Matrix): Matrix {
   return made;
 }
 
+/** Rows in another order. */
+export function reordered(a: Matrix, order: readonly number[]): Matrix {
+  const made = matrix(a.rows, a.columns);
+  order.forEach((from, to) => {
+    made.values.set(a.values.subarray(from * a.columns, (from + 1) * a.columns), to * a.columns);
+  });
+  return made;
+}
+
+/** 0, 1, 2 …: the numbers of so many heads. */
+export const headsOf = (count: number): number[] => Array.from({ length: count }, (_, h) => h);
+
 /** Columns `from` to `to`: the part of one head. */
 export function slice(a: Matrix, from: number, to: number): Matrix {
   const made = matrix(a.rows, to - from);

@@ -3,7 +3,7 @@
 import type { Say } from "../frame/context";
 import { isKey } from "../words";
 import type { WalkData } from "./data";
-import { type Attention, attention, feed, MODEL, type Part, type WhatIf } from "./layer";
+import { type Attention, attention, embedded, feed, type Part, type WhatIf } from "./layer";
 import type { Matrix } from "./maths";
 import { partOf, type StepId } from "./order";
 
@@ -43,38 +43,48 @@ export function named(made: Equation[], tell: Say): Equation[] {
 
 const shown = (name: string, matrix: Matrix, more: Partial<Shown> = {}): Shown => ({ name, matrix, ...more });
 
+/** The words beside the rows and columns of a step, in the order they have on the page. */
+export function shownWords(data: WalkData, id: StepId, what: WhatIf, words: Words) {
+  const shuffled = what.permuted && id !== "stack" && partOf(id) === "encoder" && id !== "tokens";
+  const source = shuffled ? data.header.order.map((i) => words.source[i]) : words.source;
+  const part = partOf(id);
+  const crossing = id === "cross" || id === "dfeed";
+  const rows = part === "encoder" || (crossing && what.symmetric) ? source : words.target;
+  return { rows, keys: part === "decoder" ? words.target : source };
+}
+
 /** The matrices of a step. */
 export function equations(data: WalkData, id: StepId, head: number, what: WhatIf, words: Words): Equation[] {
-  const order = what.permuted ? data.header.order : words.source.map((_, i) => i);
-  const source = order.map((i) => words.source[i]);
+  const { rows, keys } = shownWords(data, id, what, words);
   const part = partOf(id);
-  if (id === "embed") return embedded(data, "source", words.source);
-  if (id === "target") return embedded(data, "target", words.target);
-  if (id === "stack") return states(data, "encoder", words.source);
+  if (id === "embed") return embedding(data, "source", what, rows);
+  if (id === "target") return embedding(data, "target", what, rows);
+  if (id === "stack") return states(data, "encoder", rows);
   if (["tokens", "predict", "loss"].includes(id)) return [];
   const a = attention(data, part, head, what);
-  const rows = part === "encoder" ? source : words.target;
-  const keys = part === "decoder" ? words.target : source;
-  if (id === "cross") return crossed(data, a, what, rows, keys);
-  if (id === "dfeed") return fed(data, "decoder", attention(data, "cross", 0).result, rows);
-  if (id === "feed") return fed(data, "encoder", attention(data, "encoder", 0, MODEL).result, words.source);
+  if (id === "cross") return crossed(data, a, what, words.target, keys);
+  if (id === "dfeed") return fed(data, "decoder", attention(data, "cross", head, what).result, rows);
+  if (id === "feed") return fed(data, "encoder", a.result, rows);
   return attended(data, id, part, a, what, rows, keys);
 }
 
-function embedded(data: WalkData, side: "source" | "target", rows: readonly string[]): Equation[] {
-  const parts = ["word", "position", "segment"].filter((name) => data.has(`${side}.${name}`));
+function embedding(
+  data: WalkData,
+  side: "source" | "target",
+  what: WhatIf,
+  rows: readonly string[],
+): Equation[] {
+  const { parts, normed, narrow: within, x: made } = embedded(data, side, what);
   const items: (Shown | string)[] = [];
-  for (const name of parts) {
+  for (const { name, matrix } of parts) {
     if (items.length) items.push("+");
-    items.push(shown(name, data.get(`${side}.${name}`), { rows }));
+    items.push(shown(name, matrix, { rows }));
   }
-  const normed = data.has(`${side}.scale`);
-  const widened = data.has(`${side}.narrow`); // the tables are narrower than X: ALBERT, small ELECTRA
-  const x = shown("X", data.get(`${side}.x`), { rows });
-  const narrow = widened ? shown("norm", data.get(`${side}.narrow`), { rows }) : x;
+  const x = shown("X", made, { rows });
+  const narrow = within ? shown("norm", within, { rows }) : x;
   items.push(normed ? "→ LayerNorm →" : "=", narrow);
   const sum: Equation = { rule: normed ? "row" : "same", items };
-  if (!widened) return [sum];
+  if (!within) return [sum];
   const weights = [
     shown("W_E", data.get(`${side}.W_E`)),
     "+",

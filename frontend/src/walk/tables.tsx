@@ -1,6 +1,5 @@
 // Steps that are tables: tokens and ids, the next word, the loss.
 
-import type { Signal } from "@preact/signals";
 import type { Say } from "../frame/context";
 import type { WalkData } from "./data";
 import { softmax } from "./maths";
@@ -41,9 +40,9 @@ interface Costs {
 }
 
 /** Loss at each position, plain and with label smoothing. */
-export function losses(data: WalkData): Costs[] {
+export function losses(data: WalkData, temperature = 1): Costs[] {
   const logits = data.get("logits");
-  const chances = softmax(logits);
+  const chances = softmax(logits, temperature);
   return data.header.targets.map((id, i) => {
     const p = rowOf(chances.values, i, logits.columns);
     const plain = -Math.log(p[id]);
@@ -78,7 +77,7 @@ export function listed(
     };
   }
   if (id !== "loss") return null;
-  const rows = losses(data);
+  const rows = losses(data, temperature);
   const total = [(row: Costs) => row.plain, (row: Costs) => row.smoothed].map((pick) =>
     mean(rows, pick).toFixed(4),
   );
@@ -103,26 +102,32 @@ export function listed(
   };
 }
 
-export function Tokens({ data, words, tell }: { data: WalkData; words: Words; tell: Say }) {
+/** Each word and its number; the chosen one stands out. */
+export function Tokens(props: { data: WalkData; words: Words; at: number; tell: Say }) {
+  const { data, words, at, tell } = props;
   return (
-    <table class="numbers" data-table="tokens">
-      <tbody>
-        <tr>
-          <th scope="row">{tell("walk_token")}</th>
-          {words.source.map((text, i) => (
-            <td key={i}>
-              <bdi>{text}</bdi>
-            </td>
-          ))}
-        </tr>
-        <tr>
-          <th scope="row">{tell("walk_id")}</th>
-          {data.header.ids.map((id, i) => (
-            <td key={i}>{id}</td>
-          ))}
-        </tr>
-      </tbody>
-    </table>
+    <div class="cell" data-cell="tokens">
+      <table class="numbers" data-table="tokens">
+        <tbody>
+          <tr>
+            <th scope="row">{tell("walk_token")}</th>
+            {words.source.map((text, i) => (
+              <td key={i} class={i === at ? "on" : ""}>
+                <bdi>{text}</bdi>
+              </td>
+            ))}
+          </tr>
+          <tr>
+            <th scope="row">{tell("walk_id")}</th>
+            {data.header.ids.map((id, i) => (
+              <td key={i} class={i === at ? "on" : ""}>
+                {id}
+              </td>
+            ))}
+          </tr>
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -130,29 +135,14 @@ interface PredictProps {
   data: WalkData;
   words: Words;
   temperature: number;
-  position: Signal<number>;
+  at: number; // the position whose next word is asked for
   tell: Say;
 }
 
 /** The decoder word by word: what has been said, and how likely each next word is. */
-export function Predict({ data, words, temperature, position, tell }: PredictProps) {
-  const at = position.value;
+export function Predict({ data, words, temperature, at, tell }: PredictProps) {
   return (
-    <div class="predict">
-      <fieldset class="choice">
-        <legend class="unseen">{tell("walk_soFar")}</legend>
-        {words.target.map((text, i) => (
-          <button
-            key={i}
-            type="button"
-            data-position={i}
-            aria-pressed={i === at}
-            onClick={() => (position.value = i)}
-          >
-            <bdi>{text}</bdi>
-          </button>
-        ))}
-      </fieldset>
+    <div class="cell predict" data-cell="predict">
       <p>
         {tell("walk_soFar")}
         {tell("colon")}
@@ -180,8 +170,9 @@ export function Predict({ data, words, temperature, position, tell }: PredictPro
   );
 }
 
-export function Loss({ data, words, tell }: { data: WalkData; words: Words; tell: Say }) {
-  const rows = losses(data);
+export function Loss(props: { data: WalkData; words: Words; temperature: number; tell: Say }) {
+  const { data, words, tell } = props;
+  const rows = losses(data, props.temperature);
   return (
     <table class="numbers" data-table="loss">
       <thead>

@@ -8,14 +8,19 @@ import { Notice } from "../frame/notice";
 import type { Pen } from "../marks/pen";
 import { brief } from "../marks/scales";
 import type { Store } from "../state/store";
+import { CellView } from "./cell";
 import type { WalkData } from "./data";
+import { Diagram } from "./diagram";
 import { coloured } from "./drawing";
+import { Formula } from "./formula";
 import { type Chosen, EquationView } from "./grid";
-import { attention, differs, MODEL, type WhatIf } from "./layer";
+import { attention, differs, MODEL, type Part, type WhatIf } from "./layer";
 import { attending, partOf, type StepId, stepsOf, wordsOf } from "./order";
 import { drawScene, type Scene } from "./picture";
+import { type Question, questionOf } from "./questions";
 import { equations, named, type Words } from "./steps";
 import { Loss, listed, Predict, Tokens } from "./tables";
+import { cellOf, rowOf } from "./terms";
 
 const SWITCHES = ["scaling", "masking", "symmetric", "single", "permuted", "positions"] as const;
 
@@ -33,7 +38,7 @@ function Steps({ data }: { data: WalkData }) {
   const steps = stepsOf(data);
   const tell = useSay();
   const what = useSignal<WhatIf>(MODEL);
-  const position = useSignal(0);
+  const unfolded = useSignal(false); // the tables: as the reader left them
   const read = useSignal("");
   const at = Math.min(store.selection.value.step, steps.length - 1);
   const id = steps[at];
@@ -46,71 +51,189 @@ function Steps({ data }: { data: WalkData }) {
   const made = named(equations(data, id, head, what.value, words.value), tell);
   const { title, formula, text, mixUp } = wordsOf(tell, id);
   const maps = made.some(({ items }) => items.some((item) => typeof item !== "string" && item.map));
-  const pair = maps ? pairOf(store, data, id, head, what.value) : null;
-  const table = listed(data, id, words.value, position.value, what.value.temperature, tell);
-  const changed = differs(what.value) ? tell("walk_changed") : "";
+  const pair = pairOf(store, data, id, head, what.value);
+  const { temperature } = what.value;
+  const table = listed(data, id, words.value, pair.query, temperature, tell);
+  const changed = changedAt(id, what.value, tell);
   const scene = useRef<Scene | null>(null);
   scene.current = {
     ...{ title, formula, text, changed, table, equations: made },
-    ...{ chosen: pair?.at ?? null, theme: store.theme.value },
+    ...{ chosen: maps ? pair.at : null, theme: store.theme.value },
   };
   drawn.use(store, () => scene.current!);
   const go = (step: number) => store.set({ step });
+  const cell = cellOf(data, id, head, what.value, words.value, pair.at);
+  const question = questionOf(data, id, head, what.value, words.value, pair.at, tell);
+  const predicts = id === "predict";
   return (
     <div class="walk">
-      <nav class="steps" aria-label={tell("walk_step", { at: at + 1, all: steps.length })}>
-        <ol>
-          {steps.map((step, i) => (
-            <li key={step}>
-              <button
-                type="button"
-                data-step={step}
-                aria-current={i === at ? "step" : undefined}
-                onClick={() => go(i)}
-              >
-                {tell(`step_${step}_title`)}
-              </button>
-            </li>
-          ))}
-        </ol>
-      </nav>
+      <Diagram data={data} steps={steps} at={at} go={go} />
       <section class="scene" aria-live="polite">
+        <Text data={data} id={id} words={words.value} pair={pair} tell={tell} />
         <header>
           <h2>{title}</h2>
-          <code class="formula">{formula}</code>
+          <Formula text={formula} />
           <span class="fill" />
-          <button type="button" data-go="back" disabled={at === 0} onClick={() => go(at - 1)}>
-            ‹ {tell("walk_back")}
-          </button>
-          <span class="quiet">{tell("walk_step", { at: at + 1, all: steps.length })}</span>
-          <button type="button" data-go="next" disabled={at === steps.length - 1} onClick={() => go(at + 1)}>
-            {tell("walk_next")} ›
-          </button>
+          <span class="go">
+            <button type="button" data-go="back" disabled={at === 0} onClick={() => go(at - 1)}>
+              ‹ {tell("walk_back")}
+            </button>
+            <span class="quiet">{tell("walk_step", { at: at + 1, all: steps.length })}</span>
+            <button
+              type="button"
+              data-go="next"
+              disabled={at === steps.length - 1}
+              onClick={() => go(at + 1)}
+            >
+              {tell("walk_next")} ›
+            </button>
+          </span>
         </header>
         <p class="words">{text}</p>
-        {mixUp && (
-          <p class="words note">
-            <b>
-              {tell("walk_otherwise")}
-              {tell("colon")}
-            </b>
-            <span class="claim">✗ {mixUp.claim}</span> ✓ {mixUp.note}
-          </p>
+        <div class="middle">
+          <div class="main">
+            {maps && <PairChoice pair={pair} tell={tell} />}
+            {cell && <CellView cell={cell} name={`${id} ${head} ${pair.query} ${pair.key}`} />}
+            {id === "tokens" && <Tokens data={data} words={words.value} at={pair.query} tell={tell} />}
+            {predicts && <Predict {...{ data, tell, temperature }} words={words.value} at={pair.query} />}
+          </div>
+          <div class="beside">
+            {question && <Asked key={question.text} question={question} tell={tell} />}
+            <WhatIfs what={what} id={id} tell={tell} />
+            {mixUp && (
+              <p class="words note">
+                <b>
+                  {tell("walk_otherwise")}
+                  {tell("colon")}
+                </b>
+                <span class="claim">✗ {mixUp.claim}</span> <span class="correct">✓ {mixUp.note}</span>
+              </p>
+            )}
+          </div>
+        </div>
+        {(made.length > 0 || id === "loss") && (
+          <details
+            class="tables"
+            open={unfolded.value}
+            onToggle={(event) => {
+              unfolded.value = event.currentTarget.open;
+            }}
+          >
+            <summary>{tell("walk_tables")}</summary>
+            {id === "loss" && <Loss {...{ data, temperature, tell }} words={words.value} />}
+            {made.map((equation, i) => (
+              <EquationView key={`${id}${i}`} equation={equation} read={read} chosen={maps ? pair : null} />
+            ))}
+          </details>
         )}
-        <WhatIfs what={what} id={id} tell={tell} />
-        {pair && <PairChoice pair={pair} tell={tell} />}
-        {id === "tokens" && <Tokens data={data} words={words.value} tell={tell} />}
-        {id === "predict" && (
-          <Predict {...{ data, position, tell }} words={words.value} temperature={what.value.temperature} />
-        )}
-        {id === "loss" && <Loss data={data} words={words.value} tell={tell} />}
-        {made.map((equation, i) => (
-          <EquationView key={`${id}${i}`} equation={equation} read={read} chosen={pair} />
-        ))}
         <p class="readout" data-readout>
           {read.value || [tell("walk_keys"), made.length ? tell("walk_hint") : ""].join(" ")}
         </p>
       </section>
+    </div>
+  );
+}
+
+/** Steps whose numbers need the layers after the one that is opened. */
+const BEYOND: readonly StepId[] = ["stack", "target", "predict", "loss"];
+
+/** What is said of numbers while something is changed: that they are not the model's, or that it does not reach them. */
+function changedAt(id: StepId, what: WhatIf, tell: Say): string {
+  if (!differs(what)) return "";
+  const heated = (id === "predict" || id === "loss") && what.temperature !== 1;
+  if (id === "tokens") return "";
+  return tell(BEYOND.includes(id) && !heated ? "walk_beyond" : "walk_changed");
+}
+
+/** The text on top, and what has been said of the target; a word chooses whose row is looked at. */
+function Text(props: { data: WalkData; id: StepId; words: Words; pair: Pair; tell: Say }) {
+  const { data, id, words, pair, tell } = props;
+  const part = partOf(id);
+  const looks = ["softmax", "mix", "attend", "cross"].includes(id) && pair.looks;
+  const chips = (texts: readonly string[], name: string, side: Part, role: "query" | "key" | null) =>
+    texts.map((text, i) => {
+      const later = side === "decoder" && i > pair.query;
+      const chosen = role === "key" ? i === pair.key : role === "query" && i === pair.query;
+      const looked = looks && (side === "decoder") === (part === "decoder") ? looks[i] : 0;
+      return (
+        <button
+          key={i}
+          type="button"
+          class={later ? "word later" : "word"}
+          data-word={`${name}${i}`}
+          aria-pressed={chosen}
+          disabled={!role}
+          style={
+            looked
+              ? { background: `color-mix(in srgb, var(--ink-a) ${Math.round(45 * looked)}%, transparent)` }
+              : {}
+          }
+          onClick={() =>
+            role === "key"
+              ? pair.choosePositions(pair.query, i)
+              : pair.choosePositions(i, side === "decoder" ? Math.min(pair.key, i) : pair.key)
+          }
+        >
+          <bdi>{text.trim() || "␣"}</bdi>
+        </button>
+      );
+    });
+  const sourceRole = part === "encoder" ? "query" : part === "cross" ? "key" : null;
+  return (
+    <div class="texts">
+      <p data-text="source">
+        <span class="quiet">{tell("walk_source")}</span>
+        {chips(words.source, "s", "encoder", sourceRole)}
+      </p>
+      {data.decodes && (
+        <p data-text="target">
+          <span class="quiet">{tell("walk_said")}</span>
+          {part === "encoder" ? (
+            <span class="quiet">{tell("walk_nothing")}</span>
+          ) : (
+            chips(words.target, "t", "decoder", "query")
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A question, its answers to click, and what is right, with the number. */
+function Asked({ question, tell }: { question: Question; tell: Say }) {
+  const chosen = useSignal<number | null>(null);
+  const answered = chosen.value !== null;
+  const right = chosen.value === question.right;
+  return (
+    <div class="asked" data-question>
+      <h3>{tell("walk_question")}</h3>
+      <p>{question.text}</p>
+      <p class="options">
+        {question.options.map((option, i) => (
+          <button
+            key={i}
+            type="button"
+            data-option={i}
+            data-right={answered && i === question.right ? "" : undefined}
+            data-wrong={i === chosen.value && !right ? "" : undefined}
+            onClick={() => {
+              chosen.value = i;
+            }}
+          >
+            <bdi>{option}</bdi>
+          </button>
+        ))}
+      </p>
+      <p role="status" class="said" data-said={answered ? (right ? "right" : "wrong") : undefined}>
+        {answered && (
+          <>
+            <b>
+              {right ? tell("walk_right") : tell("walk_wrong", { right: question.options[question.right] })}
+            </b>{" "}
+            {question.because}
+          </>
+        )}
+      </p>
     </div>
   );
 }
@@ -126,6 +249,8 @@ function wordsIn(sides: ReadonlyMap<string, { text: string[] }>): Words {
 }
 
 interface Pair extends Chosen {
+  at: { row: number; column: number };
+  looks: number[]; // the weights of the row, by positions in the text
   query: number; // positions in the text, whatever the order on the page
   key: number;
   queries: readonly string[];
@@ -154,14 +279,17 @@ function pairOf(store: Store, data: WalkData, id: StepId, head: number, what: Wh
   const last = kind === part ? pairs.at(-1) : undefined;
   const [query, key] =
     last && last[0] < rows && last[1] < columns ? last : [first, row.indexOf(Math.max(...row))];
-  const order = what.permuted && part === "encoder" ? data.header.order : null;
+  const shuffled = what.permuted && part === "encoder" && id !== "tokens" && id !== "stack";
+  const order = shuffled ? data.header.order : null;
   const shownAt = (i: number) => (order ? order.indexOf(i) : i);
   const at = { row: shownAt(query), column: shownAt(key) };
   const cell = at.row * columns + at.column;
   const place = { kind: part, layer: data.header.layer, heads: [head] };
   const choosePositions = (q: number, k: number) => store.set({ ...place, queries: [q], pairs: [[q, k]] });
+  const looks = rowOf(made.weights, at.row);
   return {
     ...{ query, key, queries, keys, choosePositions },
+    looks: order ? looks.map((_, i) => looks[shownAt(i)]) : looks,
     score: made.masked.values[cell],
     weight: made.weights.values[cell],
     at,
@@ -211,14 +339,15 @@ function PairChoice({ pair, tell }: { pair: Pair; tell: Say }) {
 /** Switches that change one thing; only those that matter at a step. */
 function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: Say }) {
   const part = partOf(id);
-  const attends = attending(id);
-  if (!attends && id !== "predict") return null;
+  const changed = changedAt(id, what.value, tell);
+  const inside = attending(id) || id === "feed" || id === "dfeed";
   const offered = SWITCHES.filter((name) => {
-    if (!attends) return false;
-    if (name === "masking") return part === "decoder";
-    if (name === "permuted" || name === "positions") return part === "encoder";
-    return true;
+    if (name === "permuted" || name === "positions") return part === "encoder" && (inside || id === "embed");
+    if (name === "masking") return inside && part !== "encoder";
+    return inside;
   });
+  const heated = inside || id === "predict" || id === "loss";
+  if (!offered.length && !heated && !changed) return null;
   const set = (change: Partial<WhatIf>) => {
     what.value = { ...what.value, ...change };
   };
@@ -236,29 +365,33 @@ function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: S
           {tell(`walk_${name}`)}
         </label>
       ))}
-      <label class="check">
-        {tell("walk_temperature")}{" "}
-        <input
-          type="range"
-          data-what="temperature"
-          min="-2"
-          max="2"
-          step="0.25"
-          value={Math.log2(what.value.temperature)}
-          onInput={(event) => set({ temperature: 2 ** Number(event.currentTarget.value) })}
-        />{" "}
-        {brief(what.value.temperature)}
-      </label>
-      {differs(what.value) && (
+      {heated && (
+        <label class="check">
+          {tell("walk_temperature")}{" "}
+          <input
+            type="range"
+            data-what="temperature"
+            min="-2"
+            max="2"
+            step="0.25"
+            value={Math.log2(what.value.temperature)}
+            onInput={(event) => set({ temperature: 2 ** Number(event.currentTarget.value) })}
+          />{" "}
+          {brief(what.value.temperature)}
+        </label>
+      )}
+      {changed && (
         <span class="changed" data-changed>
-          {tell("walk_changed")}{" "}
+          {changed}{" "}
           <button type="button" class="plain" data-what="reset" onClick={() => set(MODEL)}>
             {tell("walk_reset")}
           </button>
         </span>
       )}
-      {what.value.symmetric && <p class="quiet">{tell("walk_symmetricNote")}</p>}
-      {what.value.permuted && !what.value.positions && <p class="quiet">{tell("walk_placelessNote")}</p>}
+      {inside && what.value.symmetric && <p class="quiet">{tell("walk_symmetricNote")}</p>}
+      {offered.includes("permuted") && what.value.permuted && !what.value.positions && (
+        <p class="quiet">{tell("walk_placelessNote")}</p>
+      )}
     </fieldset>
   );
 }

@@ -16,12 +16,15 @@ from starlette.requests import ClientDisconnect, Request
 
 from regard.app.problems import Problem, bad, large
 from regard.app.settings import Limits
+from regard.views.figures import FIGURES, FORMATS, WIDTHS
 from regard.views.wire import VIEWS
 
 _CLIENT = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _READ = 10.0  # seconds a client has for sending its body
 _NAME = 300  # characters of a model's name
 _HEADS = 4096  # heads one request may name
+_DRAWN = 64  # heads of one figure
+_PLACE = 1_000_000  # largest position of a token
 T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
 
@@ -33,6 +36,18 @@ class Open:
     kind: str | None = None
     layer: int | None = None
     heads: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure: what it shows, in which format and width."""
+
+    open: Open
+    format: str
+    width: str
+    contributions: bool
+    threshold: float
+    query: int | None
 
 
 @dataclass(frozen=True)
@@ -181,6 +196,29 @@ def open_of(request: Request) -> Open:
         )
     except ValueError:
         raise bad("layer must be a number, heads must be numbers separated by commas") from None
+
+
+def drawing_of(request: Request) -> Drawing:
+    """What a figure shows, from its query."""
+    query = request.query_params
+    ending, width = query.get("format", "svg"), query.get("width", "column")
+    if ending not in FORMATS:
+        raise bad(f"format must be one of {', '.join(FORMATS)}")
+    if width not in WIDTHS:
+        raise bad(f"width must be one of {', '.join(WIDTHS)}")
+    first = open_of(request)
+    if first.view not in FIGURES:
+        raise bad(f"view must be one of {', '.join(FIGURES)}")
+    if first.heads is not None and len(first.heads) > _DRAWN:
+        raise large(f"at most {_DRAWN} heads can be drawn at once")
+    try:
+        threshold = float(query.get("threshold") or 0)
+        token = int(query["query"]) if query.get("query") else None
+    except ValueError:
+        raise bad("threshold and query must be numbers") from None
+    if not 0 <= threshold <= 1 or (token is not None and not 0 <= token <= _PLACE):
+        raise bad(f"threshold must be between 0 and 1, query between 0 and {_PLACE:,}")
+    return Drawing(first, ending, width, query.get("contributions") == "1", threshold, token)
 
 
 def _open(fields: Fields) -> Open:

@@ -28,7 +28,7 @@ from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
-from regard.app.questions import Question, body_of, client_of, model_name, open_of, question_of
+from regard.app.questions import Question, body_of, client_of, drawing_of, model_name, open_of, question_of
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import studies, study_file
@@ -54,6 +54,7 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
+_FIGURE_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 _BUNDLE = {"app.js": "text/javascript", "app.css": "text/css"}
 
 
@@ -150,6 +151,11 @@ class App:
         file = await self._run(request, lambda job: work.page(job, entry, first))
         return await self._of(entry, Download(file, "regard.html", "text/html; charset=utf-8"))
 
+    async def figure(self, request: Request) -> Response:
+        entry, asked = self._entry(request), drawing_of(request)
+        file = await self._run(request, lambda _: work.figure(entry, asked))
+        return await self._of(entry, Download(file, f"figure.{asked.format}", _FIGURE_TYPES[asked.format]))
+
     async def _payload(
         self, request: Request, make: Callable[[Job, Model, Question, Any], work.Payload], default: str | None
     ) -> Response:
@@ -215,6 +221,7 @@ def application(settings: AppSettings) -> Starlette:
         Route(trace + "/report", app.report),
         Route(trace + "/file", app.file),
         Route(trace + "/page", app.saved_page),
+        Route(trace + "/figure", app.figure),
         Route("/api/ablate", app.ablate, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
         Route("/api/studies", app.list_studies),

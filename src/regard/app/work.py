@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.app.memory import check_run
 from regard.app.problems import bad, large, missing
-from regard.app.questions import Open, Question
+from regard.app.questions import Drawing, Open, Question
 from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
 from regard.app.worker import Job
@@ -133,6 +133,22 @@ class File:
 def trace_file(entry: KeptTrace) -> File:
     """The trace as a trace file."""
     return _write(".safetensors", entry.trace.save)
+
+
+def figure(entry: KeptTrace, asked: Drawing) -> File:
+    """A figure of a trace, as `Trace.figure` draws it."""
+    first = asked.open
+    picture = entry.trace.figure(
+        first.view,
+        kind=first.kind,
+        layer=first.layer,
+        heads=None if first.heads is None else list(first.heads),
+        query=asked.query if first.view == "neurons" else None,
+        contributions=asked.contributions and first.view in ("heads", "matrix"),
+        threshold=asked.threshold,
+        width=asked.width,
+    )
+    return _write(f".{asked.format}", picture.save)
 
 
 def page(job: Job, entry: KeptTrace, first: Open) -> File:

@@ -51,3 +51,4 @@ class FigureOptions(TypedDict, total=False):
     contributions: bool
     threshold: float
     title: str | None
+    width: str | float | None

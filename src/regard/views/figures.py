@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -29,10 +30,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "pdf", "png")
+FIGURES = ("heads", "matrix", "atlas", "neurons")
 _INK, _QUIET = "#1c2230", "#5f6879"
 _POSITIVE, _NEGATIVE = "#2b6fd6", "#e07b1a"
 _MOST_TOKENS = 200  # labels beyond this cannot be read in a figure
+_MOST_HEADS = 4096  # maps of an atlas
 _MONO: dict[str, Any] = {"family": "monospace", "size": 7}
+WIDTHS = {"column": 3.3, "page": 6.9}  # inches, of a journal's column and of its page
+_SMALL = 3.5  # points of the smallest label
+_LEGEND = 12  # heads that a legend lists
+_INPUT = 90  # letters of the input in a caption
 
 
 class Picture:
@@ -86,6 +93,7 @@ def figure(
     contributions: bool = False,
     threshold: float = 0.0,
     title: str | None = None,
+    width: str | float | None = None,
 ) -> Picture:
     """Draw one view of a trace.
 
@@ -104,7 +112,10 @@ def figure(
     threshold
         Leave out lines weaker than this share of the strongest.
     title
-        A line above the figure; model, layer and heads are always printed below it.
+        The line above the figure, in place of one that says what it shows; model, input, layer and heads are always
+        printed below it.
+    width
+        "column" (3.3 inches), "page" (6.9 inches) or inches; by default as wide as the tokens need.
     """
     drawers: dict[str, Callable[[_Job], Figure]] = {
         "heads": _heads,
@@ -117,10 +128,23 @@ def figure(
     if head is not None and heads is not None:
         raise UserError("pass head=... for one head or heads=[...] for several, not both")
     chosen = [head] if head is not None else None if heads is None else list(heads)
-    job = _Job(trace, layer, chosen, kind, query, queries, keys, contributions, threshold)
+    job = _Job(trace, layer, chosen, kind, query, queries, keys, contributions, threshold, _inches(width))
     drawn = drawers[view](job)
     _caption(drawn, job, view, title)
     return Picture(drawn)
+
+
+def _inches(width: str | float | None) -> float | None:
+    """A width in inches; None leaves it to the tokens."""
+    if width is None:
+        return None
+    if isinstance(width, str):
+        if width not in WIDTHS:
+            raise UserError(f"a figure's width is {' or '.join(WIDTHS)} or a number of inches, not {width!r}")
+        return WIDTHS[width]
+    if not 1 <= width <= 40:
+        raise UserError(f"a figure is between 1 and 40 inches wide, not {width}")
+    return float(width)
 
 
 class _Job:
@@ -137,8 +161,9 @@ class _Job:
         keys: Positions,
         contributions: bool,
         threshold: float,
+        width: float | None,
     ) -> None:
-        self.trace, self.kind = trace, kind
+        self.trace, self.kind, self.width = trace, kind, width
         self.layer = trace.layers(kind)[0] if layer is None else layer
         self.site: Site = trace.site(self.layer, kind=kind)
         self.heads = list(self.site.head_ids) if heads is None else heads
@@ -152,6 +177,11 @@ class _Job:
         """(queries, keys) weights or contributions to show."""
         read = self.trace.contributions if self.contributions else self.trace.attention
         return read(self.layer, head, kind=self.kind, queries=self.rows, keys=self.columns)
+
+    @property
+    def quantity(self) -> str:
+        """What the numbers are called."""
+        return "contribution ||αf(x)||" if self.contributions else "attention weight"
 
     @property
     def query_tokens(self) -> list[Token]:
@@ -177,13 +207,20 @@ def _new(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def _lettering(room: float) -> dict[str, Any]:
+    """Labels that fit into so many inches each."""
+    return _MONO | {"size": max(_SMALL, min(7.0, 72 * room * 0.85))}
+
+
 def _heads(job: _Job) -> Figure:
     """Two columns of tokens, a line per query and key; colour is the head, opacity the weight."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgb
+    from matplotlib.lines import Line2D
 
     job.check_length()
-    drawn = _new(4.2, 0.6 + 0.17 * max(len(job.rows), len(job.columns)))
+    longest = max(len(job.rows), len(job.columns))
+    drawn = _new(job.width or 4.2, 1.6 + 0.17 * longest)
     axes = drawn.add_subplot()
     maps = [job.map_of(head) for head in job.heads]
     strongest = max(float(m.max()) for m in maps) or 1.0
@@ -197,29 +234,56 @@ def _heads(job: _Job) -> Figure:
         for y, token in enumerate(tokens):
             colour = _QUIET if token.special else _INK
             axes.text(x, y, _label(token), ha=side, va="center", color=colour, **_MONO)
-    axes.set(xlim=(-0.75, 1.75), ylim=(max(len(job.rows), len(job.columns)) - 0.4, -0.6))
+    for x, side, name in ((-0.03, "right", "query"), (1.03, "left", "key")):
+        axes.text(x, -1.1, name, ha=side, va="center", color=_QUIET, size=8)
+    named = job.heads[:_LEGEND]
+    columns = 3 if (job.width or 4.2) < 5 else 8
+    below = 2.2 + len(named) // columns  # rows that the legend takes
+    axes.set(xlim=(-0.75, 1.75), ylim=(longest - 0.4 + below, -1.6))
     axes.axis("off")
+    marks = [Line2D([], [], color=head_colour(head), linewidth=2, label=f"{job.layer}.{head}") for head in named]
+    if len(job.heads) > len(named):
+        marks.append(Line2D([], [], linestyle="", label=f"and {len(job.heads) - len(named)} more"))
+    strengths = [
+        Line2D([], [], color=_INK, alpha=x, linewidth=2, label=f"{x * strongest:.2g}") for x in (0.1, 0.5, 1.0)
+    ]
+    for handles, title, place in ((marks, "head", "lower left"), (strengths, job.quantity, "lower right")):
+        legend = axes.legend(
+            handles=handles, title=title, loc=place, ncols=min(columns, len(handles)), frameon=False,
+            fontsize=6, title_fontsize=6, handlelength=1.2, columnspacing=0.8, labelcolor=_INK, borderaxespad=0,
+        )  # fmt: skip
+        legend.get_title().set_color(_QUIET)
+        axes.add_artist(legend)
     return drawn
 
 
 def _matrix(job: _Job) -> Figure:
     """One map: queries down, keys across."""
     job.check_length()
-    size = 1.1 + 0.15 * len(job.columns), 1.0 + 0.15 * len(job.rows)
-    drawn = _new(max(3.0, size[0]), max(2.6, size[1]))
+    across, down = len(job.columns), len(job.rows)
+    width = job.width or max(3.0, 1.5 + 0.15 * across)
+    cell = min(0.3, max(0.4, width - 1.5) / across)
+    drawn = _new(width, max(2.6, 1.5 + cell * down))
     axes = drawn.add_subplot()
     weights = job.map_of(job.heads[0])
     top = None if job.contributions else 1.0
     image = axes.imshow(weights, cmap=_ramp(), vmin=0, vmax=top, interpolation="nearest")
-    axes.set_xticks(range(len(job.columns)), [_label(token) for token in job.key_tokens], rotation=90, **_MONO)
-    axes.set_yticks(range(len(job.rows)), [_label(token) for token in job.query_tokens], **_MONO)
+    letters = _lettering(cell)
+    axes.set_xticks(range(across), [_label(token) for token in job.key_tokens], rotation=90, **letters)
+    axes.set_yticks(range(down), [_label(token) for token in job.query_tokens], **letters)
     _plain(axes)
     axes.set_xlabel("key", size=8, color=_QUIET)
     axes.set_ylabel("query", size=8, color=_QUIET)
-    bar = drawn.colorbar(image, ax=axes, shrink=0.6, aspect=30)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=7, length=0)
+    _bar(drawn, image, axes, job.quantity)
     return drawn
+
+
+def _bar(drawn: Figure, image: Any, axes: Any, name: str) -> None:
+    """A colour bar with ticks and a name."""
+    bar = drawn.colorbar(image, ax=axes, shrink=0.8, aspect=30, pad=0.02)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=6, length=0)
+    bar.set_label(name, size=7, color=_QUIET)
 
 
 def _atlas(job: _Job) -> Figure:
@@ -227,22 +291,34 @@ def _atlas(job: _Job) -> Figure:
     kind = job.site.kind
     layers = job.trace.layers(kind)
     columns = max(site.heads for site in job.trace.sites if site.kind == kind)
-    drawn = _new(0.5 + 0.55 * columns, 0.5 + 0.55 * len(layers))
-    grid = drawn.subplots(len(layers), columns, squeeze=False)
+    if len(layers) * columns > _MOST_HEADS:
+        raise UserError(f"{len(layers) * columns:,} heads do not fit a figure; it holds up to {_MOST_HEADS:,}")
+    size = 64 if len(layers) * columns <= 256 else 24
+    gap = max(2, size // 16)
+    step = size + gap
+    whole = np.full((step * len(layers), step * columns), np.nan)
     for row, layer in enumerate(layers):
         site = job.trace.site(layer, kind=kind)
-        for column in range(columns):
-            axes = grid[row][column]
-            _plain(axes)
-            axes.set(xticks=[], yticks=[])
-            if column >= site.heads:
-                axes.axis("off")
-                continue
-            axes.imshow(pooled(site, column), cmap=_ramp(), vmin=0, interpolation="nearest", aspect="auto")
-            if row == 0:
-                axes.set_title(str(site.head_ids[column]), size=7, color=_QUIET, pad=2)
-            if column == 0:
-                axes.set_ylabel(str(layer), size=7, color=_QUIET, rotation=0, ha="right", va="center")
+        for column in range(site.heads):
+            small = pooled(site, column, size)
+            small = small / (float(small.max()) or 1.0)
+            down, across = (np.arange(size) * length // size for length in small.shape)
+            whole[row * step : row * step + size, column * step : column * step + size] = small[np.ix_(down, across)]
+    width = job.width or 1.2 + 0.55 * columns
+    cell = (width - 1.1) / columns
+    drawn = _new(width, 1.0 + cell * len(layers))
+    axes = drawn.add_subplot()
+    image = axes.imshow(whole, cmap=_ramp(), vmin=0, vmax=1, interpolation="nearest")
+    axes.set_facecolor("#dfe3ea")  # shows where there is no map
+    letters = _lettering(cell)
+    numbers = job.trace.site(layers[0], kind=kind).head_ids
+    names = [str(number) for number in numbers] if len(numbers) == columns else [str(i) for i in range(columns)]
+    axes.set_xticks(step * np.arange(columns) + size / 2, names, **letters)
+    axes.set_yticks(step * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **letters)
+    _plain(axes)
+    axes.set_xlabel("head; in each map keys across, queries down", size=7, color=_QUIET)
+    axes.set_ylabel("layer", size=7, color=_QUIET)
+    _bar(drawn, image, axes, "weight / the head's largest")
     return drawn
 
 
@@ -265,8 +341,8 @@ def _neurons(job: _Job) -> Figure:
     k = job.trace.k(job.layer, head, kind=job.kind)[job.columns].astype(np.float32)
     scores = job.trace.scores(job.layer, head, kind=job.kind, queries=query, keys=job.columns)[0]
     weights = job.trace.attention(job.layer, head, kind=job.kind, queries=query, keys=job.columns)[0]
-    drawn = _new(7.2, 0.9 + 0.17 * len(job.columns))
-    grid = drawn.subplots(1, 5, width_ratios=[4, 4, 4, 0.7, 0.7])
+    drawn = _new(job.width or 7.2, 1.4 + 0.17 * len(job.columns))
+    grid = drawn.subplots(1, 5, width_ratios=[4, 4, 4, 0.9, 0.9])
     vectors = (("q", np.tile(q, (len(k), 1))), ("k", k), ("q x k", q * k))
     for axes, (name, block) in zip(grid[:3], vectors, strict=True):
         limit = float(np.abs(block).max()) or 1.0
@@ -275,13 +351,17 @@ def _neurons(job: _Job) -> Figure:
     finite = np.where(np.isfinite(scores), scores, np.nan)
     limit = float(np.nanmax(np.abs(finite))) or 1.0
     grid[3].imshow(finite[:, None], cmap=_signs(), vmin=-limit, vmax=limit, aspect="auto")
-    grid[3].set_title("score", size=8, color=_QUIET)
-    grid[4].imshow(weights[:, None], cmap=_ramp(), vmin=0, vmax=1, aspect="auto")
-    grid[4].set_title("weight", size=8, color=_QUIET)
+    turned = 90 if drawn.get_figwidth() < 5 else 0
+    grid[3].set_title("score", size=8, color=_QUIET, rotation=turned)
+    image = grid[4].imshow(weights[:, None], cmap=_ramp(), vmin=0, vmax=1, aspect="auto")
+    grid[4].set_title("weight", size=8, color=_QUIET, rotation=turned)
     for axes in grid:
         _plain(axes)
         axes.set(xticks=[], yticks=[])
     grid[0].set_yticks(range(len(k)), [_label(token) for token in job.key_tokens], **_MONO)
+    grid[0].set_ylabel("key", size=8, color=_QUIET)
+    grid[1].set_xlabel("neuron (blue above 0, orange below)", size=7, color=_QUIET)
+    _bar(drawn, image, grid[4], "weight")
     return drawn
 
 
@@ -294,22 +374,57 @@ def _query(job: _Job) -> int:
 
 
 def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
-    """Small print: the origin of the picture."""
-    if title:
-        drawn.suptitle(plain(title), size=9, color=_INK)
+    """What is shown above it; below, in small print, model, input and selection."""
+    drawn.suptitle(plain(title or _title(job, view)), size=8 if drawn.get_figwidth() < 4 else 9, color=_INK)
     facts = job.trace.facts
-    parts = [str(facts.get("model", "attention maps"))]
-    if view != "atlas":
+    parts = [str(facts.get("model", "attention maps")), _input(job)]
+    if view == "atlas":
+        parts.append(f"{job.site.kind} layers")
+    else:
         which = f"head {job.heads[0]}" if len(job.heads) == 1 or view != "heads" else f"heads {len(job.heads)}"
         parts.append(f"{job.site.kind} layer {job.layer} {which}")
     if view == "neurons":
         token = job.trace.side(job.site.query_side).tokens[_query(job)]
         parts.append(f"query {readable(token.text)}")
-    if job.contributions:
+    if job.contributions and view != "neurons":
         parts.append("contributions ||αf(x)||")
     if "regard" in facts:
         parts.append(f"regard {facts['regard']}")
-    drawn.supxlabel(plain(" · ".join(parts)), size=6, color=_QUIET)
+    lines = _wrapped([plain(part) for part in parts], drawn.get_figwidth())
+    drawn.supxlabel("\n".join(lines), size=6, color=_QUIET)
+
+
+def _title(job: _Job, view: str) -> str:
+    first = f"{job.layer}.{job.heads[0]}"
+    if view == "atlas":
+        return "Every head of the model"
+    if view == "neurons":
+        return f"How head {first} scores each key"
+    if view == "heads" and len(job.heads) > 1:
+        return f"Where {len(job.heads)} heads of layer {job.layer} look"
+    return f"What arrives through head {first}" if job.contributions else f"Where head {first} looks"
+
+
+def _input(job: _Job) -> str:
+    """The tokens that were read, as text; cut where it is long."""
+    names = dict.fromkeys((job.site.query_side, job.site.key_side))
+    texts = [" ".join(readable(token.text) for token in job.trace.side(name).tokens) for name in names]
+    text = " | ".join(texts)
+    return f"“{text if len(text) <= _INPUT else text[: _INPUT - 1] + '…'}”"
+
+
+def _wrapped(parts: Sequence[str], width: float) -> list[str]:
+    """Parts of a caption in lines of a width; a part stays whole where it fits a line."""
+    most = int(width * 20)
+    lines = [""]
+    for part in parts:
+        for piece in textwrap.wrap(part, most) or [""]:
+            joined = f"{lines[-1]} · {piece}" if lines[-1] else piece
+            if len(joined) <= most:
+                lines[-1] = joined
+            else:
+                lines.append(piece)
+    return lines
 
 
 def head_colour(head: int) -> str:

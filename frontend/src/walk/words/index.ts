@@ -1,6 +1,7 @@
 // The sentences of the walk, in English and Chinese.
 
+import { JOURNEY } from "./journey";
 import { LABELS } from "./labels";
 import { STEPS } from "./steps";
 
-export const words = { ...LABELS, ...STEPS };
+export const words = { ...LABELS, ...STEPS, ...JOURNEY };

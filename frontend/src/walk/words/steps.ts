@@ -181,8 +181,8 @@ export const STEPS = {
   step_predict_title: ["The next word", "下一个词"],
   step_predict_formula: ["p = softmax(D·Wᵀ + b)", "p = softmax(D·Wᵀ + b)"],
   step_predict_text: [
-    "The last state meets the vector of every word in the vocabulary; the softmax of these scores is the prediction. Taking the most likely word each time is greedy decoding; beam search keeps several sentences alive and may find a better one. Choose a position to go word by word.",
-    "最后的状态与词表中每个词的向量相遇；这些得分的 softmax 就是预测。每次取最可能的词是贪心解码；束搜索同时保留几个句子，可能找到更好的。选择一个位置，逐词前进。",
+    "The last state meets the vector of every word in the vocabulary; the softmax of these scores is the prediction. Taking the most likely word each time is greedy decoding; beam search keeps several sentences alive and may find a better one. Click a word above to go on from there.",
+    "最后的状态与词表中每个词的向量相遇；这些得分的 softmax 就是预测。每次取最可能的词是贪心解码；束搜索同时保留几个句子，可能找到更好的。单击上方的词，从那里继续。",
   ],
   step_predict_claim: [
     "The output layer uses W_1 once more, and a model always says the most likely word.",

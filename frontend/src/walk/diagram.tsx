@@ -1,0 +1,153 @@
+// The model as boxes, always in sight: the current one lit, a dot on the edge that leads to it.
+
+import { useEffect, useRef } from "preact/hooks";
+import { useSay } from "../frame/context";
+import type { WalkData } from "./data";
+import { still } from "./motion";
+import { DECODER, ENCODER, type StepId } from "./order";
+
+const HIGH = 17; // of a box
+const PITCH = 27; // from box to box
+const TOP = 26;
+const TIME = 220; // milliseconds of the dot's way
+
+interface Box {
+  id: StepId;
+  x: number;
+  y: number;
+  width: number;
+}
+
+// Rows of the decoder's boxes: they stand beside the encoder's, cross attention where E can reach it.
+const BESIDE: Record<(typeof DECODER)[number], number> = {
+  target: 0,
+  mask: 2,
+  attend: 3.5,
+  cross: 5,
+  dfeed: 6.5,
+  predict: 9,
+  loss: 10.5,
+};
+
+/** Where the boxes stand: one stack in the middle, or two side by side. */
+export function boxesOf(decodes: boolean): Box[] {
+  const width = decodes ? 104 : 150;
+  const left = decodes ? 14 : 54;
+  const place = (id: StepId, row: number, x: number): Box => ({ id, x, y: TOP + PITCH * row, width });
+  const first = ENCODER.map((id, row) => place(id, row, left));
+  return decodes ? [...first, ...DECODER.map((id) => place(id, BESIDE[id], left + width + 22))] : first;
+}
+
+type Point = [number, number];
+
+const entry = (box: Box): Point => [box.x + box.width / 2, box.y - (PITCH - HIGH) / 2];
+
+/** The way of the dot to a box: down its stack, or through the space between the two. */
+export function wayTo(from: Box, to: Box): Point[] {
+  const [a, b] = [entry(from), entry(to)];
+  if (a[0] === b[0]) return [a, b];
+  const between = Math.max(from.x, to.x) - 11;
+  return [a, [between, a[1]], [between, b[1]], b];
+}
+
+interface Props {
+  data: WalkData;
+  steps: readonly StepId[];
+  at: number;
+  go: (step: number) => void;
+}
+
+export function Diagram({ data, steps, at, go }: Props) {
+  const tell = useSay();
+  const boxes = boxesOf(data.decodes);
+  const nav = useRef<HTMLElement>(null);
+  const dot = useRef<SVGCircleElement>(null);
+  const left = useRef<number | null>(null);
+  useEffect(() => {
+    const from = left.current;
+    left.current = at;
+    const [whole, lit] = [nav.current!, nav.current!.querySelector("[aria-current]")!].map((one) =>
+      one.getBoundingClientRect(),
+    );
+    if (nav.current!.scrollWidth > nav.current!.clientWidth + 1)
+      nav.current!.scrollLeft += lit.left + lit.width / 2 - whole.left - whole.width / 2;
+    if (from === null || from === at || still()) return;
+    const way = wayTo(boxes[from], boxes[at]).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` }));
+    dot.current!.animate(way, { duration: TIME, easing: "ease-in-out" });
+  }, [at]);
+  const high = TOP + PITCH * ENCODER.length;
+  const layers = data.blocks("encoder.states") - 1;
+  const [x, y] = entry(boxes[at]);
+  return (
+    <nav class="steps" ref={nav} aria-label={tell("walk_model")}>
+      <div class="diagram" style={`--high: ${high + 6}px`}>
+        <svg width="100%" height={high} aria-hidden="true">
+          <Edges boxes={boxes} at={at} decodes={data.decodes} />
+          <circle ref={dot} r="4" class="dot" style={{ transform: `translate(${x}px, ${y}px)` }} />
+        </svg>
+        <span class="stack-name" style={{ left: `${boxes[0].x}px`, width: `${boxes[0].width}px` }}>
+          {tell("walk_encoder")}
+        </span>
+        {data.decodes && (
+          <span class="stack-name" style={{ left: `${boxes.at(-1)!.x}px`, width: `${boxes[0].width}px` }}>
+            {tell("walk_decoder")}
+          </span>
+        )}
+        <ol>
+          {steps.map((step, i) => (
+            <li key={step}>
+              <button
+                type="button"
+                data-step={step}
+                title={tell(`step_${step}_title`)}
+                aria-current={i === at ? "step" : undefined}
+                class={i < at ? "passed" : ""}
+                style={`--x: ${boxes[i].x}px; --y: ${boxes[i].y}px; --w: ${boxes[i].width}px`}
+                onClick={() => go(i)}
+              >
+                {tell(`box_${step}`)}
+              </button>
+            </li>
+          ))}
+        </ol>
+      </div>
+      <p class="quiet opened">{tell("walk_opened", { layer: data.header.layer, all: layers })}</p>
+    </nav>
+  );
+}
+
+/** Lines from box to box, a frame around each layer, and E on its way to cross attention. */
+function Edges({ boxes, at, decodes }: { boxes: Box[]; at: number; decodes: boolean }) {
+  const box = (id: StepId) => boxes.find((one) => one.id === id)!;
+  const frame = (first: Box, last: Box) => (
+    <rect
+      x={first.x - 8}
+      y={first.y - 6}
+      width={first.width + 16}
+      height={last.y + HIGH - first.y + 12}
+      rx="6"
+      class="layer"
+    />
+  );
+  const [stack, cross] = [box("stack"), decodes ? box("cross") : null];
+  const between = cross ? cross.x - 11 : 0;
+  return (
+    <>
+      {frame(box("project"), box("feed"))}
+      {cross && frame(box("mask"), box("dfeed"))}
+      {boxes.slice(1).map((to, i) => {
+        const from = boxes[i];
+        if (from.x !== to.x) return null;
+        const middle = to.x + to.width / 2;
+        const ink = i + 1 === at ? "edge now" : "edge";
+        return <line key={to.id} x1={middle} x2={middle} y1={from.y + HIGH} y2={to.y} class={ink} />;
+      })}
+      {cross && (
+        <path
+          class={boxes[at].id === "cross" ? "edge now" : "edge"}
+          d={`M ${stack.x + stack.width} ${stack.y + HIGH / 2} H ${between} V ${cross.y + HIGH / 2} H ${cross.x}`}
+        />
+      )}
+    </>
+  );
+}

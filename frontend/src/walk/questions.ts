@@ -1,0 +1,222 @@
+// One question for each step, to be answered by clicking; the answer is measured on what is on the page.
+
+import type { Say } from "../frame/context";
+import type { WalkData } from "./data";
+import { attention, feed, type WhatIf } from "./layer";
+import { headsOf } from "./maths";
+import { partOf, type StepId } from "./order";
+import { shownWords, type Words } from "./steps";
+import { losses } from "./tables";
+import { chancesAt, type Focus, given, largest, length, putBy, rowOf, short } from "./terms";
+
+const OFFERED = 4; // words to choose from
+
+export interface Question {
+  text: string;
+  options: string[];
+  right: number; // its place among the options
+  because: string;
+}
+
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+
+/** Words as they are told apart: one that occurs twice carries its position. */
+export function told(words: readonly string[]): string[] {
+  const plain = words.map((text) => text.trim());
+  return plain.map((text, i) =>
+    plain.indexOf(text) === plain.lastIndexOf(text)
+      ? text
+      : text + String(i).replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]),
+  );
+}
+
+/** The right one of some words, and those that come closest, in their order. */
+function among(
+  names: readonly string[],
+  values: readonly number[],
+): { options: string[]; right: number; best: number } {
+  const best = largest(values.map((value) => (Number.isNaN(value) ? Number.NEGATIVE_INFINITY : value)));
+  const places = values
+    .map((_, i) => i)
+    .filter((i) => Number.isFinite(values[i]))
+    .sort((i, j) => values[j] - values[i])
+    .slice(0, OFFERED)
+    .sort((i, j) => i - j);
+  return { options: places.map((i) => names[i]), right: places.indexOf(best), best };
+}
+
+/** The right answer among others, smallest number first; equal ones are offered once. */
+function numbers(right: number, others: readonly number[], write: (n: number) => string = String) {
+  const sorted = [...new Set([right, ...others])].sort((a, b) => a - b);
+  return { options: sorted.map(write), right: sorted.indexOf(right) };
+}
+
+export function questionOf(
+  data: WalkData,
+  id: StepId,
+  head: number,
+  what: WhatIf,
+  words: Words,
+  focus: Focus,
+  tell: Say,
+): Question | null {
+  const { rows, keys } = shownWords(data, id, what, words);
+  const [names, others] = [told(rows), told(keys)];
+  const part = partOf(id);
+  const { header } = data;
+  const word = names[focus.row] ?? "";
+  const ask = (values: Record<string, string | number> = {}) => tell(`ask_${id}`, { word, ...values });
+  const because = (values: Record<string, string | number> = {}) =>
+    tell(`because_${id}`, { word, ...values });
+  const width = data.get("encoder.in").columns;
+  const a = attention(data, part, head, what);
+  const row = Math.min(focus.row, a.weights.rows - 1);
+  switch (id) {
+    case "tokens":
+      return {
+        text: ask(),
+        ...numbers(1, [words.source.length, width]),
+        because: because({ id: header.ids[focus.row] }),
+      };
+    case "embed": {
+      const size = (name: string) => short(length(rowOf(data.get(`source.${name}`), focus.row)));
+      const said = because({ own: size("word"), place: size("position") });
+      return { text: ask(), options: [tell("walk_yes"), tell("walk_no")], right: 1, because: said };
+    }
+    case "project":
+      return {
+        text: ask({ head }),
+        ...numbers(a.width, [width, a.q.rows]),
+        because: because({ width, heads: what.single ? 1 : header.heads, d: a.width }),
+      };
+    case "scores": {
+      const values = rowOf(a.raw, row);
+      const { best, ...choice } = among(others, values);
+      return { text: ask(), ...choice, because: because({ best: others[best], value: short(values[best]) }) };
+    }
+    case "scale": {
+      const score = a.raw.values[row * a.raw.columns + focus.column];
+      const root = Math.sqrt(a.width);
+      if (Math.abs(score) < 0.01) return null;
+      const wrong = [score / a.width, score * root];
+      const choice = numbers(score / root, wrong, short);
+      return {
+        text: ask({ score: short(score), d: a.width }),
+        ...choice,
+        because: because({ root: short(root), value: short(score / root) }),
+      };
+    }
+    case "softmax":
+      return {
+        text: ask(),
+        ...numbers(1, [0.5, a.weights.columns]),
+        because: because({ sum: rowOf(a.weights, row).slice(0, 4).map(short).join(" + ") }),
+      };
+    case "mix": {
+      const weights = rowOf(a.weights, row);
+      const values = given(weights, a.v);
+      const { best, ...choice } = among(others, values);
+      const said = because({ best: others[best], weight: short(weights[best]), value: short(values[best]) });
+      return { text: ask(), ...choice, because: said };
+    }
+    case "join": {
+      if (what.single || head === 0) return null;
+      const from = head * a.width;
+      return {
+        text: ask({ head }),
+        ...numbers(from, [head, from + a.width]),
+        because: because({ head, from, d: a.width }),
+      };
+    }
+    case "output": {
+      if (what.single || header.heads < 2) return null;
+      const put = putBy(rowOf(a.joined, row), data.get("encoder.W_O"), header.heads);
+      const called = headsOf(header.heads).map((h) => tell("walk_head", { head: h }));
+      const { best, ...choice } = among(called, put);
+      return { text: ask(), ...choice, because: because({ best: called[best], value: short(put[best]) }) };
+    }
+    case "residual": {
+      const [came, found] = [a.x, a.output].map((m) => alike(rowOf(a.added, row), rowOf(m, row)));
+      const options = [tell("walk_came"), tell("walk_found")];
+      const said = because({ came: short(came), found: short(found) });
+      return { text: ask(), options, right: came >= found ? 0 : 1, because: said };
+    }
+    case "feed":
+    case "dfeed": {
+      const from = attention(data, id === "feed" ? "encoder" : "cross", head, what).result;
+      const { hidden } = feed(data, id === "feed" ? "encoder" : "decoder", from);
+      const above = rowOf(hidden, Math.min(focus.row, hidden.rows - 1)).filter((value) => value > 0).length;
+      const options = [tell("walk_fewer"), tell("walk_more")];
+      const said = because({ count: above, all: hidden.columns });
+      return {
+        text: ask({ all: hidden.columns }),
+        options,
+        right: 2 * above > hidden.columns ? 1 : 0,
+        because: said,
+      };
+    }
+    case "stack": {
+      const states = headsOf(data.blocks("encoder.states")).map((i) =>
+        rowOf(data.block("encoder.states", i), focus.row),
+      );
+      if (states.length < 3) return null;
+      const moved = states.slice(1).map((state, i) => length(state.map((value, j) => value - states[i][j])));
+      const called = moved.map((_, i) => tell("walk_layer", { layer: i }));
+      const { best, ...choice } = among(called, moved);
+      return { text: ask(), ...choice, because: because({ best: called[best], value: short(moved[best]) }) };
+    }
+    case "target": {
+      const options = [
+        ...new Set([words.source[0], words.target[1] ?? "", words.target[0]].map((t) => t.trim())),
+      ];
+      const right = options.indexOf(words.target[0].trim());
+      return { text: ask(), options, right, because: because({ start: words.target[0].trim() }) };
+    }
+    case "mask": {
+      const seen = what.masking ? focus.row + 1 : a.weights.columns;
+      const choice = numbers(seen, [focus.row, a.weights.columns, focus.row + 1]);
+      return { text: ask(), ...choice, because: because({ seen }) };
+    }
+    case "predict": {
+      const asked = (focus.row + 1) % rows.length; // the words after the chosen one are on the page
+      const chances = chancesAt(data, asked, what.temperature);
+      const { best, ...choice } = among(header.vocabulary, chances);
+      if (!header.vocabulary.length) return null;
+      return {
+        text: ask({ word: names[asked] }),
+        ...choice,
+        because: because({ best: header.vocabulary[best], value: short(chances[best]) }),
+      };
+    }
+    case "loss": {
+      const costs = losses(data, what.temperature);
+      const called = told(costs.map((cost) => header.vocabulary[cost.id] ?? String(cost.id)));
+      const plain = costs.map((cost) => cost.plain);
+      const { best, ...choice } = among(called, plain);
+      const said = because({
+        best: called[best],
+        chance: short(costs[best].chance),
+        value: short(plain[best]),
+      });
+      return { text: ask(), ...choice, because: said };
+    }
+    default: {
+      // About the word after the one whose row is on the page: there the answer could be read off.
+      const asked = (row + 1) % a.weights.rows;
+      const values = rowOf(a.weights, asked);
+      const seen = rowOf(a.masked, asked).map((score, j) =>
+        Number.isFinite(score) ? values[j] : Number.NaN,
+      );
+      const best = largest(values);
+      const { options, right } = among(others, seen);
+      if (options.length < 2) return null;
+      const said = because({ best: others[best], value: short(values[best]) });
+      return { text: ask({ word: names[asked] }), options, right, because: said };
+    }
+  }
+}
+
+/** Cosine of the angle between two vectors. */
+function alike(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((all, value, i) => all + value * b[i], 0) / (length(a) * length(b) || 1);
+}
