@@ -35,7 +35,7 @@ export function Export() {
     [
       "page",
       "exportPage",
-      true,
+      id !== "",
       () => fetched(api.pageFile(id, { view: kept, kind, layer, heads }), `${name}.html`),
     ],
     ["picture", "exportPicture", drawn, () => (figured ? figure("svg") : savePicture(store, document))],
@@ -47,7 +47,7 @@ export function Export() {
       store.rows.value.count * store.columns.value.count <= MOST,
       () => saveNumbers(store),
     ],
-    ["trace", "exportTrace", true, () => fetched(api.traceFile(id), `${name}.safetensors`)],
+    ["trace", "exportTrace", id !== "", () => fetched(api.traceFile(id), `${name}.safetensors`)],
   ];
   return (
     <Popover name="export" label={<>{tell("export")} ▾</>}>

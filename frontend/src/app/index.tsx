@@ -4,9 +4,11 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { StoreContext } from "../frame/context";
+import type { Entry } from "../frame/finding";
 import { Notice } from "../frame/notice";
 import { Shell } from "../frame/shell";
 import type { Theme } from "../marks/scales";
+import { remember, rememberedLanguage, rememberedTheme } from "../state/remember";
 import { add, type Language, preferred } from "../words";
 import { APP } from "../words/app";
 import { REFUSALS } from "../words/sentences";
@@ -15,6 +17,7 @@ import { SessionContext, sentenceOf, useSession, useTell } from "./context";
 import { Effect } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
+import { Saying } from "./saying";
 import { Session } from "./session";
 import { APP_VIEWS } from "./views";
 
@@ -22,6 +25,13 @@ add(APP);
 add(REFUSALS);
 
 const Nothing = () => null;
+
+const Aside = () => (
+  <>
+    <Saying />
+    <Effect />
+  </>
+);
 
 function App() {
   const session = useSession();
@@ -35,7 +45,8 @@ function App() {
   const slots = {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
-    aside: Effect,
+    aside: Aside,
+    commands: () => commandsOf(session, tell),
     keys: [tell("help_input"), tell("help_off")],
   };
   return (
@@ -50,6 +61,23 @@ function App() {
       )}
     </div>
   );
+}
+
+/** What the palette finds in the app alone: models and examples. */
+function commandsOf(session: Session, tell: ReturnType<typeof useTell>): Entry[] {
+  const { models = [], examples = [] } = session.server.state.peek() ?? {};
+  const command = (label: string, detail: string, run: () => void): Entry => ({
+    sort: "command",
+    label,
+    detail,
+    run,
+  });
+  return [
+    ...models.map(({ name }) => command(name, tell("chooseModel"), () => session.choose(name))),
+    ...examples
+      .filter(({ model }) => model !== null)
+      .map(({ id, text, look }) => command(text, look[session.language.peek()], () => session.show(id))),
+  ];
 }
 
 function waiting(session: Session, tell: ReturnType<typeof useTell>): string {
@@ -72,41 +100,16 @@ function toInput(event: KeyboardEvent): void {
   field?.select();
 }
 
-/** What the reader chose here before; nothing where the browser keeps nothing. */
-function remembered(name: string): string | null {
-  try {
-    return localStorage.getItem(`regard-${name}`);
-  } catch {
-    return null;
-  }
-}
-
-function remember(name: string, value: string): void {
-  try {
-    localStorage.setItem(`regard-${name}`, value);
-  } catch {
-    // a browser that keeps nothing
-  }
-}
-
 function start(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const theme = remembered("theme") ?? (dark ? "dark" : "light");
-  const language = remembered("language") ?? preferred(navigator.languages);
   const session = new Session(
-    signal<Theme>(theme === "dark" ? "dark" : "light"),
-    signal<Language>(language === "zh" ? "zh" : "en"),
+    signal<Theme>(rememberedTheme() ?? (dark ? "dark" : "light")),
+    signal<Language>(rememberedLanguage() ?? preferred(navigator.languages)),
     APP_VIEWS,
   );
-  let first = true;
+  remember(session);
   effect(() => {
-    const [shown, spoken] = [session.theme.value, session.language.value];
-    document.documentElement.lang = spoken;
-    if (!first) {
-      remember("theme", shown);
-      remember("language", spoken);
-    }
-    first = false;
+    document.documentElement.lang = session.language.value;
   });
   effect(() => {
     document.title = [session.shown.value?.model, "regard"].filter(Boolean).join(" · ");
@@ -114,7 +117,8 @@ function start(): void {
   const root = document.getElementById("regard")!;
   root.textContent = "";
   effect(() => {
-    root.toggleAttribute("data-busy", session.working.value);
+    root.toggleAttribute("data-busy", session.working.value || session.stale.value !== null);
+    root.toggleAttribute("data-saved", session.saved.value !== null);
   });
   render(
     <SessionContext.Provider value={session}>

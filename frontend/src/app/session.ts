@@ -4,6 +4,7 @@ import { computed, effect, type Signal, signal } from "@preact/signals";
 import { decode, type Page, type Site } from "../data/wire";
 import type { Theme } from "../marks/scales";
 import { fromHash, toHash } from "../state/address";
+import { Trail } from "../state/history";
 import { type Place, type Selection, Store, samePlace } from "../state/store";
 import type { View } from "../state/view";
 import type { Language } from "../words";
@@ -13,6 +14,7 @@ import { ApiError, type ModelRecord } from "./api";
 import { Comparison } from "./compare/comparison";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
+import { Says } from "./says";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
 import { Worth } from "./worth";
 
@@ -25,18 +27,23 @@ const WRITING = 60; // milliseconds after which the address follows
 export class Session {
   readonly server = new Server();
   readonly worth = new Worth(this.server);
+  readonly says = new Says(this.server);
   readonly comparison = new Comparison(this.server);
   readonly ask: Signal<Ask>;
   readonly store: Signal<Store | null> = signal(null);
   readonly shown: Signal<Shown | null> = signal(null);
+  readonly saved: Signal<string | null> = signal(null); // the text of the saved example, while nothing else is there
   readonly trouble: Signal<Trouble | null> = signal(null);
   readonly example: Signal<string | null> = signal(null); // the one whose hint is shown
   private readonly main = new Latest();
   private readonly layers = new Layers();
+  private untouched: Selection | null = null; // as the saved example was opened
   private begun: Partial<Selection>; // what is to be chosen when the next page comes
   private telling: boolean; // whether the report may choose the head
   private last = ""; // what was asked last
   private writing = 0;
+  private returning = false; // an address is being gone back to: the page must not write over it
+  private readonly trail = new Trail();
 
   constructor(
     readonly theme: Signal<Theme>,
@@ -49,6 +56,7 @@ export class Session {
   }
 
   async start(): Promise<void> {
+    this.showSaved();
     const { examples, default: standard } = await this.server.connect((trouble) => {
       this.trouble.value = trouble;
     });
@@ -58,11 +66,52 @@ export class Session {
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => {
+      this.server.state.value; // what the model is, once it is there
+      if (this.saved.value === null && this.store.value) this.says.follow(this.ask.value, this.spoken());
+    });
+    effect(() => {
       if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
     if (!first && !asked) await this.openSuited(standard!);
+  }
+
+  /** Something to look at before the server has loaded anything. */
+  private async showSaved(): Promise<void> {
+    try {
+      const page = decode(await api.example());
+      if (this.store.peek()) return; // the model was sooner
+      const { view } = page.selection;
+      this.saved.value = String(page.facts.text ?? "");
+      this.store.value = this.opened(page, { view, ...this.begun });
+      this.untouched = this.store.peek()!.selection.peek();
+    } catch {
+      // a package without it: there is a sentence instead
+    }
+  }
+
+  /** The text that the picture is of, where it is not the one that was asked for; null where it is. */
+  readonly stale = computed<string | null>(() => {
+    const { text, pair } = this.ask.value;
+    const shown = this.shown.value?.text;
+    if (shown === undefined || shown === [text, pair].filter(Boolean).join(" · ")) return null;
+    return this.main.working.value || this.trouble.value ? shown : null;
+  });
+
+  /** The token of which the model is asked what it says: pointed at, pinned, or null for the last one. */
+  private spoken(): number | null {
+    const store = this.store.value!;
+    const { view, site, hover, selection, rows, columns } = store;
+    const said = this.model.value?.about?.target ? "decoder" : store.page.sites[0].query;
+    if (view.heads === "all" || view.wide) return null;
+    const { query, key } = hover.value;
+    const { queries, keys } = selection.value;
+    const on = { query: site.value.query === said, key: site.value.key === said };
+    if (on.query && query !== null) return rows.value.starts[query + 1] - 1;
+    if (on.key && key !== null) return columns.value.starts[key + 1] - 1;
+    if (on.query && queries.length) return queries[queries.length - 1];
+    return on.key && keys.length ? keys[keys.length - 1] : null;
   }
 
   /** A sentence for a model that has no example of its own, once it is known what kind of model it is. */
@@ -153,7 +202,8 @@ export class Session {
 
   /** The view, before and after there is something to see. */
   private get view(): string {
-    return this.store.value?.selection.value.view ?? this.begun.view ?? "atlas";
+    const chosen = this.store.value?.selection.value.view;
+    return (this.saved.value === null ? chosen : this.begun.view) ?? chosen ?? "atlas";
   }
 
   /** Whenever what is asked changes, ask the model. */
@@ -171,6 +221,7 @@ export class Session {
     else {
       this.main.stop();
       this.trouble.value = null;
+      this.returning = false;
     }
   }
 
@@ -191,23 +242,27 @@ export class Session {
         const answer = await patiently(job, signal, tell);
         signal.throwIfAborted();
         tell(null);
-        await this.put(answer, model, signal);
+        const asked = [ask.text, ask.pair].filter(Boolean).join(" · ");
+        await this.put(answer, model, asked, signal);
       }, delay);
     } catch (error) {
+      this.returning = false;
       if (!(error instanceof ApiError && error.code === "superseded")) tell(troubleOf(error));
     }
   }
 
   /** The layer that is looked at, where the next page has it too. */
   private open(ask: Ask): api.Open {
-    const { kind, layer } = this.store.peek()?.selection.peek() ?? this.begun;
+    // What is chosen in the saved example says nothing about another model.
+    const chosen = this.saved.peek() === null ? this.store.peek()?.selection.peek() : undefined;
+    const { kind, layer } = chosen ?? this.begun;
     const shown = this.shown.peek();
     const known = !shown || shown.model === this.server.nameOf(ask);
     return known && kind !== undefined ? { kind, layer } : {};
   }
 
   /** Show an answer, with what its heads do if that comes soon. */
-  private async put(answer: api.Answer, model: string, signal: AbortSignal): Promise<void> {
+  private async put(answer: api.Answer, model: string, asked: string, signal: AbortSignal): Promise<void> {
     const page = decode(answer.bytes);
     const report = api.report(answer.id, signal).then(decode, (error) => {
       if (error instanceof ApiError && ["unmeasured", "memory"].includes(error.code))
@@ -218,7 +273,7 @@ export class Session {
     const soon = await Promise.race([report, pause(REPORT, signal).then(enough, enough)]);
     if (soon) Object.assign(page, merged(page, soon));
     // Shown even where the next text is on its way: who types without a pause sees how the picture changes.
-    this.place({ id: answer.id, model, page });
+    this.byItself(() => this.place({ id: answer.id, model, page, text: asked }));
     signal.throwIfAborted();
     const told = soon ?? (await report);
     signal.throwIfAborted();
@@ -226,15 +281,20 @@ export class Session {
     if (!soon) store.enrich(told ? merged(page, told) : { cautions: page.cautions.slice() });
     if (told && this.telling && !page.walk) {
       const { kind, layer, part, heads } = told.selection;
-      store.set({ kind, layer, part, heads });
+      this.byItself(() => store.set({ kind, layer, part, heads }));
     }
     this.telling = false;
   }
 
   private place(next: Shown): void {
     const store = this.store.peek();
-    const { begun } = this;
+    // What was chosen in the saved example while the model was being loaded stays chosen.
+    const touched = this.untouched !== null && store?.selection.peek() !== this.untouched;
+    const begun = touched ? {} : this.begun;
     this.begun = {};
+    this.untouched = null;
+    this.saved.value = null;
+    this.returning = false;
     this.layers.clear();
     this.shown.value = next;
     if (!store) this.store.value = this.opened(next.page, begun);
@@ -250,6 +310,7 @@ export class Session {
       switching: this.switching,
       fetch: (site, keep, signal) => this.weights(this.shown.peek()!, site, keep, signal),
     });
+    store.past = this.trail;
     store.set({ view: "atlas", ...begun });
     effect(() => {
       store.off.value = this.ask.value.off;
@@ -275,21 +336,42 @@ export class Session {
 
   /** Keep what was asked and what is chosen in the address; not at every key. */
   private write(): void {
-    const store = this.store.value;
-    const parts = [toAddress(this.ask.value), store ? toHash(store.selection.value) : ""];
-    const hash = `#${parts.filter(Boolean).join("&")}`;
+    this.ask.value;
+    this.store.value?.selection.value;
     clearTimeout(this.writing);
-    this.writing = window.setTimeout(() => {
-      if (store && hash !== location.hash) history.replaceState(null, "", hash);
-    }, WRITING);
+    this.writing = window.setTimeout(() => this.flush(), WRITING);
+  }
+
+  private flush(own = false): void {
+    const store = this.store.peek();
+    clearTimeout(this.writing);
+    if (!store || this.returning || this.saved.peek() !== null) return;
+    const parts = [toAddress(this.ask.peek()), toHash(store.selection.peek())];
+    this.trail.write(`#${parts.filter(Boolean).join("&")}`, own);
+  }
+
+  /** A change that the page makes, not the reader: no choice to go back to. */
+  private byItself(change: () => void): void {
+    this.flush();
+    change();
+    this.flush(true);
   }
 
   /** Somebody wrote another address, or went back to one. */
   private read(): void {
     const chosen = fromHash(location.hash);
-    const ask = fromAddress(location.hash) ?? this.ask.peek();
-    if (ask.model === this.ask.peek().model) this.store.peek()?.set(chosen);
-    else this.begun = chosen;
+    const before = this.ask.peek();
+    const ask = fromAddress(location.hash) ?? before;
+    const same = JSON.stringify({ ...ask, other: null }) === JSON.stringify({ ...before, other: null });
+    clearTimeout(this.writing);
+    this.trail.moved();
+    this.telling = false;
+    if (!same) {
+      // Pins of that text may be beyond the end of this one: they come with its answer.
+      this.returning = true;
+      this.begun = chosen;
+    }
+    this.store.peek()?.set(chosen);
     this.ask.value = ask;
   }
 }

@@ -47,7 +47,7 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
   const open = () => {
     const best = found.evidence?.[0];
     store.set({
-      view: store.views.find(({ heads }) => heads === "some")?.id, // where tokens can be pinned
+      view: store.pinning,
       kind: site.kind,
       layer: site.layer,
       part: site.part,

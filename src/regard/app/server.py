@@ -29,6 +29,7 @@ from regard.app.log import Access, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
 from regard.app.questions import Question, body_of, client_of, drawing_of, model_name, open_of, question_of
+from regard.app.saved import saved_example
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import studies, study_file
@@ -47,6 +48,7 @@ _PAGE = """<!doctype html>
 <title>regard</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/app.css">
+<link rel="preload" href="/static/example.bin" as="fetch" crossorigin>
 <script type="module" src="/static/app.js"></script>
 </head>
 <body class="regard-page">
@@ -55,7 +57,7 @@ _PAGE = """<!doctype html>
 </html>
 """
 _FIGURE_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
-_BUNDLE = {"app.js": "text/javascript", "app.css": "text/css"}
+_BUNDLE = {"app.js": "text/javascript", "app.css": "text/css", "example.bin": "application/octet-stream"}
 
 
 class App:
@@ -76,7 +78,9 @@ class App:
         name = request.path_params["name"]
         if name not in _BUNDLE:
             raise HTTPException(404)
-        data = bundle(name).encode()
+        data = saved_example() if name == "example.bin" else bundle(name).encode()
+        if not data:
+            raise HTTPException(404)
         tag = f'"{hashlib.sha256(data).hexdigest()[:20]}"'
         headers = {"ETag": tag, "Cache-Control": "no-cache"}
         if request.headers.get("if-none-match") == tag:
@@ -130,6 +134,11 @@ class App:
         return JSONResponse(
             await self._run(request, lambda job: work.effects(job, model, question, self.limits), "ablate")
         )
+
+    async def says(self, request: Request) -> Response:
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self._model(request, question.model)
+        return JSONResponse(await self._run(request, lambda job: work.says(job, model, question, self.limits), "says"))
 
     async def layer(self, request: Request) -> Response:
         entry, place = self._entry(request), request.path_params
@@ -223,6 +232,7 @@ def application(settings: AppSettings) -> Starlette:
         Route(trace + "/page", app.saved_page),
         Route(trace + "/figure", app.figure),
         Route("/api/ablate", app.ablate, methods=["POST"]),
+        Route("/api/says", app.says, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
         Route("/api/studies", app.list_studies),
         Route("/studies/{path:path}", app.study),
