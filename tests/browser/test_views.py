@@ -14,13 +14,8 @@ def test_the_atlas_shows_every_head_and_enlarges_one(show, pages):
     until(page, "performance.getEntriesByName('regard:exact').length")
     assert page.locator(".thumb").count() == 12
     page.hover("[data-cell='0-1']")
-<<<<<<< HEAD
     until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
-    assert page.inner_text(".inspector h2") == "Layer 0 · Head 1"
-=======
-    until(page, "document.querySelector('.about').textContent.includes('attends to the previous token in ')")
     assert page.inner_text(".inspector h2") == "Head 0.1"
->>>>>>> f9009ce (The pointer says the same thing everywhere: store₁₀ → the₉ · 0.99 · 20 x chance · head 0.2)
     page.click("[data-cell='2-3']")
     page.wait_for_selector(".enlarged .plot")
     assert "layer=2" in address(page)
@@ -51,14 +46,9 @@ def test_the_atlas_says_what_each_head_does_and_its_legend_filters(show, pages):
     page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
     page.wait_for_selector("[data-entry='previous token']")
     assert page.get_attribute("[data-cell='0-1']", "data-label") == "previous token"
-<<<<<<< HEAD
     said = page.get_attribute("[data-cell='0-1']", "aria-label")
-    assert said == "Layer 0, head 1: previous token, rests with 0.16 of its attention"
+    assert said == "Head 0.1: previous token, rests with 0.16 of its attention"
     named = page.eval_on_selector_all("[aria-label*='previous token']", "all => all.length")
-=======
-    assert page.get_attribute("[data-cell='0-1']", "aria-label") == "Head 0.1: previous token"
-    named = page.eval_on_selector_all("[data-label='previous token']", "all => all.length")
->>>>>>> f9009ce (The pointer says the same thing everywhere: store₁₀ → the₉ · 0.99 · 20 x chance · head 0.2)
     assert page.inner_text("[data-entry='previous token'] b") == str(named)
     page.focus("[data-entry='previous token']")
     page.keyboard.press("Enter")
