@@ -184,11 +184,13 @@ def _until(page: Page, name: str, event: str, act: Callable[[], object]) -> floa
 
 def _hover(page: Page) -> float:
     """Median milliseconds from a pointer event over a token to the repaint with its lines."""
-    box = page.locator("canvas").first.bounding_box()
-    assert box is not None
+    tokens = page.locator(".token[data-side=query]")
+    boxes = [tokens.nth(i).bounding_box() for i in range(12)]
     times = []
     for step in range(20):
-        x, y = box["x"] + box["width"] * 0.24, box["y"] + 10 + 20 * (step % 12)
+        box = boxes[step % len(boxes)]
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         times.append(_until(page, "regard:hover", "pointermove", lambda x=x, y=y: page.mouse.move(x, y)))
     return statistics.median(times)
 

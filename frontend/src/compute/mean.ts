@@ -24,15 +24,28 @@ export class Mean implements Seer {
   }
 
   band(p0: number, p1: number): Float32Array {
-    return mean(this.lenses.map((lens) => lens.band(p0, p1)));
+    return this.over((lens) => lens.band(p0, p1));
   }
 
   row(p: number): Float32Array {
-    return mean(this.lenses.map((lens) => lens.row(p)));
+    return this.over((lens) => lens.row(p));
   }
 
   column(p: number): Float32Array {
-    return mean(this.lenses.map((lens) => lens.column(p)));
+    return this.over((lens) => lens.column(p));
+  }
+
+  /** What a lens gives is new each time: the first holds the sum. */
+  private over(values: (lens: Lens) => Float32Array): Float32Array {
+    const [first, ...others] = this.lenses;
+    const out = values(first);
+    for (const lens of others) {
+      const more = values(lens);
+      for (let i = 0; i < out.length; i++) out[i] += more[i];
+    }
+    const share = 1 / this.lenses.length;
+    for (let i = 0; i < out.length; i++) out[i] *= share;
+    return out;
   }
 }
 

@@ -63,6 +63,12 @@ function shifted(pen: Pen, dx: number, dy: number): Pen {
       const moved = Float32Array.from({ length: 4 * count }, (_, i) => segments[i] + (i % 2 ? dy : dx));
       pen.lines(moved, count, width, ink);
     },
+    curve: (points, width, ink) =>
+      pen.curve?.(
+        points.map((value, i) => value + (i % 2 ? dy : dx)),
+        width,
+        ink,
+      ),
     rect: (x, y, width, height, ink) => pen.rect(x + dx, y + dy, width, height, ink),
     text: (x, y, text, lettering) => pen.text(x + dx, y + dy, text, lettering),
     image: (source, x, y, width, height) => pen.image(source, x + dx, y + dy, width, height),

@@ -16,6 +16,8 @@ export interface Lettering extends Ink {
 export interface Pen {
   /** Lines x1, y1, x2, y2, ... */
   lines(segments: ArrayLike<number>, count: number, width: number, ink: Ink): void;
+  /** A cubic curve: its start, two handles, its end. Only the sentence asks for it. */
+  curve?(points: readonly number[], width: number, ink: Ink): void;
   rect(x: number, y: number, width: number, height: number, ink: Ink): void;
   /** Text whose middle height is y. */
   text(x: number, y: number, text: string, lettering: Lettering): void;
@@ -43,6 +45,16 @@ export function canvasPen(context: CanvasRenderingContext2D): Pen {
         context.lineTo(segments[i + 2], segments[i + 3]);
         context.stroke();
       }
+      context.globalAlpha = 1;
+    },
+    curve([x1, y1, a, b, c, d, x2, y2], width, { colour, alpha = 1 }) {
+      context.globalAlpha = alpha;
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.beginPath();
+      context.moveTo(x1, y1);
+      context.bezierCurveTo(a, b, c, d, x2, y2);
+      context.stroke();
       context.globalAlpha = 1;
     },
     rect(x, y, width, height, { colour, alpha = 1 }) {
@@ -84,6 +96,13 @@ export class SvgPen implements Pen {
       path += `M${short(segments[i])} ${short(segments[i + 1])}L${short(segments[i + 2])} ${short(segments[i + 3])}`;
     this.parts.push(
       `<path d="${path}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"/>`,
+    );
+  }
+
+  curve(points: readonly number[], width: number, { colour, alpha = 1 }: Ink): void {
+    const [x1, y1, ...rest] = points.map(short);
+    this.parts.push(
+      `<path d="M${x1} ${y1}C${rest.join(" ")}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"/>`,
     );
   }
 

@@ -88,8 +88,6 @@ export function setting(
   };
 }
 
-const STEPS = 32; // straight pieces of an arc
-
 /** An arc from word to word, over or under the line; returns where its middle is. */
 export function arc(
   pen: Pen,
@@ -127,20 +125,12 @@ export function bridge(
 
 function curve(
   pen: Pen,
-  [x1, y1, a, b, c, d, x2, y2]: number[],
+  points: readonly number[],
   { colour, alpha, width }: { colour: string; alpha: number; width: number },
 ): [number, number] {
-  const segments = new Float32Array(4 * STEPS);
-  const at = (t: number): [number, number] => {
-    const s = 1 - t;
-    return [
-      s * s * s * x1 + 3 * s * s * t * a + 3 * s * t * t * c + t * t * t * x2,
-      s * s * s * y1 + 3 * s * s * t * b + 3 * s * t * t * d + t * t * t * y2,
-    ];
-  };
-  for (let i = 0; i < STEPS; i++) segments.set([...at(i / STEPS), ...at((i + 1) / STEPS)], 4 * i);
-  pen.lines(segments, STEPS, width, { colour, alpha });
-  return at(0.5);
+  pen.curve?.(points, width, { colour, alpha });
+  const [x1, y1, a, b, c, d, x2, y2] = points;
+  return [(x1 + 3 * a + 3 * c + x2) / 8, (y1 + 3 * b + 3 * d + y2) / 8];
 }
 
 /** Tint behind a word: a band for each head. */

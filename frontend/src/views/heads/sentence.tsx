@@ -135,22 +135,16 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   const lookedAt = [...new Set([...keys, ...(texts.own ? looking : [])])].filter((p) => texts.keys.at.has(p));
   const active = looking.length + lookedAt.length > 0;
   if (active) {
-    const out = scene.seers.map((seer) =>
-      sum(
-        looking.map((p) => seer.row(p)),
-        scene.columnAxis.count,
-      ),
-    );
-    const back = scene.seers.map((seer) =>
-      sum(
-        lookedAt.map((p) => seer.column(p)),
-        scene.rowAxis.count,
-      ),
-    );
-    if (looking.length) tints(pen, texts.keys, out, colours, top, height);
-    else tints(pen, texts.queries, back, colours, top, height);
-    for (const p of looking) arcs(pen, scene, texts, p, "query", colours, top, store);
-    for (const p of lookedAt) arcs(pen, scene, texts, p, "key", colours, top, store);
+    const out = looking.map((p) => scene.seers.map((seer) => seer.row(p)));
+    const back = lookedAt.map((p) => scene.seers.map((seer) => seer.column(p)));
+    if (looking.length) tints(pen, texts.keys, summed(out), colours, top, height);
+    else tints(pen, texts.queries, summed(back), colours, top, height);
+    looking.forEach((p, i) => {
+      arcs(pen, scene, texts, p, "query", out[i], colours, top, store);
+    });
+    lookedAt.forEach((p, i) => {
+      arcs(pen, scene, texts, p, "key", back[i], colours, top, store);
+    });
   } else {
     tints(pen, texts.keys, scene.links.received, colours, top, height);
     if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, colours, top);
@@ -180,11 +174,11 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   return active;
 }
 
-function sum(rows: Float32Array[], count: number): Float32Array {
-  const total = new Float32Array(count);
-  for (const row of rows) for (let i = 0; i < count; i++) total[i] += row[i];
-  return total;
-}
+/** Per head, the sum over words. */
+const summed = (words: Float32Array[][]): Float32Array[] =>
+  words.length === 1
+    ? words[0]
+    : words[0].map((first, h) => first.map((_, i) => words.reduce((sum, word) => sum + word[h][i], 0)));
 
 function tints(
   pen: Pen,
@@ -215,6 +209,7 @@ function arcs(
   texts: Texts,
   position: number,
   side: "query" | "key",
+  looks: readonly Float32Array[], // per head
   colours: readonly string[],
   top: number,
   store: Store,
@@ -224,8 +219,7 @@ function arcs(
   const most = scene.links.top;
   const { threshold } = store.selection.value;
   const found: { to: Placed; h: number; weight: number }[] = [];
-  scene.seers.forEach((seer, h) => {
-    const values = side === "query" ? seer.row(position) : seer.column(position);
+  looks.forEach((values, h) => {
     for (const to of there.words) {
       const weight = values[to.position];
       if (weight > Math.max(threshold, 0.01 * most)) found.push({ to, h, weight });
