@@ -19,7 +19,7 @@ import {
 } from "../src/walk/maths";
 import { DECODER, ENCODER, stepFor, stepsOf, wordsOf } from "../src/walk/order";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
-import { told } from "../src/walk/questions";
+import { told } from "../src/walk/steps";
 import { short, terms } from "../src/walk/terms";
 import { isKey, say } from "../src/words";
 import { golden } from "./golden";

@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from test_access import AXE, RUN
+from tests.conftest import need
 from tests.tiny import SIZES, made
 from transformers import AlbertConfig, AlbertModel
 
@@ -397,6 +399,25 @@ def test_a_step_fits_the_window(show, page_file, width):
         assert cell["x"] >= 0 and cell["x"] + cell["width"] <= width
         lit = box(page, "[aria-current=step]")
         assert lit["x"] >= 0 and lit["x"] + lit["width"] <= width
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_step_has_a_serious_barrier(show, page_file, theme):
+    need(AXE.exists(), "needs the front end's packages (make test installs them)")
+    page = show(page_file, color_scheme=theme)
+    page.evaluate(AXE.read_text("utf-8"))
+    for step in ("tokens", "scores", "softmax", "mask", "join", "predict", "loss"):
+        page.click(f"[data-step={step}]")
+        page.click("[data-option='0']")
+        page.wait_for_timeout(700)  # until nothing moves
+        assert page.evaluate(RUN) == [], step
+
+
+def test_words_that_occur_twice_carry_their_position(show, bert, tmp_path):
+    page = show(walk("the cat sat on the mat .", bert).save(tmp_path / "twice.html"))
+    go(page, "softmax")
+    names = page.locator(".turning tbody th").all_inner_texts()
+    assert "cat" in names and {"the₁", "the₅"} <= set(names)
 
 
 def test_a_clicked_cell_opens_in_the_neuron_view_as_the_same_pair_and_back(show, page_file, walked):

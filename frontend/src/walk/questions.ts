@@ -5,7 +5,7 @@ import type { WalkData } from "./data";
 import { attention, feed, type WhatIf } from "./layer";
 import { headsOf } from "./maths";
 import { partOf, type StepId } from "./order";
-import { shownWords, type Words } from "./steps";
+import { shownWords, told, type Words } from "./steps";
 import { losses } from "./tables";
 import { chancesAt, type Focus, given, largest, length, putBy, rowOf, short } from "./terms";
 
@@ -16,18 +16,6 @@ export interface Question {
   options: string[];
   right: number; // its place among the options
   because: string;
-}
-
-const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
-
-/** Words as they are told apart: one that occurs twice carries its position. */
-export function told(words: readonly string[]): string[] {
-  const plain = words.map((text) => text.trim());
-  return plain.map((text, i) =>
-    plain.indexOf(text) === plain.lastIndexOf(text)
-      ? text
-      : text + String(i).replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]),
-  );
 }
 
 /** The right one of some words, and those that come closest, in their order. */
@@ -120,12 +108,13 @@ export function questionOf(
       return { text: ask(), ...choice, because: said };
     }
     case "join": {
-      if (what.single || head === 0) return null;
-      const from = head * a.width;
+      if (what.single || header.heads < 2) return null;
+      const asked = head || 1; // head 0 begins where everything begins
+      const from = asked * a.width;
       return {
-        text: ask({ head }),
-        ...numbers(from, [head, from + a.width]),
-        because: because({ head, from, d: a.width }),
+        text: ask({ head: asked }),
+        ...numbers(from, [asked, from + a.width]),
+        because: because({ head: asked, from, d: a.width }),
       };
     }
     case "output": {

@@ -43,6 +43,18 @@ export function named(made: Equation[], tell: Say): Equation[] {
 
 const shown = (name: string, matrix: Matrix, more: Partial<Shown> = {}): Shown => ({ name, matrix, ...more });
 
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+
+/** Words as they are told apart: one that occurs twice carries its position. */
+export function told(words: readonly string[]): string[] {
+  const plain = words.map((text) => text.trim());
+  return plain.map((text, i) =>
+    plain.indexOf(text) === plain.lastIndexOf(text)
+      ? text
+      : text + String(i).replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]),
+  );
+}
+
 /** The words beside the rows and columns of a step, in the order they have on the page. */
 export function shownWords(data: WalkData, id: StepId, what: WhatIf, words: Words) {
   const shuffled = what.permuted && id !== "stack" && partOf(id) === "encoder" && id !== "tokens";

@@ -4,7 +4,7 @@ import type { WalkData } from "./data";
 import { attention, embedded, feed, type WhatIf } from "./layer";
 import { headsOf, type Matrix, softmax } from "./maths";
 import { partOf, type StepId } from "./order";
-import { shownWords, type Words } from "./steps";
+import { shownWords, told, type Words } from "./steps";
 import { losses } from "./tables";
 
 const CELLS = 32; // numbers of a vector that are drawn
@@ -197,7 +197,8 @@ export function cellOf(
   words: Words,
   focus: Focus,
 ): CellOf | null {
-  const { rows, keys } = shownWords(data, id, what, words);
+  const shown = shownWords(data, id, what, words);
+  const [rows, keys] = [told(shown.rows), told(shown.keys)];
   const word = rows[focus.row] ?? "";
   const part = partOf(id);
   const strip = (symbol: string, of: string, m: Matrix, row: number): Strip => ({
@@ -220,7 +221,7 @@ export function cellOf(
   }
   if (id === "loss") {
     const costs = losses(data, what.temperature);
-    const names = costs.map((cost) => data.header.vocabulary[cost.id] ?? String(cost.id));
+    const names = told(costs.map((cost) => data.header.vocabulary[cost.id] ?? String(cost.id)));
     const one = costs[focus.row];
     const written = [
       { text: "−log " },
