@@ -260,3 +260,11 @@ def test_the_focus_ring_is_not_the_colour_of_what_is_chosen(show, pages):
     ring = page.evaluate("getComputedStyle(document.activeElement).outlineColor")
     accent = page.evaluate("getComputedStyle(document.querySelector('.tabs [aria-selected=true]')).borderBottomColor")
     assert ring != accent
+
+
+def test_in_a_low_window_the_controls_keep_their_height(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1", viewport={"width": 700, "height": 420})
+    page.wait_for_selector(QUERY)
+    inner = max(box_of(page, f".controls > :nth-child({i})")[3] for i in range(1, 6))
+    assert inner <= box_of(page, ".controls")[3]
+    assert box_of(page, ".controls")[3] <= box_of(page, ".body")[1] + 1

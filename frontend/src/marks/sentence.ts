@@ -47,6 +47,8 @@ function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: bo
   });
 }
 
+const EDGE = 3; // room for the frame of a word
+
 /** Words in lines; lines as far apart as `room` allows. */
 export function setting(
   axis: Axis,
@@ -57,12 +59,13 @@ export function setting(
 ): Setting {
   const words: Placed[] = [];
   const space = size * 0.34;
+  const inner = width - 2 * EDGE;
   let x = 0;
   let line = 0;
   pieces(axis, list).forEach(({ text, spaced }, i) => {
-    const wide = Math.min(width, Math.max(least, measure(text, size, false) + 2));
+    const wide = Math.min(inner, Math.max(least, measure(text, size, false) + 2));
     if (spaced && x > 0) x += space;
-    if (x > 0 && x + wide > width) {
+    if (x > 0 && x + wide > inner) {
       x = 0;
       line++;
     }
@@ -77,7 +80,8 @@ export function setting(
   const apart = Math.max(size * 2.9, Math.min(size * (lines > 2 ? 7 : 16), room / lines));
   for (const word of words) word.y = above + (word.line + 0.5) * apart;
   // A single line stands in the middle of what is free.
-  if (lines === 1) for (const word of words) word.x += (width - x) / 2;
+  const left = lines === 1 ? (width - x) / 2 : EDGE;
+  for (const word of words) word.x += left;
   return {
     words,
     at: new Map(words.map((word) => [word.position, word])),

@@ -136,7 +136,7 @@ const geometryOf = (scene: Scene, { width, height }: { width: number; height: nu
 function Heading({ text, from, to, end }: { text: string; from: number; to: number; end?: boolean }) {
   // A heading may reach into the gap between the columns, never over another one.
   const wide = Math.max(0, to - from);
-  if (wide < 36) return null;
+  if (wide < 6.4 * text.length) return null;
   return (
     <span class={end ? "end" : ""} style={{ left: `${from}px`, width: `${wide}px` }} title={text}>
       {text}

@@ -238,7 +238,7 @@ function arcs(
   });
   const { ink, ground } = palette(store.theme.value);
   for (const one of drawn) {
-    if (!one || one.to.line !== from.line) continue;
+    if (!one || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
     const text = figure(one.weight, 2);
     pen.rect(one.at[0] - 15, one.at[1] - 8, 30, 16, { colour: ground, alpha: 0.85 });
     pen.text(one.at[0], one.at[1], text, { colour: ink, size: 12, mono: false, align: "middle" });
