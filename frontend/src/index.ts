@@ -10,7 +10,8 @@ import { Notice } from "./frame/notice";
 import { svgOf } from "./frame/picture";
 import { Shell } from "./frame/shell";
 import type { Theme } from "./marks/scales";
-import { syncAddress } from "./state/address";
+import { keepChoices, syncAddress } from "./state/address";
+import { remember, rememberedLanguage, rememberedTheme } from "./state/remember";
 import { type Selection, Store } from "./state/store";
 import { VIEWS } from "./views";
 import { widget } from "./widget";
@@ -39,12 +40,15 @@ export interface Handle {
 /** Show a payload in an element. Errors become a sentence in the element, and reject. */
 export async function mount(el: HTMLElement, transport: Transport, options: Options = {}): Promise<Handle> {
   const abort = new AbortController();
-  const language = options.language ?? preferred(navigator.languages);
+  const language = options.language ?? rememberedLanguage() ?? preferred(navigator.languages);
   try {
     if (!el.ownerDocument.createElement("canvas").getContext("2d")) throw new NoCanvasError();
     const page = decode(await transport.load(abort.signal));
-    const store = new Store(page, options.theme ?? themeOf(el), language, VIEWS);
+    const theme = options.theme ?? (options.frame ? rememberedTheme() : undefined) ?? themeOf(el);
+    const store = new Store(page, theme, language, VIEWS);
     if (options.address) syncAddress(store, abort.signal);
+    else keepChoices(store, abort.signal);
+    if (options.frame) abort.signal.addEventListener("abort", remember(store));
     render(h(StoreContext.Provider, { value: store }, h(Shell, { frame: options.frame ?? false })), el);
     return {
       selection: store.selection,

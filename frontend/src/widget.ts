@@ -44,12 +44,31 @@ export function keepKeys(el: HTMLElement): () => void {
   const abort = new AbortController();
   const { signal } = abort;
   const isOwn = (event: KeyboardEvent) => !event.ctrlKey && !event.metaKey && !event.altKey;
+  // A control that goes away takes the focus with it; the next key would be the notebook's.
+  let inside = false;
+  const doc = el.ownerDocument;
+  const enter = (event: Event) => {
+    inside = el.contains(event.target as Node);
+  };
+  for (const name of ["focusin", "pointerdown"])
+    doc.defaultView?.addEventListener(name, enter, { capture: true, signal });
+  const isLost = () => inside && (doc.activeElement === null || doc.activeElement === doc.body);
   // JupyterLab takes its commands at the document, before the view sees a key; it leaves alone those whose target is
   // marked. A mark further up does not help: its commands are for whatever has the focus.
   el.ownerDocument.defaultView?.addEventListener(
     "keydown",
     (event) => {
       const target = event.target as HTMLElement;
+      if (isOwn(event) && isLost()) {
+        const view = el.querySelector<HTMLElement>(".regard") ?? el;
+        event.stopImmediatePropagation();
+        event.preventDefault();
+        view.focus({ preventScroll: true });
+        view.dispatchEvent(
+          new KeyboardEvent("keydown", { key: event.key, shiftKey: event.shiftKey, bubbles: true }),
+        );
+        return;
+      }
       if (el.contains(target)) target.toggleAttribute("data-lm-suppress-shortcuts", isOwn(event));
     },
     { capture: true, signal },

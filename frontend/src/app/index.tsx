@@ -7,6 +7,7 @@ import { StoreContext } from "../frame/context";
 import { Notice } from "../frame/notice";
 import { Shell } from "../frame/shell";
 import type { Theme } from "../marks/scales";
+import { remember, rememberedLanguage, rememberedTheme } from "../state/remember";
 import { add, type Language, preferred } from "../words";
 import { APP } from "../words/app";
 import { REFUSALS } from "../words/sentences";
@@ -72,41 +73,16 @@ function toInput(event: KeyboardEvent): void {
   field?.select();
 }
 
-/** What the reader chose here before; nothing where the browser keeps nothing. */
-function remembered(name: string): string | null {
-  try {
-    return localStorage.getItem(`regard-${name}`);
-  } catch {
-    return null;
-  }
-}
-
-function remember(name: string, value: string): void {
-  try {
-    localStorage.setItem(`regard-${name}`, value);
-  } catch {
-    // a browser that keeps nothing
-  }
-}
-
 function start(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const theme = remembered("theme") ?? (dark ? "dark" : "light");
-  const language = remembered("language") ?? preferred(navigator.languages);
   const session = new Session(
-    signal<Theme>(theme === "dark" ? "dark" : "light"),
-    signal<Language>(language === "zh" ? "zh" : "en"),
+    signal<Theme>(rememberedTheme() ?? (dark ? "dark" : "light")),
+    signal<Language>(rememberedLanguage() ?? preferred(navigator.languages)),
     APP_VIEWS,
   );
-  let first = true;
+  remember(session);
   effect(() => {
-    const [shown, spoken] = [session.theme.value, session.language.value];
-    document.documentElement.lang = spoken;
-    if (!first) {
-      remember("theme", shown);
-      remember("language", spoken);
-    }
-    first = false;
+    document.documentElement.lang = session.language.value;
   });
   effect(() => {
     document.title = [session.shown.value?.model, "regard"].filter(Boolean).join(" · ");

@@ -18,6 +18,11 @@ export function Popover({ name, label, title, children }: Props) {
   const close = () => {
     open.value = false;
   };
+  // Whoever chose something in the panel is back where it was opened.
+  const done = () => {
+    close();
+    box.current?.querySelector("button")?.focus();
+  };
   useEffect(() => {
     if (!open.value) return undefined;
     const abort = new AbortController();
@@ -33,8 +38,7 @@ export function Popover({ name, label, title, children }: Props) {
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || !open.value) return;
     event.stopPropagation();
-    close();
-    box.current!.querySelector("button")!.focus();
+    done();
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only listens for the key that closes what is inside
@@ -49,7 +53,7 @@ export function Popover({ name, label, title, children }: Props) {
       >
         {label}
       </button>
-      {open.value && <div class="panel-box">{children(close)}</div>}
+      {open.value && <div class="panel-box">{children(done)}</div>}
     </span>
   );
 }

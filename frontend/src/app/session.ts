@@ -4,6 +4,7 @@ import { computed, effect, type Signal, signal } from "@preact/signals";
 import { decode, type Page, type Site } from "../data/wire";
 import type { Theme } from "../marks/scales";
 import { fromHash, toHash } from "../state/address";
+import { Trail } from "../state/history";
 import { type Place, type Selection, Store, samePlace } from "../state/store";
 import type { View } from "../state/view";
 import type { Language } from "../words";
@@ -37,6 +38,8 @@ export class Session {
   private telling: boolean; // whether the report may choose the head
   private last = ""; // what was asked last
   private writing = 0;
+  private returning = false; // an address is being gone back to: the page must not write over it
+  private readonly trail = new Trail();
 
   constructor(
     readonly theme: Signal<Theme>,
@@ -171,6 +174,7 @@ export class Session {
     else {
       this.main.stop();
       this.trouble.value = null;
+      this.returning = false;
     }
   }
 
@@ -194,6 +198,7 @@ export class Session {
         await this.put(answer, model, signal);
       }, delay);
     } catch (error) {
+      this.returning = false;
       if (!(error instanceof ApiError && error.code === "superseded")) tell(troubleOf(error));
     }
   }
@@ -218,7 +223,7 @@ export class Session {
     const soon = await Promise.race([report, pause(REPORT, signal).then(enough, enough)]);
     if (soon) Object.assign(page, merged(page, soon));
     // Shown even where the next text is on its way: who types without a pause sees how the picture changes.
-    this.place({ id: answer.id, model, page });
+    this.byItself(() => this.place({ id: answer.id, model, page }));
     signal.throwIfAborted();
     const told = soon ?? (await report);
     signal.throwIfAborted();
@@ -226,7 +231,7 @@ export class Session {
     if (!soon) store.enrich(told ? merged(page, told) : { cautions: page.cautions.slice() });
     if (told && this.telling && !page.walk) {
       const { kind, layer, part, heads } = told.selection;
-      store.set({ kind, layer, part, heads });
+      this.byItself(() => store.set({ kind, layer, part, heads }));
     }
     this.telling = false;
   }
@@ -235,6 +240,7 @@ export class Session {
     const store = this.store.peek();
     const { begun } = this;
     this.begun = {};
+    this.returning = false;
     this.layers.clear();
     this.shown.value = next;
     if (!store) this.store.value = this.opened(next.page, begun);
@@ -250,6 +256,7 @@ export class Session {
       switching: this.switching,
       fetch: (site, keep, signal) => this.weights(this.shown.peek()!, site, keep, signal),
     });
+    store.past = this.trail;
     store.set({ view: "atlas", ...begun });
     effect(() => {
       store.off.value = this.ask.value.off;
@@ -275,21 +282,42 @@ export class Session {
 
   /** Keep what was asked and what is chosen in the address; not at every key. */
   private write(): void {
-    const store = this.store.value;
-    const parts = [toAddress(this.ask.value), store ? toHash(store.selection.value) : ""];
-    const hash = `#${parts.filter(Boolean).join("&")}`;
+    this.ask.value;
+    this.store.value?.selection.value;
     clearTimeout(this.writing);
-    this.writing = window.setTimeout(() => {
-      if (store && hash !== location.hash) history.replaceState(null, "", hash);
-    }, WRITING);
+    this.writing = window.setTimeout(() => this.flush(), WRITING);
+  }
+
+  private flush(own = false): void {
+    const store = this.store.peek();
+    clearTimeout(this.writing);
+    if (!store || this.returning) return;
+    const parts = [toAddress(this.ask.peek()), toHash(store.selection.peek())];
+    this.trail.write(`#${parts.filter(Boolean).join("&")}`, own);
+  }
+
+  /** A change that the page makes, not the reader: no choice to go back to. */
+  private byItself(change: () => void): void {
+    this.flush();
+    change();
+    this.flush(true);
   }
 
   /** Somebody wrote another address, or went back to one. */
   private read(): void {
     const chosen = fromHash(location.hash);
-    const ask = fromAddress(location.hash) ?? this.ask.peek();
-    if (ask.model === this.ask.peek().model) this.store.peek()?.set(chosen);
-    else this.begun = chosen;
+    const before = this.ask.peek();
+    const ask = fromAddress(location.hash) ?? before;
+    const same = JSON.stringify({ ...ask, other: null }) === JSON.stringify({ ...before, other: null });
+    clearTimeout(this.writing);
+    this.trail.moved();
+    this.telling = false;
+    if (!same) {
+      // Pins of that text may be beyond the end of this one: they come with its answer.
+      this.returning = true;
+      this.begun = chosen;
+    }
+    this.store.peek()?.set(chosen);
     this.ask.value = ask;
   }
 }

@@ -3,15 +3,31 @@
 import type { Signal } from "@preact/signals";
 import { NOTHING, type Store } from "../state/store";
 
+const WRITTEN = "textarea, input:not([type=checkbox], [type=range], [type=radio])"; // fields with an undo of their own
+
 /** Handle a key, unless somebody is typing or a control needs it. */
 export function onKey(event: KeyboardEvent, store: Store, help: Signal<boolean>): void {
   const target = event.target as HTMLElement;
+  if (undoes(event, store)) return;
   if (event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key !== "?")) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && event.key !== "Escape") return;
   const action = actions(store, help)[event.key];
   if (!action) return;
   event.preventDefault();
   action();
+}
+
+/** Ctrl-Z goes a choice back, Ctrl-Shift-Z or Ctrl-Y forth again; in a field they are the field's. */
+function undoes(event: KeyboardEvent, { past }: Store): boolean {
+  const target = event.target as HTMLElement;
+  if (!past || !(event.ctrlKey || event.metaKey) || event.altKey || target.matches?.(WRITTEN)) return false;
+  const key = event.key.toLowerCase();
+  if (key !== "z" && key !== "y") return false;
+  event.preventDefault();
+  event.stopPropagation();
+  if (key === "y" || event.shiftKey) past.redo();
+  else past.undo();
+  return true;
 }
 
 function actions(store: Store, help: Signal<boolean>): Record<string, () => void> {

@@ -10,6 +10,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
 import { Choice } from "./controls";
+import { useModal } from "./focus";
 import { Inspector } from "./inspector";
 import { onKey } from "./keys";
 import { savePicture } from "./picture";
@@ -242,14 +243,14 @@ function Tools({ help, more: More }: { help: () => void; more?: FunctionComponen
 }
 
 const GESTURES = ["help_hover", "help_click", "help_double", "help_esc"] as const;
-const KEYS = ["help_layers", "help_heads", "help_views"] as const;
+const KEYS = ["help_layers", "help_heads", "help_views", "help_undo"] as const;
 const SWITCHES = ["help_contributions", "help_words", "help_help"] as const;
 
 function Help({ close, more }: { close: () => void; more: readonly string[] }) {
   const tell = useSay();
   const box = useRef<HTMLDialogElement>(null);
   const own = useStore().views.flatMap(({ help }) => help ?? []);
-  useEffect(() => box.current?.showModal(), []);
+  useModal(box);
   return (
     <dialog class="help" aria-label={tell("keys")} ref={box} onClose={close}>
       <h2>{tell("keys")}</h2>

@@ -1,6 +1,7 @@
 // The selection in the page's address: a reload, or a friend, sees the same.
 
 import { effect } from "@preact/signals";
+import { Memory, Trail } from "./history";
 import type { Form, Selection, Store } from "./store";
 
 const FORMS: readonly Form[] = ["columns", "sentence"];
@@ -62,14 +63,30 @@ export function fromHash(hash: string): Partial<Selection> {
   return change;
 }
 
+/** Remember what was chosen, so that it can be undone, where there is no address to keep it. */
+export function keepChoices(store: Store, signal: AbortSignal): void {
+  const past = new Memory(store.selection.peek(), (state) => store.set(state));
+  store.past = past;
+  signal.addEventListener(
+    "abort",
+    effect(() => past.note(store.selection.value, performance.now())),
+  );
+}
+
 /** Keep the address and the selection the same. */
 export function syncAddress(store: Store, signal: AbortSignal): void {
-  if (location.protocol === "about:") return; // a page inside another one (a study's report) has no address of its own
+  if (location.protocol === "about:") {
+    keepChoices(store, signal); // a page inside another one (a study's report) has no address of its own
+    return;
+  }
+  const trail = new Trail();
+  store.past = trail;
   store.set(fromHash(location.hash));
-  const stop = effect(() => {
-    const hash = `#${toHash(store.selection.value)}`;
-    if (hash !== location.hash) history.replaceState(null, "", hash);
-  });
+  const stop = effect(() => trail.write(`#${toHash(store.selection.value)}`));
   signal.addEventListener("abort", stop);
-  window.addEventListener("hashchange", () => store.set(fromHash(location.hash)), { signal });
+  const read = () => {
+    trail.moved();
+    store.set(fromHash(location.hash));
+  };
+  window.addEventListener("hashchange", read, { signal });
 }

@@ -61,6 +61,12 @@ export interface Place {
 export const samePlace = (a: Place, b: Place): boolean =>
   a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
+/** The choices before this one, and those that were undone. */
+export interface Past {
+  undo: () => void;
+  redo: () => void;
+}
+
 /** What only a page with a model behind it can do. */
 export interface Powers {
   walks?: () => boolean; // whether a walk can be asked for
@@ -83,6 +89,7 @@ export class Store {
   readonly off = signal<Place[]>([]); // heads that are switched off in the model
   readonly theme: Signal<Theme>;
   readonly language: Signal<Language>;
+  past: Past | null = null; // where choices are kept; a page with an address keeps them there
   private asked = 0; // changes asked for: a fetch that comes too late changes nothing
   private readonly shown: Signal<{ page: Page; edition: number; lenses: Lenses }>;
   readonly site: ReadonlySignal<Site>;

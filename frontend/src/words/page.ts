@@ -126,6 +126,10 @@ export const PAGE = {
   help_layers: ["↑ ↓: layer", "↑ ↓：层"],
   help_heads: ["← →: head", "← →：头"],
   help_views: ["1, 2, 3 …: view", "1、2、3……：视图"],
+  help_undo: [
+    "Ctrl-Z, or the browser's Back: undo the last choice; Ctrl-Shift-Z: redo",
+    "Ctrl-Z 或浏览器的后退：撤销上一次选择；Ctrl-Shift-Z：重做",
+  ],
   help_contributions: ["c: weights or contributions", "c：权重或贡献"],
   help_words: ["w: tokens or words", "w：词元或词"],
   help_help: ["?: this list", "?：本列表"],
