@@ -14,7 +14,7 @@ SAY := @printf '%s\n'
 WORKERS ?= 2
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-quick check bench format browser frontend docs docs-generated docs-numbers constraints clean
+.PHONY: demo test test-quick check bench format browser frontend example docs docs-generated docs-numbers constraints clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/regard view "I went to the store." "At the store, I bought fresh strawberries."
@@ -41,6 +41,10 @@ format: $(VENV)/.dev
 
 frontend: frontend/node_modules/.stamp
 	@npm --prefix frontend run --silent build
+
+# what the app shows while its model is being loaded
+example: $(VENV)/.dev
+	@$(BIN)/python -m regard.app.saved
 
 docs: $(VENV)/.dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -143,3 +143,51 @@ def test_saved_pages_go_back_too_and_remember_language_and_theme(show, pages):
     page.wait_for_selector(QUERY)
     assert page.get_attribute(".regard", "lang") == "zh"
     assert page.get_attribute(".regard", "data-theme") == "dark"
+
+
+def find(page: Any, words: str) -> list[list[str]]:
+    """Type into the palette; what it finds."""
+    page.keyboard.press("Control+k")
+    page.wait_for_selector(".palette input")
+    page.keyboard.type(words)
+    every = "all => all.map(e => [e.dataset.found, e.querySelector('.label').innerText])"
+    return page.eval_on_selector_all(".palette [role=option]", every)
+
+
+def test_ctrl_k_finds_heads_tokens_patterns_and_views_in_a_saved_page(show, pages):
+    page = show(pages["pair"])
+    page.wait_for_selector(QUERY)
+    page.focus("[data-head='3']")
+    assert find(page, "2.1")[0] == ["head", "2.1"]
+    page.keyboard.press("Enter")
+    until(page, "location.hash.includes('layer=2') && location.hash.includes('heads=1')")
+    assert page.evaluate("document.activeElement.dataset.head") == "3"  # the focus is back
+    found = find(page, "store")
+    assert [sort for sort, _ in found][:2] == ["token", "token"]
+    assert found[0][1] == "store₅"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    until(page, "location.hash.includes('queries=10')")
+    found = find(page, "previous")
+    assert found[0] == ["pattern", "previous token"]
+    assert ["head", "0.1"] in found
+    page.keyboard.press("Enter")
+    until(page, "location.hash.includes('layer=0') && location.hash.includes('heads=1')")
+    assert find(page, "matrix")[0] == ["view", "Matrix"]
+    page.keyboard.press("Enter")
+    assert page.get_attribute("[role=tab][aria-selected=true]", "data-view") == "matrix"
+    assert find(page, "nothing like it") == []
+    page.keyboard.press("Escape")
+    assert page.query_selector(".palette") is None
+    assert "queries=10" in address(page)  # Esc closed the palette, and nothing else
+
+
+def test_ctrl_k_in_the_app_also_finds_models_and_examples(opened):
+    opened.focus("[data-field=text]")
+    assert ["command", "translator"] in find(opened, "translator")
+    opened.keyboard.press("Control+k")
+    assert opened.query_selector(".palette") is None
+    assert opened.evaluate("document.activeElement.dataset.field") == "text"
+    assert find(opened, "didn't")[0][1].startswith("The animal didn't")
+    opened.keyboard.press("Enter")
+    until(opened, "document.querySelector('[data-field=text]').value.startsWith('The animal')")

@@ -4,6 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { StoreContext } from "../frame/context";
+import type { Entry } from "../frame/finding";
 import { Notice } from "../frame/notice";
 import { Shell } from "../frame/shell";
 import type { Theme } from "../marks/scales";
@@ -37,6 +38,7 @@ function App() {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
     aside: Effect,
+    commands: () => commandsOf(session, tell),
     keys: [tell("help_input"), tell("help_off")],
   };
   return (
@@ -51,6 +53,23 @@ function App() {
       )}
     </div>
   );
+}
+
+/** What the palette finds in the app alone: models and examples. */
+function commandsOf(session: Session, tell: ReturnType<typeof useTell>): Entry[] {
+  const { models = [], examples = [] } = session.server.state.peek() ?? {};
+  const command = (label: string, detail: string, run: () => void): Entry => ({
+    sort: "command",
+    label,
+    detail,
+    run,
+  });
+  return [
+    ...models.map(({ name }) => command(name, tell("chooseModel"), () => session.choose(name))),
+    ...examples
+      .filter(({ model }) => model !== null)
+      .map(({ id, text, look }) => command(text, look[session.language.peek()], () => session.show(id))),
+  ];
 }
 
 function waiting(session: Session, tell: ReturnType<typeof useTell>): string {

@@ -6,8 +6,20 @@ import { NOTHING, type Store } from "../state/store";
 const WRITTEN = "textarea, input:not([type=checkbox], [type=range], [type=radio])"; // fields with an undo of their own
 
 /** Handle a key, unless somebody is typing or a control needs it. */
-export function onKey(event: KeyboardEvent, store: Store, help: Signal<boolean>): void {
+export function onKey(
+  event: KeyboardEvent,
+  store: Store,
+  help: Signal<boolean>,
+  find?: Signal<boolean>,
+): void {
   const target = event.target as HTMLElement;
+  if (find && (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    event.stopPropagation();
+    help.value = false;
+    find.value = true;
+    return;
+  }
   if (undoes(event, store)) return;
   if (event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key !== "?")) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && event.key !== "Escape") return;

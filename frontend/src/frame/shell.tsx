@@ -10,9 +10,11 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
 import { Choice } from "./controls";
+import type { Entry } from "./finding";
 import { useModal } from "./focus";
 import { Inspector } from "./inspector";
 import { onKey } from "./keys";
+import { Palette } from "./palette";
 import { savePicture } from "./picture";
 import { told } from "./report";
 import { Story } from "./story";
@@ -29,18 +31,20 @@ export interface Slots {
   header?: FunctionComponent; // in place of the page's own
   tools?: FunctionComponent;
   aside?: FunctionComponent; // in the inspector, below what is said of the head
+  commands?: () => readonly Entry[]; // what the palette finds besides
   keys?: readonly string[]; // sentences about more keys
 }
 
 export function Shell({ frame, slots = {} }: ShellOptions) {
   const store = useStore();
   const help = useSignal(false);
+  const find = useSignal(false);
   const root = useRef<HTMLDivElement>(null);
   const { theme, language } = store;
   useEffect(() => {
     const abort = new AbortController();
     const target: HTMLElement | Document = frame ? root.current!.ownerDocument : root.current!;
-    target.addEventListener("keydown", (event) => onKey(event as KeyboardEvent, store, help), {
+    target.addEventListener("keydown", (event) => onKey(event as KeyboardEvent, store, help, find), {
       signal: abort.signal,
     });
     return () => abort.abort();
@@ -71,7 +75,7 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
         <Tabs />
         <span class="fill" />
         {narrow ? Controls && <Choices controls={Controls} /> : !wide && <Quantity />}
-        <Tools help={() => (help.value = true)} more={slots.tools} />
+        <Tools help={() => (help.value = true)} find={() => (find.value = true)} more={slots.tools} />
       </div>
       {Controls && !narrow && (
         <div class="controls">
@@ -84,6 +88,13 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
         {!wide && (narrow ? <Drawer more={slots.aside} /> : <Inspector more={slots.aside} />)}
       </main>
       <Tip root={root} />
+      {find.value && (
+        <Palette
+          close={() => (find.value = false)}
+          help={() => (help.value = true)}
+          more={slots.commands?.() ?? []}
+        />
+      )}
       {help.value && <Help close={() => (help.value = false)} more={slots.keys ?? []} />}
     </div>
   );
@@ -190,12 +201,22 @@ function Quantity() {
   );
 }
 
-function Tools({ help, more: More }: { help: () => void; more?: FunctionComponent }) {
+function Tools({ help, find, more: More }: { help: () => void; find: () => void; more?: FunctionComponent }) {
   const store = useStore();
   const tell = useSay();
   const { theme, language } = store;
   return (
     <span class="tools">
+      <button
+        type="button"
+        class="plain"
+        data-tool="find"
+        aria-label={tell("palette")}
+        title={tell("help_palette")}
+        onClick={find}
+      >
+        ⌕
+      </button>
       <button
         type="button"
         class="plain"
@@ -243,7 +264,7 @@ function Tools({ help, more: More }: { help: () => void; more?: FunctionComponen
 }
 
 const GESTURES = ["help_hover", "help_click", "help_double", "help_esc"] as const;
-const KEYS = ["help_layers", "help_heads", "help_views", "help_undo"] as const;
+const KEYS = ["help_layers", "help_heads", "help_views", "help_palette", "help_undo"] as const;
 const SWITCHES = ["help_contributions", "help_words", "help_help"] as const;
 
 function Help({ close, more }: { close: () => void; more: readonly string[] }) {

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from regard.transformer.model import Translator
     from regard.transformer.walk import Walk
 
-BEAMS = 4  # sentences kept in parallel when a translator generates its own target
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ def walk(
         A translator of regard's own, or a hub model of a type in `regard.transformer.weights`: the BERT family,
         Marian, BART; without one, the built-in translator.
     target
-        What a translator's decoder reads; without it, the model's own answer (the best of four beams).
+        What a translator's decoder reads; without it, the model's own answer (the same as in a trace).
     layer
         The layer to open.
     truncate
@@ -65,8 +64,6 @@ def walk(
 
     model = load("translator") if model is None else model
     own = model.module if isinstance(model.module, (Bert, Translator)) else from_hugging_face(model.module)
-    if isinstance(own, Translator) and target is None:
-        target = _translation(own, model, text, truncate)
     trace = model.trace(text, target=target, truncate=truncate, attribution=isinstance(own, Bert))
     sides = {name: [token.id or 0 for token in side.tokens] for name, side in trace.sides.items()}
     decoder = sides.get("decoder", [])
@@ -82,19 +79,6 @@ def can_walk(module: Any) -> bool:
 
     kind = getattr(getattr(module, "config", None), "model_type", None)
     return isinstance(module, (Bert, Translator)) or kind in ENCODERS + TRANSLATORS
-
-
-def _translation(own: Translator, model: Model, text: str, truncate: bool) -> str | None:
-    """The best of four sentences; None if the trace has to report a limit, or the answer is empty or too long."""
-    from regard.transformer.translator import translate
-
-    def fits(answer: str) -> bool:
-        return len(model.tokenizer(answer, verbose=False)["input_ids"]) <= own.config.length
-
-    if not text.strip() or not fits(text) or truncate:
-        return None
-    answer = translate(own, model.tokenizer, [text], beams=BEAMS)[0]
-    return answer if answer and fits(answer) else None
 
 
 def _decode(own: Translator, tokenizer: Any, ids: list[int]) -> str:
