@@ -67,6 +67,7 @@ def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
         page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith(own) else None)
         page.goto(home + hash_)
         page.wait_for_selector(".tabs")
+        until(page, "document.querySelector('[data-saved]') === null", seconds=60)
         return page
 
     yield open_app
@@ -327,7 +328,7 @@ def test_a_server_that_is_gone_is_told_and_found_again(use):
     page.wait_for_selector("[data-trouble=gone]")
     assert "does not answer" in page.inner_text("[data-trouble]")
     page.unroute("**/api/traces")
-    page.click("[data-do=again]")
+    # By itself.
     until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.ariaLabel.includes('hello'))")
     assert page.evaluate(WITHOUT)
 

@@ -30,7 +30,7 @@ def opened(browser: Any, site: str) -> Iterator[Any]:
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.goto(site + ASKED)
     page.wait_for_selector(QUERY)
-    until(page, "location.hash.includes('special') || location.hash.includes('layer=1')")
+    until(page, "document.querySelector('[data-saved]') === null", seconds=60)
     yield page
     context.close()
     assert troubles == []

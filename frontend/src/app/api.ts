@@ -108,6 +108,17 @@ export interface Effect {
   coded: { code: string; values: Values }[]; // of the notes
 }
 
+/** What a model says: the record of regard.ablation.effects.said. */
+export interface Said {
+  about: string;
+  tokens: string[];
+  position: number | null;
+  rows: EffectRow[];
+  actual: string | null;
+  answer: string | null; // of an encoder-decoder model
+  answer_after: string | null;
+}
+
 export interface Answer {
   bytes: Uint8Array;
   id: string;
@@ -168,6 +179,9 @@ const bytesOf = async (path: string, signal?: AbortSignal): Promise<Uint8Array> 
 
 export const state = (): Promise<ServerState> => get("/api/state");
 
+/** The example that is shown while the model is being loaded. */
+export const example = (): Promise<Uint8Array> => bytesOf("/static/example.bin");
+
 export const models = async (): Promise<ModelRecord[]> =>
   (await get<{ models: ModelRecord[] }>("/api/models")).models;
 
@@ -193,6 +207,17 @@ export const report = (id: string, signal: AbortSignal): Promise<Uint8Array> =>
 /** All ways of switching off, side by side. */
 export const effect = async (question: Question, heads: Place[], signal: AbortSignal): Promise<Effect> =>
   (await post("/api/ablate", { ...question, heads, count: 5 }, "effect", signal)).json();
+
+export const says = async (
+  question: Question,
+  { off, mode, generate }: { off: Place[]; mode: string; generate: number },
+  position: number | null,
+  signal: AbortSignal,
+): Promise<Said> => {
+  const ablate = off.length ? { heads: off, mode } : null;
+  const more = { generate: generate || null, ablate, position, count: 5 };
+  return (await post("/api/says", { ...question, ...more }, "says", signal)).json();
+};
 
 export const studies = (): Promise<Studies> => get("/api/studies");
 

@@ -28,7 +28,7 @@ export function Export() {
     [
       "page",
       "exportPage",
-      true,
+      id !== "",
       () => fetched(api.pageFile(id, { view: kept, kind, layer, heads }), `${name}.html`),
     ],
     ["picture", "exportPicture", drawn, () => savePicture(store, document)],
@@ -39,7 +39,7 @@ export function Export() {
       store.rows.value.count * store.columns.value.count <= MOST,
       () => saveNumbers(store),
     ],
-    ["trace", "exportTrace", true, () => fetched(api.traceFile(id), `${name}.safetensors`)],
+    ["trace", "exportTrace", id !== "", () => fetched(api.traceFile(id), `${name}.safetensors`)],
   ];
   return (
     <Popover name="export" label={<>{tell("export")} ▾</>}>

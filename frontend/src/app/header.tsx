@@ -6,6 +6,7 @@ import { sentenceOf, useSession, useTell } from "./context";
 import { Examples } from "./examples";
 import { Models } from "./models";
 import { Off } from "./off";
+import { Answer } from "./saying";
 import type { Session } from "./session";
 
 export function Header() {
@@ -20,6 +21,8 @@ export function Header() {
         <Examples />
       </div>
       <Inputs />
+      <Answer />
+      <Stale />
       <Troubles />
       <Look />
       {session.ask.value.off.length > 0 && <Off />}
@@ -43,6 +46,21 @@ function Working() {
       {text && <i aria-hidden="true" />}
       {text}
     </span>
+  );
+}
+
+/** Of which text the picture is, where it is not the one above. */
+function Stale() {
+  const session = useSession();
+  const tell = useTell();
+  const saved = session.saved.value;
+  const text = saved ?? session.stale.value;
+  if (text === null) return null;
+  const key = saved === null ? "stalePicture" : session.trouble.value ? "savedWaiting" : "savedExample";
+  return (
+    <p class="app-stale" role="status" data-stale={saved === null ? "old" : "saved"}>
+      {tell(key, { text })}
+    </p>
   );
 }
 

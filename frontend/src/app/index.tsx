@@ -17,6 +17,7 @@ import { SessionContext, sentenceOf, useSession, useTell } from "./context";
 import { Effect } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
+import { Saying } from "./saying";
 import { Session } from "./session";
 import { APP_VIEWS } from "./views";
 
@@ -24,6 +25,13 @@ add(APP);
 add(REFUSALS);
 
 const Nothing = () => null;
+
+const Aside = () => (
+  <>
+    <Saying />
+    <Effect />
+  </>
+);
 
 function App() {
   const session = useSession();
@@ -37,7 +45,7 @@ function App() {
   const slots = {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
-    aside: Effect,
+    aside: Aside,
     commands: () => commandsOf(session, tell),
     keys: [tell("help_input"), tell("help_off")],
   };
@@ -109,7 +117,8 @@ function start(): void {
   const root = document.getElementById("regard")!;
   root.textContent = "";
   effect(() => {
-    root.toggleAttribute("data-busy", session.working.value);
+    root.toggleAttribute("data-busy", session.working.value || session.stale.value !== null);
+    root.toggleAttribute("data-saved", session.saved.value !== null);
   });
   render(
     <SessionContext.Provider value={session}>

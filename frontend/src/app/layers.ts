@@ -9,6 +9,7 @@ export interface Shown {
   id: string;
   model: string; // as the server calls it
   page: Page;
+  text?: string; // what was asked, for a reader
 }
 
 const HELD = 3;

@@ -48,7 +48,9 @@ export function Off() {
           ))}
         </select>
       </label>
-      <span class="app-note">{hint}</span>
+      <span class="app-note">
+        {hint} {tell("offShown")}
+      </span>
       <button type="button" class="plain" data-do="on" onClick={() => session.change({ off: [] })}>
         {tell("allOn")}
       </button>

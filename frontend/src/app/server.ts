@@ -10,7 +10,7 @@ import { pause } from "./latest";
 
 const POLL = 500; // milliseconds between two looks at a model that is being loaded
 const RETRY = 2000; // milliseconds until a server that does not answer is tried again
-const TRIES = 6; // while the server is busy
+const PATIENCE = 8; // seconds between two tries at most, while the server is busy
 
 /** What went wrong: a code, and a sentence. */
 export interface Trouble {
@@ -79,10 +79,10 @@ export class Server {
       while (record?.state === "loading") {
         this.loading.value = record;
         await pause(POLL, signal);
-        await this.refresh();
+        await patiently(() => this.refresh(), signal, tell);
         record = this.record(name);
       }
-      await this.refresh();
+      await patiently(() => this.refresh(), signal, tell);
       if (record?.state === "failed")
         throw new ApiError(record.code || "failed", record.message ?? "", null, record.values);
       return name;
@@ -98,19 +98,20 @@ export class Server {
   }
 }
 
-/** Try again while the server says it is busy. */
+/** Try again by itself as long as the server is busy, or does not answer. */
 export async function patiently<T>(
   job: () => Promise<T>,
   signal: AbortSignal,
   tell: TellTrouble,
 ): Promise<T> {
-  for (let tries = 1; ; tries++) {
+  for (let tries = 0; ; tries++) {
     try {
       return await job();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== "busy" || tries >= TRIES) throw error;
-      tell({ code: "busyAgain", message: error.message });
-      await pause(1000 * (error.after ?? 1), signal);
+      if (!(error instanceof ApiError) || !["busy", "gone"].includes(error.code)) throw error;
+      const busy = error.code === "busy";
+      tell({ code: busy ? "busyAgain" : "gone", message: error.message });
+      await pause(busy ? 1000 * Math.min((error.after ?? 1) * 1.3 ** tries, PATIENCE) : RETRY, signal);
     }
   }
 }

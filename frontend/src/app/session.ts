@@ -14,6 +14,7 @@ import { ApiError, type ModelRecord } from "./api";
 import { Comparison } from "./compare/comparison";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
+import { Says } from "./says";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
 import { Worth } from "./worth";
 
@@ -26,14 +27,17 @@ const WRITING = 60; // milliseconds after which the address follows
 export class Session {
   readonly server = new Server();
   readonly worth = new Worth(this.server);
+  readonly says = new Says(this.server);
   readonly comparison = new Comparison(this.server);
   readonly ask: Signal<Ask>;
   readonly store: Signal<Store | null> = signal(null);
   readonly shown: Signal<Shown | null> = signal(null);
+  readonly saved: Signal<string | null> = signal(null); // the text of the saved example, while nothing else is there
   readonly trouble: Signal<Trouble | null> = signal(null);
   readonly example: Signal<string | null> = signal(null); // the one whose hint is shown
   private readonly main = new Latest();
   private readonly layers = new Layers();
+  private untouched: Selection | null = null; // as the saved example was opened
   private begun: Partial<Selection>; // what is to be chosen when the next page comes
   private telling: boolean; // whether the report may choose the head
   private last = ""; // what was asked last
@@ -52,6 +56,7 @@ export class Session {
   }
 
   async start(): Promise<void> {
+    this.showSaved();
     const { examples, default: standard } = await this.server.connect((trouble) => {
       this.trouble.value = trouble;
     });
@@ -61,11 +66,52 @@ export class Session {
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => {
+      this.server.state.value; // what the model is, once it is there
+      if (this.saved.value === null && this.store.value) this.says.follow(this.ask.value, this.spoken());
+    });
+    effect(() => {
       if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
     if (!first && !asked) await this.openSuited(standard!);
+  }
+
+  /** Something to look at before the server has loaded anything. */
+  private async showSaved(): Promise<void> {
+    try {
+      const page = decode(await api.example());
+      if (this.store.peek()) return; // the model was sooner
+      const { view } = page.selection;
+      this.saved.value = textOf(page);
+      this.store.value = this.opened(page, { view, ...this.begun });
+      this.untouched = this.store.peek()!.selection.peek();
+    } catch {
+      // a package without it: there is a sentence instead
+    }
+  }
+
+  /** The text that the picture is of, where it is not the one that was asked for; null where it is. */
+  readonly stale = computed<string | null>(() => {
+    const { text, pair } = this.ask.value;
+    const shown = this.shown.value?.text;
+    if (shown === undefined || shown === [text, pair].filter(Boolean).join(" · ")) return null;
+    return this.main.working.value || this.trouble.value ? shown : null;
+  });
+
+  /** The token of which the model is asked what it says: pointed at, pinned, or null for the last one. */
+  private spoken(): number | null {
+    const store = this.store.value!;
+    const { view, site, hover, selection, rows, columns } = store;
+    const said = this.model.value?.about?.target ? "decoder" : store.page.sites[0].query;
+    if (view.heads === "all" || view.wide) return null;
+    const { query, key } = hover.value;
+    const { queries, keys } = selection.value;
+    const on = { query: site.value.query === said, key: site.value.key === said };
+    if (on.query && query !== null) return rows.value.starts[query + 1] - 1;
+    if (on.key && key !== null) return columns.value.starts[key + 1] - 1;
+    if (on.query && queries.length) return queries[queries.length - 1];
+    return on.key && keys.length ? keys[keys.length - 1] : null;
   }
 
   /** A sentence for a model that has no example of its own, once it is known what kind of model it is. */
@@ -195,7 +241,8 @@ export class Session {
         const answer = await patiently(job, signal, tell);
         signal.throwIfAborted();
         tell(null);
-        await this.put(answer, model, signal);
+        const asked = [ask.text, ask.pair].filter(Boolean).join(" · ");
+        await this.put(answer, model, asked, signal);
       }, delay);
     } catch (error) {
       this.returning = false;
@@ -212,7 +259,7 @@ export class Session {
   }
 
   /** Show an answer, with what its heads do if that comes soon. */
-  private async put(answer: api.Answer, model: string, signal: AbortSignal): Promise<void> {
+  private async put(answer: api.Answer, model: string, asked: string, signal: AbortSignal): Promise<void> {
     const page = decode(answer.bytes);
     const report = api.report(answer.id, signal).then(decode, (error) => {
       if (error instanceof ApiError && ["unmeasured", "memory"].includes(error.code))
@@ -223,7 +270,7 @@ export class Session {
     const soon = await Promise.race([report, pause(REPORT, signal).then(enough, enough)]);
     if (soon) Object.assign(page, merged(page, soon));
     // Shown even where the next text is on its way: who types without a pause sees how the picture changes.
-    this.byItself(() => this.place({ id: answer.id, model, page }));
+    this.byItself(() => this.place({ id: answer.id, model, page, text: asked }));
     signal.throwIfAborted();
     const told = soon ?? (await report);
     signal.throwIfAborted();
@@ -238,8 +285,12 @@ export class Session {
 
   private place(next: Shown): void {
     const store = this.store.peek();
-    const { begun } = this;
+    // What was chosen in the saved example while the model was being loaded stays chosen.
+    const touched = this.untouched !== null && store?.selection.peek() !== this.untouched;
+    const begun = touched ? {} : this.begun;
     this.begun = {};
+    this.untouched = null;
+    this.saved.value = null;
     this.returning = false;
     this.layers.clear();
     this.shown.value = next;
@@ -291,7 +342,7 @@ export class Session {
   private flush(own = false): void {
     const store = this.store.peek();
     clearTimeout(this.writing);
-    if (!store || this.returning) return;
+    if (!store || this.returning || this.saved.peek() !== null) return;
     const parts = [toAddress(this.ask.peek()), toHash(store.selection.peek())];
     this.trail.write(`#${parts.filter(Boolean).join("&")}`, own);
   }
@@ -320,6 +371,21 @@ export class Session {
     this.store.peek()?.set(chosen);
     this.ask.value = ask;
   }
+}
+
+/** The text of a page, as one line. */
+function textOf({ sides }: Page): string {
+  const side = [...sides.values()][0];
+  const parts = side.segments.length ? side.segments : [{ start: 0, end: side.text.length }];
+  return parts
+    .map(({ start, end }) => side.text.slice(start, end).filter((_, i) => !side.special[start + i]))
+    .map((tokens) =>
+      tokens
+        .join(" ")
+        .replace(/ ##/g, "")
+        .replace(/ ([.,!?])/g, "$1"),
+    )
+    .join(" · ");
 }
 
 const selectionOf = ({ view, kind, layer, heads }: api.Open): Partial<Selection> => {

@@ -147,6 +147,90 @@ def effect(  # long because of its arguments and their descriptions
     )
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a model says of a text: likeliest tokens or labels, and an encoder-decoder model's answer.
+
+    With heads switched off, `after` of the rows and `answer_after` are what it says without them. `rows` is empty where
+    a position is needed first, and for models that say nothing (`about` is then "hidden states").
+    """
+
+    model: str
+    about: str
+    tokens: tuple[str, ...]
+    position: int | None
+    rows: tuple[Row, ...]
+    actual: str | None = None
+    answer: str | None = None
+    answer_after: str | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """The same as plain lists and dictionaries, for JSON."""
+        return asdict(self)
+
+
+def said(
+    model: Model,
+    text: str,
+    pair: str | None = None,
+    *,
+    heads: Heads = (),
+    mode: str = "zero",
+    target: str | None = None,
+    generate: int | None = None,
+    position: int | None = None,
+    top: int = 5,
+    truncate: bool = False,
+) -> Said:
+    """What a model says: the tokens it expects at a position, the labels it gives, the answer it writes.
+
+    Parameters are those of `effect`; `generate` continues the text first, as in a trace. Without a position, masked
+    models and those that label tokens say nothing yet.
+
+    Examples
+    --------
+    >>> said(model, "The capital of France is").rows[0].name  # doctest: +SKIP
+    """
+    engine = model._engine
+    row = engine.continue_text(text, generate, truncate=truncate) if generate else None
+    row = row or engine.encode(text, pair, truncate=truncate)
+    inputs, book = engine.collate([row], [target])
+    about, _ = _about(model)
+    tokens = _tokens(model, book)
+    found: dict[str, Any] = {"model": model.name, "about": about, "tokens": tuple(token.text for token in tokens)}
+    chosen = parse_heads(heads, model.layout(), None) if heads else ()
+    if model.is_encoder_decoder:
+        found["answer"] = _answer(model, tokens)
+        if chosen and target is None:
+            with ablated(model, chosen, mode=mode):
+                found["answer_after"] = _answer(model, _tokens(model, engine.collate([row], [None])[1]))
+    masks = [i for i, token in enumerate(tokens) if token.id == getattr(model.tokenizer, "mask_token_id", -1)]
+    unplaced = position is None and (about == "token labels" or (about == "masked token" and not masks))
+    if about == "hidden states" or unplaced:
+        return Said(**found, position=None, rows=())
+    whole = about in ("labels", "score")
+    place = _position(model, about, tokens, None if whole else position)
+    if position is None and about == "next token":
+        place = len(tokens) - 1
+    if about == "masked token":
+        assert place is not None
+        inputs["input_ids"][0, place] = model.tokenizer.mask_token_id
+    before = _predict(model, inputs, about)
+    after = _predict_without(model, inputs, about, chosen, (mode,), None) if chosen else {}
+    rows = _compare(model, about, tokens, place, before, after, top)["rows"]
+    return Said(**found, position=place, rows=rows, actual=_actual(about, tokens, place))
+
+
+def _answer(model: Model, tokens: Sequence[Token]) -> str:
+    """The text that a decoder wrote, without its special tokens."""
+    from regard.transformer.translator import recased
+
+    ids = [token.id for token in tokens[1:] if token.id is not None]
+    text = str(model.tokenizer.decode(ids, skip_special_tokens=True))
+    capitals = getattr(model.module, "capitals", None)
+    return text if capitals is None else recased(text, capitals)
+
+
 def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, ...], list[Message]]:
     """The modes to run, and a note about any that is left out."""
     if modes is not None:

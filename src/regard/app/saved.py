@@ -30,7 +30,7 @@ def made_example() -> bytes:
 
     first = EXAMPLES[0]
     start = {name: first["open"][name] for name in ("kind", "layer", "heads")}
-    return encode(load(first["model"]).trace(first["text"], first["pair"]), view="atlas", **start, packed=True)
+    return encode(load(first["model"]).trace(first["text"], first["pair"]), view="heads", **start, packed=True)
 
 
 if __name__ == "__main__":

@@ -134,6 +134,11 @@ class App:
             await self._run(request, lambda job: work.effects(job, model, question, self.limits), "ablate")
         )
 
+    async def says(self, request: Request) -> Response:
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self._model(request, question.model)
+        return JSONResponse(await self._run(request, lambda job: work.says(job, model, question, self.limits), "says"))
+
     async def layer(self, request: Request) -> Response:
         entry, place = self._entry(request), request.path_params
         data = await self._run(request, lambda _: work.layer(entry, place["kind"], place["layer"]))
@@ -220,6 +225,7 @@ def application(settings: AppSettings) -> Starlette:
         Route(trace + "/file", app.file),
         Route(trace + "/page", app.saved_page),
         Route("/api/ablate", app.ablate, methods=["POST"]),
+        Route("/api/says", app.says, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
         Route("/api/studies", app.list_studies),
         Route("/studies/{path:path}", app.study),

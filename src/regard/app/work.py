@@ -103,6 +103,28 @@ def effects(job: Job, model: Model, question: Question, limits: Limits) -> dict[
     return dict(_finite(found.as_record()))
 
 
+def says(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
+    """What a model says of a text, with and without some heads."""
+    from regard.ablation.effects import said
+
+    _check_length(model, question, limits)
+    off = question.off
+    with job.watching(model.module):
+        found = said(
+            model,
+            question.text,
+            question.pair,
+            heads=list(off.heads) if off else (),
+            mode=(off.mode if off else None) or MODES[0],
+            target=question.target,
+            generate=question.generate,
+            position=question.position,
+            top=question.count,
+            truncate=question.truncate,
+        )
+    return dict(_finite(found.as_record()))
+
+
 def layer(entry: KeptTrace, kind: str, number: int) -> bytes:
     """One layer of a trace."""
     try:

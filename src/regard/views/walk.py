@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from regard.transformer.walk import Walk
 
 
-
 @dataclass(frozen=True, eq=False)
 class Walked:
     """A trace and the layer that was opened on it; `said` is a translator's answer."""

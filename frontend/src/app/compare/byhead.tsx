@@ -78,7 +78,7 @@ function Grid({ found }: { found: Map<string, number> }) {
         </span>,
         ...site.heads.map((head) => {
           const value = found.get(nameOf(site.layer, head));
-          const title = `${say("cellName", { layer: site.layer, head })}: ${value === undefined ? "–" : figure(value, 2)}`;
+          const title = `${say("cellName", { layer: site.layer, head })}: ${value === undefined ? "–" : value === 0 ? say("same") : figure(value, 2)}`;
           const current = layer === site.layer && heads[0] === head;
           return (
             <button

@@ -242,6 +242,7 @@ function Distance({ a, b, difference }: Heads & { difference: Difference }) {
   const differ = otherWords(a, b);
   const name = (own: string[], other: string[], at: number, marked: boolean[]) =>
     marked[at] ? `${own[at]}/${other[at]}` : own[at];
+  if (!difference.cells.length) return <p data-distance={0}>{tell("theSame")}</p>;
   return (
     <section>
       <p data-distance={difference.distance}>

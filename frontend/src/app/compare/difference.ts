@@ -4,6 +4,7 @@ import type { Lens } from "../../compute/lens";
 
 const MOST = 512; // pixels of the longer side: longer maps are pooled
 const BAND = 32;
+export const SAME = 1e-4; // what is smaller is the rounding of floats, and no difference
 
 export interface Picture {
   size: [number, number]; // rows, columns
@@ -52,7 +53,7 @@ export function* compared(a: Lens, b: Lens): Generator<void, Difference> {
   for (let p = 0; p < n; p += BAND) {
     const end = Math.min(p + BAND, n);
     const [one, two] = [a.band(p, end), b.band(p, end)];
-    const less = one.map((value, i) => value - two[i]);
+    const less = one.map((value, i) => (Math.abs(value - two[i]) < SAME ? 0 : value - two[i]));
     for (const [i, value] of less.entries()) {
       total += Math.abs(value);
       if (value) list(cells, { query: p + Math.floor(i / m), key: i % m, a: one[i], b: two[i] });
@@ -82,7 +83,8 @@ export function* distance(a: Lens, b: Lens): Generator<void, number> {
   for (let p = 0; p < a.rows.count; p += BAND) {
     const end = Math.min(p + BAND, a.rows.count);
     const [one, two] = [a.band(p, end), b.band(p, end)];
-    for (let i = 0; i < one.length; i++) total += Math.abs(one[i] - two[i]);
+    for (let i = 0; i < one.length; i++)
+      total += Math.abs(one[i] - two[i]) < SAME ? 0 : Math.abs(one[i] - two[i]);
     yield;
   }
   return total / 2 / a.rows.count;

@@ -25,6 +25,8 @@ export const words = {
     "蓝：A 看得更多；橙：B 看得更多。最大 {top}。",
   ],
   legendSide: ["Up to {top}.", "最大 {top}。"],
+  theSame: ["The same: no weight differs by 0.0001 or more.", "相同：没有权重相差 0.0001 或更多。"],
+  same: ["the same", "相同"],
   differsBy: [
     "On average {share} of a token's attention goes elsewhere (0: none of it, 1: all of it).",
     "平均每个词元有 {share} 的注意力转向别处（0：没有，1：全部）。",

@@ -1,0 +1,57 @@
+// What the model says of the text that is shown: after the last token, or the one that is pointed at.
+
+import { type Signal, signal } from "@preact/signals";
+import type { Ask } from "./address";
+import * as api from "./api";
+import { Latest } from "./latest";
+import { patiently, type Server } from "./server";
+
+const POINTING = 120; // milliseconds for which a pointer rests, or nobody types
+const KEPT = 64; // answers, so that going back to a token asks nothing
+
+export class Says {
+  readonly found: Signal<api.Said | null> = signal(null);
+  private readonly latest = new Latest();
+  private readonly kept = new Map<string, api.Said>();
+  private last = "";
+
+  constructor(private readonly server: Server) {}
+
+  get working(): Signal<boolean> {
+    return this.latest.working;
+  }
+
+  /** Ask again when the text, the heads or the token changed; `position` null is the last one. */
+  follow(ask: Ask, position: number | null): void {
+    const { model, text, pair, target, truncate, generate, off, mode } = ask;
+    const about = this.server.record(this.server.nameOf(ask))?.about;
+    const wanted = text.trim() !== "" && about != null;
+    const key = wanted
+      ? JSON.stringify([model, text, pair, target, truncate, generate, off, mode, position])
+      : "";
+    if (key === this.last) return;
+    this.last = key;
+    const known = this.kept.get(key);
+    if (!wanted || known) {
+      this.latest.stop();
+      this.found.value = known ?? null;
+    } else this.run(ask, position, key);
+  }
+
+  private async run(ask: Ask, position: number | null, key: string): Promise<void> {
+    const quiet = () => {}; // the picture's own question tells what is wrong
+    try {
+      const found = await this.latest.ask(
+        (signal) =>
+          patiently(() => api.says(this.server.question(ask), ask, position, signal), signal, quiet),
+        POINTING,
+      );
+      if (!found) return;
+      this.kept.set(key, found);
+      if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value!);
+      this.found.value = found;
+    } catch {
+      if (key === this.last) this.found.value = null;
+    }
+  }
+}
