@@ -58,7 +58,7 @@ def test_a_saved_example_is_there_at_once_and_the_page_asks_until_the_model_is(p
     assert names(page, QUERY)[:4] == ["[CLS]", "i", "went", "to"]
     assert page.evaluate(SINCE) < 3000  # on a machine that is busy with other tests; 300 on a quiet one
     assert page.inner_text("[data-stale=saved]").startswith("Saved example")
-    assert "i went to the store." in page.inner_text("[data-stale]")
+    assert "I went to the store." in page.inner_text("[data-stale]")
     page.wait_for_selector("[data-trouble=busyAgain]")
     until(page, f"{STALE} === null", seconds=60)
     assert page.query_selector("[data-trouble]") is None

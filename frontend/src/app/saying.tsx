@@ -69,7 +69,7 @@ export function Saying() {
                 </span>
               )}
               <span class="number" title={moved ? `${before} → ${now}` : String(now)}>
-                {figure(now, 2)}
+                {now > 0 && now < 0.001 ? "< 0.001" : figure(now, 2)}
               </span>
             </li>
           );

@@ -83,7 +83,7 @@ export class Session {
       const page = decode(await api.example());
       if (this.store.peek()) return; // the model was sooner
       const { view } = page.selection;
-      this.saved.value = textOf(page);
+      this.saved.value = String(page.facts.text ?? "");
       this.store.value = this.opened(page, { view, ...this.begun });
       this.untouched = this.store.peek()!.selection.peek();
     } catch {
@@ -202,7 +202,8 @@ export class Session {
 
   /** The view, before and after there is something to see. */
   private get view(): string {
-    return this.store.value?.selection.value.view ?? this.begun.view ?? "atlas";
+    const chosen = this.store.value?.selection.value.view;
+    return (this.saved.value === null ? chosen : this.begun.view) ?? chosen ?? "atlas";
   }
 
   /** Whenever what is asked changes, ask the model. */
@@ -252,7 +253,9 @@ export class Session {
 
   /** The layer that is looked at, where the next page has it too. */
   private open(ask: Ask): api.Open {
-    const { kind, layer } = this.store.peek()?.selection.peek() ?? this.begun;
+    // What is chosen in the saved example says nothing about another model.
+    const chosen = this.saved.peek() === null ? this.store.peek()?.selection.peek() : undefined;
+    const { kind, layer } = chosen ?? this.begun;
     const shown = this.shown.peek();
     const known = !shown || shown.model === this.server.nameOf(ask);
     return known && kind !== undefined ? { kind, layer } : {};
@@ -371,21 +374,6 @@ export class Session {
     this.store.peek()?.set(chosen);
     this.ask.value = ask;
   }
-}
-
-/** The text of a page, as one line. */
-function textOf({ sides }: Page): string {
-  const side = [...sides.values()][0];
-  const parts = side.segments.length ? side.segments : [{ start: 0, end: side.text.length }];
-  return parts
-    .map(({ start, end }) => side.text.slice(start, end).filter((_, i) => !side.special[start + i]))
-    .map((tokens) =>
-      tokens
-        .join(" ")
-        .replace(/ ##/g, "")
-        .replace(/ ([.,!?])/g, "$1"),
-    )
-    .join(" · ");
 }
 
 const selectionOf = ({ view, kind, layer, heads }: api.Open): Partial<Selection> => {

@@ -210,8 +210,6 @@ def said(
         return Said(**found, position=None, rows=())
     whole = about in ("labels", "score")
     place = _position(model, about, tokens, None if whole else position)
-    if position is None and about == "next token":
-        place = len(tokens) - 1
     if about == "masked token":
         assert place is not None
         inputs["input_ids"][0, place] = model.tokenizer.mask_token_id

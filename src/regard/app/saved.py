@@ -5,6 +5,7 @@ Enters: nothing. Leaves: the bytes of `static/example.bin`, which `make example`
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -30,7 +31,9 @@ def made_example() -> bytes:
 
     first = EXAMPLES[0]
     start = {name: first["open"][name] for name in ("kind", "layer", "heads")}
-    return encode(load(first["model"]).trace(first["text"], first["pair"]), view="heads", **start, packed=True)
+    trace = load(first["model"]).trace(first["text"], first["pair"])
+    facts = {**trace.facts, "text": " · ".join(filter(None, (first["text"], first["pair"])))}
+    return encode(replace(trace, facts=facts), view="heads", **start, packed=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,102 @@
+"""What the model says, beside the picture: next tokens, the hidden word, the translation; before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from test_heads import QUERY, until
+from tests.app.conftest import started
+from tests.tiny import saved, tiny_bert, tiny_llama
+from transformers import BertForMaskedLM
+
+BARS = "all => all.map(e => [+e.dataset.bar, e.dataset.ghost === undefined ? null : +e.dataset.ghost])"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        "masked": saved(tiny_bert(wordpiece, BertForMaskedLM), folder / "masked"),
+        "causal": saved(tiny_llama(wordpiece), folder / "causal"),
+    }
+
+
+@pytest.fixture(scope="module")
+def home(folders: dict[str, Path]) -> Iterator[str]:
+    options = [part for path in folders.values() for part in ("--model", str(path))]
+    with started("--model", "translator", *options) as (found, _):
+        yield found
+
+
+@pytest.fixture
+def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
+    contexts = []
+
+    def open_app(model: object, text: str, **more: object) -> Any:
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        parts = {"model": model, "text": text, "view": "heads", **more}
+        page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
+        page.wait_for_selector(QUERY)
+        until(page, "document.querySelector('[data-saved]') === null", seconds=60)
+        return page
+
+    yield open_app
+    for context in contexts:
+        context.close()
+
+
+def test_a_translation_stands_below_its_sentence_and_is_one_in_all_views(use):
+    page = use("translator", "I like the red house.", kind="cross", layer=2, heads=4)
+    page.wait_for_selector("[data-answer]")
+    assert "Me gusta la casa roja." in page.inner_text("[data-answer]")
+    page.click("[data-view=walk]")
+    until(page, "document.querySelector('[data-field=target]').placeholder.includes('casa roja')")
+    assert "Me gusta la casa roja." in page.inner_text("[data-answer]")
+
+
+def test_next_tokens_are_bars_that_follow_the_pointer_and_leave_ghosts(use, folders):
+    page = use(folders["causal"], "the cat sat on the mat", kind="decoder", layer=0, heads=0)
+    page.wait_for_selector("[data-says='next token'] [data-bar]")
+    assert "after “[SEP]”" in page.inner_text("[data-says]")
+    bars = page.eval_on_selector_all("[data-says] [data-bar]", BARS)
+    assert len(bars) == 5
+    assert [value for value, _ in bars] == sorted((value for value, _ in bars), reverse=True)
+    assert all(ghost is None for _, ghost in bars)
+    page.hover(f"{QUERY} >> nth=2")
+    until(page, "document.querySelector('[data-says]').innerText.includes('after “cat”')")
+    page.mouse.move(640, 5)
+    until(page, "document.querySelector('[data-says]').innerText.includes('after “[SEP]”')")
+    page.keyboard.press("x")
+    page.wait_for_selector("[data-says] .ghost")
+    after = page.eval_on_selector_all("[data-says] [data-bar]", BARS)
+    assert any(now != ghost for now, ghost in after)
+    assert {round(value, 6) for value, _ in bars} <= {round(ghost, 6) for _, ghost in after}
+    assert "Dashed: before" in page.inner_text("[data-says]")
+    assert "shown, but removed" in page.inner_text("[data-off]")
+
+
+def test_what_a_model_goes_on_to_say_stands_there_as_chips(use, folders):
+    page = use(folders["causal"], "the cat sat", generate=10, kind="decoder", layer=0, heads=0)
+    page.wait_for_selector("[data-chips] code")
+    tokens = page.eval_on_selector_all(QUERY, "all => all.length")
+    chips = page.locator("[data-chips] code").count()
+    assert 0 < chips <= 10
+    assert tokens > chips
+
+
+def test_a_masked_model_says_what_would_stand_under_the_pointer(use, folders):
+    page = use(folders["masked"], "the cat sat on the mat", kind="encoder", layer=0, heads=0)
+    page.wait_for_selector("[data-says='masked token']")
+    assert "Point at a word" in page.inner_text("[data-says]")
+    assert page.locator("[data-bar]").count() == 0
+    page.hover(f"{QUERY} >> nth=2")
+    page.wait_for_selector("[data-bar]")
+    assert "Predictions for “cat”, masked" in page.inner_text("[data-says]")
+    assert "The text has “cat” there." in page.inner_text("[data-says]")
