@@ -194,6 +194,8 @@ def said(
     engine = model._engine
     row = engine.continue_text(text, generate, truncate=truncate) if generate else None
     row = row or engine.encode(text, pair, truncate=truncate)
+    if generate and position is None:
+        position = row.side.segments[0].end - 1  # the end of the prompt: what the model went on to say stands after it
     inputs, book = engine.collate([row], [target])
     about, _ = _about(model)
     tokens = _tokens(model, book)
