@@ -27,7 +27,13 @@ const nameIn = (tell: Say, name: string): string => {
 };
 
 /** A view that shows one head, where the open one does not. */
-const looking = ({ view }: Store): { view?: string } => (view.wide ? { view: "heads" } : {});
+const looking = (store: Store): { view?: string } => (store.view.wide ? lines(store) : {});
+
+/** The view of some heads of a layer, where tokens can be pinned. */
+const lines = ({ views }: Store): { view?: string } => {
+  const found = views.find(({ heads, wide }) => heads === "some" && !wide);
+  return found ? { view: found.id } : {};
+};
 
 const small = (number: number): string =>
   String(number).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
@@ -84,7 +90,7 @@ function patterns(store: Store, tell: Say): Entry[] {
       words: name,
       run: () => {
         store.tint.value = "pattern";
-        store.wanted.value = store.view.id === "atlas" ? [name] : store.wanted.peek();
+        store.wanted.value = store.view.heads === "all" ? [name] : store.wanted.peek();
         open(store, best.site, best.head);
       },
     };
@@ -99,7 +105,7 @@ function tokens(store: Store, tell: Say): Entry[] {
     const seen = new Set(text.filter((one, i) => text.indexOf(one) !== i));
     const pin = (i: number) => (name === query ? { queries: [i], keys: [] } : { queries: [], keys: [i] });
     return text.map((one, i): Entry => {
-      const view = store.view.heads === "all" || store.view.wide ? { view: "heads" } : {};
+      const view = store.view.heads === "all" || store.view.wide ? lines(store) : {};
       return {
         sort: "token",
         label: visible(one) + (seen.has(one) ? small(i) : ""),
@@ -148,7 +154,7 @@ function commands(store: Store, tell: Say, help: () => void): Entry[] {
       run: () => (theme.value = theme.peek() === "light" ? "dark" : "light"),
     },
     {
-      label: language.value === "en" ? "中文" : "English",
+      label: tell("paletteLanguage"),
       words: "language english chinese",
       run: () => (language.value = language.peek() === "en" ? "zh" : "en"),
     },
