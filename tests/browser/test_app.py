@@ -449,6 +449,7 @@ def opened(browser: Any, link: str) -> Any:
     page.goto(link)
     page.wait_for_selector(".tabs")
     page.wait_for_selector(".finding, [data-look]")
+    until(page, "document.querySelector('[data-saved]') === null", seconds=60)
     return page
 
 

@@ -37,7 +37,7 @@ export class Session {
   readonly example: Signal<string | null> = signal(null); // the one whose hint is shown
   private readonly main = new Latest();
   private readonly layers = new Layers();
-  private untouched: Selection | null = null; // as the saved example was opened
+  private untouched: Selection | null = null; // as the page set it while an answer is awaited
   private begun: Partial<Selection>; // what is to be chosen when the next page comes
   private telling: boolean; // whether the report may choose the head
   private last = ""; // what was asked last
@@ -288,7 +288,7 @@ export class Session {
 
   private place(next: Shown): void {
     const store = this.store.peek();
-    // What was chosen in the saved example while the model was being loaded stays chosen.
+    // What the reader chose meanwhile, in the saved example or on the way back, stays chosen.
     const touched = this.untouched !== null && store?.selection.peek() !== this.untouched;
     const begun = touched ? {} : this.begun;
     this.begun = {};
@@ -366,12 +366,13 @@ export class Session {
     clearTimeout(this.writing);
     this.trail.moved();
     this.telling = false;
-    if (!same) {
+    if (!same || this.returning) {
       // Pins of that text may be beyond the end of this one: they come with its answer.
       this.returning = true;
       this.begun = chosen;
     }
     this.store.peek()?.set(chosen);
+    if (this.returning) this.untouched = this.store.peek()?.selection.peek() ?? null;
     this.ask.value = ask;
   }
 }

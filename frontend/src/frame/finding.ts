@@ -27,7 +27,7 @@ const nameIn = (tell: Say, name: string): string => {
 };
 
 /** A view that shows one head, where the open one does not. */
-const looking = ({ view, pinning }: Store): { view?: string } => (view.wide ? { view: pinning } : {});
+const looking = (store: Store): { view?: string } => (store.view.wide ? { view: store.pinning } : {});
 
 const small = (number: number): string =>
   String(number).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
@@ -84,7 +84,7 @@ function patterns(store: Store, tell: Say): Entry[] {
       words: name,
       run: () => {
         store.tint.value = "pattern";
-        store.wanted.value = store.view.id === "atlas" ? [name] : store.wanted.peek();
+        store.wanted.value = store.view.heads === "all" ? [name] : store.wanted.peek();
         open(store, best.site, best.head);
       },
     };
@@ -148,7 +148,7 @@ function commands(store: Store, tell: Say, help: () => void): Entry[] {
       run: () => (theme.value = theme.peek() === "light" ? "dark" : "light"),
     },
     {
-      label: tell("language"),
+      label: tell("paletteLanguage"),
       words: "language english chinese",
       run: () => (language.value = language.peek() === "en" ? "zh" : "en"),
     },

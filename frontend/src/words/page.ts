@@ -147,6 +147,7 @@ export const PAGE = {
   paletteTokens: ["Show tokens", "按词元显示"],
   paletteSwitch: ["Switch head {place} off or on", "关闭或打开头 {place}"],
   paletteClear: ["Clear what is pinned", "清除固定的内容"],
+  paletteLanguage: ["Switch to Chinese", "切换到英文"],
   paletteUndo: ["Undo the last choice", "撤销上一次选择"],
   paletteRedo: ["Redo", "重做"],
   help_contributions: ["c: weights or contributions", "c：权重或贡献"],
