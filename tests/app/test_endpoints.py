@@ -268,10 +268,13 @@ def test_the_examples_show_what_they_say(client, example):
     elif example["id"] == "word-order":
         assert [row(trace, word, *where) for word in ("la", "casa")] == ["house", "red"]
     else:
-        name = {"previous": "previous token", "next": "next token", "delimiter": "delimiter"}[example["id"]]
         header = header_of(client.get(of(answer, "report")).content)
         site = next(site for site in header["sites"] if (site["kind"], site["layer"]) == where[:2])
-        assert site["patterns"][where[2]][0]["name"] == name
+        if example["id"] == "resting":
+            assert site["rest"][where[2]]["share"] > 0.8 and site["rest"][where[2]]["place"] == "[CLS]"
+        else:
+            name = {"previous": "previous token", "next": "next token"}[example["id"]]
+            assert site["patterns"][where[2]][0]["name"] == name
     assert set(example["look"]) == {"en", "zh"}
 
 
