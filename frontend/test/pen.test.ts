@@ -23,3 +23,11 @@ test("other texts stay as they are", () => {
   const text = " naïve 你好 😀 $x$ & <b>";
   expect(visible(text)).toBe(text);
 });
+
+test("lines of a head that is off are dashed, the others are not", () => {
+  const pen = new SvgPen();
+  pen.lines([0, 0, 1, 1], 1, 1, { colour: "#000", dashed: true });
+  pen.lines([0, 0, 1, 1], 1, 1, { colour: "#000" });
+  const paths = pen.document(10, 10, "#fff").match(/<path[^>]*>/g)!;
+  expect(paths.map((path) => path.includes("stroke-dasharray"))).toEqual([true, false]);
+});

@@ -13,8 +13,6 @@ from tests.app.conftest import started
 from tests.tiny import saved, tiny_bert, tiny_llama
 
 STALE = "document.querySelector('[data-stale]')"
-SINCE = """performance.getEntriesByName('regard:drawn')[0].startTime
-  - performance.getEntriesByType('navigation')[0].responseEnd"""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +54,6 @@ def test_a_saved_example_is_there_at_once_and_the_page_asks_until_the_model_is(p
     page.goto(home)
     page.wait_for_selector(QUERY)
     assert names(page, QUERY)[:4] == ["[CLS]", "i", "went", "to"]
-    assert page.evaluate(SINCE) < 3000  # on a machine that is busy with other tests; 300 on a quiet one
     assert page.inner_text("[data-stale=saved]").startswith("Saved example")
     assert "I went to the store." in page.inner_text("[data-stale]")
     page.wait_for_selector("[data-trouble=busyAgain]")

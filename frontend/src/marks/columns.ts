@@ -100,6 +100,7 @@ export function links(
   found: Links,
   places: { rows: Int32Array; columns: Int32Array },
   colours: readonly string[],
+  dashed: readonly boolean[], // of the same heads
   g: Geometry,
   top: number,
   height: number,
@@ -119,7 +120,8 @@ export function links(
         segments.set([x1, y1, x2, y2], 4 * n++);
       }
       const strength = (level + 0.5) / LEVELS;
-      if (n) pen.lines(segments, n, strength > STRONG ? 2 : 1, { colour: colours[head], alpha: strength });
+      const ink = { colour: colours[head], alpha: strength, dashed: dashed[head] };
+      if (n) pen.lines(segments, n, strength > STRONG ? 2 : 1, ink);
     }
 }
 

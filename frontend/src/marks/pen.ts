@@ -3,7 +3,10 @@
 export interface Ink {
   colour: string;
   alpha?: number;
+  dashed?: boolean; // lines only
 }
+
+const DASHES = [5, 4];
 
 export interface Lettering extends Ink {
   size?: number;
@@ -34,7 +37,8 @@ const fontOf = (lettering: Lettering): string =>
 /** A pen on a canvas. */
 export function canvasPen(context: CanvasRenderingContext2D): Pen {
   return {
-    lines(segments, count, width, { colour, alpha = 1 }) {
+    lines(segments, count, width, { colour, alpha = 1, dashed = false }) {
+      context.setLineDash(dashed ? DASHES : []);
       context.globalAlpha = alpha;
       context.strokeStyle = colour;
       context.lineWidth = width;
@@ -45,6 +49,7 @@ export function canvasPen(context: CanvasRenderingContext2D): Pen {
         context.lineTo(segments[i + 2], segments[i + 3]);
         context.stroke();
       }
+      context.setLineDash([]);
       context.globalAlpha = 1;
     },
     curve([x1, y1, a, b, c, d, x2, y2], width, { colour, alpha = 1 }) {
@@ -90,12 +95,14 @@ export function canvasPen(context: CanvasRenderingContext2D): Pen {
 export class SvgPen implements Pen {
   private readonly parts: string[] = [];
 
-  lines(segments: ArrayLike<number>, count: number, width: number, { colour, alpha = 1 }: Ink): void {
+  lines(segments: ArrayLike<number>, count: number, width: number, ink: Ink): void {
+    const { colour, alpha = 1, dashed = false } = ink;
+    const dash = dashed ? ` stroke-dasharray="${DASHES.join(" ")}"` : "";
     let path = "";
     for (let i = 0; i < 4 * count; i += 4)
       path += `M${short(segments[i])} ${short(segments[i + 1])}L${short(segments[i + 2])} ${short(segments[i + 3])}`;
     this.parts.push(
-      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"/>`,
+      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"${dash}/>`,
     );
   }
 

@@ -28,7 +28,7 @@ import {
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
-import { formOf, NOTHING, type Store } from "../../state/store";
+import { formOf, NOTHING, type Store, samePlace } from "../../state/store";
 import { Legend } from "./legend";
 import { isVision, Patches, picture as patchesPicture } from "./patches";
 import { coloursOf, type Scene, sceneKey, sceneOf, together } from "./scene";
@@ -219,7 +219,12 @@ function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometr
 
 function drawLinks(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
   const places = { rows: scene.rows.place, columns: scene.columns.place };
-  links(pen, scene.links, places, coloursOf(scene, store.theme.value), g, top, height);
+  const { kind, layer } = store.site.peek();
+  const off = store.off.peek();
+  const dashed = together(scene)
+    ? [false]
+    : scene.heads.map((head) => off.some((one) => samePlace(one, { kind, layer, head })));
+  links(pen, scene.links, places, coloursOf(scene, store.theme.value), dashed, g, top, height);
 }
 
 const QUIET = 0.4; // bars beside all lines stay in the background
