@@ -221,6 +221,7 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     fill(page, "other-text", "I went to the garden.")
     fill(page, "other-pair", "At the garden, I picked fresh strawberries.")
     page.wait_for_selector("[data-panel=both] canvas")
+    until(page, "document.querySelector('[data-stale]') === null")  # the saved example has given way to the answer
     assert page.locator("[data-panel]").count() == 3
     assert "3 of 19 positions" in page.inner_text("[data-compared]")
     one = minilm.trace(*STORE).attention(1, 8)

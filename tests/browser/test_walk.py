@@ -480,7 +480,7 @@ def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(show, p
         texts = saved(page, tmp_path / f"{step}.svg")
         assert texts[0] == page.inner_text(".scene h2")
         assert texts[1] == page.get_attribute(".formula", "data-formula")
-        assert texts[-1].startswith("translator · encoder layer 0")
+        assert texts[-1].startswith("translator · encoder head 0.0")
         if step == "softmax":
             assert f"{walked.trace.attention(0, 0)[0, 0]:.2f}" in texts
             assert "hello" in texts

@@ -73,7 +73,7 @@ def refused(model, corpus, folder, why, **options):
 
 
 def test_other_weights_of_the_same_name_and_shape_are_refused(folder, text, wordpiece):
-    refused(tiny_bert(wordpiece, seed=1), text, folder, "of another run: model weights was")
+    refused(tiny_bert(wordpiece, seed=1), text, folder, "to a different run: model weights was")
 
 
 def test_one_changed_weight_is_refused(folder, text, wordpiece):

@@ -129,7 +129,9 @@ def test_the_structural_probe_has_no_selectivity_since_a_star_solves_its_control
         assert selectivity[measure].isna().all()
     assert selectivity["UAS"].notna().all()
     told = [finding for finding in result.findings if "hidden states" in finding]
-    assert len(told) == 2 and all("selectivity n/a: a star on the first or last word" in one for one in told)
+    assert len(told) == 2 and all(
+        "selectivity n/a: attaching every word to the first or last one" in one for one in told
+    )
 
 
 def test_intervals_are_said_to_be_over_what_is_drawn(made, bert, treebank, tmp_path):
@@ -212,9 +214,9 @@ def test_the_finished_probes_of_another_run_are_refused(bert, wordpiece, treeban
 
     with pytest.raises(KeyboardInterrupt):
         regard.study.probe(bert, treebank, output=tmp_path, report=interrupt, **QUICK)
-    with pytest.raises(ValueError, match="of another run: settings least was"):
+    with pytest.raises(ValueError, match="to a different run: settings least was"):
         regard.study.probe(bert, treebank, output=tmp_path, resume=True, **(QUICK | {"least": 30}))
-    with pytest.raises(ValueError, match="of another run: model weights was"):
+    with pytest.raises(ValueError, match="to a different run: model weights was"):
         regard.study.probe(tiny_bert(wordpiece, seed=1), treebank, output=tmp_path, resume=True, **QUICK)
     with pytest.raises(ValueError, match="--restart"):
         regard.study.probe(bert, treebank, output=tmp_path, **QUICK)
@@ -249,7 +251,7 @@ def test_the_command_line(bert_folder, treebank, tmp_path):
     [
         (["--probe", "syntax"], "choose from pairs, selection, structural"),
         (["--ranks", "a,b"], "ranks must be"),
-        (["--ranks", "0"], "from 1 on"),
+        (["--ranks", "0"], "1 or more"),
         (["--limit", "12"], "too few for a probe"),
         (["--test", "no-such.conllu"], "does not exist"),
     ],

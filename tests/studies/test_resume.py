@@ -106,7 +106,9 @@ def test_the_checkpoint_of_another_run_is_refused(stopped, long_corpus, model, o
 
 def test_the_checkpoint_of_a_version_with_other_patterns_is_refused(stopped, bert, long_corpus, monkeypatch):
     monkeypatch.setattr(atlas_study, "PATTERNS", atlas_study.PATTERNS[:-1])
-    with pytest.raises(ValueError, match=r"of another run: settings patterns was \['previous token', .* and is now"):
+    with pytest.raises(
+        ValueError, match=r"to a different run: settings patterns was \['previous token', .* and is now"
+    ):
         regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
 
 

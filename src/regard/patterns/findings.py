@@ -52,8 +52,9 @@ def patterns(trace: Trace, *, threshold: float | None = None, by: str = "weights
     >>> import numpy as np
     >>> from regard import Trace
     >>> maps = np.eye(12, k=-1)[None, None] + np.eye(12)[None, None] * (np.arange(12) == 0)[:, None]
-    >>> patterns(Trace.from_maps(maps, list("abcdefghijkl"), causal=True))[0].sentence
-    'attends to the previous token in 9 of 9 rows: 1.00 of its awake attention, chance 0.17'
+    >>> found = patterns(Trace.from_maps(maps, list("abcdefghijkl"), causal=True))[0]
+    >>> found.pattern, found.mass, found.chance, found.hits, found.rows, found.rest
+    ('previous token', 1.0, 0.1689, 9, 9, 0.0909)
     """
     if threshold is not None and not 0 < threshold <= 1:
         raise UserError(f"threshold must be above 0 and at most 1, not {threshold}")

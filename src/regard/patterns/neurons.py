@@ -20,6 +20,7 @@ import numpy as np
 from regard.errors import UserError
 from regard.measures.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
+from regard.patterns.entries import BROAD
 from regard.trace.places import Array, context_of
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def neurons_of(
 
 def _named(pattern: str | None) -> tuple[Pattern, ...]:
     if pattern is None:
-        return PATTERNS
+        return tuple(candidate for candidate in PATTERNS if candidate.name not in BROAD)  # a neighbour is one of five
     named = tuple(candidate for candidate in PATTERNS if candidate.name == pattern)
     if not named:
         names = ", ".join(repr(candidate.name) for candidate in PATTERNS)
