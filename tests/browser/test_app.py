@@ -228,8 +228,8 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     two = minilm.trace("I went to the garden.", "At the garden, I picked fresh strawberries.").attention(1, 8)
     distance = abs(one - two).sum(-1).mean() / 2
     shown = float(page.get_attribute("[data-distance]", "data-distance"))
-    assert shown == pytest.approx(distance, rel=1e-3)
-    assert float(page.get_attribute("[data-differs='1.8']", "data-value")) == pytest.approx(distance, rel=1e-3)
+    assert shown == pytest.approx(distance, rel=3e-3)  # the opening sentences may come from the saved example: packed
+    assert float(page.get_attribute("[data-differs='1.8']", "data-value")) == pytest.approx(distance, rel=3e-3)
     first = page.inner_text("[data-most] tbody tr >> nth=0").replace("−", "-").split()
     assert float(first[-1]) == pytest.approx((one - two).flat[abs(one - two).argmax()], abs=0.006)
     canvas = page.locator("[data-panel=both] canvas")
