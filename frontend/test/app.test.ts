@@ -148,6 +148,28 @@ test("a difference is A − B, cell by cell, and its distance the share that mov
   expect(finish(compared(a, a)).distance).toBe(0);
 });
 
+test("small differences count, and only where none is large are two heads the same", () => {
+  const page = golden();
+  const a = lensOf(page, 0, 0);
+  const n = a.rows.count;
+  const m = a.columns.count;
+  const moved = (by: (i: number) => number) => {
+    const band = a.band(0, n).map((value, i) => value + by(i));
+    return {
+      rows: a.rows,
+      columns: a.columns,
+      band: (p: number, end: number) => band.subarray(p * m, end * m),
+    };
+  };
+  const small = moved((i) => (i === 0 ? 0.5 : 5e-5)) as unknown as typeof a;
+  const wanted = (0.5 + (n * m - 1) * 5e-5) / 2 / n;
+  expect(finish(compared(a, small)).distance).toBeCloseTo(wanted, 6);
+  expect(finish(distance(a, small))).toBeCloseTo(wanted, 6);
+  const noise = moved(() => 5e-5) as unknown as typeof a;
+  expect(finish(distance(a, noise))).toBe(0);
+  expect(finish(compared(a, noise)).cells).toEqual([]);
+});
+
 test("heads of different sizes stand side by side without a difference", () => {
   const page = golden();
   const cross = page.sites.findIndex((site) => site.kind === "cross");

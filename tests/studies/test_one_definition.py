@@ -140,12 +140,12 @@ def check_awake(site, awake):
             assert (mine["rows"] == 0).all(), name
             continue
         assert list(mine["rows"]) == list(reading.rows), name
-        some = reading.awake > 1e-3  # a share of next to nothing is rounding
-        for column, value in (("share", reading.share), ("chance", reading.chance), ("value", reading.lift)):
-            np.testing.assert_allclose(
-                mine[column][some], value[some], rtol=1e-4, atol=1e-4, err_msg=f"{name}: {column}"
-            )
-        np.testing.assert_allclose(mine["awake"], reading.awake, rtol=1e-5, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(mine["awake"], reading.awake, **CLOSE, err_msg=name)
+        for column, value in (("share", reading.share), ("chance", reading.chance)):  # shares of the awake attention
+            sums = [np.nan_to_num(some) * reading.awake for some in (mine[column], value)]
+            np.testing.assert_allclose(*sums, **CLOSE, err_msg=f"{name}: {column}")
+        some = reading.awake >= 1  # a lift of next to nothing is rounding
+        np.testing.assert_allclose(mine["value"][some], reading.lift[some], **CLOSE, err_msg=name)
         compared.add(name)
     return compared
 

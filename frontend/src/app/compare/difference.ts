@@ -4,7 +4,7 @@ import type { Lens } from "../../compute/lens";
 
 const MOST = 512; // pixels of the longer side: longer maps are pooled
 const BAND = 32;
-export const SAME = 1e-4; // what is smaller is the rounding of floats, and no difference
+export const SAME = 1e-4; // where no cell differs by more, it is the rounding of floats
 
 export interface Picture {
   size: [number, number]; // rows, columns
@@ -53,17 +53,19 @@ export function* compared(a: Lens, b: Lens): Generator<void, Difference> {
   for (let p = 0; p < n; p += BAND) {
     const end = Math.min(p + BAND, n);
     const [one, two] = [a.band(p, end), b.band(p, end)];
-    const less = one.map((value, i) => (Math.abs(value - two[i]) < SAME ? 0 : value - two[i]));
+    const less = one.map((value, i) => value - two[i]);
     for (const [i, value] of less.entries()) {
       total += Math.abs(value);
-      if (value) list(cells, { query: p + Math.floor(i / m), key: i % m, a: one[i], b: two[i] });
+      list(cells, { query: p + Math.floor(i / m), key: i % m, a: one[i], b: two[i] });
     }
     [one, two, less].forEach((band, i) => {
       add(pictures[i], band, p, m);
     });
     yield;
   }
-  return { a: pictures[0], b: pictures[1], both: pictures[2], cells, distance: total / 2 / n };
+  const [first, second, both] = pictures;
+  if (both.top < SAME) return { a: first, b: second, both: blank(n, m), cells: [], distance: 0 };
+  return { a: first, b: second, both, cells, distance: total / 2 / n };
 }
 
 const LISTED = 8;
@@ -80,14 +82,18 @@ function list(cells: Cell[], next: Cell): void {
 /** How much attention went elsewhere between two heads of the same size. */
 export function* distance(a: Lens, b: Lens): Generator<void, number> {
   let total = 0;
+  let most = 0;
   for (let p = 0; p < a.rows.count; p += BAND) {
     const end = Math.min(p + BAND, a.rows.count);
     const [one, two] = [a.band(p, end), b.band(p, end)];
-    for (let i = 0; i < one.length; i++)
-      total += Math.abs(one[i] - two[i]) < SAME ? 0 : Math.abs(one[i] - two[i]);
+    for (let i = 0; i < one.length; i++) {
+      const away = Math.abs(one[i] - two[i]);
+      total += away;
+      if (away > most) most = away;
+    }
     yield;
   }
-  return total / 2 / a.rows.count;
+  return most < SAME ? 0 : total / 2 / a.rows.count;
 }
 
 function* alone(lens: Lens): Generator<void, Picture> {
