@@ -27,6 +27,12 @@ def until(page, condition, arg=None, seconds=20):
         page.wait_for_timeout(15)
 
 
+def still(page):
+    """Wait until the page has drawn what it was told, and nothing moves any more."""
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    until(page, "document.getAnimations().every(one => one.playState !== 'running')")
+
+
 def address(page):
     return page.evaluate("decodeURIComponent(location.hash)")
 

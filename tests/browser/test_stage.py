@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from tests.browser.test_heads import KEY, QUERY, until
+from tests.browser.test_heads import KEY, QUERY, still, until
 
 # The box around everything drawn on the canvases of a selector, in CSS pixels.
 BOX = """selector => {
@@ -79,7 +79,7 @@ def test_the_map_is_square_at_full_height_with_ticks_and_the_row_as_bars(show, p
     ticks = [float(t) for t in page.eval_on_selector_all(".colour-bar span", "all => all.map(e => e.textContent)")]
     assert ticks[0] == 0 and ticks == sorted(ticks) and len(ticks) >= 4
     page.mouse.move(plot[0] + (plot[2] - plot[0]) * 0.6, plot[1] + (plot[3] - plot[1]) * 0.5)
-    page.wait_for_timeout(60)
+    still(page)
     row = int(page.get_attribute(".row-bars", "data-row"))
     shown = page.eval_on_selector_all(
         ".row-bars .value", "all => all.map(e => parseFloat(e.textContent.replace('<', '')))"
@@ -91,7 +91,7 @@ def test_in_a_small_cell_nothing_lies_over_anything(show, pages):
     for view in ("heads", "matrix"):
         page = show(pages["pair"], f"#view={view}&layer=0&heads=1", viewport={"width": 700, "height": 560})
         page.wait_for_selector(".stage")
-        page.wait_for_timeout(100)
+        still(page)
         stage, inspector = box_of(page, ".stage"), box_of(page, ".inspector")
         assert stage[3] <= inspector[1] + 1
         assert stage[3] - stage[1] >= 300
@@ -211,7 +211,7 @@ def test_on_a_phone_the_page_scrolls_one_way_and_nothing_lies_over_anything(show
     for view in ("heads", "matrix", "atlas", "neurons"):
         page = show(pages["pair"], f"#view={view}&layer=0&heads=1", **PHONE)
         page.wait_for_selector(".stage")
-        page.wait_for_timeout(100)
+        still(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
     page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
     page.wait_for_selector(".token")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from test_access import AXE, RUN
+from test_heads import still, until
 from tests.conftest import need
 from tests.tiny import SIZES, made
 from transformers import AlbertConfig, AlbertModel
@@ -257,7 +258,7 @@ def test_the_model_stays_in_sight_as_boxes_and_the_dot_stands_before_the_lit_one
     page = show(page_file)
     for step in ("scores", "stack", "cross", "loss"):
         go(page, step)
-        page.wait_for_timeout(300)
+        still(page)
         lit, dot = box(page, "[aria-current=step]"), box(page, ".walk circle.dot")
         assert page.locator("[aria-current=step]").count() == 1 and lit["height"] == 17
         assert abs(dot["x"] + dot["width"] / 2 - lit["x"] - lit["width"] / 2) < 1.5
@@ -291,6 +292,7 @@ def test_scores_turn_into_shares_that_are_the_models(show, page_file, walked):
     page.click("[data-word=s3]")
     shares = [near(one.inner_text())[0] for one in page.locator(".turning tr td:last-child").all()]
     assert shares == pytest.approx(walked.trace.attention(0, 2)[3].tolist(), abs=0.006)
+    still(page)
     widths = [box["width"] for box in (one.bounding_box() for one in page.locator(".grown .amount").all())]
     assert int(np.argmax(widths)) == int(np.argmax(walked.trace.attention(0, 2)[3]))
 
@@ -365,9 +367,15 @@ def test_nothing_moves_on_load_and_steps_move_for_at_most_a_quarter_of_a_second(
     page = show(page_file, "#view=walk&step=3")
     page.wait_for_selector("[data-cell=dot]")
     assert page.evaluate("document.getAnimations().length") == 0
+    page.evaluate(
+        """() => { window.times = []; (function look() {
+          window.times.push(...document.getAnimations().map(one => one.effect.getTiming().duration));
+          requestAnimationFrame(look); })(); }"""
+    )
     page.keyboard.press("ArrowRight")
-    times = page.evaluate("document.getAnimations().map((one) => one.effect.getTiming().duration)")
-    assert times and all(150 <= time <= 250 for time in times)
+    until(page, "window.times.length > 0")
+    still(page)
+    assert all(150 <= time <= 250 for time in page.evaluate("window.times"))
 
 
 def test_with_less_motion_the_states_before_and_after_stand_still_side_by_side(show, page_file):
@@ -409,7 +417,7 @@ def test_no_step_has_a_serious_barrier(show, page_file, theme):
     for step in ("tokens", "scores", "softmax", "mask", "join", "predict", "loss"):
         page.click(f"[data-step={step}]")
         page.click("[data-option='0']")
-        page.wait_for_timeout(700)  # until nothing moves
+        still(page)
         assert page.evaluate(RUN) == [], step
 
 
