@@ -1,5 +1,6 @@
 """A model that overflows or holds NaN is refused with the place, never shown as attention of 0."""
 
+import pickle
 from functools import partial
 
 import numpy as np
@@ -8,7 +9,9 @@ import torch
 from transformers import BertConfig, BertModel
 
 import regard
-from regard.corpus.ray import RayWorker, _in_order
+from regard.corpus.ray import Pass, RayWorker
+from regard.corpus.readers.source import Example
+from regard.errors import UserError
 from regard.models.fingerprint import weights_digest
 from regard.studies.atlas.study import Atlas
 from regard.trace.mask import Mask
@@ -114,16 +117,10 @@ def test_a_comparison_of_models_stops_too(bert, wordpiece, tmp_path):
 
 def test_a_worker_answers_with_the_sentence(wordpiece, tmp_path):
     folder = saved(word_dependent(wordpiece), tmp_path / "model")
-    worker = RayWorker(Atlas, {}, partial(regard.load, folder), "truncate", weights_digest(regard.load(folder).module))
-    examples = '[{"number": 0, "text": "the cat"}, {"number": 1, "text": "a dog"}]'
-    answer = worker({"index": np.array([0]), "examples": np.array([examples])})
-
-    class Answers:
-        def iter_rows(self):
-            yield {name: values[0] for name, values in answer.items()}
-
-    with pytest.raises(ValueError, match=r"^example 1 \(counted from 0\): encoder layer 0 head 0"):
-        list(_in_order(Answers(), [0]))
+    asked = Pass(Atlas, {}, partial(regard.load, folder), weights_digest(regard.load(folder).module), "truncate")
+    with pytest.raises(UserError, match=r"^example 1 \(counted from 0\): encoder layer 0 head 0") as said:
+        RayWorker().sum(asked, 0, [Example(0, "the cat"), Example(1, "a dog")])
+    assert str(pickle.loads(pickle.dumps(said.value))) == str(said.value)  # it reaches the one who asked
 
 
 def test_rows_that_see_nothing_are_zero():

@@ -16,9 +16,10 @@ from safetensors.numpy import save_file
 
 from regard import study
 from regard.corpus.engine import Run
-from regard.corpus.ray import run_ray
+from regard.corpus.ray import RayEngine
 from regard.corpus.readers.coreference import corpus_of
 from regard.corpus.readers.source import Source
+from regard.errors import UserError
 from regard.models.load import load
 from regard.studies.ablation.curve import Curve
 from regard.studies.ablation.study import AblationMap
@@ -115,15 +116,17 @@ if __name__ == "__main__":
             curved(causal, corpus, engine="ray", workers=1, output=f"{output}/curved")
     model = load(folder)
     texts = Run(Source(corpus))
-    for asked, run in (
+    runs = (
         (Change(other=model), texts),  # carries a second model to its workers
         (Dying(flag=f"{output}/died"), texts),  # loses a worker
         (Trees(), of_treebank(treebank)),
         (Mentions(pieces=32), of_mentions(gap)),
-    ):
-        found = run_ray(asked, model, run, workers=2)
-        save_file(found.sums.arrays, f"{output}/{asked.name}", {"tally": json.dumps(asdict(found.tally))})
-    try:
-        run_ray(Atlas(), broken(model, Path(output) / "model"), texts, workers=1)
-    except ValueError as error:
-        Path(output, "trouble").write_text(str(error))
+    )
+    with RayEngine() as engine:
+        for asked, run in runs:
+            found = engine(asked, model, run)
+            save_file(found.sums.arrays, f"{output}/{asked.name}", {"tally": json.dumps(asdict(found.tally))})
+        try:
+            engine(Atlas(), broken(model, Path(output) / "model"), texts)
+        except UserError as error:
+            Path(output, "trouble").write_text(str(error))

@@ -1,13 +1,11 @@
 """The study of switched-off heads: each task, the same numbers as single runs by hand, resuming, bad input."""
 
 import json
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from safetensors.numpy import load as load_sums
 from scipy.stats import spearmanr
 from torch.nn.functional import cosine_similarity, cross_entropy
 from transformers import BertForMaskedLM, BertForSequenceClassification
@@ -17,7 +15,7 @@ import regard
 from regard import study
 from regard.cli import app
 from regard.corpus import engine
-from regard.corpus.ray import RayWorker
+from regard.corpus.ray import Pass, RayWorker
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
 from regard.models.fingerprint import weights_digest
@@ -212,10 +210,9 @@ def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tm
     model = regard.load(saved(classifier, tmp_path / "model"))
     source = Source(str(table), text="text", limit=8, keep=("label",))
     study = AblationMap(source=source)
-    worker = RayWorker(type(study), study.arguments, model._engine.origin, "truncate", weights_digest(model.module))
-    answer = worker({"index": [0], "examples": [json.dumps([asdict(example) for example in read(source)])]})
+    asked = Pass(type(study), study.arguments, model._engine.origin, weights_digest(model.module), "truncate")
+    _, sent = RayWorker().sum(asked, 0, list(read(source)))
     local = engine.run_local(study, model, engine.Run(source)).sums.arrays
-    sent = load_sums(answer["sums"][0])
     assert set(sent) == set(local) and len(local) == 16
     for name, array in local.items():
         np.testing.assert_allclose(sent[name], array, atol=1e-6, err_msg=name)

@@ -15,7 +15,7 @@ import pytest
 from safetensors import safe_open
 
 from regard.corpus.engine import Run, run_local
-from regard.corpus.ray import run_ray
+from regard.corpus.ray import RayEngine
 from regard.corpus.readers.source import Source
 from regard.errors import UserError
 from regard.models.fingerprint import weights_digest
@@ -136,13 +136,13 @@ def test_workers_name_the_example_whose_attention_is_not_finite(on_ray):
 
 def test_a_model_that_workers_cannot_load_is_refused(bert, corpus):
     with pytest.raises(ValueError, match="not as an object"):
-        run_ray(Atlas(), bert, Run(Source(str(corpus))))
+        RayEngine()(Atlas(), bert, Run(Source(str(corpus))))
 
 
 def test_heads_that_are_off_here_would_be_on_in_the_workers(bert_folder, corpus):
     model, other = load(str(bert_folder)), load(str(bert_folder))
     run = Run(Source(str(corpus)))
     with model.ablate("1.0"), pytest.raises(UserError, match=r"switched off in this process.*use the local engine"):
-        run_ray(Atlas(), model, run)
+        RayEngine()(Atlas(), model, run)
     with other.ablate("1.0"), pytest.raises(UserError, match="switched off in this process"):
-        run_ray(Change(other=other), model, run)
+        RayEngine()(Change(other=other), model, run)

@@ -102,7 +102,7 @@ def test_the_command_line_has_the_defaults_of_python():
     known = {field.name: field.default for kind in (Source, Run) for field in fields(kind)}
     parameters = inspect.signature(run_study).parameters.values()
     known |= {one.name: one.default for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
-    engine = import_module("regard.corpus.ray").run_ray
+    engine = import_module("regard.corpus.ray").RayEngine
     known |= {name: one.default for name, one in inspect.signature(engine).parameters.items()}
     flags = {name: one.default for name, one in STUDIES["atlas"].options.items()}
     assert {name: known[name] for name in flags} == flags

@@ -1,13 +1,11 @@
 """Syntax: planted heads, fixed offsets, spanning trees, traces read by hand, and treebanks that are hard to read."""
 
 import json
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from safetensors.numpy import load as load_sums
 from scipy.sparse.csgraph import minimum_spanning_tree
 from typer.testing import CliRunner
 
@@ -16,7 +14,7 @@ from regard.cli import app
 from regard.corpus.aligning import word_pieces
 from regard.corpus.batches import Item, windows_of
 from regard.corpus.engine import Run, run_local
-from regard.corpus.ray import RayWorker
+from regard.corpus.ray import Pass, RayWorker
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.readers.treebank import ROOT, tree_field, trees
@@ -343,18 +341,11 @@ def test_options_that_make_no_sense_for_trees_are_refused(store, bert, options, 
 def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
     path = written(tmp_path / "two-windows.conllu", f"{STORE}\n" * 80)
     whole = summed(bert, path)
-    worker = RayWorker(
-        Syntax,
-        Syntax().arguments,
-        load(str(bert_folder))._engine.origin,
-        "skip",
-        weights_digest(load(str(bert_folder)).module),
-    )
+    model, worker = load(str(bert_folder)), RayWorker()
+    asked = Pass(Syntax, Syntax().arguments, model._engine.origin, weights_digest(model.module), "skip")
     total = Sums()
     for index, examples in windows_of(read(Source(str(path), format="treebank"))):
-        sent = json.dumps([asdict(example) for example in examples])
-        answer = worker({"index": [index], "examples": [sent]})
-        total = total.plus(Sums(load_sums(answer["sums"][0])))
+        total = total.plus(Sums(worker.sum(asked, index, examples)[1]))
     assert set(total.arrays) == set(whole.arrays)
     for name, array in whole.arrays.items():
         np.testing.assert_array_equal(total[name], array, err_msg=name)

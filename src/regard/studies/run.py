@@ -5,8 +5,8 @@ Enters: a study, a model and a source. Leaves: a `Result`, saved where asked.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +54,7 @@ def run_study(
         raise UserError("standard input and pipes can only be read once; a control needs the corpus as a file")
     check(run.source)
     folder = None if output is None else Path(output)
-    chosen = _engine(engine, engine_options)
-    with held(folder, resume=run.resume, restart=run.restart):
+    with held(folder, resume=run.resume, restart=run.restart), _engine(engine, engine_options) as chosen:
         result = _result(study, model, run, folder, control_seeds if control else None, chosen)
         if folder is not None:
             result.save(folder)
@@ -94,13 +93,13 @@ def _beside(run: Run, name: str) -> Run:
     return replace(run, checkpoint=place, problems=Problems())
 
 
-def _engine(name: str, options: dict[str, Any]) -> Engine:
+def _engine(name: str, options: dict[str, Any]) -> AbstractContextManager[Engine]:
     if name == "local":
-        return run_local
+        return nullcontext(run_local)
     if name == "ray":
-        from regard.corpus.ray import run_ray
+        from regard.corpus.ray import RayEngine
 
-        return partial(run_ray, **options)
+        return RayEngine(**options)
     raise UserError(f"there is no engine {name!r}; choose local or ray")
 
 
