@@ -116,22 +116,30 @@ def pair_trace() -> Trace:
     return Trace({"encoder": side}, tuple(sites), {"model": "pair"})
 
 
+class Pages(dict[str, Path]):
+    """Saved pages by name, each made when it is first opened."""
+
+    def __init__(self, folder: Path, pair_trace: Trace) -> None:
+        super().__init__()
+        self.folder, self.pair_trace = folder, pair_trace
+
+    def __missing__(self, name: str) -> Path:
+        self[name] = save_html(self._trace(name), self.folder / f"{name}.html", layer=0, measures=self._measures(name))
+        return self[name]
+
+    def _trace(self, name: str) -> Trace:
+        made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace, "long": long_trace}
+        if name == "maps":
+            return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
+        return self.pair_trace if name == "pair" else made[name]()
+
+    def _measures(self, name: str) -> dict[str, Any] | None:
+        return {"height": [np.arange(4.0) + layer for layer in range(3)]} if name == "pair" else None
+
+
 @pytest.fixture(scope="session")
-def pages(tmp_path_factory: pytest.TempPathFactory, pair_trace: Trace) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("pages")
-    heights = {"height": [np.arange(4.0) + layer for layer in range(3)]}
-    traces = {
-        "odd": odd_trace(),
-        "seq": sequence_trace(),
-        "vision": vision_trace(),
-        "many": many_trace(),
-        "long": long_trace(),
-    }
-    saved = {name: save_html(trace, folder / f"{name}.html", layer=0) for name, trace in traces.items()}
-    saved["pair"] = save_html(pair_trace, folder / "pair.html", layer=0, measures=heights)
-    maps = Trace.from_maps(pair_trace.attention(0)[None], PAIR)
-    saved["maps"] = save_html(maps, folder / "maps.html", layer=0)
-    return saved
+def pages(tmp_path_factory: pytest.TempPathFactory, pair_trace: Trace) -> Pages:
+    return Pages(tmp_path_factory.mktemp("pages"), pair_trace)
 
 
 def odd_trace() -> Trace:

@@ -123,8 +123,7 @@ def test_every_view_shows_the_text_that_was_typed_last(use):
     until(page, "document.querySelectorAll('.thumb[data-label]').length === 72")
     fill(page, "text", "One two three four.")
     until(page, "location.hash.includes('three')")
-    page.wait_for_timeout(300)
-    assert page.get_attribute("[data-cell='0-2']", "data-label") == "previous token"
+    until(page, "document.querySelector(`[data-cell='0-2']`).dataset.label === 'previous token'")
     page.keyboard.press("Escape")
     page.click("[data-view=heads]")
     until(page, f"document.querySelectorAll('{KEY}').length === 18")
