@@ -36,9 +36,7 @@ ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 
 
 # The files that take longest, longest first: two workers that end with a long one would end far apart.
-# The first file compares tiny models of transformers with ours, and wants a process in which nothing else has run.
 LONG = (
-    "transformer/test_same_numbers.py",
     *("studies/test_ray.py", "package/test_wheel.py", "studies/test_coref.py", "fidelity/test_sweep.py"),
     *("browser/test_app.py", "examples/test_notebooks.py", "commands/test_cli.py", "studies/test_probe.py"),
     *("studies/test_identity.py", "docs/test_tutorial.py", "studies/test_ablation.py", "app/test_serving.py"),

@@ -9,7 +9,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 import regard
-from regard.corpus.ray import Pass, RayWorker
+from regard.corpus.ray import Asked, RayWorker
 from regard.corpus.readers.source import Example
 from regard.errors import UserError
 from regard.models.fingerprint import weights_digest
@@ -117,7 +117,7 @@ def test_a_comparison_of_models_stops_too(bert, wordpiece, tmp_path):
 
 def test_a_worker_answers_with_the_sentence(wordpiece, tmp_path):
     folder = saved(word_dependent(wordpiece), tmp_path / "model")
-    asked = Pass(Atlas, {}, partial(regard.load, folder), weights_digest(regard.load(folder).module), "truncate")
+    asked = Asked(Atlas, {}, partial(regard.load, folder), weights_digest(regard.load(folder).module), "truncate")
     with pytest.raises(UserError, match=r"^example 1 \(counted from 0\): encoder layer 0 head 0") as said:
         RayWorker().sum(asked, 0, [Example(0, "the cat"), Example(1, "a dog")])
     assert str(pickle.loads(pickle.dumps(said.value))) == str(said.value)  # it reaches the one who asked

@@ -15,7 +15,7 @@ import regard
 from regard import study
 from regard.cli import app
 from regard.corpus import engine
-from regard.corpus.ray import Pass, RayWorker
+from regard.corpus.ray import Asked, RayWorker
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
 from regard.models.fingerprint import weights_digest
@@ -210,7 +210,7 @@ def test_a_worker_of_ray_is_sent_texts_and_counts_the_same(classifier, table, tm
     model = regard.load(saved(classifier, tmp_path / "model"))
     source = Source(str(table), text="text", limit=8, keep=("label",))
     study = AblationMap(source=source)
-    asked = Pass(type(study), study.arguments, model._engine.origin, weights_digest(model.module), "truncate")
+    asked = Asked(type(study), study.arguments, model._engine.origin, weights_digest(model.module), "truncate")
     _, sent = RayWorker().sum(asked, 0, list(read(source)))
     local = engine.run_local(study, model, engine.Run(source)).sums.arrays
     assert set(sent) == set(local) and len(local) == 16

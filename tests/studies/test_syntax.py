@@ -14,7 +14,7 @@ from regard.cli import app
 from regard.corpus.aligning import word_pieces
 from regard.corpus.batches import Item, windows_of
 from regard.corpus.engine import Run, run_local
-from regard.corpus.ray import Pass, RayWorker
+from regard.corpus.ray import Asked, RayWorker
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.readers.treebank import ROOT, tree_field, trees
@@ -342,7 +342,7 @@ def test_windows_add_up_whatever_runs_them(tmp_path, bert, bert_folder):
     path = written(tmp_path / "two-windows.conllu", f"{STORE}\n" * 80)
     whole = summed(bert, path)
     model, worker = load(str(bert_folder)), RayWorker()
-    asked = Pass(Syntax, Syntax().arguments, model._engine.origin, weights_digest(model.module), "skip")
+    asked = Asked(Syntax, Syntax().arguments, model._engine.origin, weights_digest(model.module), "skip")
     total = Sums()
     for index, examples in windows_of(read(Source(str(path), format="treebank"))):
         total = total.plus(Sums(worker.sum(asked, index, examples)[1]))

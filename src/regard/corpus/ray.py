@@ -31,7 +31,7 @@ _DEATHS = 4  # times that a window may lose its worker
 
 
 @dataclass(frozen=True)
-class Pass:
+class Asked:
     """What workers are asked to sum: a study and a model, as what makes them."""
 
     study: type
@@ -61,7 +61,7 @@ class RayEngine:
     def __call__(self, study: Summing, model: Model, run: Run) -> Progress:
         """Sum a study over a corpus."""
         origin = model._engine.maker()  # refuses what workers cannot have
-        asked = Pass(type(study), study.arguments, origin, weights_digest(model.module), run.long)
+        asked = Asked(type(study), study.arguments, origin, weights_digest(model.module), run.long)
         self._start()
         return gather(study, model, run, lambda done: self._in_order(asked, windows_after(done, study, model, run)))
 
@@ -74,7 +74,7 @@ class RayEngine:
         made = [self._ray.remote(**options)(RayWorker).remote() for _ in range(self.workers)]
         self._coming = {worker.ready.remote(): worker for worker in made}
 
-    def _in_order(self, asked: Pass, stream: Iterator[tuple[int, list[Example], str]]) -> Iterator[Summed]:
+    def _in_order(self, asked: Asked, stream: Iterator[tuple[int, list[Example], str]]) -> Iterator[Summed]:
         """The workers' answers in the order of the corpus; each worker has its next window waiting."""
         sent = self._ray.put(asked)
         under_way: dict[Any, Any] = {}  # who makes which answer
@@ -144,7 +144,7 @@ class RayWorker:
     def ready(self) -> None:
         """Answers when the process is there."""
 
-    def sum(self, asked: Pass, index: int, examples: list[Example]) -> tuple[Tally, dict[str, Any]]:
+    def sum(self, asked: Asked, index: int, examples: list[Example]) -> tuple[Tally, dict[str, Any]]:
         """A window's tally and sums."""
         try:
             self._take(asked)
@@ -153,7 +153,7 @@ class RayWorker:
         except UserError as error:  # as a sentence alone, which can be sent
             raise UserError(str(error)) from None
 
-    def _take(self, asked: Pass) -> None:
+    def _take(self, asked: Asked) -> None:
         if self.number == asked.number:
             return
         self.study, self.model = asked.study(**asked.arguments), asked.model()

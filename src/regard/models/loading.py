@@ -16,6 +16,7 @@ from typing import Any
 from regard.errors import MissingFileError, UserError
 from regard.models import gguf
 from regard.models.hub import leaving_it_alone, why_not_asked
+from regard.models.making import making
 from regard.models.packaged import PACKAGED, packaged_path
 from regard.models.progress import err, working
 from regard.models.smiles import smiles_tokenizer
@@ -36,7 +37,7 @@ def load_pretrained(
 ) -> tuple[Any, Any]:
     """The model and its tokenizer (or image processor), as the checkpoint was saved."""
     place, options, why = _locate(source, offline, revision=revision, trust_remote_code=trust_remote_code)
-    with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
+    with making, quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():
             return _unpack(Path(place), options, dtype)
         with _seeded():
@@ -77,7 +78,7 @@ def load_classifier(
     import transformers
 
     place, options, why = _locate(source, offline, revision=None, trust_remote_code=trust_remote_code)
-    with quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
+    with making, quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         model = transformers.AutoModelForSequenceClassification.from_pretrained(
             place,
             id2label=dict(enumerate(labels)),

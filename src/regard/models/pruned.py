@@ -16,6 +16,7 @@ import torch
 
 from regard.capture.families import FUSED_PROJECTION, HEAD_COUNTS, HEAD_WIDTHS, PROJECTIONS
 from regard.errors import FileThereError, UserError
+from regard.models.making import making
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -126,7 +127,7 @@ def load_pruned(folder: str | Path, dtype: Any = None) -> Any:
 
     record = _record(Path(folder))
     config = transformers.AutoConfig.from_pretrained(folder)
-    with torch.random.fork_rng(devices=[]):  # building a model must not change the caller's random state
+    with making, torch.random.fork_rng(devices=[]):  # building a model must not change the caller's random state
         module = getattr(transformers, record["class"])(config)
     for path, entry in record["attention"].items():
         narrow(module, {"path": path, **entry})

@@ -20,6 +20,7 @@ import torch
 
 from regard.corpus.sums import Sums
 from regard.errors import UserError
+from regard.models.making import making
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +144,7 @@ def _again(make: Callable[[Model, int], Model], origin: Callable[[], Model], see
 
 def _drawn(model: Model, seed: int) -> torch.nn.Module:
     """A new module of the same shape, on the same device."""
-    with torch.random.fork_rng(devices=[]):
+    with making, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         module = type(model.module)(deepcopy(model.config))
     parameter = next(model.module.parameters())

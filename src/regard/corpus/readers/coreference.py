@@ -47,7 +47,7 @@ class Document:
 
     def record(self) -> dict[str, Any]:
         """What `document_of` reads: plain values that can be sent to another process as JSON."""
-        return asdict(self)
+        return {**vars(self), "mentions": tuple(asdict(mention) for mention in self.mentions)}
 
     def part(self, first: int, last: int) -> Document:
         """Sentences `[first, last)` as a separate document; mentions that cross its ends are left out."""
