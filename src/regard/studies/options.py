@@ -50,6 +50,7 @@ class _Keeping(TypedDict, total=False):
     resume: Annotated[bool, Flag("Continue an interrupted run.", default=False)]
     restart: Annotated[bool, Flag("Discard an interrupted run and start over.", default=False)]
     keep: bool
+    command: str
 
 
 class _Reporting(TypedDict, total=False):
@@ -88,6 +89,8 @@ class Options(_Reading, _Sampling, _Keeping, _Cutting, _Control, _Engine, _Repor
         Continue from the checkpoint in `output`, or discard it; with neither, an existing checkpoint is refused.
     keep
         Leave the checkpoints of the finished run in `output`.
+    command
+        The command line that the report quotes; made from the arguments unless given.
     report
         Called with the tally so far and the seconds since the start.
     engine, address, workers, gpus_per_worker
