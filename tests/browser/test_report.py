@@ -138,6 +138,7 @@ def test_heads_that_sentences_name_move_the_atlas(browser: Any, article: Path) -
     assert items.locator("img:visible").count() == 2
     assert page.locator("a.head").all_inner_texts() == ["0.1", "2.3"]  # there is no head 9.9
     assert frame.locator("[data-story]").count() == 0  # the report tells the story
+    assert page.evaluate("scrollY") == 0  # and is read from its beginning
     for layer, head in ((2, 3), (0, 1)):
         page.get_by_role("link", name=f"{layer}.{head}").click()
         frame.locator(".inspector h2", has_text=re.compile(rf"{layer}\D+{head}$|{layer}\.{head}")).wait_for()

@@ -101,7 +101,7 @@ def _findings(result: Result) -> str:
         if isinstance(text, Pictured):
             picture = _lines(text.lines)
         items.append(f"<li>{picture}<p>{_linked(text, named)}</p></li>")
-    first, rest = items[:_LEDE], items[_LEDE:]
+    first, rest = (items[:_LEDE], items[_LEDE:]) if len(items) > _LEDE + 2 else (items, [])
     more = f"<details><summary>{len(rest)} more findings</summary>{_list(rest)}</details>" if rest else ""
     return _list(first) + more
 

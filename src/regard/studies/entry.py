@@ -31,7 +31,7 @@ else:  # as the command line sees them; the others need torch
 Entry = TypeVar("Entry", bound=Callable[..., Any])
 
 _OF_SOURCE = ("format", "unit", "text", "pair", "limit", "sample", "seed", "split")
-_OF_RUN = ("long", "strict", "resume", "restart", "report")
+_OF_RUN = ("long", "strict", "resume", "restart", "report", "step")
 
 
 # -- corpora -----------------------------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ class _Keeping(TypedDict, total=False):
 
 class _Reporting(TypedDict, total=False):
     report: Callable[[Any, float], None] | None
+    step: Callable[[int], None] | None
 
 
 class _Control(TypedDict, total=False):
@@ -93,6 +94,8 @@ class Options(_Reading, _Sampling, _Keeping, _Cutting, _Control, _Engine, _Repor
         The command line that the report quotes; made from the arguments unless given.
     report
         Called with the tally so far and the seconds since the start.
+    step
+        Called after each batch with the inputs done in this pass over the corpus.
     engine, address, workers, gpus_per_worker
         "local", or "ray" and the resources for Ray; controls run there, too.
     """

@@ -60,8 +60,7 @@ def run_study(
     chosen = _engine(engine, engine_options)
     with held(folder, resume=run.resume, restart=run.restart):
         result = _result(study, model, run, folder, control_seeds if control else None, chosen)
-        if command:
-            result.meta = {"command": command, **result.meta}
+        result.meta = {"title": result.title, "command": command, **result.meta}
         if folder is not None:
             result.save(folder)
             if not keep:
