@@ -8,7 +8,7 @@ from typing import Any
 
 from blocks import Blocks, span, table
 
-BIAS = ("1-3", "1-5", "2-4", "1-0", "1-1", "2-9")  # heads whose gap the page follows
+BIAS = ("1.3", "1.5", "2.4", "1.0", "1.1", "2.9")  # heads whose gap the page follows
 
 
 def measure(data: Path) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _control_gaps(found: dict[str, Any], candidates: str) -> str:
 
 
 def _one_gap(found: dict[str, Any], candidates: str, name: str) -> str:
-    layer, head = map(int, name.split("-"))
+    layer, head = map(int, name.split("."))
     row = next(r for r in found["gaps"] if (r["candidates"], r["layer"], r["head"]) == (candidates, layer, head))
     return span(100 * row["gap"], 100 * row["low"], 100 * row["high"])
 

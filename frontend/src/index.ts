@@ -10,7 +10,7 @@ import { Notice } from "./frame/notice";
 import { svgOf } from "./frame/picture";
 import { Shell } from "./frame/shell";
 import type { Theme } from "./marks/scales";
-import { keepChoices, syncAddress } from "./state/address";
+import { followParent, keepChoices, syncAddress } from "./state/address";
 import { remember, rememberedLanguage, rememberedTheme } from "./state/remember";
 import { type Selection, Store } from "./state/store";
 import { VIEWS } from "./views";
@@ -23,6 +23,7 @@ export type { Selection } from "./state/store";
 export interface Options {
   frame?: boolean; // with the page's header, and the keyboard of the whole page; a notebook cell goes without
   address?: boolean; // keep the selection in the page's address
+  inside?: boolean; // part of a study's report: no story of its own, and the report's links choose heads
   theme?: Theme;
   language?: Language;
 }
@@ -48,8 +49,16 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
     const store = new Store(page, theme, language, VIEWS);
     if (options.address) syncAddress(store, abort.signal);
     else keepChoices(store, abort.signal);
+    if (options.inside) followParent(store, abort.signal);
     if (options.frame) abort.signal.addEventListener("abort", remember(store));
-    render(h(StoreContext.Provider, { value: store }, h(Shell, { frame: options.frame ?? false })), el);
+    render(
+      h(
+        StoreContext.Provider,
+        { value: store },
+        h(Shell, { frame: options.frame ?? false, story: !options.inside }),
+      ),
+      el,
+    );
     return {
       selection: store.selection,
       select: (change) => store.set(change),
@@ -89,5 +98,6 @@ const payload = [...document.querySelectorAll("body > script[type='text/plain']"
 if (root && payload.length) {
   root.textContent = "";
   // The sentence in the page says what is wrong; the console need not repeat it.
-  mount(root, inline(payload), { frame: true, address: true }).catch(() => {});
+  const inside = location.protocol === "about:"; // such a page has no address of its own
+  mount(root, inline(payload), { frame: !inside, address: !inside, inside }).catch(() => {});
 }

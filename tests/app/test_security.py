@@ -220,7 +220,8 @@ def test_studies_are_listed_and_their_files_run_in_a_box_of_their_own(serve, stu
 
 def test_without_a_folder_there_are_no_studies(serve):
     client, _ = serve()
-    assert client.get("/api/studies").json() == {"folder": None, "studies": []}
+    listed = client.get("/api/studies").json()
+    assert (listed["folder"], listed["studies"], listed["running"]) == (None, [], None)
     assert client.get("/studies/atlas/report.html").status_code == 404
 
 

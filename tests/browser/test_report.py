@@ -18,6 +18,7 @@ from regard import Trace
 from regard.app.run import listen
 from regard.app.server import application
 from regard.app.settings import AppSettings
+from regard.studies.figures import grid_picture
 from regard.studies.result import Result
 
 PROBE = """<script>
@@ -94,3 +95,105 @@ def test_a_report_from_the_server_draws_and_reaches_nothing(browser: Any, report
         server.should_exit = True
         thread.join(20)
         socket.close()
+
+
+# -- the article -------------------------------------------------------------------------------------------------
+
+NAMED = {(0, 1): ("same word in the other sentence", 0.9), (1, 2): ("other pieces of the word", 0.5)}
+CORNER = """image => {
+    const canvas = document.createElement("canvas")
+    const pen = canvas.getContext("2d")
+    pen.drawImage(image, 0, 0)
+    return [...pen.getImageData(2, 2, 1, 1).data]
+}"""
+CUT = """() => [...document.querySelectorAll("text")].map(text => text.getBoundingClientRect()).filter(box =>
+    box.right > innerWidth || box.left < 0 || box.bottom > innerHeight || box.top < 0).length"""
+
+
+@pytest.fixture(scope="module")
+def article(pair_trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a study whose numbers are known."""
+    table = pd.DataFrame({"head": ["a", "b", "c"], "value": [0.047312, 1521.3, float("nan")]})
+    draw = lambda: grid_picture((3, 4), NAMED, title="what each head does")  # noqa: E731
+    meta = {"command": "regard study atlas <b>.txt --limit 2", "model": "pair", "regard": "0.1.0"}
+    result = Result(
+        "atlas",
+        "What each head does",
+        table,
+        meta,
+        drawers={"grid": ("A grid.", draw)},
+        findings=["Head 0.1 looks one token back: 1.00 of its awake attention.", "Heads 2.3 and 9.9 <i>rest</i>."],
+        example=pair_trace,
+    )
+    return result.save(tmp_path_factory.mktemp("article")) / "report.html"
+
+
+def test_heads_that_sentences_name_move_the_atlas(browser: Any, article: Path) -> None:
+    page = browser.new_page()
+    page.goto(article.as_uri())
+    frame = atlas_of(page)
+    items = page.locator(".findings li")
+    assert items.nth(0).inner_text() == "Head 0.1 looks one token back: 1.00 of its awake attention."
+    assert "<i>rest</i>" in items.nth(1).inner_text()
+    assert items.locator("img:visible").count() == 2
+    assert page.locator("a.head").all_inner_texts() == ["0.1", "2.3"]  # there is no head 9.9
+    assert frame.locator("[data-story]").count() == 0  # the report tells the story
+    assert page.evaluate("scrollY") == 0  # and is read from its beginning
+    for layer, head in ((2, 3), (0, 1)):
+        page.get_by_role("link", name=f"{layer}.{head}").click()
+        frame.locator(".inspector h2", has_text=re.compile(rf"{layer}\D+{head}$|{layer}\.{head}")).wait_for()
+    assert page.locator(".made").inner_text() == "regard study atlas <b>.txt --limit 2 · pair · regard 0.1.0"
+    page.close()
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", (255, 255, 255)), ("dark", (20, 23, 29))])
+def test_figures_and_atlas_take_the_theme_of_the_page(
+    browser: Any, article: Path, theme: str, ground: tuple[int, ...]
+) -> None:
+    page = browser.new_page(color_scheme=theme)
+    page.goto(article.as_uri())
+    for asked in (theme, {"light": "dark", "dark": "light"}[theme]):  # the reader's, and that of a page around it
+        page.evaluate(f"location.hash = 'theme={asked}'")
+        atlas_of(page).locator(f".regard[data-theme={asked}]").wait_for()
+        (figure,) = page.locator(".figures img:visible").all()
+        assert figure.get_attribute("class") == asked
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert figure.evaluate(CORNER)[:3] == [int(part) for part in re.findall(r"\d+", colour)]
+    page.evaluate("location.hash = ''")
+    page.locator(f"html[data-theme={theme}]").wait_for(state="attached")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == f"rgb{ground}"
+    page.close()
+
+
+def test_no_label_of_a_figure_is_cut(browser: Any, article: Path) -> None:
+    drawing = article.with_name("grid.svg")
+    page = browser.new_page()
+    page.goto(drawing.as_uri())
+    width, height = page.evaluate("['width', 'height'].map(side => document.documentElement[side].baseVal.value)")
+    page.set_viewport_size({"width": math.ceil(width), "height": math.ceil(height)})
+    assert page.locator("text").count() > 8 and page.evaluate(CUT) == 0
+    page.close()
+
+
+def test_tables_are_folded_and_sort_by_exact_values(browser: Any, article: Path) -> None:
+    page = browser.new_page()
+    page.goto(article.as_uri())
+    table = page.locator("details", has_text="All numbers")
+    assert not table.locator("table").is_visible()
+    table.locator("summary").click()
+    values = table.locator("td:nth-child(2)")
+    assert values.all_inner_texts() == ["0.0473", "1,520", "n/a"]
+    assert values.nth(1).get_attribute("title") == "1521.3"
+    for order in (["1,520", "0.0473", "n/a"], ["0.0473", "1,520", "n/a"]):
+        table.get_by_role("button", name="value").click()
+        assert values.all_inner_texts() == order
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1440, 1920])
+def test_a_report_never_scrolls_sideways(browser: Any, article: Path, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(article.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()

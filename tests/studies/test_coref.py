@@ -95,10 +95,10 @@ def test_a_planted_head_is_always_right_and_named(planted, name):
     best = planted.tables[BEST].set_index(["candidates", "mentions"])
     for row in ("all", "pronoun", "proper", "nominal"):
         found = best.loc[(name, row)]
-        assert (found["chosen on even"], found["chosen on odd"], found["value"]) == ("1-2", "1-2", 1)
+        assert (found["chosen on even"], found["chosen on odd"], found["value"]) == ("1.2", "1.2", 1)
         if name == "mention heads":
             assert found["difference"] == pytest.approx(1 - found["rule"]) and found["difference low"] > 0
-    assert f"all mentions, {name}: head 1-2 is right in 100.0 %" in " ".join(planted.findings)
+    assert f"all mentions, {name}: head 1.2 is right in 100.0 %" in " ".join(planted.findings)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -135,7 +135,7 @@ def test_gap_documents_are_cut_between_sentences(bert, tmp_path):
 
 
 def test_examples_show_what_the_head_chose(planted):
-    name = "What encoder head 1-2 chooses"
+    name = "What encoder head 1.2 chooses"
     assert name in planted.tables  # the planted head; the table reads the model as it is
     table = planted.tables[name]
     assert (table["text"].str.count(r"\[") == 1).all() and set(table["all words"]) <= {"right", "wrong"}

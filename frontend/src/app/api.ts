@@ -68,9 +68,45 @@ export interface StudyRecord {
   files: string[];
 }
 
+/** A study that the page may start. */
+export interface OfferedStudy {
+  name: string;
+  help: string;
+  control: boolean; // whether it can be repeated on weights that learned nothing
+  reads: "text" | "trees" | "mentions";
+}
+
+/** The study that runs, or the last one. */
+export interface StudyRun {
+  id: string;
+  study: string;
+  model: string;
+  corpus: string;
+  state: "running" | "done" | "failed" | "cancelled";
+  done: number;
+  total: number | null;
+  step: string;
+  seconds: number;
+  name: string | null; // of the folder with the result
+  message: string;
+  code: string;
+  values: Values;
+}
+
 export interface Studies {
   folder: string | null;
   studies: StudyRecord[];
+  offered: OfferedStudy[];
+  running: StudyRun | null;
+}
+
+export interface StudyQuestion {
+  study: string;
+  model: string;
+  text: string;
+  file: string;
+  limit: number;
+  control: boolean | null;
 }
 
 export interface Question {
@@ -220,6 +256,13 @@ export const says = async (
 };
 
 export const studies = (): Promise<Studies> => get("/api/studies");
+
+export const startStudy = async (question: StudyQuestion): Promise<StudyRun> =>
+  (await post("/api/studies", question, "study")).json();
+
+export const cancelStudy = async (): Promise<void> => {
+  await call("/api/studies/running", { method: "DELETE" });
+};
 
 /** Where a trace can be downloaded. */
 export const traceFile = (id: string): string => `/api/traces/${id}/file`;

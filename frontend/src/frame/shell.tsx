@@ -23,6 +23,7 @@ import { Tip } from "./tip";
 
 export interface ShellOptions {
   frame: boolean; // the page's own header; a notebook cell goes without
+  story?: boolean; // the three cards above the view; with them unless told
   slots?: Slots;
 }
 
@@ -35,7 +36,7 @@ export interface Slots {
   keys?: readonly string[]; // sentences about more keys
 }
 
-export function Shell({ frame, slots = {} }: ShellOptions) {
+export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
   const store = useStore();
   const help = useSignal(false);
   const find = useSignal(false);
@@ -82,7 +83,7 @@ export function Shell({ frame, slots = {} }: ShellOptions) {
           <Controls />
         </div>
       )}
-      {!wide && isKnown(store.page) && <Story />}
+      {story && !wide && isKnown(store.page) && <Story />}
       <main class="body">
         <Component />
         {!wide && (narrow ? <Drawer more={slots.aside} /> : <Inspector more={slots.aside} />)}

@@ -2,6 +2,7 @@
 
 import { interpolateRgbBasis } from "d3-interpolate";
 import { scaleSequential, scaleSequentialLog } from "d3-scale";
+import themes from "../../../src/regard/views/themes.json";
 
 export type Theme = "light" | "dark";
 
@@ -63,46 +64,18 @@ export interface Palette {
   band: string;
 }
 
-const PALETTES: Record<Theme, Palette> = {
-  light: {
-    theme: "light",
-    ground: "#ffffff",
-    ink: "#1c2230",
-    quiet: "#5f6879",
-    rule: "#dfe3ea",
-    accent: "#2457b8",
-    band: "#eef2f9",
-  },
-  dark: {
-    theme: "dark",
-    ground: "#14171d",
-    ink: "#e6e9ef",
-    quiet: "#99a2b3",
-    rule: "#2c323d",
-    accent: "#8ab4ff",
-    band: "#1f2733",
-  },
-};
+export const palette = (theme: Theme): Palette => ({ theme, ...themes[theme] });
 
-export const palette = (theme: Theme): Palette => PALETTES[theme];
+const perTheme = <T>(make: (colours: (typeof themes)[Theme]) => T): Record<Theme, T> => ({
+  light: make(themes.light),
+  dark: make(themes.dark),
+});
 
 // Even steps of lightness from the ground up, so that zero is the ground and twice the weight looks twice as far.
-const RAMPS: Record<Theme, (t: number) => string> = {
-  light: interpolateRgbBasis(["#ffffff", "#c3ddf0", "#73b0d8", "#2f78b7", "#124a86", "#08264f"]),
-  dark: interpolateRgbBasis(["#14171d", "#173753", "#1f5f8c", "#3d91bd", "#86c5d8", "#eafaf4"]),
-};
+const RAMPS = perTheme(({ ramp }) => interpolateRgbBasis(ramp));
 
 // Differences: from the ground to blue above zero, and to orange below.
-const SIDES: Record<Theme, [below: (t: number) => string, above: (t: number) => string]> = {
-  light: [
-    interpolateRgbBasis(["#ffffff", "#f9d3ab", "#e6862b", "#b35a06", "#7a3600"]),
-    interpolateRgbBasis(["#ffffff", "#bcd4f5", "#5c94e3", "#2461c4", "#0b2f6e"]),
-  ],
-  dark: [
-    interpolateRgbBasis(["#14171d", "#54330f", "#a8641d", "#eb9c4a", "#ffdfba"]),
-    interpolateRgbBasis(["#14171d", "#1b3c69", "#2f6fc4", "#6aa7f7", "#d3e5ff"]),
-  ],
-};
+const SIDES = perTheme(({ below, above }) => [interpolateRgbBasis(below), interpolateRgbBasis(above)]);
 
 /** 511 colours (r, g, b each) of a difference: the middle one is zero, which is the ground. */
 export function twoSided(theme: Theme): Uint8Array {

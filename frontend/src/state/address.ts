@@ -73,12 +73,20 @@ export function keepChoices(store: Store, signal: AbortSignal): void {
   );
 }
 
+/** Follow what the page around this one asks for: a theme, a head. */
+export function followParent(store: Store, signal: AbortSignal): void {
+  const read = ({ source, data }: MessageEvent) => {
+    if (source !== window.parent || typeof data !== "string") return;
+    const theme = new URLSearchParams(data).get("theme");
+    if (theme === "light" || theme === "dark") store.theme.value = theme;
+    store.set(fromHash(data));
+  };
+  window.addEventListener("message", read, { signal });
+  window.parent.postMessage("ready", "*"); // a page without an origin knows no other address
+}
+
 /** Keep the address and the selection the same. */
 export function syncAddress(store: Store, signal: AbortSignal): void {
-  if (location.protocol === "about:") {
-    keepChoices(store, signal); // a page inside another one (a study's report) has no address of its own
-    return;
-  }
   const trail = new Trail();
   store.past = trail;
   store.set(fromHash(location.hash));

@@ -144,7 +144,7 @@ def question_of(fields: Fields, limits: Limits) -> Question:
     return Question(
         text=text,
         pair=fields.text("pair", limits.text) or None,
-        model=_model(fields, "model"),
+        model=model_of(fields, "model"),
         target=fields.text("target", limits.text) or None,
         generate=fields.number("generate", 1, limits.generate),
         truncate=bool(fields.get("truncate", bool)),
@@ -158,13 +158,13 @@ def question_of(fields: Fields, limits: Limits) -> Question:
 
 def model_name(fields: Fields) -> str:
     """The name of a model to load."""
-    name = _model(fields, "name")
+    name = model_of(fields, "name")
     if name is None:
         raise bad("name must be the name or folder of a model")
     return name
 
 
-def _model(fields: Fields, field: str) -> str | None:
+def model_of(fields: Fields, field: str) -> str | None:
     """The name of a model; an impossible one is refused before it is looked up."""
     name = fields.text(field, _NAME)
     if name and not name.isprintable():

@@ -23,12 +23,14 @@ from starlette.types import Receive, Scope, Send
 
 from regard import __version__
 from regard.app import work
+from regard.app.asking import asked_of, offered
 from regard.app.examples import examples_for
 from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
 from regard.app.questions import Question, body_of, client_of, drawing_of, model_name, open_of, question_of
+from regard.app.running import StudyRunner
 from regard.app.saved import saved_example
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
@@ -68,6 +70,7 @@ class App:
         self.models = Models(settings)
         self.shelf = Shelf(self.limits.traces, self.limits.memory)
         self.worker = ModelWorker(self.limits.queue)
+        self.runner = StudyRunner(settings, self.models)
 
     # -- what there is -------------------------------------------------------------------------------------
 
@@ -115,7 +118,16 @@ class App:
         return JSONResponse(entry.record, 200 if entry.state == "ready" else 202)
 
     async def list_studies(self, _: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(studies, self.settings.studies))
+        found = await run_in_threadpool(studies, self.settings.studies)
+        return JSONResponse({**found, "offered": await run_in_threadpool(offered), "running": self.runner.record})
+
+    async def start_study(self, request: Request) -> Response:
+        fields = await body_of(request, self.limits)
+        asked = await run_in_threadpool(asked_of, fields, self.limits)
+        return JSONResponse(await run_in_threadpool(self.runner.start, asked), 202)
+
+    async def cancel_study(self, _: Request) -> Response:
+        return JSONResponse({"running": self.runner.cancel()})
 
     async def study(self, request: Request) -> Response:
         return await run_in_threadpool(study_file, self.settings.studies, request.path_params["path"])
@@ -234,7 +246,9 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/ablate", app.ablate, methods=["POST"]),
         Route("/api/says", app.says, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
-        Route("/api/studies", app.list_studies),
+        Route("/api/studies", app.list_studies, methods=["GET"]),
+        Route("/api/studies", app.start_study, methods=["POST"]),
+        Route("/api/studies/running", app.cancel_study, methods=["DELETE"]),
         Route("/studies/{path:path}", app.study),
     ]
     starlette = Starlette(
@@ -255,6 +269,7 @@ async def _lifespan(app: App, _: Starlette) -> AsyncIterator[None]:
         app.models.start(app.models.default)
     yield
     app.worker.close()
+    await run_in_threadpool(app.runner.close)
     note("stopped")
 
 

@@ -24,6 +24,9 @@ class Limits:
     queue: int = 32  # requests waiting for the model
     models: int = 4  # loaded at a time
     seconds: float = 120.0  # before an answer is abandoned
+    corpus: int = 300_000  # characters of a study's text; in JSON they must fit into a body
+    examples: int = 1000  # of a study
+    study_seconds: float = 1800.0  # before a study is stopped
 
     @property
     def record(self) -> dict[str, float]:

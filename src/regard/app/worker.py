@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 from regard.app.problems import Problem, busy, superseded
@@ -32,15 +32,9 @@ class Job:
         if self._unwanted.is_set():
             raise Stopped
 
-    @contextmanager
-    def watching(self, module: Any) -> Iterator[None]:
+    def watching(self, module: Any) -> AbstractContextManager[None]:
         """Check before every layer of a model whether the answer is still wanted."""
-        handles = [layer.register_forward_pre_hook(self.check) for layer in _layers(module)]
-        try:
-            yield
-        finally:
-            for handle in handles:
-                handle.remove()
+        return checking(module, self.check)
 
     def drop(self, problem: Problem) -> None:
         """Answer with a problem now; the work itself ends at its next check."""
@@ -131,6 +125,17 @@ class ModelWorker:
             job.settle(problem=superseded())
         except BaseException as error:  # nothing may end this thread
             job.settle(problem=error)
+
+
+@contextmanager
+def checking(module: Any, check: Callable[..., None]) -> Iterator[None]:
+    """Call a function before every layer of a model."""
+    handles = [layer.register_forward_pre_hook(check) for layer in _layers(module)]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def _layers(module: Any) -> list[Any]:

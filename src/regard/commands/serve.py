@@ -41,7 +41,10 @@ def serve(
         ),
     ] = False,
     studies: Annotated[
-        Path | None, typer.Option(help="Folder with saved studies to list.", exists=True, file_okay=False)
+        Path | None,
+        typer.Option(
+            help="Folder with saved studies, and for those that the page starts.", exists=True, file_okay=False
+        ),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the browser.")] = False,
     allow_download: Annotated[

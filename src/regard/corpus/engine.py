@@ -64,6 +64,7 @@ class Run:
     restart: bool = False
     report: Callable[[Tally, float], None] | None = None  # called with the tally so far and seconds since the start
     problems: Problems = field(default_factory=Problems)
+    step: Callable[[int], None] | None = None  # called after each batch with the inputs done in this pass
 
 
 Engine = Callable[[Summing, "Model", Run], Progress]  # sums a study over a corpus
@@ -76,9 +77,11 @@ def run_local(study: Summing, model: Model, run: Run) -> Progress:
     """Sum a study over a corpus on this machine."""
 
     def windows(done: Progress) -> Iterator[Summed]:
+        before = done.tally.inputs
         for index, examples, read_so_far in windows_after(done, study, model, run):
             window = window_of(index, examples, encoder_of(model), long=run.long)
-            yield index, window.tally, sum_window(study, model, window), read_so_far
+            yield index, window.tally, sum_window(study, model, window, _counted(run, before)), read_so_far
+            before += window.tally.inputs
 
     return gather(study, model, run, windows)
 
@@ -127,13 +130,29 @@ def windows_after(done: Progress, study: Summing, model: Model, run: Run) -> Ite
         )
 
 
-def sum_window(study: Summing, model: Model, window: Window) -> Sums:
-    """The sums of one window."""
+def sum_window(study: Summing, model: Model, window: Window, done: Callable[[int], None] | None = None) -> Sums:
+    """The sums of one window; `done` is called with the size of each batch."""
     sums = Sums()
     with model._engine.steady():
         for batch in window.batches:
             study.update(model, batch, sums)
+            if done is not None:
+                done(len(batch))
     return sums
+
+
+def _counted(run: Run, before: int) -> Callable[[int], None] | None:
+    """Counts batches for the run's `step`, from what was done before."""
+    if run.step is None:
+        return None
+    step, total = run.step, before
+
+    def count(size: int) -> None:
+        nonlocal total
+        total += size
+        step(total)
+
+    return count
 
 
 def encoder_of(model: Model) -> Callable[[Example, bool], Encoded]:

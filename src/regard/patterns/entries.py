@@ -18,6 +18,7 @@ def _column(table: str, field: str) -> dict[str, str]:
 
 
 PHRASES = _column("patterns", "phrase")  # what a head does, in a sentence
+DOES = {entry["name"]: entry["does"]["en"] for entry in _STORED["patterns"] if "does" in entry}  # after its number
 LETTERS = _column("patterns", "letter")  # for terminals without colour
 RANKS = {entry["name"]: rank for rank, entry in enumerate(sorted(_STORED["patterns"], key=lambda e: e.get("rank", 99)))}
 PATTERN_COLOURS = _column("patterns", "colour")

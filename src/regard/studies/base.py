@@ -189,8 +189,8 @@ class StudyContext:
             )
         if self.tally.clusters < FEWEST:
             cautions["few"] = (
-                f"{self.tally.clusters} {self.tally.clustered} are too few for intervals, and for names, which need "
-                f"them; use {FEWEST} or more."
+                f"The corpus has {self.tally.clusters} of the {FEWEST} {self.tally.clustered} that intervals need, and "
+                "names, which need intervals."
             )
         if self.tally.truncated or self.tally.skipped or self.tally.split:
             cautions["long"] = (

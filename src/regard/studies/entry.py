@@ -6,6 +6,7 @@ Enters: a model and a corpus by name, options. Leaves: a `Result`; for the comma
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -30,7 +31,7 @@ else:  # as the command line sees them; the others need torch
 Entry = TypeVar("Entry", bound=Callable[..., Any])
 
 _OF_SOURCE = ("format", "unit", "text", "pair", "limit", "sample", "seed", "split")
-_OF_RUN = ("long", "strict", "resume", "restart", "report")
+_OF_RUN = ("long", "strict", "resume", "restart", "report", "step")
 
 
 # -- corpora -----------------------------------------------------------------------------------------------------
@@ -183,13 +184,55 @@ class Registry(dict[str, Registered]):
             def run(*args: Any, **options: Any) -> Any:
                 known = signature(function).parameters
                 registered.check({name: value for name, value in options.items() if name not in known})
-                return function(*args, **options)
+                return function(*args, **{"command": command_line(registered, args, options), **options})
 
             registered = Registered(run, corpora, **more)
             self[registered.name] = registered
             return run  # type: ignore[return-value]
 
         return register
+
+
+# -- the command of a run ----------------------------------------------------------------------------------------
+
+_ONLY_HERE = ("output", "resume", "restart", "engine", "address", "workers", "gpus_per_worker")  # change no number
+
+
+def command_line(study: Registered, args: Sequence[Any], options: Mapping[str, Any]) -> str:
+    """The command that runs the same study: files by their names, options that are not the default."""
+    names = list(signature(study.run).parameters)
+    given = {**dict(zip(names, args, strict=False)), **options}
+    model = [] if study.models or given.get("model") is None else ["-m", _said(given["model"])]
+    corpus = names[len(study.models) or 1]
+    places = [name for name in (*study.models, corpus) if name in given]
+    words = [word for name in places for word in _words(given[name])]
+    flags = [
+        word
+        for name, one in study.options.items()
+        if name in given and name not in _ONLY_HERE and given[name] not in (None, one.default)
+        for word in _flag(name, one, given[name])
+    ]
+    return shlex.join(["regard", "study", study.name, *words, *model, *flags])
+
+
+def _flag(name: str, one: Offered, value: Any) -> list[str]:
+    typed = one.flag.name or f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [typed]
+    if one.flag.metavar == "N,N,...":
+        return [typed, ",".join(map(str, value))]
+    return [word for part in _words(value) for word in (typed, part)]
+
+
+def _words(value: Any) -> list[str]:
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return [_said(one) for one in value] if several else [_said(value)]
+
+
+def _said(value: Any) -> str:
+    """A model or corpus by its name; a file without its folder, which is nobody's business."""
+    named = getattr(value, "name", value)
+    return Path(named).name if isinstance(value, os.PathLike) or Path(str(named)).is_absolute() else str(named)
 
 
 # -- steps -------------------------------------------------------------------------------------------------------

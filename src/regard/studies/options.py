@@ -50,10 +50,12 @@ class _Keeping(TypedDict, total=False):
     resume: Annotated[bool, Flag("Continue an interrupted run.", default=False)]
     restart: Annotated[bool, Flag("Discard an interrupted run and start over.", default=False)]
     keep: bool
+    command: str
 
 
 class _Reporting(TypedDict, total=False):
     report: Callable[[Any, float], None] | None
+    step: Callable[[int], None] | None
 
 
 class _Control(TypedDict, total=False):
@@ -88,8 +90,12 @@ class Options(_Reading, _Sampling, _Keeping, _Cutting, _Control, _Engine, _Repor
         Continue from the checkpoint in `output`, or discard it; with neither, an existing checkpoint is refused.
     keep
         Leave the checkpoints of the finished run in `output`.
+    command
+        The command line that the report quotes; made from the arguments unless given.
     report
         Called with the tally so far and the seconds since the start.
+    step
+        Called after each batch with the inputs done in this pass over the corpus.
     engine, address, workers, gpus_per_worker
         "local", or "ray" and the resources for Ray; controls run there, too.
     """

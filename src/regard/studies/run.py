@@ -32,6 +32,7 @@ def run_study(
     control: bool = False,
     control_seeds: int = SEEDS,
     keep: bool = False,
+    command: str = "",
     engine: str = "local",
     **engine_options: Any,
 ) -> Result:
@@ -47,6 +48,8 @@ def run_study(
         Repeat the study on the same shape with random weights, drawn this many times, and with shuffled ones.
     keep
         Leave the checkpoint of the finished run, for a caller that has more to do.
+    command
+        The command line that would run the same study, for the record.
     engine, **engine_options
         "local", or "ray" with `address`, `workers` and `gpus_per_worker`; controls and further passes run there, too.
     """
@@ -56,6 +59,7 @@ def run_study(
     folder = None if output is None else Path(output)
     with held(folder, resume=run.resume, restart=run.restart), _engine(engine, engine_options) as chosen:
         result = _result(study, model, run, folder, control_seeds if control else None, chosen)
+        result.meta = {"title": result.title, "command": command, **result.meta}
         if folder is not None:
             result.save(folder)
             if not keep:
@@ -74,7 +78,9 @@ def _result(study: Study, model: Model, run: Run, folder: Path | None, draws: in
     second = study.second(progress.sums, model, engine)
     if second is not None:
         context.second = engine(second, model, _beside(run, "second-")).sums
-    return study.report(progress.sums, context)
+    result = study.report(progress.sums, context)
+    result.example = result.example or context.example
+    return result
 
 
 def _controls(study: Study, model: Model, run: Run, draws: int, engine: Engine) -> Controls:

@@ -24,6 +24,7 @@ from regard.trace.lettering import plain, readable
 from regard.trace.site import Array, Positions, Site, positions
 from regard.trace.tokens import Token
 from regard.trace.trace import Trace
+from regard.views.themes import theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +40,18 @@ _MONO: dict[str, Any] = {"family": "monospace", "size": 7}
 WIDTHS = {"column": 3.3, "page": 6.9}  # inches, of a journal's column and of its page
 _SMALL = 3.5  # points of the smallest label
 _LEGEND = 12  # heads that a legend lists
+_PAD = 0.15  # inches around a figure that is saved whole: a reader's own font may be a little wider
 _INPUT = 90  # letters of the input in a caption
 
 
 class Picture:
-    """A finished figure. `figure` is the matplotlib figure, for those who want to change it."""
+    """A finished figure. `figure` is the matplotlib figure, for those who want to change it.
 
-    def __init__(self, figure: Figure) -> None:
-        self.figure = figure
+    `whole` saves all that is drawn, also a legend that reaches beyond the figure's own size.
+    """
+
+    def __init__(self, figure: Figure, *, whole: bool = False) -> None:
+        self.figure, self._whole = figure, whole
 
     def save(self, path: str | Path, *, dpi: int = 300) -> Path:
         """Write SVG, PDF or PNG, depending on the file's ending."""
@@ -68,7 +73,8 @@ class Picture:
         with rc_context(settings), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box is drawn, or SVG's reader has it
             stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
-            self.figure.savefig(buffer, format=ending, dpi=dpi, metadata=stamp)
+            edge: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": _PAD} if self._whole else {}
+            self.figure.savefig(buffer, format=ending, dpi=dpi, metadata=stamp, **edge)
         return buffer.getvalue()
 
     def svg(self) -> bytes:
@@ -267,7 +273,7 @@ def _matrix(job: _Job) -> Figure:
     axes = drawn.add_subplot()
     weights = job.map_of(job.heads[0])
     top = None if job.contributions else 1.0
-    image = axes.imshow(weights, cmap=_ramp(), vmin=0, vmax=top, interpolation="nearest")
+    image = axes.imshow(weights, cmap=theme().maps, vmin=0, vmax=top, interpolation="nearest")
     letters = _lettering(cell)
     axes.set_xticks(range(across), [_label(token) for token in job.key_tokens], rotation=90, **letters)
     axes.set_yticks(range(down), [_label(token) for token in job.query_tokens], **letters)
@@ -308,7 +314,7 @@ def _atlas(job: _Job) -> Figure:
     cell = (width - 1.1) / columns
     drawn = _new(width, 1.0 + cell * len(layers))
     axes = drawn.add_subplot()
-    image = axes.imshow(whole, cmap=_ramp(), vmin=0, vmax=1, interpolation="nearest")
+    image = axes.imshow(whole, cmap=theme().maps, vmin=0, vmax=1, interpolation="nearest")
     axes.set_facecolor("#dfe3ea")  # shows where there is no map
     letters = _lettering(cell)
     numbers = job.trace.site(layers[0], kind=kind).head_ids
@@ -346,14 +352,14 @@ def _neurons(job: _Job) -> Figure:
     vectors = (("q", np.tile(q, (len(k), 1))), ("k", k), ("q x k", q * k))
     for axes, (name, block) in zip(grid[:3], vectors, strict=True):
         limit = float(np.abs(block).max()) or 1.0
-        axes.imshow(block, cmap=_signs(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+        axes.imshow(block, cmap=theme().signs, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
         axes.set_title(name, size=8, color=_QUIET)
     finite = np.where(np.isfinite(scores), scores, np.nan)
     limit = float(np.nanmax(np.abs(finite))) or 1.0
-    grid[3].imshow(finite[:, None], cmap=_signs(), vmin=-limit, vmax=limit, aspect="auto")
+    grid[3].imshow(finite[:, None], cmap=theme().signs, vmin=-limit, vmax=limit, aspect="auto")
     turned = 90 if drawn.get_figwidth() < 5 else 0
     grid[3].set_title("score", size=8, color=_QUIET, rotation=turned)
-    image = grid[4].imshow(weights[:, None], cmap=_ramp(), vmin=0, vmax=1, aspect="auto")
+    image = grid[4].imshow(weights[:, None], cmap=theme().maps, vmin=0, vmax=1, aspect="auto")
     grid[4].set_title("weight", size=8, color=_QUIET, rotation=turned)
     for axes in grid:
         _plain(axes)
@@ -446,16 +452,3 @@ def _plain(axes: Axes) -> None:
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_color("#dfe3ea")
-
-
-def _ramp() -> Any:
-    """White to dark blue, even in lightness: zero is the paper."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("regard", ["#ffffff", "#b9cdf0", "#5f8fd9", "#2457b8", "#10295c"])
-
-
-def _signs() -> Any:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("regard-signs", [_NEGATIVE, "#ffffff", _POSITIVE])

@@ -5,6 +5,9 @@ import { useEffect } from "preact/hooks";
 import * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
+import { Start } from "./start";
+
+const POLL = 700; // milliseconds between two looks at a study that runs
 
 export function StudiesView() {
   const tell = useTell();
@@ -13,8 +16,13 @@ export function StudiesView() {
   const open = useSignal<api.StudyRecord | null>(null);
   const read = async () => {
     try {
+      const before = found.peek()?.running;
       found.value = await api.studies();
       trouble.value = null;
+      const { running, studies } = found.value;
+      // One that has just finished opens by itself.
+      if (running?.state === "done" && before?.id === running.id && before.state === "running")
+        open.value = studies.find(({ name }) => name === running.name) ?? null;
     } catch (error) {
       trouble.value = troubleOf(error);
     }
@@ -22,6 +30,12 @@ export function StudiesView() {
   useEffect(() => {
     read();
   }, []);
+  const running = found.value?.running?.state === "running";
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(read, POLL);
+    return () => clearInterval(timer);
+  }, [running]);
   if (open.value) return <Report study={open.value} back={() => (open.value = null)} />;
   const { folder, studies } = found.value ?? { folder: null, studies: [] };
   return (
@@ -31,6 +45,7 @@ export function StudiesView() {
           {sentenceOf(trouble.value, tell)}
         </p>
       )}
+      {found.value && folder !== null && <Start found={found.value} changed={read} />}
       {found.value && (folder === null || !studies.length) && (
         <p class="app-hint" data-no-studies>
           {folder === null ? tell("noStudies") : tell("emptyStudies", { folder })}
@@ -112,6 +127,7 @@ const folderOf = ({ name, report }: api.StudyRecord): string =>
 
 function Report({ study, back }: { study: api.StudyRecord; back: () => void }) {
   const tell = useTell();
+  const { theme } = useSession();
   return (
     <section class="app-report">
       <header>
@@ -124,7 +140,7 @@ function Report({ study, back }: { study: api.StudyRecord; back: () => void }) {
         </a>
       </header>
       <iframe
-        src={study.report!}
+        src={`${study.report!}#theme=${theme.value}`}
         title={tell("report", { name: study.title || study.name })}
         sandbox="allow-scripts"
       />

@@ -22,6 +22,12 @@ interface GridProps {
   heads: { value: number[] };
 }
 
+/** Scroll a box, and nothing around it, until an element can be seen: a report around the atlas stays where it is. */
+function reveal(element: Element, scroller: Element): void {
+  const [inner, outer] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
+  scroller.scrollTop += Math.max(0, inner.bottom - outer.bottom) + Math.min(0, inner.top - outer.top);
+}
+
 /** Layers down, heads across. */
 export function GridOf({ cells, all, digests: found, layers, heads }: GridProps) {
   const tell = useSay();
@@ -42,7 +48,8 @@ export function GridOf({ cells, all, digests: found, layers, heads }: GridProps)
     return () => watch.disconnect();
   }, [columns.length, rows.length]);
   useLayoutEffect(() => {
-    box.current!.querySelector('.thumb[aria-pressed="true"]')?.scrollIntoView({ block: "nearest" });
+    const chosen = box.current!.querySelector('.thumb[aria-pressed="true"]');
+    if (chosen) reveal(chosen, box.current!.parentElement!);
   }, [size.value]);
   return (
     <fieldset

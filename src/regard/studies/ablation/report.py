@@ -19,6 +19,7 @@ from regard.studies.ablation.reduce import Prepared, single_sets
 from regard.studies.ablation.scores import AblationScores, Chance, chance, held_out, spearman
 from regard.studies.base import StudyContext
 from regard.studies.figures import heat_picture
+from regard.studies.heads import head_name
 from regard.studies.result import Result
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _baseline(scores: AblationScores) -> str:
 
 def _findings(mode: str, scores: AblationScores, ready: Prepared, luck: Chance) -> list[str]:
     """What one mode showed, in sentences: how many heads help, what chance gives, which are clear, held-out gains."""
-    names = [f"{head.layer}.{head.head}" for head in ready.heads]
+    names = [head_name(head.layer, head.head) for head in ready.heads]
     count = len(names)
     sentences = [
         f"{mode} ({WORDS[mode]}): without one head the {scores.task.score} is {scores.scores.min():.3f} to "
@@ -161,15 +162,15 @@ def _findings(mode: str, scores: AblationScores, ready: Prepared, luck: Chance) 
     ]
     for word, p in (("better", luck.p_helps), ("worse", luck.p_hurts)):
         clear = [name for name, one in zip(names, p, strict=True) if one < CLEAR]
-        listed = f" ({', '.join(clear[:12])}{' ...' if len(clear) > 12 else ''})" if clear else ""
+        listed = f": heads {', '.join(clear[:12])}{' ...' if len(clear) > 12 else ''}" if clear else ""
         sentences.append(
-            f"{mode}: {len(clear)} heads score clearly {word} when off{listed}, corrected for all {count} "
-            f"(p < {CLEAR})."
+            f"{mode}: {len(clear)} heads score clearly {word} when off (p < {CLEAR}, corrected for all {count})"
+            f"{listed}."
         )
     for half, found in zip(("even", "odd"), held_out(scores), strict=False):
         other = "odd" if half == "even" else "even"
         sentences.append(
-            f"{mode}: the best head to remove on {half} examples, {names[found.run]} ({found.chosen:+.4f}), gains "
+            f"{mode}: the best head to remove on {half} examples, head {names[found.run]} ({found.chosen:+.4f}), gains "
             f"{found.gain:+.4f}{between(found.low, found.high, '+.4f')} on {other} ones."
         )
     return sentences

@@ -22,6 +22,7 @@ import torch
 
 from regard.corpus.sums import Array, Sums, ratio
 from regard.patterns.definitions import PATTERNS
+from regard.studies.heads import head_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +129,7 @@ def _caution(sums: Sums, row: dict[str, Any]) -> Iterator[str]:
     without = ratio(gained.sum() - gained, room.sum() - room)  # NaN for the only word there is
     top = int(np.where(shares > MOST, np.nan_to_num(without, nan=-1), np.inf).argmin())
     rest = "n/a" if np.isnan(without[top]) else f"{max(0.0, without[top]):.2f}"
-    head = f"{row['kind']} layer {row['layer']} head {row['head']}"
+    head = f"{row['kind']} head {head_name(row['layer'], row['head'])}"
     yield (
         f"{row['measure']}, {head}: {100 * shares[top]:.0f} % of its lift of {row['value']:.2f} "
         f"comes from one word, {spelled(sums, top)}; without it the lift is {rest}."

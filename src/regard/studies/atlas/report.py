@@ -18,14 +18,17 @@ from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.measures.reading import lift
 from regard.measures.types import TYPES
 from regard.patterns.definitions import ALWAYS, BAG, PATTERNS
+from regard.patterns.entries import DOES
 from regard.patterns.findings import BY
 from regard.patterns.levels import LEVELS
+from regard.patterns.telling import telling
 from regard.studies.atlas.carriers import carrier_cautions
 from regard.studies.atlas.names import AWAKE_SHARE, awake_table, first_names, named_heads
 from regard.studies.atlas.page import head_records
 from regard.studies.base import StudyContext, layers_of
 from regard.studies.controls import Ranged
 from regard.studies.figures import grid_picture, share_picture
+from regard.studies.heads import head_name
 from regard.studies.result import Result
 
 if TYPE_CHECKING:
@@ -206,27 +209,42 @@ def _findings(
     controls: dict[str, pd.DataFrame],
     context: StudyContext,
 ) -> list[str]:
-    """The result in sentences: counts, how much rests, the strongest head of each pattern, the control."""
+    """The result in sentences: the most telling head of each name, counts, how much rests, the control."""
     heads, with_name = _count(table), _count(named[named["measure"] != ALWAYS])
-    found = [
-        f"{with_name} of {heads} heads have a name for what they do when awake, over {context.tally.inputs:,} inputs."
-    ]
+    inputs = context.tally.inputs
+    several = table["kind"].nunique() > 1
+    found = [_story(row, named, several) for row in _telling(named)]
+    found.append(f"{with_name} of {heads} heads have a name for what they do when awake, over {inputs:,} inputs.")
     for by, mine in awake.items():
         level = mine.loc[mine["measure"] == AWAKE_SHARE, "value"]
         if len(level):
             found.append(f"By {by}, the median head rests with {1 - level.median():.2f} of its attention.")
-    for name, group in named.groupby("measure", sort=False):
-        best, count = group.iloc[0], "1 head" if len(group) == 1 else f"{len(group)} heads"
-        share = "of its attention" if name == ALWAYS else "of its awake attention"
-        found.append(
-            f"{name}: {count}, strongest {best.kind} {best.layer}.{best['head']}: "
-            f"{best.share:.2f} {share} (chance {best.chance:.2f}), "
-            f"{'share' if name == ALWAYS else 'lift'} {best.value:.2f}{between(best.low, best.high)}."
-        )
     if controls:
         *random, shuffled = (_count(control[control["measure"] != ALWAYS]) for control in controls.values())
         found.append(f"Control: heads of {heads} that get such a name: {Ranged(random, shuffled).said('{:.3g}')}.")
     return found
+
+
+def _telling(named: pd.DataFrame) -> list[Any]:
+    """A strong head of each name, each head once, in the order in which a page tells of heads."""
+    rows = named.rename(columns={"measure": "pattern", "value": "score"}).assign(part=0)
+    found: dict[str, Any] = {}
+    for row in telling(list(rows.itertuples()), rows["pattern"].nunique()):
+        found.setdefault(row.pattern, row)
+    return list(found.values())
+
+
+def _story(row: Any, named: pd.DataFrame, several: bool) -> str:
+    """What a head does, in the page's own words, with its numbers and how many heads do the same."""
+    count = int((named["measure"] == row.pattern).sum())
+    others = "" if count == 1 else f" {count} heads do."
+    called = f"{f'{row.kind} ' if several else ''}head {head_name(row.layer, row.head)}".capitalize()
+    if row.pattern == ALWAYS:
+        return f"{called} {DOES[row.pattern]}: {row.share:.2f} of its attention{between(row.low, row.high)}.{others}"
+    return (
+        f"{called} {DOES[row.pattern]}: {row.share:.2f} of its awake attention, chance {row.chance:.2f}; "
+        f"lift {row.score:.2f}{between(row.low, row.high)}.{others}"
+    )
 
 
 def _by_both(awake: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from regard.studies.atlas.names import awake_table, named_heads
 from regard.studies.base import Batch, Study, StudyContext, naming
 from regard.studies.change.reduce import MEASURES, SIDES, LayerComparer, LayerKeeper, portions
 from regard.studies.figures import heat_picture
+from regard.studies.heads import about_kind, head_name
 from regard.studies.profiles import head_table, layer_table, lines
 from regard.studies.result import Result
 
@@ -157,9 +158,10 @@ def _findings(table: pd.DataFrame, changed: pd.DataFrame) -> list[str]:
         js = table[(table["kind"] == kind) & (table["measure"] == "js")]
         cosine = table[(table["kind"] == kind) & (table["measure"] == "cosine")]["value"]
         most = js.loc[js["value"].idxmax()]
+        name, reach = head_name(most["layer"], most["head"]), between(most["low"], most["high"], ".3f")
         sentences.append(
-            f"{kind}: cosine of maps {cosine.mean():.3f} on average; most changed head {most['layer']}-{most['head']}, "
-            f"{most['value']:.3f} nats per row{between(most['low'], most['high'], '.3f')} of at most 0.693."
+            f"{about_kind(kind, table['kind'])}Maps have a cosine of {cosine.mean():.3f} on average; most changed is "
+            f"head {name}: {most['value']:.3f} nats per row{reach} of at most 0.693."
         )
     for what in ("appeared", "vanished"):
         some = changed[changed["change"] == what]

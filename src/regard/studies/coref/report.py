@@ -23,12 +23,12 @@ from regard.studies.coref.tallies import (
     OF_RULES,
     best_table,
     gap_table,
-    head_name,
     head_table,
     rule_table,
     tallies_of,
 )
 from regard.studies.figures import bar_picture, heat_picture
+from regard.studies.heads import head_name
 from regard.studies.result import Result
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _examples(context: StudyContext, study: Coref, table: pd.DataFrame) -> dict[
     found = example_table(context, study, best["kind"], int(best["layer"]), int(best["head"]))
     if found is None or found.empty:
         return {}
-    return {f"What {best['kind']} head {head_name((best['layer'], best['head']))} chooses": found}
+    return {f"What {best['kind']} head {head_name(best['layer'], best['head'])} chooses": found}
 
 
 # -- figures ---------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _drawers(table: pd.DataFrame, best: pd.DataFrame, rules: pd.DataFrame, gaps:
         for name in SETS:
             for row in _DRAWN:
                 mine = table[(table["kind"] == kind) & (table["candidates"] == name) & (table["mentions"] == row)]
-                if not mine.empty:
+                if not mine.empty and (row == "all" or mine["questions"].max() < table["questions"].max()):
                     drawers[f"{kind}-{name}-{row}".replace(" ", "-")] = (
                         f"{kind}: how often a head attends most to a right word among {name}; mentions: {row}.",
                         lambda mine=mine, name=name, row=row: heat_picture(
@@ -180,9 +180,10 @@ def _findings(best: pd.DataFrame) -> list[str]:
             )
             continue
         control = "" if np.isnan(row["control"]) else f", {_controlled(row)}"
-        heads = " / ".join(dict.fromkeys((row["chosen on even"], row["chosen on odd"])))
+        chosen = dict.fromkeys((row["chosen on even"], row["chosen on odd"]))
+        heads, verb = f"head{'s' * (len(chosen) > 1)} {' / '.join(chosen)}", "is" if len(chosen) == 1 else "are"
         sentences.append(
-            f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: head {heads} is right in "
+            f"{row['kind']}, {row['mentions']} mentions, {row['candidates']}: {heads} {verb} right in "
             f"{_percent(row['value'])}{between(100 * row['low'], 100 * row['high'], '.1f', ' %')} of "
             f"{row['questions']:,}, chance {_percent(row['chance'])}{control}; {_beside_rule(row)}."
         )
@@ -218,16 +219,16 @@ def _gap_findings(gaps: pd.DataFrame, best: pd.DataFrame, controls: Controls | N
             )
         chosen = best[(best["kind"] == kind) & (best["candidates"] == name) & (best["mentions"] == "all")].iloc[0]
         heads = dict.fromkeys((chosen["chosen on even"], chosen["chosen on odd"]))
-        of = {head_name((row["layer"], row["head"])): row for row in rows.to_dict("records")}
+        of = {head_name(row["layer"], row["head"]): row for row in rows.to_dict("records")}
         sentences.append(
-            f"{kind}, pro minus anti, {name}: heads chosen above: {'; '.join(_gap(of[h]) for h in heads)}."
+            f"{kind}, pro minus anti, {name}: chosen above: {'; '.join(f'head {_gap(of[h])}' for h in heads)}."
         )
     return sentences
 
 
 def _gap(row: Mapping[str, Any]) -> str:
     return (
-        f"{head_name((row['layer'], row['head']))}, {100 * row['gap']:+.1f} points"
+        f"{head_name(row['layer'], row['head'])}, {100 * row['gap']:+.1f} points"
         f"{between(100 * row['low'], 100 * row['high'], '+.1f')} (pro {_percent(row['pro'])}, "
         f"anti {_percent(row['anti'])})"
     )

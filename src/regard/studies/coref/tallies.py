@@ -17,6 +17,7 @@ from regard.studies.base import layers_of
 from regard.studies.controls import Controls, Ranged
 from regard.studies.coref.questions import BASELINES, GROUPS
 from regard.studies.coref.reduce import SETS
+from regard.studies.heads import head_name
 from regard.studies.held_out import Choice, choose, limits
 
 if TYPE_CHECKING:
@@ -163,8 +164,8 @@ def _best(mine: Tallies, s: int) -> tuple[Any, ...]:
     difference = choice.held_out - rules[:, best] if s == OF_RULES else np.full(len(asked), np.nan)
     chance = ratio(mine.chance[0].sum(axis=-1), asked[0])  # (2,)
     return (
-        head_name(mine.places[choice.even]),
-        head_name(mine.places[choice.odd]),
+        head_name(*mine.places[choice.even]),
+        head_name(*mine.places[choice.odd]),
         choice.value,
         *choice.limits,
         float(chance[s]),
@@ -178,11 +179,6 @@ def _best(mine: Tallies, s: int) -> tuple[Any, ...]:
 
 def _on_all(mine: Tallies, s: int) -> float:
     return float(mine.accuracies[0, :, s].max())
-
-
-def head_name(place: tuple[int, int]) -> str:
-    """A head as papers write it: layer-head, both from 0."""
-    return f"{place[0]}-{place[1]}"
 
 
 def gap_table(every: list[Tallies]) -> pd.DataFrame:

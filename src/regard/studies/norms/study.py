@@ -13,6 +13,7 @@ from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between, correlation_interval
 from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.controls import CONTROL
+from regard.studies.heads import Pictured, about_kind
 from regard.studies.norms.reduce import CLASSES, VOCABULARY, NormsTaker
 from regard.studies.profiles import head_table, layer_table, lines
 from regard.studies.result import Result
@@ -148,22 +149,27 @@ def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
 
 def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
     """Where weights and contributions differ, and how norms relate to frequency, in sentences."""
-    sentences = []
+    sentences: list[str] = []
+    kinds = set(layers["kind"])
     shares = layers.pivot_table(index=["kind", "to", "layer"], columns="quantity", values="value", sort=False)
     if "contribution, share" in shares:
         for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
             best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
             sentences.append(
-                f"{kind}, {name}: weights and contributions differ most in layer {best.name[2]}: {best['weight']:.2f} "
-                f"of the attention, {best['contribution, share']:.2f} of the contributions."
+                Pictured(
+                    f"{about_kind(kind, kinds)}On {'other tokens' if name == 'other' else name}, weights and "
+                    f"contributions differ most in layer {best.name[2]}: {best['weight']:.2f} of the attention, "
+                    f"{best['contribution, share']:.2f} of the contributions.",
+                    {"weights": list(group["weight"]), "contributions": list(group["contribution, share"])},
+                )
             )
     for kind, group in frequency.groupby("kind", sort=False):
         best = group.loc[group["spearman"].idxmax()] if group["spearman"].notna().any() else None
         if best is not None:
             sentences.append(
-                f"{kind}: rarer tokens have larger norms, Spearman up to {best['spearman']:.2f}"
+                f"{about_kind(kind, kinds)}Rarer tokens have larger norms, Spearman up to {best['spearman']:.2f}"
                 f"{between(best['low'], best['high'])} in layer {best['layer']} over {best['tokens']:,} tokens."
                 if best["spearman"] > 0
-                else f"{kind}: rarer tokens have larger norms in no layer ({best['tokens']:,} tokens)."
+                else f"{about_kind(kind, kinds)}Rarer tokens have larger norms in no layer ({best['tokens']:,} tokens)."
             )
     return sentences

@@ -14,6 +14,7 @@ from regard.corpus.sums import Array
 from regard.studies.figures import heat_picture, new_figure
 from regard.studies.probe.scores import Value
 from regard.views.figures import Picture, head_colour
+from regard.views.themes import theme
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,15 +35,22 @@ def bars(found: Mapping[str, Mapping[str, Value]]) -> Picture:
     for place, (title, values) in zip(axes, found.items(), strict=True):
         middle = np.array([value.value for value in values.values()])
         reach = np.abs(np.array([[v.value - v.low, v.high - v.value] for v in values.values()]).T)
-        colours = [head_colour(0) if of in ("model", "one direction") else "#b4bac6" for of in values]
-        place.barh(list(values), middle, xerr=reach, color=colours, height=0.7, error_kw={"linewidth": 0.8})
+        colours = [head_colour(0) if of in ("model", "one direction") else theme().quiet for of in values]
+        place.barh(
+            list(values),
+            middle,
+            xerr=reach,
+            color=colours,
+            height=0.7,
+            error_kw={"linewidth": 0.8, "ecolor": theme().ink},
+        )
         place.invert_yaxis()
         place.set_title(title, size=8, loc="left")
         place.tick_params(labelsize=7, length=0)
         place.set_xlim(0, 1)
         for side in ("top", "right"):
             place.spines[side].set_visible(False)
-    return Picture(drawn)
+    return Picture(drawn, whole=True)
 
 
 def curves(table: pd.DataFrame, what: str, label: str) -> Callable[[], Picture]:
@@ -67,6 +75,6 @@ def curves(table: pd.DataFrame, what: str, label: str) -> Callable[[], Picture]:
         axes.legend(fontsize=7, frameon=False)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        return Picture(drawn)
+        return Picture(drawn, whole=True)
 
     return draw

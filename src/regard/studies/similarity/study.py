@@ -15,6 +15,7 @@ from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.studies.atlas.names import awake_table, first_names, named_heads
 from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.figures import scatter_picture
+from regard.studies.heads import about_kind, head_name
 from regard.studies.result import Result
 from regard.studies.similarity.reduce import ROWS, SimilarityTaker
 
@@ -57,7 +58,8 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
 
     named = first_names(named_heads(awake_table(sums)))
     pairs, heads, drawers, sentences = [], [], {}, []
-    for kind in [name.removesuffix("/distances") for name in sums.arrays if name.endswith("/distances")]:
+    kinds = [name.removesuffix("/distances") for name in sums.arrays if name.endswith("/distances")]
+    for kind in kinds:
         distances, rows = sums[f"{kind}/distances"], sums[f"{kind}/rows"]  # (G, pairs), (G,)
         places = _heads(sums, kind)
         mean = _square(ratio(distances.sum(axis=0), rows.sum()), len(places))  # (N, N) nats per row
@@ -69,7 +71,7 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
             "colour: the head's strongest pattern over the same inputs.",
             _drawer(table, kind),
         )
-        sentences += _findings(kind, table, distances, rows)
+        sentences += _findings(about_kind(kind, kinds), table, distances, rows)
     placed = pd.concat(heads, ignore_index=True)
     return Result(
         study="similarity",
@@ -210,27 +212,28 @@ def _clusters(heads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _drawer(table: pd.DataFrame, kind: str) -> Any:
-    labels = [f"{layer}-{head}" for layer, head in zip(table["layer"], table["head"], strict=True)]
+    labels = [head_name(layer, head) for layer, head in zip(table["layer"], table["head"], strict=True)]
     return lambda: scatter_picture(
         np.stack([table["x"], table["y"]], axis=-1), list(table["pattern"]), labels, title=f"{kind} heads"
     )
 
 
-def _findings(kind: str, table: pd.DataFrame, distances: Array, rows: Array) -> list[str]:
+def _findings(of: str, table: pd.DataFrame, distances: Array, rows: Array) -> list[str]:
+    """How many clusters there are and how far heads are apart; `of` says the kind, if there are several."""
     one, other = np.triu_indices(len(table), 1)
     if not len(one):
-        return [f"{kind}: there is only one head."]
+        return [f"{of}There is only one head."]
     same = np.array(table["layer"])[one] == np.array(table["layer"])[other]
-    sentences = [f"{kind}: {table['cluster'].nunique()} clusters of {len(table)} heads."]
+    sentences = [f"{of}{table['cluster'].nunique()} clusters of {len(table)} heads."]
     if same.any() and not same.all():
         sentences.append(
-            f"{kind}: heads of one layer are {_apart(distances[:, same], rows)} nats per row apart on average, heads "
+            f"{of}Heads of one layer are {_apart(distances[:, same], rows)} nats per row apart on average, heads "
             f"of different layers {_apart(distances[:, ~same], rows)} (at most ln 2 = 0.693)."
         )
     halves = distances[::2].sum(axis=0), distances[1::2].sum(axis=0)
     if len(one) > 2 and rows[::2].any() and rows[1::2].any():
         agreement = np.corrcoef(*halves)[0, 1]
-        sentences.append(f"{kind}: distances over even and odd inputs correlate at {agreement:.3f}.")
+        sentences.append(f"{of}Distances over even and odd inputs correlate at {agreement:.3f}.")
     return sentences
 
 

@@ -15,6 +15,7 @@ from regard.corpus.sums import Array, Sums
 from regard.errors import UserError
 from regard.measures.intervals import clusters_of, resampled
 from regard.studies.base import layers_of
+from regard.studies.heads import head_name
 from regard.studies.held_out import Choice, choose, limits
 from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS
 
@@ -33,7 +34,7 @@ class DirectedHead(NamedTuple):
     def name(self) -> str:
         """Layer and head, and the direction as an arrow between dependent and head."""
         arrow = {DIRECTIONS[0]: " dep → head", DIRECTIONS[1]: " dep ← head", None: ""}[self.direction]
-        return f"{self.layer}-{self.head}{arrow}"
+        return f"{head_name(self.layer, self.head)}{arrow}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,9 @@ from regard.studies.figures import new_figure
 from regard.studies.syntax.counts import ALL, Best, Counted
 from regard.trace.lettering import plain
 from regard.views.figures import Picture
+from regard.views.themes import theme
 
-_QUIET, _HEAD, _OFFSET, _CONTROL = "#5f6879", "#2b6fd6", "#e07b1a", "#9aa3b2"
+_HEAD, _OFFSET, _CONTROL = "#2b6fd6", "#e07b1a", "#9aa3b2"
 _COLUMNS = 5
 
 
@@ -30,14 +31,16 @@ def gain_picture(bests: Sequence[Best], controls: Controlled) -> Picture:
     for row, best in enumerate(order):
         low, high = best.head.limits
         axes.plot([100 * low, 100 * high], [row, row], color=_HEAD, linewidth=2, alpha=0.45, solid_capstyle="round")
-        axes.plot([100 * best.offset.value, 100 * best.head.value], [row, row], color="#dfe3ea", linewidth=1, zorder=0)
+        axes.plot(
+            [100 * best.offset.value, 100 * best.head.value], [row, row], color=theme().rule, linewidth=1, zorder=0
+        )
     rows = np.arange(len(order))
     axes.scatter([100 * best.head.value for best in order], rows, s=18, color=_HEAD, label="best head", zorder=3)
     axes.scatter(
         [100 * best.offset.value for best in order],
         rows,
         s=18,
-        facecolors="white",
+        facecolors=theme().ground,
         edgecolors=_OFFSET,
         marker="D",
         label="best fixed offset",
@@ -52,14 +55,14 @@ def gain_picture(bests: Sequence[Best], controls: Controlled) -> Picture:
     axes.set_yticks(rows, [plain(f"{best.relation}  {best.place.name}") for best in order], size=6.5)
     axes.set_xlim(0, 100)
     axes.set_ylim(-0.7, len(order) - 0.3)
-    axes.set_xlabel("held-out accuracy, %", size=8, color=_QUIET)
+    axes.set_xlabel("held-out accuracy, %", size=8, color=theme().quiet)
     axes.tick_params(labelsize=6.5, length=0)
-    axes.grid(axis="x", color="#eef0f4", linewidth=0.8)
+    axes.grid(axis="x", color=theme().rule, linewidth=0.8)
     axes.set_axisbelow(True)
     for spine in axes.spines.values():
         spine.set_visible(False)
     drawn.legend(fontsize=7, frameon=False, ncols=4, loc="outside upper center")
-    return Picture(drawn)
+    return Picture(drawn, whole=True)
 
 
 def relation_picture(counted: Counted, bests: Sequence[Best], kind: str) -> Picture:
@@ -74,7 +77,7 @@ def relation_picture(counted: Counted, bests: Sequence[Best], kind: str) -> Pict
     image = None
     for axes, best in zip(grid.flat, bests, strict=False):
         axes.set_axis_on()
-        image = axes.imshow(_values(counted, best.relation, kind, shape), vmin=0, vmax=1, cmap="viridis")
+        image = axes.imshow(_values(counted, best.relation, kind, shape), vmin=0, vmax=1, cmap=theme().maps)
         name = "all relations" if best.relation == ALL else best.relation
         axes.set_title(plain(f"{name} (offset {100 * best.offset.value:.0f} %)"), size=6.5, loc="left")
         axes.set_xticks([0, shape[1] - 1])
@@ -84,11 +87,11 @@ def relation_picture(counted: Counted, bests: Sequence[Best], kind: str) -> Pict
             spine.set_visible(False)
     assert image is not None  # there is always the row of all relations
     bar = drawn.colorbar(image, ax=grid, shrink=0.5, aspect=30)
-    bar.set_label("accuracy", size=7, color=_QUIET)
+    bar.set_label("accuracy", size=7, color=theme().quiet)
     bar.ax.tick_params(labelsize=6, length=0)
-    drawn.supxlabel("head", size=7, color=_QUIET)
-    drawn.supylabel("layer", size=7, color=_QUIET)
-    return Picture(drawn)
+    drawn.supxlabel("head", size=7, color=theme().quiet)
+    drawn.supylabel("layer", size=7, color=theme().quiet)
+    return Picture(drawn, whole=True)
 
 
 def _values(counted: Counted, relation: str, kind: str, shape: tuple[int, int]) -> np.ndarray:

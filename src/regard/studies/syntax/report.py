@@ -198,8 +198,8 @@ def _findings(
         "interval." + _unsure(relations),
         *(_sentence(best) for best in beaten),
         f"All relations, roots and punctuation included: {_sentence(every)}",
-        f"Undirected trees without punctuation: the spanning tree of {tree.place.name} has {_percent(tree.head)} of "
-        f"the true edges, joining neighbours {100 * tree.offset.value:.1f} %.",
+        f"Undirected trees without punctuation: the spanning tree of head {tree.place.name} has "
+        f"{_percent(tree.head)} of the true edges, joining neighbours {100 * tree.offset.value:.1f} %.",
     ]
     for n, (of, other) in enumerate(others.items()):
         better = [name for name, bests in controls.items() if bests[n].beats and name != ALL]

@@ -11,6 +11,7 @@ from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.studies.base import Batch, MapStudy, StudyContext
 from regard.studies.controls import CONTROL
+from regard.studies.heads import about_kind, head_name
 from regard.studies.profiles import head_table, layer_table, lines, wide
 from regard.studies.result import Result
 from regard.studies.tokens.reduce import SHARES, TokensTaker, measures_of
@@ -92,8 +93,9 @@ def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) 
                 continue
             best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
             sentences.append(
-                f"{kind}, {name}: most in layer {best['layer']} ({best['value']:.2f}"
+                f"{about_kind(kind, table['kind'])}{name[:1].upper()}{name[1:]}: most in layer {best['layer']} "
+                f"({best['value']:.2f}"
                 f"{between(best['low'], best['high'])}, uniform attention {best['chance']:.2f}); strongest head "
-                f"{head['layer']}-{head['head']} with {head['value']:.2f}."
+                f"{head_name(head['layer'], head['head'])} with {head['value']:.2f}."
             )
     return sentences

@@ -1,0 +1,203 @@
+// Starting a study: which question, which text, how many examples; and how far the one that runs is.
+
+import { signal, useSignal } from "@preact/signals";
+import type { Say } from "../../frame/context";
+import { isKey, type Key } from "../../words";
+import * as api from "../api";
+import { sentenceOf, useSession, useTell } from "../context";
+import { type Trouble, troubleOf } from "../server";
+
+const EXAMPLES = 100; // unless the reader wants more
+const SOON = 3; // seconds before which no time is foretold
+
+/** What was filled in: it stays while a study runs and other views are looked at. */
+const draft = {
+  study: signal(""),
+  text: signal(""),
+  file: signal(""),
+  limit: signal(EXAMPLES),
+  control: signal(false),
+};
+
+interface Props {
+  found: api.Studies;
+  changed: () => Promise<void>;
+}
+
+/** The form, or the study that runs; above the form, why the last one did not end well. */
+export function Start({ found, changed }: Props) {
+  const tell = useTell();
+  const { running } = found;
+  if (running?.state === "running") return <Running run={running} changed={changed} />;
+  return (
+    <>
+      {running?.state === "failed" && (
+        <p class="app-trouble" role="alert" data-study-failed>
+          {sentenceOf(running, tell)}
+        </p>
+      )}
+      {running?.state === "cancelled" && (
+        <p class="app-hint" role="status" data-study-cancelled>
+          {tell("cancelled")}
+        </p>
+      )}
+      <Form found={found} changed={changed} />
+    </>
+  );
+}
+
+/** What a study asks, in the reader's language. */
+function questionOf(tell: Say, study: string): string {
+  const key = `asks_${study}`;
+  return isKey(key) ? tell(key) : study;
+}
+
+function Form({ found, changed }: Props) {
+  const tell = useTell();
+  const session = useSession();
+  const { examples = EXAMPLES, corpus = 0 } = session.server.state.value?.limits ?? {};
+  const model = session.server.nameOf(session.ask.value);
+  const { study, text, file, limit, control } = draft;
+  const trouble = useSignal<Trouble | null>(null);
+  const chosen = found.offered.find(({ name }) => name === study.value) ?? found.offered[0];
+  const start = async (event: Event) => {
+    event.preventDefault();
+    const [count, most] = [text.value.length, corpus].map((one) => one.toLocaleString("en"));
+    if (text.value.length > corpus) {
+      trouble.value = { code: "study_text", message: "", values: { count, most } };
+      return;
+    }
+    try {
+      await api.startStudy({
+        study: chosen.name,
+        model,
+        text: text.value,
+        file: file.value,
+        limit: limit.value,
+        control: chosen.control ? control.value : null,
+      });
+      trouble.value = null;
+      await changed();
+    } catch (error) {
+      trouble.value = troubleOf(error);
+    }
+  };
+  const read = async (input: HTMLInputElement) => {
+    const [given] = input.files ?? [];
+    if (!given) return;
+    // One that is far too large is not read at all; the server says how much it takes.
+    text.value = await given.slice(0, 4 * corpus + 4).text();
+    file.value = given.name;
+  };
+  return (
+    <form class="app-start" onSubmit={start} aria-label={tell("newStudy", { model })}>
+      <h2>{tell("newStudy", { model })}</h2>
+      <label>
+        {tell("whichStudy")}
+        <select
+          data-field="study"
+          value={chosen.name}
+          onChange={(event) => (study.value = event.currentTarget.value)}
+        >
+          {found.offered.map(({ name }) => (
+            <option key={name} value={name}>
+              {questionOf(tell, name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="app-note">
+        {tell(`reads_${chosen.reads}` as Key)} {tell("atMost", { count: corpus.toLocaleString("en") })}
+      </p>
+      <textarea
+        class="app-field"
+        data-field="corpus"
+        aria-label={tell("corpus")}
+        placeholder={tell("corpusHint")}
+        dir="auto"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          file.value = "";
+        }}
+      />
+      <label>
+        {tell("chooseFile")}
+        <input type="file" data-field="file" onChange={(event) => read(event.currentTarget)} />
+      </label>
+      {file.value && (
+        <p class="app-note" data-chosen>
+          {tell("chosenFile", { file: file.value, count: text.value.length.toLocaleString("en") })}
+        </p>
+      )}
+      <label>
+        {tell("examplesOf", { most: examples.toLocaleString("en") })}
+        <input
+          type="number"
+          data-field="limit"
+          min={1}
+          step={1}
+          value={limit.value}
+          onInput={(event) => (limit.value = Math.trunc(event.currentTarget.valueAsNumber) || 0)}
+        />
+      </label>
+      {chosen.control && (
+        <label>
+          <input
+            type="checkbox"
+            data-field="control"
+            checked={control.value}
+            onChange={(event) => (control.value = event.currentTarget.checked)}
+          />
+          {tell("controlled")}
+        </label>
+      )}
+      <footer>
+        <button type="submit" data-do="start" disabled={!text.value.trim()}>
+          {tell("startStudy")}
+        </button>
+        {trouble.value && (
+          <p class="app-trouble" role="alert" data-study-refused>
+            {sentenceOf(trouble.value, tell)}
+          </p>
+        )}
+      </footer>
+    </form>
+  );
+}
+
+/** How far a study is, what is left, and the way out. */
+function Running({ run, changed }: { run: api.StudyRun; changed: () => Promise<void> }) {
+  const tell = useTell();
+  const { study, model, corpus, done, total } = run;
+  const cancel = async () => {
+    await api.cancelStudy().catch(() => {});
+    await changed();
+  };
+  return (
+    <section class="app-start" data-running={run.id}>
+      <h2>{tell("studyRuns", { question: questionOf(tell, study), model, corpus })}</h2>
+      <progress
+        max={total ?? undefined}
+        value={total === null ? undefined : done}
+        aria-label={tell("study")}
+      />
+      <footer>
+        <span role="status">{progressOf(run, tell)}</span>
+        <button type="button" data-do="cancel" onClick={cancel}>
+          {tell("cancelStudy")}
+        </button>
+      </footer>
+    </section>
+  );
+}
+
+function progressOf({ done, total, step, seconds }: api.StudyRun, tell: Say): string {
+  const elapsed = Math.round(seconds);
+  if (total === null || !done)
+    return [step, tell("studyLoads", { seconds: elapsed })].filter(Boolean).join(" · ");
+  const counted = tell("studyDone", { done, total, seconds: elapsed });
+  if (done >= total) return [step, counted, step ? "" : tell("studyWrites")].filter(Boolean).join(" · ");
+  const left = Math.ceil((seconds / done) * (total - done));
+  return [step, counted, seconds > SOON ? tell("studyLeft", { left }) : ""].filter(Boolean).join(" · ");
+}

@@ -1,0 +1,49 @@
+// What a report does: it follows the reader's theme, its links move the atlas, and its tables sort.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const atlas = document.querySelector("iframe[title=atlas]");
+let ready = false;
+let shown = ""; // the head that a link asked for
+
+const tell = (what) => ready && what && atlas.contentWindow.postMessage(what, "*");
+
+function paint() {
+  const asked = new URLSearchParams(location.hash.slice(1)).get("theme"); // of a page that shows this one
+  const theme = asked === "dark" || asked === "light" ? asked : dark.matches ? "dark" : "light";
+  document.documentElement.dataset.theme = theme;
+  tell(`theme=${theme}`);
+}
+
+function move(event) {
+  event.preventDefault();
+  shown = event.currentTarget.dataset.show;
+  tell(shown);
+  atlas.scrollIntoView({ block: "nearest" });
+}
+
+function sort(event) {
+  const head = event.currentTarget.parentElement;
+  const body = head.closest("table").tBodies[0];
+  const up = head.getAttribute("aria-sort") === "descending";
+  for (const other of head.parentElement.children) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", up ? "ascending" : "descending");
+  const value = (row) => row.cells[head.cellIndex].title || row.cells[head.cellIndex].textContent;
+  const number = (text) => Number(text.replaceAll(",", "").replace("−", "-"));
+  const compare = (a, b) => (Number.isNaN(number(a) - number(b)) ? a.localeCompare(b) : number(a) - number(b));
+  const missing = (row) => value(row) === "n/a"; // last, whichever way
+  const rows = [...body.rows].sort(
+    (a, b) => missing(a) - missing(b) || (up ? 1 : -1) * compare(value(a), value(b)),
+  );
+  body.append(...rows);
+}
+
+addEventListener("message", (event) => {
+  if (!atlas || event.source !== atlas.contentWindow || event.data !== "ready") return;
+  ready = true;
+  paint();
+  tell(shown);
+});
+addEventListener("hashchange", paint);
+dark.addEventListener("change", paint);
+for (const link of document.querySelectorAll("a[data-show]")) link.addEventListener("click", move);
+for (const button of document.querySelectorAll("th button")) button.addEventListener("click", sort);
+paint();

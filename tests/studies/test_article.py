@@ -1,0 +1,72 @@
+"""What a report says of a run: the command, the heads it names, numbers as people read them."""
+
+import numpy as np
+import pytest
+
+import regard
+from regard.studies.article import digits
+from regard.studies.entry import command_line
+from regard.studies.heads import heads_in
+from regard.studies.registry import STUDIES
+from regard.views.themes import THEMES, spline, theme, themed
+
+
+def named(text):
+    return [(one.kind, one.layer, one.head, text[one.start : one.end]) for one in heads_in(text)]
+
+
+def test_heads_are_found_after_the_word_head_alone():
+    assert named("Head 0.2 looks back: 0.94 of its attention.") == [(None, 0, 2, "0.2")]
+    assert named("Cross head 1.10 is best, 0.71.") == [("cross", 1, 10, "1.10")]
+    assert named("encoder, all words: heads 2.9 / 2.4 are right in 0.5") == [
+        ("encoder", 2, 9, "2.9"),
+        ("encoder", 2, 4, "2.4"),
+    ]
+    assert named("head 3.4, 0.12 nats per row; 5.6 heads") == [(None, 3, 4, "3.4")]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0473123, "0.0473"), (1521.3, "1,520"), (12.34, "12.3"), (0.9996, "1.000"), (-0.5, "−0.500"), (0.0, "0")],
+)
+def test_numbers_have_three_digits_and_no_exponent(value, shown):
+    assert digits(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("study", "args", "options", "command"),
+    [
+        ("atlas", ("m", "/home/me/my corpus.txt"), {"limit": 5, "control": True, "output": "x", "seed": 0},
+         "regard study atlas 'my corpus.txt' -m m --limit 5 --control"),
+        ("change", ("a", "b", "c.txt"), {}, "regard study change a b c.txt"),
+        ("probe", (None, "t.conllu"), {"control": False, "probes": ["pairs"], "ranks": [1, 4]},
+         "regard study probe t.conllu --probe pairs --ranks 1,4 --no-control"),
+        ("coref", ("m", ["pro.txt", "anti.txt"]), {"pieces": 64},
+         "regard study coref pro.txt anti.txt -m m --pieces 64"),
+    ],
+)  # fmt: skip
+def test_the_command_of_a_run_has_names_and_what_is_not_default(study, args, options, command):
+    assert command_line(STUDIES[study], args, options) == command
+
+
+def test_every_study_quotes_its_command_and_has_an_example(bert, tmp_path):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("the cat sat on the mat and a dog went to the store .\n" * 2)
+    result = regard.study.tokens(bert, corpus, limit=2)
+    assert result.meta["command"].startswith("regard study tokens corpus.txt -m ")
+    assert result.example is not None and 'iframe title="atlas"' in result.report()
+
+
+def test_pictures_are_drawn_in_the_theme_that_is_asked_for():
+    assert theme() is THEMES["light"]
+    with themed("dark"):
+        np.testing.assert_allclose(theme().maps(0)[:3], np.array([0x14, 0x17, 0x1D]) / 255)
+        assert theme().signs.N == 511
+    assert theme() is THEMES["light"]
+
+
+def test_a_ramp_passes_through_its_ends_and_follows_d3_between():
+    """Values of d3-interpolate's interpolateRgbBasis(["#000000", "#ff0000", "#00ff00"]) at 0, 1/4, 1/2, 3/4, 1."""
+    drawn = np.round(255 * spline(["#000000", "#ff0000", "#00ff00"], 5)[:, :2])
+    expected = [[0, 0], [117, 5], [170, 43], [117, 133], [0, 255]]
+    np.testing.assert_allclose(drawn, expected, atol=1)
