@@ -24,12 +24,15 @@ SECONDS = 30  # an answer that takes longer is a hang
 METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]
 GETS = [
     "/", "/healthz", "/static/app.js", "/static/{junk}", "/api/state", "/api/models", "/api/studies",
+    "/api/studies/running",
     "/studies/{junk}", "/studies/{junk}/{junk}", "/api/traces/{id}/report", "/api/traces/{id}/file",
     "/api/traces/{id}/page?view={junk}&layer={junk}&heads={junk}", "/api/traces/{id}/layers/{kind}/{number}",
     "/api/traces/{id}/layers/{junk}/{junk}", "/api/traces/{junk}/report", "/{junk}",
 ]  # fmt: skip
-POSTS = ["/api/traces", "/api/ablate", "/api/walk", "/api/models"]
-FIELDS = "text pair model target generate truncate ablate open heads mode position count layer name".split()
+POSTS = ["/api/traces", "/api/ablate", "/api/says", "/api/walk", "/api/models", "/api/studies"]
+FIELDS = (
+    "text pair model target generate truncate ablate open heads mode position count layer name study limit control"
+).split()
 ODD = [
     None, True, False, 0, -1, 1, 2**31, 2**70, 1e308, -0.5, "", " ", "\n", "\x00", "\u202e", "👩‍👩‍👧",
     "a\u0301", "الكلمة", "中文",

@@ -17,15 +17,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from regard import __version__
 from regard.app import work
 from regard.app.asking import asked_of, offered
+from regard.app.download import Download
 from regard.app.examples import examples_for
-from regard.app.guard import FOREIGN_POLICY, Guard
+from regard.app.guard import Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
 from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
@@ -287,19 +287,3 @@ def _bytes(data: bytes, entry: KeptTrace, headers: dict[str, str] | None = None)
     return Response(
         data, media_type="application/octet-stream", headers={"X-Regard-Trace": entry.id, **(headers or {})}
     )
-
-
-class Download(FileResponse):
-    """A file made for one answer, and deleted after it however that ends."""
-
-    def __init__(self, file: work.File, name: str, media_type: str) -> None:
-        super().__init__(
-            file.path, media_type=media_type, filename=name, headers={"Content-Security-Policy": FOREIGN_POLICY}
-        )
-        self._file = file
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self._file.remove()
