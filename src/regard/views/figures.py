@@ -194,7 +194,7 @@ class _Job:
 
     @property
     def divisions(self) -> tuple[int | None, int | None]:
-        """Among the queries and keys shown, the first that the model wrote; None if prompt and answer are not both shown."""
+        """The first query and key shown that the model wrote; None unless prompt and answer are both shown."""
         return self._division(self.site.query_side, self.rows), self._division(self.site.key_side, self.columns)
 
     def _division(self, side: str, shown: Array) -> int | None:
