@@ -25,6 +25,11 @@ from regard.trace.trace import Trace
 STORE = "I went to the store.", "At the store, I bought fresh strawberries."
 SIZE = {"width": 1280, "height": 800}
 WITHOUT = "document.querySelector('[data-trouble]') === null"
+# On a phone the inspector stays at the lower edge.
+DRAWER = """() => {
+  const drawer = document.querySelector('.drawer');
+  return !drawer || drawer.getBoundingClientRect().bottom <= innerHeight + 1;
+}"""
 DRAWN = "performance.getEntriesByName('regard:drawn').length"
 
 
@@ -422,8 +427,7 @@ def test_there_is_no_barrier_in_the_app(use):
     def change() -> None:
         page.click("[data-value=change]")
         page.wait_for_selector("[data-change=shown]")
-        in_sight = "() => { const d = document.querySelector('.drawer'); return !d || d.getBoundingClientRect().bottom <= innerHeight + 1 }"
-        until(page, in_sight)  # on a phone the inspector stays at the lower edge
+        until(page, DRAWER)
 
     def panel(name: str, selector: str) -> Callable[[], None]:
         def opened() -> None:
