@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -257,12 +257,18 @@ async def _lifespan(app: App, _: Starlette) -> AsyncIterator[None]:
     """The default model is loaded even if nobody asks for it; at the end nothing is left running."""
     note("started", host=app.settings.host, port=app.settings.port, version=__version__)
     first = app.models.default
-    loading = None if first is None else asyncio.get_running_loop().call_later(_HEAD_START, app.models.start, first)
+    loading = None if first is None else asyncio.get_running_loop().call_later(_HEAD_START, _begin, app, first)
     yield
     if loading is not None:
         loading.cancel()
     app.worker.close()
     note("stopped")
+
+
+def _begin(app: App, name: str) -> None:
+    """Load a model that nobody asked for yet; where others are being loaded, it waits until somebody does."""
+    with suppress(Problem):
+        app.models.start(name)
 
 
 async def _gone(request: Request) -> None:
