@@ -3,7 +3,7 @@
 # make check  linters and types; make bench: every benchmark
 # make constraints   pins what is installed, after tests have passed with it
 # make docs   the documentation as pages in site/; make docs-generated: its pages that come from code; make docs-numbers:
-#             its figures that come from runs, measured again
+#             its figures that come from runs, measured again; make docs-gallery: its pictures
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +14,7 @@ SAY := @printf '%s\n'
 WORKERS ?= 2
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-quick check bench format browser frontend example docs docs-generated docs-numbers constraints clean
+.PHONY: demo test test-quick check bench format browser frontend example docs docs-generated docs-numbers docs-gallery constraints clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/regard view "I went to the store." "At the store, I bought fresh strawberries."
@@ -58,6 +58,10 @@ docs-generated: $(VENV)/.dev
 # NAMES="syntax coref" measures some of them
 docs-numbers: $(VENV)/.dev
 	@$(BIN)/python docs/numbers/run.py $(NAMES)
+
+# NAMES="heads atlas" makes some of them
+docs-gallery: $(VENV)/.dev browser
+	@$(BIN)/python docs/gallery/make.py $(NAMES)
 
 constraints: $(VENV)/.dev
 	@{ grep '^#' constraints.txt; $(BIN)/python -m pip freeze --all --exclude-editable --exclude pip --exclude regard | sed 's/+cpu$$//'; } > $(VENV)/constraints.txt

@@ -1,12 +1,14 @@
 """What the app's server stands: an answer against the bare forward pass, fifty people typing at once, bad requests.
 
     python benchmarks/app.py [--seconds 60] [--clients 50] [--fuzz 10000] [--walks 300] [--exports 100] [--long]
+                             [--paints 5]
 
 The server is `regard serve` in a process of its own on loopback, with the default model. People type a key every 0.15
 to 0.35 seconds and every key asks for a trace; a pause asks for the report. Each answer is compared with the tokens of
 the request it belongs to. --walks and --exports measure what the server keeps: memory after so many walks, files after
 so many downloads that nobody waits for. --seconds 0 leaves out the typing. --long traces 4,096 tokens with
-SmolLM2-135M-Instruct (several minutes on two cores).
+SmolLM2-135M-Instruct (several minutes on two cores). --paints opens so many fresh servers in Chromium while they load
+their model: how long until something is on the screen, and until the first picture.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
 
 import httpx
 import torch
@@ -41,6 +44,8 @@ from tests.app.entering import entered, origin_of, token_of
 from tests.app.fuzz import fuzz
 
 out = Console()
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
+FLAGS += ("--disable-component-update", "--disable-sync")
 TWENTY = "I went to the store, and at the store I bought fresh berries and sweet pears."
 WORDS = "the cat dog store street house animal berries bread because while tired happy red old went bought saw".split()
 
@@ -54,7 +59,12 @@ def main() -> None:
     parser.add_argument("--walks", type=int, default=0)
     parser.add_argument("--exports", type=int, default=0)
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--paints", type=int, default=5)
     options = parser.parse_args()
+    if options.paints:
+        first_paints(options.paints)
+    if not (options.seconds or options.fuzz or options.walks or options.exports or options.long):
+        return
     model = regard.load()
     with tempfile.TemporaryDirectory() as folder, server(folder) as (address, process):
         if options.seconds:
@@ -84,6 +94,45 @@ def server(folder: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     finally:
         process.terminate()
         process.wait(20)
+
+
+# The page's own mark is set anew with each picture; this keeps the first.
+WATCH = """new PerformanceObserver(list => {
+  for (const {name, startTime} of list.getEntries()) if (name === 'regard:drawn') window.firstDrawn ??= startTime;
+}).observe({type: 'mark', buffered: true})"""
+PAINTS = """() => {
+  const [paint] = performance.getEntriesByName('first-contentful-paint');
+  return paint && window.firstDrawn ? [paint.startTime, window.firstDrawn] : null;
+}"""
+
+
+def first_paints(runs: int) -> None:
+    """From opening the page of a server that has just begun to answer, to its first paint and its first picture."""
+    from playwright.sync_api import sync_playwright
+
+    times = []
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=which("chromium"), args=list(FLAGS))
+        for _ in range(runs):
+            with server(folder) as (address, _process):
+                page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+                page.add_init_script(WATCH)
+                page.goto(address, wait_until="commit")
+                found = None
+                while found is None:
+                    page.wait_for_timeout(50)
+                    found = page.evaluate(PAINTS)
+                loading = page.evaluate("document.querySelector('[data-saved]') !== null")
+                times.append((*found, loading))
+                page.context.close()
+        browser.close()
+    table = Table(title=f"a server that has just begun to answer, {runs} runs", title_justify="left")
+    for name in ("", "median ms", "worst ms"):
+        table.add_column(name, justify="right" if name else "left")
+    for name, values in zip(("first paint", "first picture"), list(zip(*times, strict=True))[:2], strict=True):
+        table.add_row(name, f"{statistics.median(values):.0f}", f"{max(values):.0f}")
+    out.print(table)
+    out.print(f"before the model was there in {sum(loading for *_, loading in times)} of {runs} runs\n")
 
 
 def idle(address: str, model: regard.Model, runs: int = 300) -> None:

@@ -309,15 +309,15 @@ test("the examples of a model come first, and one for its family where it has no
   expect(ids("three", "decoder")).toEqual(["d", "a", "b"]);
 });
 
-test("a map leaves as a tidy table, with quoted words", () => {
-  const side = (labels: string[], starts: number[]) =>
-    ({ labels, starts: Int32Array.from(starts) }) as unknown as Axis;
+test("a map leaves as a tidy table, with quoted words and the positions of those that occur twice", () => {
+  const side = (names: string[], starts: number[]) =>
+    ({ names, starts: Int32Array.from(starts) }) as unknown as Axis;
   const lens = {
-    rows: side(["a", 'say "b"'], [0, 1, 3]),
+    rows: side(["a₀", 'say "b"'], [0, 1, 3]),
     columns: side(["x,y"], [0, 1]),
     row: (p: number) => Float32Array.from([p ? 0.25 : 1]),
   };
   expect(tidy(lens)).toBe(
-    'query_index,query,key_index,key,value\r\n0,a,0,"x,y",1\r\n1,"say ""b""",0,"x,y",0.25\r\n',
+    'query_index,query,key_index,key,value\r\n0,a₀,0,"x,y",1\r\n1,"say ""b""",0,"x,y",0.25\r\n',
   );
 });

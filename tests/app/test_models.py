@@ -48,6 +48,7 @@ def test_a_default_model_that_is_stuck_holds_up_no_other_model(serve, silent, co
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(hub, "FIRST_ANSWER", 120.0)
     client, _ = serve(models=("nobody/stuck", copies[0]))
+    wait_for(lambda: state_of(client, "nobody/stuck")["state"] == "loading")  # by itself: nobody asked for it
     assert post(client, model=copies[0]).status_code == 200
     assert state_of(client, "nobody/stuck")["state"] == "loading"
 

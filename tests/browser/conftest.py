@@ -128,7 +128,8 @@ class Pages(dict[str, Path]):
         return self[name]
 
     def _trace(self, name: str) -> Trace:
-        made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace, "long": long_trace}
+        made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace}
+        made |= {"answered": answered_trace, "long": long_trace}
         if name == "maps":
             return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
         return self.pair_trace if name == "pair" else made[name]()
@@ -170,6 +171,16 @@ def many_trace() -> Trace:
     rng = np.random.default_rng(6)
     side = Side("encoder", tuple(Token(f"t{i}", word=i) for i in range(6)))
     return Trace({"encoder": side}, (site_of(rng, "encoder", 0, side, side, heads=32),), {"model": "many"})
+
+
+def answered_trace() -> Trace:
+    """A decoder that went on with a text: six tokens given, three written."""
+    rng = np.random.default_rng(8)
+    texts = "the cat sat on the mat and it purred".split()
+    tokens = tuple(Token(text, word=i, segment=int(i >= 6)) for i, text in enumerate(texts))
+    side = Side("decoder", tokens, (Segment("prompt", 0, 6), Segment("answer", 6, 9)))
+    site = site_of(rng, "decoder", 0, side, side, mask=Mask(right=0))
+    return Trace({"decoder": side}, (site,), {"model": "answered"})
 
 
 def long_trace() -> Trace:

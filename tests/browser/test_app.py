@@ -11,11 +11,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from test_access import AXE, RUN
+from test_access import barriers
 from test_heads import INK, KEY, QUERY, address, names, until
 from tests.app.conftest import long_llama, started  # noqa: F401 (a fixture, and what starts the server)
 from tests.app.entering import origin_of
-from tests.conftest import need
 from tests.tiny import saved, tiny_bert
 from transformers import BertForMaskedLM
 from typer.testing import CliRunner
@@ -26,9 +25,11 @@ from regard.trace.trace import Trace
 STORE = "I went to the store.", "At the store, I bought fresh strawberries."
 SIZE = {"width": 1280, "height": 800}
 WITHOUT = "document.querySelector('[data-trouble]') === null"
-# Milliseconds since the last answer to a text was here.
-SETTLED = """!document.querySelector('[data-busy], .busy, [aria-busy=true]')
-  && document.getAnimations().every(a => a.playState !== 'running')"""
+# On a phone the inspector stays at the lower edge.
+DRAWER = """() => {
+  const drawer = document.querySelector('.drawer');
+  return !drawer || drawer.getBoundingClientRect().bottom <= innerHeight + 1;
+}"""
 DRAWN = "performance.getEntriesByName('regard:drawn').length"
 
 
@@ -175,7 +176,7 @@ def test_another_model_brings_its_own_views(use):
     until(page, f"[...document.querySelectorAll('{QUERY}')].some(e => e.ariaLabel.includes('adi'))")
 
 
-def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(use):
+def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(use, minilm):
     page = use(store("atlas", 0, 2))
     until(page, "document.querySelectorAll('.thumb[data-label]').length === 72")
     picture = "document.querySelector(\"[data-cell='1-9'] canvas\").toDataURL()"
@@ -195,7 +196,20 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
         page.select_option("[data-control=mode]", "mean")
     assert answer.value.ok
     assert "32 sentences that come with regard" in page.inner_text("[data-off]")
+    page.select_option("[data-control=mode]", "zero")
+    page.click("[data-value=change]")
+    page.wait_for_selector("[data-change=shown]")
+    changed = page.eval_on_selector_all(".thumb", "all => all.map(e => +e.dataset.changed)")
+    assert changed[:12] == [0] * 12  # nothing in the layer of the head can change
+    one, two = minilm.trace(*STORE).attention(1, 9), minilm.trace(*STORE, ablate="0.2").attention(1, 9)
+    assert changed[12 + 9] == pytest.approx(abs(one - two).sum(-1).mean() / 2, rel=1e-3)
+    assert f"{sum(value > 0 for value in changed)} of 72 heads change" in page.inner_text(".legend")
+    assert float(page.inner_text(".change-bar span >> nth=-1")) == pytest.approx(max(changed), rel=0.06)
+    page.hover("[data-cell='0-2']")
+    assert page.inner_text(".tip").startswith("head 0.2 · switched off · the same · ")
+    page.click("[data-value=pattern]")
     page.hover("[data-cell='1-8']")
+    assert page.inner_text(".tip").startswith("head 1.8 · ") and "looks one token ahead" in page.inner_text(".tip")
     page.keyboard.press("x")
     page.wait_for_selector("[data-off-head='encoder:1.8']")
     page.click("[data-do=on]")
@@ -233,7 +247,7 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     canvas = page.locator("[data-panel=both] canvas")
     box = canvas.bounding_box()
     page.mouse.move(box["x"] + box["width"] - 12, box["y"] + box["height"] - 14)
-    assert page.inner_text("[data-readout]").startswith("[SEP] → [SEP]: A ")
+    assert page.inner_text("[data-readout]").startswith("[SEP]₁₈ → [SEP]₁₈: A ")
     page.click("[data-differs='5.2']")
     until(page, "location.hash.includes('layer=5')")
     fill(page, "other-pair", "")
@@ -288,8 +302,8 @@ def test_everything_can_leave(use, show, minilm, tmp_path, what):
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
         assert list(rows[0]) == ["query_index", "query", "key_index", "key", "value"] and len(rows) == 19 * 19
-        assert [row["key"] for row in rows[:3]] == ["[CLS]", "i", "went"]
-        assert (rows[19]["query_index"], rows[19]["query"], rows[19]["key_index"]) == ("1", "i", "0")
+        assert [row["key"] for row in rows[:3]] == ["[CLS]", "i₁", "went"]
+        assert (rows[19]["query_index"], rows[19]["query"], rows[19]["key_index"]) == ("1", "i₁", "0")
         shown = np.array([float(row["value"]) for row in rows]).reshape(19, 19)
         assert np.allclose(shown, minilm.trace(*STORE).attention(1, 8), atol=1e-5)
     elif what == "pdf":
@@ -405,21 +419,31 @@ def test_script_in_a_text_is_only_text(use):
     assert page.evaluate("document.scripts.length") == 1
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["atlas", "heads", "compare", "studies", "walk"])
-def test_no_serious_barrier_in_the_app(use, view, theme):
-    need(AXE.exists(), "needs the front end's packages (make test installs them)")
-    off = "encoder:0.2" if view in ("atlas", "compare") else ""
-    more = {"with": "on"} if view == "compare" else {}
-    page = use(store(view, 1, 8, off=off, **more), color_scheme=theme)
-    ready = {"compare": "[data-panel=both] canvas", "studies": "[data-study]", "walk": ".walk"}
-    page.wait_for_selector(ready.get(view, ".finding"))
-    if view == "atlas":
-        page.wait_for_selector("[data-after]")
-    page.click("[data-open-panel=examples]" if view == "heads" else "[data-open-panel=models]")
-    until(page, SETTLED)  # while something runs, the old picture is dimmed
-    page.evaluate(AXE.read_text("utf-8"))
-    assert page.evaluate(RUN) == []
+def test_there_is_no_barrier_in_the_app(use):
+    page = use(store("atlas", 1, 8, off="encoder:0.2", **{"with": "on"}))
+    page.wait_for_selector("[data-after]", state="attached")
+
+    def change() -> None:
+        page.click("[data-value=change]")
+        page.wait_for_selector("[data-change=shown]")
+        until(page, DRAWER)
+
+    def panel(name: str, selector: str) -> Callable[[], None]:
+        def opened() -> None:
+            page.wait_for_selector(selector)
+            page.click(f"[data-open-panel={name}]")
+
+        return opened
+
+    views = {
+        "atlas": change,
+        "heads": panel("examples", ".token"),
+        "matrix": panel("models", ".plot"),
+        "walk": lambda: page.wait_for_selector(".walk"),
+        "compare": lambda: page.wait_for_selector("[data-panel=both] canvas"),
+        "studies": lambda: page.wait_for_selector("[data-study]"),
+    }
+    assert barriers(page, views) == []
 
 
 def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811

@@ -49,6 +49,14 @@ def busy(times: int) -> Any:
     return answer
 
 
+def test_the_page_has_its_name_before_its_script_runs(browser, home):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(home)
+    assert page.inner_text(".app-first") == "regard"
+    context.close()
+
+
 def test_a_saved_example_is_there_at_once_and_the_page_asks_until_the_model_is(page, home):
     page.route("**/api/models", busy(7))  # more often than a page once had patience for
     page.goto(home)

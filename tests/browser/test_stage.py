@@ -111,6 +111,48 @@ def test_the_pointer_says_the_pair_its_weight_chance_and_head(show, pages, pair_
     until(page, "!document.querySelector('.tip')")
 
 
+def test_over_a_map_of_the_atlas_the_pointer_says_what_its_head_does(show, pages):
+    page = show(pages["pair"], "#view=atlas")
+    page.hover("[data-cell='0-1']")
+    said = page.inner_text(".tip")
+    assert said.startswith("head 0.1 · ") and said.endswith("Awake, it looks one token back.")
+    page.click("[data-cell='0-1']")
+    plot = box_of(page, ".enlarged .plot .over")
+    page.mouse.move((plot[0] + plot[2]) / 2, (plot[1] + plot[3]) / 2)
+    assert " → " in page.inner_text(".tip") and page.inner_text(".tip").endswith("head 0.1")
+
+
+# Choose, and look at once: whether something fades, and for how long.
+SWITCHED = """value => {
+  document.querySelector(`[data-value=${value}]`).click();
+  return document.querySelectorAll('.fading').length;
+}"""
+
+
+def test_weights_fade_into_contributions_unless_motion_is_not_wanted(show, pages):
+    for view in ("heads", "matrix", "atlas"):
+        page = show(pages["pair"], f"#view={view}&layer=0&heads=1")
+        until(page, "performance.getEntriesByName('regard:drawn').length")
+        assert page.evaluate(SWITCHED, "contributions") == 1
+        until(page, "document.querySelector('.fading')?.getAnimations().length")
+        lasts = "document.querySelector('.fading')?.getAnimations()[0]?.effect.getTiming().duration ?? 250"
+        assert page.evaluate(lasts) == 250
+        until(page, "!document.querySelector('.fading')")
+        assert page.evaluate(SWITCHED, "words") == 0  # other words are no other quantity
+    calm = show(pages["pair"], "#view=heads&layer=0&heads=1", reduced_motion="reduce")
+    until(calm, "performance.getEntriesByName('regard:drawn').length")
+    assert calm.evaluate(SWITCHED, "contributions") == 0
+
+
+def test_a_map_stays_whole_when_its_place_becomes_smaller(show, pages):
+    page = show(pages["pair"], "#view=matrix&layer=0&heads=1", viewport={"width": 390, "height": 844})
+    page.wait_for_selector(".colour-bar")
+    still(page)
+    plot = box_of(page, ".plot .over")
+    page.mouse.move(plot[2] - 4, plot[1] + 200)
+    assert "→ [SEP]₁₈ · " in page.inner_text(".tip")
+
+
 def test_chance_counts_only_the_keys_a_row_may_see(show, pages):
     page = show(pages["seq"], "#view=heads&kind=decoder&layer=0&heads=0")
     page.hover(f"{QUERY}[data-position='1']")

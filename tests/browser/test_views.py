@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from test_heads import INK, QUERY, address, until
+from test_heads import INK, QUERY, address, still, until
 
 
 def test_the_atlas_shows_every_head_and_enlarges_one(show, pages):
@@ -292,17 +292,32 @@ def test_the_keys_are_explained(show, pages):
     page.wait_for_selector(".plot")
 
 
-@pytest.mark.parametrize("view", ["heads", "atlas", "matrix", "neurons"])
-def test_a_picture_can_be_saved_and_says_where_it_comes_from(show, pages, tmp_path, view):
-    page = show(pages["pair"], f"#view={view}&layer=0&heads=1")
-    until(page, "performance.getEntriesByName('regard:drawn').length")
+def picture(page, path):
+    """The texts of the picture that a page saves of itself, and what its file is called."""
     with page.expect_download() as waiting:
         page.click("[data-tool=save]")
-    path = tmp_path / "picture.svg"
     waiting.value.save_as(path)
-    assert waiting.value.suggested_filename.startswith(f"regard-{view}")
     svg = ElementTree.parse(path).getroot()
     texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    return texts, waiting.value.suggested_filename
+
+
+# What a picture says besides its tokens: title, names of the axes, and what its colours mean.
+SAID = {
+    "heads": ("Where head 0.1 looks", "query", "key", "attention weight", "0.3"),
+    "atlas": ("Every head of the model", "layer", "head", "weight / the head's largest", "1.0"),
+    "matrix": ("Where head 0.1 looks", "query", "key", "attention weight", "0.20"),
+    "neurons": ("How head 0.1 scores each key", "key k", "softmax"),
+}
+
+
+@pytest.mark.parametrize("view", SAID)
+def test_a_picture_has_a_title_axis_names_and_colours_and_says_where_it_comes_from(show, pages, tmp_path, view):
+    page = show(pages["pair"], f"#view={view}&layer=0&heads=1&queries=5")
+    until(page, "performance.getEntriesByName('regard:drawn').length")
+    texts, name = picture(page, tmp_path / "picture.svg")
+    assert name.startswith(f"regard-{view}")
+    assert [said for said in SAID[view] if said not in texts] == []
     assert texts[-1].startswith("pair · ")
     assert "regard 0" in texts[-1]
     if view != "atlas":
@@ -310,13 +325,31 @@ def test_a_picture_can_be_saved_and_says_where_it_comes_from(show, pages, tmp_pa
         assert "bought" in texts
 
 
+def test_prompt_and_answer_are_divided_on_every_axis(show, pages, tmp_path):
+    page = show(pages["answered"], "#view=heads&layer=0&heads=1")
+    page.wait_for_selector(QUERY)
+    columns, _ = picture(page, tmp_path / "columns.svg")
+    assert columns.count("prompt ↑ | ↓ answer") == 2
+    page.click("[data-value=sentence]")
+    page.wait_for_selector("[data-value=sentence][aria-pressed=true]")
+    still(page)
+    sentence, _ = picture(page, tmp_path / "sentence.svg")
+    page.click("[data-view=matrix]")
+    page.wait_for_selector(".colour-bar")
+    matrix, _ = picture(page, tmp_path / "matrix.svg")
+    assert [texts.count(part) for texts in (sentence, matrix) for part in ("prompt", "answer")] == [1, 1, 2, 2]
+    page.select_option("[data-control=segments]", label="answer → prompt")
+    page.click("[data-view=heads]")
+    page.click("[data-value=columns]")
+    until(page, f"document.querySelectorAll('{QUERY}').length === 3")
+    only, _ = picture(page, tmp_path / "only.svg")
+    assert not any("prompt" in text for text in only[:-1])  # nothing to divide
+
+
 def test_a_picture_of_any_token_is_valid(show, pages, tmp_path):
     page = show(pages["odd"])
     page.wait_for_selector(QUERY)
-    with page.expect_download() as waiting:
-        page.click("[data-tool=save]")
-    waiting.value.save_as(tmp_path / "odd.svg")
-    texts = [e.text for e in ElementTree.parse(tmp_path / "odd.svg").getroot().iter()]
+    texts, _ = picture(page, tmp_path / "odd.svg")
     assert any(text and text.startswith("</script><img") for text in texts)
 
 

@@ -410,7 +410,7 @@ def test_a_step_fits_the_window(show, page_file, width):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_step_has_a_serious_barrier(show, page_file, theme):
+def test_no_step_has_a_barrier(show, page_file, theme):
     need(AXE.exists(), "needs the front end's packages (make test installs them)")
     page = show(page_file, color_scheme=theme)
     page.evaluate(AXE.read_text("utf-8"))

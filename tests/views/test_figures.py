@@ -91,6 +91,16 @@ def test_cross_attention_has_two_different_columns(bart, tmp_path):
     assert "dog" in svg
 
 
+def test_prompt_and_answer_are_divided_where_a_text_was_continued(llama, tmp_path):
+    trace = llama.trace("the cat sat", generate=4)
+    for view, times in (("heads", 2), ("matrix", 2), ("neurons", 1)):
+        svg = texts(trace.figure(view, layer=0, head=0).save(tmp_path / "figure.svg"))
+        assert (svg.count("prompt"), svg.count("answer")) == (times, times), view
+    given = len(llama.trace("the cat sat").tokens)
+    prompt = trace.figure("matrix", layer=0, head=0, queries=slice(0, given), keys=slice(0, given))
+    assert "prompt" not in texts(prompt.save(tmp_path / "prompt.svg"))
+
+
 def test_dollar_signs_and_markup_are_only_text(tmp_path):
     trace = Trace.from_maps(np.full((1, 1, 3, 3), 1 / 3), ["$x_1$", "</script>", "a & b"])
     for view in ("heads", "matrix"):

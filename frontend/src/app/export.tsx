@@ -127,13 +127,13 @@ function saveNumbers(store: Store): void {
   download(`regard-${kind}-layer${layer}-head${store.lead}.csv`, content, document);
 }
 
-/** A map as a tidy table; the index of a word is that of its first token. */
+/** A map as a tidy table; the index of a word is that of its first token, and a text that occurs twice carries it. */
 export function tidy(lens: Pick<Lens, "rows" | "columns" | "row">): string {
   const lines = ["query_index,query,key_index,key,value"];
   const { rows, columns } = lens;
-  const keys = columns.labels.map((label, k) => `${columns.starts[k]},${quoted(label)}`);
-  rows.labels.forEach((label, p) => {
-    const query = `${rows.starts[p]},${quoted(label)}`;
+  const keys = columns.names.map((name, k) => `${columns.starts[k]},${quoted(name)}`);
+  rows.names.forEach((name, p) => {
+    const query = `${rows.starts[p]},${quoted(name)}`;
     const values = lens.row(p);
     keys.forEach((key, k) => {
       lines.push(`${query},${key},${values[k]}`);

@@ -11,6 +11,7 @@ import type { Language } from "../words";
 import { type Ask, fromAddress, NOTHING_ASKED, type Other, toAddress } from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord } from "./api";
+import { Changes } from "./changes";
 import { Comparison } from "./compare/comparison";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
@@ -29,6 +30,7 @@ export class Session {
   readonly worth = new Worth(this.server);
   readonly says = new Says(this.server);
   readonly comparison = new Comparison(this.server);
+  private readonly changes = new Changes(this.server);
   readonly ask: Signal<Ask>;
   readonly store: Signal<Store | null> = signal(null);
   readonly shown: Signal<Shown | null> = signal(null);
@@ -315,6 +317,7 @@ export class Session {
     effect(() => {
       store.off.value = this.ask.value.off;
     });
+    this.changes.follow(store, this.ask, (ask) => this.open(ask));
     effect(() => {
       this.theme.value = store.theme.value;
       this.language.value = store.language.value;

@@ -76,6 +76,13 @@ function wordText({ text, adds }: Side, first: number, end: number): string {
     .join("");
 }
 
+/** Among these positions of an axis, which one is the first that the model wrote itself; null where none is. */
+export function answerAt({ side, segment }: Axis, list: readonly number[]): number | null {
+  const answer = side.segments.findIndex(({ name }) => name === "answer");
+  const at = answer < 0 ? -1 : list.findIndex((p) => segment[p] === answer);
+  return at > 0 ? at : null;
+}
+
 /** The display position that shows a token. */
 export function positionOf(axis: Axis, token: number): number {
   let low = 0;

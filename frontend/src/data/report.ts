@@ -8,6 +8,9 @@ export interface Cell {
   head: number;
 }
 
+/** A name for a head among those of one kind. */
+export const nameOf = ({ site, head }: Cell): string => `${site.layer} ${site.part} ${head}`;
+
 /** How heads are told apart: by what they do, or by the type of their map. */
 export type Tint = "pattern" | "type";
 

@@ -23,10 +23,17 @@ export function sayIn(store: Store): Say {
   return (key, values) => say(language, key, values);
 }
 
+/** What the two parts of a text are called that a model went on with. */
+export function partNames(store: Store): readonly [prompt: string, answer: string] {
+  const tell = sayIn(store);
+  return [tell("promptPart"), tell("answerPart")];
+}
+
 /** What the numbers of the current picture are called. */
-export function useQuantity(): string {
-  const store = useStore();
-  const tell = useSay();
+export const useQuantity = (): string => quantityOf(useStore());
+
+export function quantityOf(store: Store): string {
+  const tell = sayIn(store);
   const { contributions, relative } = store.look.value;
   if (!contributions) return tell("weightsName");
   return tell(relative ? "sharesName" : "contributionsName");

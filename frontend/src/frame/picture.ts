@@ -1,6 +1,6 @@
 // Pictures that leave the page: SVG of what a view shows, with where it comes from in small print.
 
-import { type Pen, SvgPen } from "../marks/pen";
+import { SvgPen, shifted } from "../marks/pen";
 import { palette } from "../marks/scales";
 import type { Store } from "../state/store";
 import { sayIn } from "./context";
@@ -8,6 +8,7 @@ import { sayIn } from "./context";
 const WIDTH = 860;
 const MARGIN = 24;
 const SMALL = 11;
+const TITLE = 34; // height of the title and the space below it
 
 /** Where a picture comes from: model, view, layer, heads, version. */
 function smallPrint(store: Store): string {
@@ -23,13 +24,31 @@ function smallPrint(store: Store): string {
   return tell("print", { model, place, what, version: store.page.made });
 }
 
+/** What a picture shows, above it; a view that takes the whole width has its own heading. */
+function titleOf(store: Store): string | null {
+  const { layer, heads } = store.selection.peek();
+  const tell = sayIn(store);
+  const { titled, wide, heads: shown } = store.view;
+  const place = `${layer}.${store.lead}`;
+  if (wide) return null;
+  if (titled && !store.enlarged.peek()) return tell(titled, { place });
+  const many = shown === "some" && heads.length > 1;
+  const { contributions } = store.look.peek();
+  if (many) return tell(contributions ? "titleManyArrive" : "titleManyLook", { layer, count: heads.length });
+  return tell(contributions ? "titleArrives" : "titleLooks", { place });
+}
+
 /** The current view as SVG; null where it cannot be drawn. */
 export function svgOf(store: Store): string | null {
   const colours = palette(store.theme.peek());
   const pen = new SvgPen();
-  const height = store.view.picture?.(shifted(pen, MARGIN, MARGIN), store, WIDTH - 2 * MARGIN) ?? null;
+  const title = titleOf(store);
+  const above = MARGIN + (title === null ? 0 : TITLE);
+  const height = store.view.picture?.(shifted(pen, MARGIN, above), store, WIDTH - 2 * MARGIN) ?? null;
   if (height === null) return null;
-  const y = MARGIN + height + 20;
+  if (title !== null)
+    pen.text(MARGIN, MARGIN + 4, title, { colour: colours.ink, size: 16, mono: false, bold: true });
+  const y = above + height + 20;
   pen.text(MARGIN, y, smallPrint(store), { colour: colours.quiet, size: SMALL, mono: false });
   return pen.document(WIDTH, Math.ceil(y + MARGIN), colours.ground);
 }
@@ -55,22 +74,4 @@ export function pictureName(store: Store): string {
 export function savePicture(store: Store, doc: Document): void {
   const svg = svgOf(store);
   if (svg) download(`${pictureName(store)}.svg`, new Blob([svg], { type: "image/svg+xml" }), doc);
-}
-
-function shifted(pen: Pen, dx: number, dy: number): Pen {
-  return {
-    lines(segments, count, width, ink) {
-      const moved = Float32Array.from({ length: 4 * count }, (_, i) => segments[i] + (i % 2 ? dy : dx));
-      pen.lines(moved, count, width, ink);
-    },
-    curve: (points, width, ink) =>
-      pen.curve?.(
-        points.map((value, i) => value + (i % 2 ? dy : dx)),
-        width,
-        ink,
-      ),
-    rect: (x, y, width, height, ink) => pen.rect(x + dx, y + dy, width, height, ink),
-    text: (x, y, text, lettering) => pen.text(x + dx, y + dy, text, lettering),
-    image: (source, x, y, width, height) => pen.image(source, x + dx, y + dy, width, height),
-  };
 }

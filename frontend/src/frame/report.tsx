@@ -52,7 +52,7 @@ export function Findings() {
 }
 
 /** One or two sentences: where the head rests, and what it does when awake. */
-function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] {
+export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] {
   const found = foundOf(cell, contributions);
   const rest = restOf(cell, contributions);
   const does = found.filter(({ name }) => !isResting(name)).map(({ name }) => doesFor(tell, name));
@@ -116,7 +116,7 @@ function Strongest({ cell }: { cell: Cell }) {
       if (!lens.columns.special[key] && row[key] > best.value) best = { query, key, value: row[key] };
   }
   if (best.query < 0) return null;
-  const [from, to] = [lens.rows.labels[best.query], lens.columns.labels[best.key]];
+  const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
   return <p dir="auto">{tell("strongestLook", { from, to, value: best.value.toFixed(2) })}</p>;
 }
 

@@ -10,6 +10,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
 import { Choice } from "./controls";
+import { useFade } from "./fade";
 import type { Entry } from "./finding";
 import { useModal } from "./focus";
 import { Inspector } from "./inspector";
@@ -60,6 +61,7 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
     watcher.observe(element);
     return () => watcher.disconnect();
   }, [store]);
+  useFade(store, root);
   const narrow = store.narrow.value;
   const { Component, Controls, wide } = store.view;
   const Top = slots.header ?? Header;

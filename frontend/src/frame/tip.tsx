@@ -1,4 +1,5 @@
-// What the pointer says, the same in every view: store₁₀ → the₉ · 0.99 · 20 x chance · head 0.2
+// What the pointer says, the same in every view: store₁₀ → the₉ · 0.99 · 20 x chance · head 0.2; of a map among all
+// heads, what its head does: head 0.2 · Awake, it looks one token back.
 
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -6,10 +7,12 @@ import { useEffect } from "preact/hooks";
 import { positionOf } from "../compute/axis";
 import { visibleKeys } from "../compute/digest";
 import { FEW, mean } from "../compute/mean";
+import { isKnown, nameOf } from "../data/report";
 import { figure } from "../marks/scales";
 import { shownBy } from "../state/shown";
-import type { Store } from "../state/store";
+import { type Store, samePlace } from "../state/store";
 import { sayIn, useStore } from "./context";
+import { ledeOf } from "./report";
 
 /** Beside the pointer, or the token that has the focus. */
 export function Tip({ root }: { root: RefObject<HTMLElement | null> }) {
@@ -60,8 +63,28 @@ interface Found {
   head: number | null; // null: the mean of all that are chosen
 }
 
-/** The sentence about the pair under the pointer; of one token, about its strongest look. */
+/** The sentence about the pair under the pointer; of one token, about its strongest look; of a map, about its head. */
 export function tipOf(store: Store): string | null {
+  return headTip(store) ?? pairTip(store);
+}
+
+function headTip(store: Store): string | null {
+  const cell = store.pointed.value;
+  if (!cell || store.enlarged.value) return null;
+  const tell = sayIn(store);
+  const { contributions } = store.look.value;
+  const { kind, layer } = cell.site;
+  const parts = [tell("tipHead", { layer, head: cell.head })];
+  if (store.off.value.some((one) => samePlace(one, { kind, layer, head: cell.head })))
+    parts.push(tell("isOff"));
+  const change = store.byChange && store.changes.value?.get(nameOf(cell));
+  if (typeof change === "number")
+    parts.push(tell(change ? "changedBy" : "unchanged", { value: figure(change, 2) }));
+  if (isKnown(store.page)) parts.push(ledeOf(cell, contributions, tell).join(" "));
+  return parts.join(" · ");
+}
+
+function pairTip(store: Store): string | null {
   const found = foundOf(store);
   if (!found) return null;
   const tell = sayIn(store);

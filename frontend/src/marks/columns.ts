@@ -10,7 +10,7 @@ const LOWEST_TOUCH = 24; // where fingers point
 const WIDEST_GAP = 640; // between the two columns of labels
 const NARROWEST_GAP = 200;
 const WIDEST_STRIP = 352;
-const GAP = 7; // between labels and lines
+export const GAP = 7; // between labels and lines
 
 export interface Geometry {
   left: number; // where query labels end

@@ -27,6 +27,25 @@ export interface Pen {
   image(source: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
 }
 
+/** The same pen with its origin somewhere else. */
+export function shifted(pen: Pen, dx: number, dy: number): Pen {
+  return {
+    lines(segments, count, width, ink) {
+      const moved = Float32Array.from({ length: 4 * count }, (_, i) => segments[i] + (i % 2 ? dy : dx));
+      pen.lines(moved, count, width, ink);
+    },
+    curve: (points, width, ink) =>
+      pen.curve?.(
+        points.map((value, i) => value + (i % 2 ? dy : dx)),
+        width,
+        ink,
+      ),
+    rect: (x, y, width, height, ink) => pen.rect(x + dx, y + dy, width, height, ink),
+    text: (x, y, text, lettering) => pen.text(x + dx, y + dy, text, lettering),
+    image: (source, x, y, width, height) => pen.image(source, x + dx, y + dy, width, height),
+  };
+}
+
 const MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const SIZE = 13;

@@ -100,6 +100,15 @@ export function ramp(theme: Theme): Uint8Array {
   return table;
 }
 
+/** The colour of a share (0..1) of the strongest. */
+export function shades(theme: Theme): (share: number) => string {
+  const colours = ramp(theme);
+  return (share) => {
+    const at = 3 * Math.round(255 * Math.max(0, Math.min(1, share)));
+    return `rgb(${colours[at]} ${colours[at + 1]} ${colours[at + 2]})`;
+  };
+}
+
 /** Ticks beside a colour bar up to `top`: value, and how far up it stands (0..1). */
 export function ticks(top: number, log: boolean): [value: number, at: number][] {
   if (!(top > 0)) return [[0, 0]];
@@ -115,7 +124,8 @@ export function ticks(top: number, log: boolean): [value: number, at: number][] 
 }
 
 /** A few colours of a map, from zero to the strongest, for a colour bar. */
-export const rampStops = (theme: Theme): string[] => Array.from({ length: 9 }, (_, i) => RAMPS[theme](i / 8));
+export const rampStops = (theme: Theme, count = 9): string[] =>
+  Array.from({ length: count }, (_, i) => RAMPS[theme](i / (count - 1)));
 
 /** Colour index (0..255) of a weight, linear or logarithmic up to `top`. */
 export function indexer(top: number, log: boolean): (weight: number) => number {

@@ -47,7 +47,7 @@ function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: bo
   });
 }
 
-const EDGE = 3; // room for the frame of a word
+export const EDGE = 3; // room for the frame of a word
 
 /** Words in lines; lines as far apart as `room` allows. */
 export function setting(

@@ -87,6 +87,9 @@ export class Store {
   readonly wanted = signal<string[]>([]); // names chosen in the atlas's legend; none means all
   readonly enlarged = signal(false); // whether the atlas shows one head large
   readonly off = signal<Place[]>([]); // heads that are switched off in the model
+  readonly changing = signal(false); // whether the atlas is to be coloured by what switching off changes
+  readonly changes = signal<ReadonlyMap<string, number> | null>(null); // of each head; null until they are known
+  readonly changesFailed = signal<string | null>(null); // why they are not
   readonly theme: Signal<Theme>;
   readonly language: Signal<Language>;
   past: Past | null = null; // where choices are kept; a page with an address keeps them there
@@ -152,6 +155,11 @@ export class Store {
   get view(): View {
     const { view } = this.selection.value;
     return this.registry.find(({ id }) => id === view)!;
+  }
+
+  /** Whether the atlas is coloured by what switching off changes: only while something is off. */
+  get byChange(): boolean {
+    return this.changing.value && this.off.value.length > 0;
   }
 
   /** The view in which tokens are pinned. */

@@ -17,5 +17,6 @@ export interface View {
   wide?: boolean; // takes the whole width, without the inspector
   here?: (store: Store) => boolean; // whether it can be shown; without it, always
   keys?: (store: Store) => Record<string, () => void>; // its arrow keys; without them, layer and head
+  titled?: Key; // what a saved picture of it is called, where it does not show where heads look
   picture?: (pen: Pen, store: Store, width: number) => number | null; // draws it, and tells how high it became
 }

@@ -172,7 +172,7 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
     <table class={`turning ${phase}`}>
       <thead>
         <tr>
-          <th />
+          <td />
           <th colSpan={2} class="quiet">
             {cell.from}
           </th>

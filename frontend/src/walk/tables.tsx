@@ -107,7 +107,8 @@ export function Tokens(props: { data: WalkData; words: Words; at: number; tell: 
   const { data, words, at, tell } = props;
   return (
     <div class="cell" data-cell="tokens">
-      <table class="numbers" data-table="tokens">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, and keys must reach it */}
+      <table class="numbers" data-table="tokens" tabIndex={0}>
         <tbody>
           <tr>
             <th scope="row">{tell("walk_token")}</th>
@@ -174,7 +175,8 @@ export function Loss(props: { data: WalkData; words: Words; temperature: number;
   const { data, words, tell } = props;
   const rows = losses(data, props.temperature);
   return (
-    <table class="numbers" data-table="loss">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, and keys must reach it
+    <table class="numbers" data-table="loss" tabIndex={0}>
       <thead>
         <tr>
           <th>{tell("walk_soFar")}</th>

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ _PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>regard</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/static/app.css">
@@ -54,10 +55,14 @@ _PAGE = """<!doctype html>
 <script type="module" src="/static/app.js"></script>
 </head>
 <body class="regard-page">
-<div id="regard" data-app><noscript>This page draws with JavaScript, which is switched off here.</noscript></div>
+<div id="regard" data-app><strong class="app-first">regard</strong>
+<noscript>This page draws with JavaScript, which is switched off here.</noscript></div>
 </body>
 </html>
 """
+# Seconds that a page has to come before the default model is loaded: importing torch holds up every other answer for
+# about a third of a second. A page asks for its model by itself as soon as it shows something.
+_HEAD_START = 1.0
 _FIGURE_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 _BUNDLE = {"app.js": "text/javascript", "app.css": "text/css", "example.bin": "application/octet-stream"}
 
@@ -263,14 +268,22 @@ def application(settings: AppSettings) -> Starlette:
 
 @asynccontextmanager
 async def _lifespan(app: App, _: Starlette) -> AsyncIterator[None]:
-    """The default model is already loading when the page opens; at the end nothing is left running."""
+    """The default model is loaded even if nobody asks for it; at the end nothing is left running."""
     note("started", host=app.settings.host, port=app.settings.port, version=__version__)
-    if app.models.default is not None:
-        app.models.start(app.models.default)
+    first = app.models.default
+    loading = None if first is None else asyncio.get_running_loop().call_later(_HEAD_START, _begin, app, first)
     yield
+    if loading is not None:
+        loading.cancel()
     app.worker.close()
     await run_in_threadpool(app.runner.close)
     note("stopped")
+
+
+def _begin(app: App, name: str) -> None:
+    """Load a model that nobody asked for yet; where others are being loaded, it waits until somebody does."""
+    with suppress(Problem):
+        app.models.start(name)
 
 
 async def _gone(request: Request) -> None:

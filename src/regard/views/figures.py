@@ -37,6 +37,7 @@ _POSITIVE, _NEGATIVE = "#2b6fd6", "#e07b1a"
 _MOST_TOKENS = 200  # labels beyond this cannot be read in a figure
 _MOST_HEADS = 4096  # maps of an atlas
 _MONO: dict[str, Any] = {"family": "monospace", "size": 7}
+_RULE: dict[str, Any] = {"color": "#2457b8", "linewidth": 0.8}  # between prompt and answer
 WIDTHS = {"column": 3.3, "page": 6.9}  # inches, of a journal's column and of its page
 _SMALL = 3.5  # points of the smallest label
 _LEGEND = 12  # heads that a legend lists
@@ -197,6 +198,17 @@ class _Job:
     def key_tokens(self) -> list[Token]:
         return [self.trace.side(self.site.key_side).tokens[i] for i in self.columns]
 
+    @property
+    def divisions(self) -> tuple[int | None, int | None]:
+        """The first query and key shown that the model wrote; None unless prompt and answer are both shown."""
+        return self._division(self.site.query_side, self.rows), self._division(self.site.key_side, self.columns)
+
+    def _division(self, side: str, shown: Array) -> int | None:
+        segments = self.trace.side(side).segments
+        start = next((segment.start for segment in segments if segment.name == "answer"), None)
+        first = None if start is None else int(np.searchsorted(shown, start))
+        return first if first is not None and 0 < first < len(shown) else None
+
     def check_length(self) -> None:
         longest = max(len(self.rows), len(self.columns))
         if longest > _MOST_TOKENS:
@@ -242,6 +254,11 @@ def _heads(job: _Job) -> Figure:
             axes.text(x, y, _label(token), ha=side, va="center", color=colour, **_MONO)
     for x, side, name in ((-0.03, "right", "query"), (1.03, "left", "key")):
         axes.text(x, -1.1, name, ha=side, va="center", color=_QUIET, size=8)
+    for first, near, far in zip(job.divisions, (-0.03, 1.03), (-0.75, 1.75), strict=True):
+        if first is not None:
+            axes.plot([near, far], [first - 0.5] * 2, **_RULE)
+            side = "left" if far < near else "right"
+            _parts(axes, (far, first - 0.5), side, across=False)
     named = job.heads[:_LEGEND]
     columns = 3 if (job.width or 4.2) < 5 else 8
     below = 2.2 + len(named) // columns  # rows that the legend takes
@@ -280,8 +297,30 @@ def _matrix(job: _Job) -> Figure:
     _plain(axes)
     axes.set_xlabel("key", size=8, color=_QUIET)
     axes.set_ylabel("query", size=8, color=_QUIET)
+    _divide(axes, *job.divisions, across - 0.6)
     _bar(drawn, image, axes, job.quantity)
     return drawn
+
+
+def _divide(axes: Any, row: int | None, column: int | None, right: float) -> None:
+    """Rules between prompt and answer on a map, named where a causal map is empty."""
+    if row is not None:
+        axes.axhline(row - 0.5, **_RULE)
+        _parts(axes, (right, row - 0.5), "right", across=False)
+    if column is not None:
+        axes.axvline(column - 0.5, **_RULE)
+        _parts(axes, (column - 0.5, -0.4), "left", across=True)
+
+
+def _parts(axes: Any, place: tuple[float, float], side: str, *, across: bool) -> None:
+    """The names of prompt and answer at a rule: left and right of it, or above and below."""
+    names = {"color": _RULE["color"], "size": 6}
+    if across:
+        axes.annotate("prompt", place, (-2, -2), textcoords="offset points", ha="right", va="top", **names)
+        axes.annotate("answer", place, (2, -2), textcoords="offset points", ha="left", va="top", **names)
+    else:
+        axes.annotate("prompt", place, (0, 1), textcoords="offset points", ha=side, va="bottom", **names)
+        axes.annotate("answer", place, (0, -1), textcoords="offset points", ha=side, va="top", **names)
 
 
 def _bar(drawn: Figure, image: Any, axes: Any, name: str) -> None:
@@ -366,6 +405,11 @@ def _neurons(job: _Job) -> Figure:
         axes.set(xticks=[], yticks=[])
     grid[0].set_yticks(range(len(k)), [_label(token) for token in job.key_tokens], **_MONO)
     grid[0].set_ylabel("key", size=8, color=_QUIET)
+    first = job.divisions[1]
+    if first is not None:
+        for axes in grid:
+            axes.axhline(first - 0.5, **_RULE)
+        _parts(grid[2], (q.size - 0.5, first - 0.5), "right", across=False)
     grid[1].set_xlabel("neuron (blue above 0, orange below)", size=7, color=_QUIET)
     _bar(drawn, image, grid[4], "weight")
     return drawn

@@ -268,8 +268,8 @@ function Distance({ a, b, difference }: Heads & { difference: Difference }) {
             <tr key={`${cell.query} ${cell.key}`}>
               <th scope="row" class="name" dir="auto">
                 {tell("pointed", {
-                  query: name(a.rows.labels, b.rows.labels, cell.query, differ.rows),
-                  key: name(a.columns.labels, b.columns.labels, cell.key, differ.columns),
+                  query: name(a.rows.names, b.rows.names, cell.query, differ.rows),
+                  key: name(a.columns.names, b.columns.names, cell.key, differ.columns),
                 })}
               </th>
               <td class="number">{brief(cell.a)}</td>

@@ -17,7 +17,11 @@ export class Comparison {
   private readonly latest = new Latest();
   private last = "";
 
-  constructor(private readonly server: Server) {}
+  constructor(
+    private readonly server: Server,
+    private readonly part = "b", // tells its questions from others that are asked at the same time
+    private readonly wantedOf: (ask: Ask, name: string) => Ask | null = otherOf,
+  ) {}
 
   get working(): Signal<boolean> {
     return this.latest.working;
@@ -25,7 +29,7 @@ export class Comparison {
 
   /** Ask for the other side when it changed. */
   follow(ask: Ask, open: api.Open): void {
-    const wanted = otherOf(ask, this.server.nameOf(ask));
+    const wanted = this.wantedOf(ask, this.server.nameOf(ask));
     const key = wanted ? JSON.stringify({ ...wanted, other: null }) : "";
     if (key === this.last) return;
     this.last = key;
@@ -44,7 +48,7 @@ export class Comparison {
         const model = await this.server.ready(this.server.nameOf(wanted), signal, tell);
         const ablate = wanted.off.length ? { heads: wanted.off, mode: wanted.mode } : null;
         const question = { ...this.server.question(wanted), generate: null, ablate, open };
-        const answer = await patiently(() => api.trace(question, "b", signal), signal, tell);
+        const answer = await patiently(() => api.trace(question, this.part, signal), signal, tell);
         return { id: answer.id, model, page: decode(answer.bytes) };
       }, TYPING);
       if (!found) return;

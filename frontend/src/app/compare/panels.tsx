@@ -8,7 +8,7 @@ import { type Say, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
-import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
+import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
 import { brief, figure, palette, type Theme } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
@@ -94,7 +94,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (!panels.length) return null;
   const each = (width - GAP * (panels.length - 1)) / panels.length;
   const heights = panels.map((panel, i) =>
-    draw(moved(pen, i * (each + GAP)), panel, each, top, null, store.theme.peek()),
+    draw(shifted(pen, i * (each + GAP), 0), panel, each, top, null, store.theme.peek()),
   );
   return Math.max(...heights);
 }
@@ -114,7 +114,7 @@ function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference,
   const { query, key } = cell;
   const lens = cell.panel === "b" ? b : a;
   if (query >= lens.rows.count || key >= lens.columns.count) return tell("pointHint");
-  const name = tell("pointed", { query: lens.rows.labels[query], key: lens.columns.labels[key] });
+  const name = tell("pointed", { query: lens.rows.names[query], key: lens.columns.names[key] });
   if (!both) return tell("readoutOne", { cell: name, value: brief(lens.row(query)[key]) });
   const [one, two] = [a.row(query)[key], b.row(query)[key]];
   return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: signed(one - two) });
@@ -129,7 +129,7 @@ function panelsOf(a: Heads["a"], b: Heads["b"], difference: Difference): Panel[]
   const differ = otherWords(a, b);
   const both = (own: Axis, other: Axis, marked: boolean[]): Axis => ({
     ...own,
-    labels: own.labels.map((text, i) => (marked[i] ? `${text}/${other.labels[i]}` : text)),
+    names: own.names.map((text, i) => (marked[i] ? `${text}/${other.names[i]}` : text)),
   });
   const rows = both(a.rows, b.rows, differ.rows);
   const columns = both(a.columns, b.columns, differ.columns);
@@ -141,7 +141,7 @@ function aligned(panels: Omit<Panel, "labels">[]): Panel[] {
   const wide = (axis: Axis) =>
     Math.min(
       LABEL,
-      16 + axis.labels.reduce((most, text) => Math.max(most, measure(text.slice(0, 16), 12)), 0),
+      16 + axis.names.reduce((most, text) => Math.max(most, measure(text.slice(0, 16), 12)), 0),
     );
   const left = Math.max(...panels.map(({ rows }) => wide(rows)));
   const above = Math.max(...panels.map(({ columns }) => wide(columns)));
@@ -227,16 +227,3 @@ function draw(pen: Pen, panel: Panel, room: number, top: number, cell: Cell, the
   }
   return above + high + 4;
 }
-
-const moved = (pen: Pen, dx: number): Pen => ({
-  lines: (segments, count, width, ink) =>
-    pen.lines(
-      Float32Array.from(segments, (v, i) => (i % 2 ? v : v + dx)),
-      count,
-      width,
-      ink,
-    ),
-  rect: (x, y, width, height, ink) => pen.rect(x + dx, y, width, height, ink),
-  text: (x, y, text, lettering) => pen.text(x + dx, y, text, lettering),
-  image: (source, x, y, width, height) => pen.image(source, x + dx, y, width, height),
-});

@@ -6,16 +6,17 @@ import { release } from "../../compute/attention";
 import { type Digest, digest, type Measure, poolOf } from "../../compute/digest";
 import { run, superseded } from "../../compute/jobs";
 import { Lens } from "../../compute/lens";
-import { type Cell, colourOf, isKnown, measureOf, NONE, namesOf } from "../../data/report";
+import { type Cell, colourOf, isKnown, measureOf, NONE, nameOf, namesOf } from "../../data/report";
 import { isHere } from "../../data/wire";
-import { type Say, useSay, useStore } from "../../frame/context";
+import { type Say, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { Switch } from "../../frame/switch";
+import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { Plot, type PlotState, picture as plotPicture } from "../matrix/plot";
-import { GridOf, nameOf, paint, Thumb } from "./grid";
+import { GridOf, paint, Thumb } from "./grid";
 import { Legend } from "./legend";
 
 const drawn = stage<Map<string, Digest>>();
@@ -179,7 +180,7 @@ function Enlarged({ tell }: { tell: Say }) {
 }
 
 const GAP = 6;
-const LABEL = 28;
+const LABEL = 40;
 const STRIP = 5;
 
 /** All maps, or the one that is shown large. */
@@ -190,13 +191,13 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const cells = cellsOf(store);
   const columns = [...new Set(cells.map(({ head }) => head))];
   const rows = [...new Set(cells.map(({ site }) => `${site.layer} ${site.part}`))];
-  const size = (width - LABEL) / columns.length - GAP;
+  const size = (width - LABEL - BAR_ROOM) / columns.length - GAP;
   const x = (head: number) => LABEL + columns.indexOf(head) * (size + GAP);
   const y = (row: string) => LABEL + rows.indexOf(row) * (size + GAP);
   const write = (px: number, py: number, text: string) =>
     pen.text(px, py, text, { colour: colours.quiet, size: 11, align: "middle", mono: false });
-  for (const head of columns) write(x(head) + size / 2, LABEL / 2, String(head));
-  for (const row of rows) write(LABEL / 2, y(row) + size / 2, row.split(" ")[0]);
+  for (const head of columns) write(x(head) + size / 2, LABEL - 12, String(head));
+  for (const row of rows) write(LABEL - 12, y(row) + size / 2, row.split(" ")[0]);
   for (const cell of cells) {
     const known = found.get(nameOf(cell));
     if (!known) continue;
@@ -208,5 +209,11 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     if (name !== NONE)
       pen.rect(left, top + size - STRIP, size, STRIP, { colour: colourOf(store.tint.value, name) });
   }
-  return LABEL + rows.length * (size + GAP);
+  const [wide, high] = [columns.length * (size + GAP), rows.length * (size + GAP)];
+  const tell = sayIn(store);
+  const names = { query: tell("layerAxis"), key: tell("headAxis") };
+  axisNames(pen, { left: LABEL, top: LABEL, width: wide, height: high }, names, colours);
+  const bar = { top: 1, log: false, name: tell("ofLargest") };
+  colourBar(pen, [LABEL + wide + 8, LABEL], high - GAP, bar, colours);
+  return LABEL + high;
 }

@@ -3,16 +3,14 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
-import { type Cell, colourOf, NONE, namesOf, restOf, type Tint } from "../../data/report";
+import { type Cell, colourOf, NONE, nameOf, namesOf, restOf, type Tint } from "../../data/report";
 import type { Site } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { wordFor } from "../../frame/report";
 import { heat } from "../../marks/heat";
-import { figure, type Theme } from "../../marks/scales";
+import { brief, figure, shades, type Theme } from "../../marks/scales";
 import { type Store, samePlace } from "../../state/store";
 import { isKey } from "../../words";
-
-export const nameOf = (cell: Cell): string => `${cell.site.layer} ${cell.site.part} ${cell.head}`;
 
 interface GridProps {
   cells: Cell[];
@@ -53,12 +51,16 @@ export function GridOf({ cells, all, digests: found, layers, heads }: GridProps)
   }, [size.value]);
   return (
     <fieldset
-      class="grid"
+      class={size.value < NAMED ? "grid small" : "grid"}
       ref={box}
       style={{ gridTemplateColumns: `auto repeat(${columns.length}, ${size.value}px)` }}
       onKeyDown={arrows(columns.length)}
     >
-      <span />
+      <span class="corner" aria-hidden="true">
+        {tell("acrossHeads")}
+        <br />
+        {tell("downLayers")}
+      </span>
       {columns.map((head) => (
         <button
           key={head}
@@ -104,9 +106,10 @@ const LEAST = 28; // pixels of a cell; with less, layers scroll
 const MOST = 112;
 const SCROLLED = 80; // where they scroll anyway
 const TICK = 5; // pixels at the left of a map
-const LABELS = 28; // pixels for the numbers of layers, and of heads
+const LABELS = 48; // pixels for the numbers of layers, and of heads
 const NAME = 14; // pixels of the line below a map
 const BETWEEN = 5;
+const NAMED = 44; // pixels from which a name can be read below a map
 
 /** The side of a map with which all layers fit the space around the grid. */
 function cellSize(around: HTMLElement, columns: number, rows: number): number {
@@ -149,10 +152,14 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
   const rest = restOf(cell, store.look.value.contributions);
   const place = tell("cellName", { layer: site.layer, head });
   const named = label.names.filter((one) => one !== NONE).map((one) => wordFor(tell, one));
+  const change = changeOf(store, cell);
+  const told =
+    change === null ? null : tell(change ? "changedBy" : "unchanged", { value: figure(change, 2) });
   const name = [
     named.length ? [place, named.join(tell("comma"))].join(tell("colon")) : place,
     ...(rest ? [tell("restsFor", { share: figure(rest.share, 2) })] : []),
     ...(off ? [tell("isOff")] : []),
+    ...(told ? [told] : []),
   ].join(tell("comma"));
   const choose = (enlarge: boolean) => {
     store.set({ layer: site.layer, part: site.part, heads: [head] });
@@ -161,12 +168,12 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
   return (
     <button
       type="button"
-      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}${isCausal(site) ? " causal" : ""}`}
-      style={label.name === NONE ? {} : { "--name": colourOf(store.tint.value, label.name) }}
+      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}${isCausal(site) ? " causal" : ""}${store.byChange ? " change" : ""}`}
+      style={styleOf(store, label.name, change)}
       data-cell={`${site.layer}-${head}`}
       data-label={label.name}
+      data-changed={change}
       aria-label={name}
-      title={name}
       aria-pressed={current}
       onClick={() => choose(true)}
       onDblClick={() => {
@@ -185,13 +192,30 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
       )}
       <span class="map">
         <canvas ref={canvas} aria-hidden="true" />
-        {label.names.length > 1 && <Chips names={label.names} tint={store.tint.value} />}
+        {label.names.length > 1 && !store.byChange && <Chips names={label.names} tint={store.tint.value} />}
       </span>
       <span class="label" aria-hidden="true">
-        {label.name !== NONE && shortFor(tell, label.name)}
+        {store.byChange ? changeText(change, off, tell) : label.name !== NONE && shortFor(tell, label.name)}
       </span>
     </button>
   );
+}
+
+/** How much a head changes, where the atlas shows that; null where it is not known. */
+function changeOf(store: Store, cell: Cell): number | null {
+  return store.byChange ? (store.changes.value?.get(nameOf(cell)) ?? null) : null;
+}
+
+function changeText(change: number | null, off: boolean, tell: Say): string {
+  if (off || change === null) return "";
+  return change ? brief(change) : tell("sameShort");
+}
+
+/** Colours of a cell: that of its name around it, or of its change all over it. */
+function styleOf(store: Store, name: string, change: number | null): Record<string, string> {
+  if (!store.byChange) return name === NONE ? {} : { "--name": colourOf(store.tint.value, name) };
+  const top = Math.max(1e-9, ...(store.changes.value?.values() ?? []));
+  return change === null ? {} : { "--change": shades(store.theme.value)(change / top) };
 }
 
 /** The colours of several names, up to three. */

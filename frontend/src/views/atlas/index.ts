@@ -14,5 +14,6 @@ export const view: View = {
   Component: Atlas,
   Controls,
   hint: "atlasHint",
+  titled: "titleAll",
   picture,
 };

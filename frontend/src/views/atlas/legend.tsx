@@ -6,6 +6,7 @@ import { isHere } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { wordFor } from "../../frame/report";
+import { figure, rampStops, ticks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 
 export function Legend({ digests, cells }: { digests: Map<string, Digest>; cells: Cell[] }) {
@@ -17,12 +18,79 @@ export function Legend({ digests, cells }: { digests: Map<string, Digest>; cells
   const sampled = Math.max(1, ...all.map((d) => d.sampled));
   return (
     <div class="legend">
-      <p>
-        {tell("legendAtlas")}
-        {pool > 1 && ` ${tell("legendAtlasPooled", { n: pool })}`}
-        {sampled > 1 && ` ${tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled })}`}
-      </p>
-      {isKnown(store.page) && <Names cells={cells} />}
+      {store.byChange ? (
+        <ChangeLegend />
+      ) : (
+        <p>
+          {tell("legendAtlas")}
+          {pool > 1 && ` ${tell("legendAtlasPooled", { n: pool })}`}
+          {sampled > 1 && ` ${tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled })}`}
+        </p>
+      )}
+      <div class="names">
+        <TintChoice />
+        {store.byChange && <ChangeBar />}
+        {isKnown(store.page) && !store.byChange && <Names cells={cells} />}
+      </div>
+    </div>
+  );
+}
+
+/** What colours mean: patterns, types of maps, or what switching heads off changes. */
+function TintChoice() {
+  const store = useStore();
+  const tell = useSay();
+  const { tint, changing, wanted } = store;
+  const options = [
+    ["pattern", tell("byPattern")] as const,
+    ...(hasTypes(store.page) ? [["type", tell("byType")] as const] : []),
+    ...(store.off.value.length ? [["change", tell("byChange")] as const] : []),
+  ];
+  if (options.length < 2) return null;
+  return (
+    <Choice
+      label={tell("tint")}
+      value={store.byChange ? "change" : tint.value}
+      options={options}
+      choose={(value) => {
+        changing.value = value === "change";
+        if (value !== "change") tint.value = value;
+        wanted.value = [];
+      }}
+    />
+  );
+}
+
+/** How much the heads change, in a sentence. */
+function ChangeLegend() {
+  const store = useStore();
+  const tell = useSay();
+  const found = store.changes.value;
+  if (!found) return <p data-change="waiting">{store.changesFailed.value ?? tell("changeWaiting")}</p>;
+  if (!found.size) return <p data-change="unlike">{tell("changeUnlike")}</p>;
+  const heads = store.off.value.map(({ layer, head }) => `${layer}.${head}`).join(", ");
+  const changed = [...found.values()].filter((value) => value > 0).length;
+  return <p data-change="shown">{tell("legendChange", { heads, changed, count: found.size })}</p>;
+}
+
+/** The colours of changes, with ticks. */
+function ChangeBar() {
+  const store = useStore();
+  const tell = useSay();
+  const top = Math.max(0, ...(store.changes.value?.values() ?? []));
+  if (!top) return null;
+  return (
+    <div
+      class="change-bar"
+      role="img"
+      aria-label={tell("changeBar", { top: figure(top, 2) })}
+      style={{ background: `linear-gradient(to right, ${rampStops(store.theme.value).join(", ")})` }}
+    >
+      {ticks(top, false).map(([value, at]) => (
+        <span key={at} style={{ left: `${100 * at}%` }}>
+          {figure(value, 2)}
+        </span>
+      ))}
     </div>
   );
 }
@@ -48,18 +116,7 @@ function Names({ cells }: { cells: Cell[] }) {
     wanted.value = list.includes(name) ? list.filter((x) => x !== name) : [...list, name];
   };
   return (
-    <div class="names">
-      {hasTypes(store.page) && (
-        <Choice
-          label={tell("tint")}
-          value={tint.value}
-          options={[["pattern", tell("byPattern")] as const, ["type", tell("byType")] as const]}
-          choose={(value) => {
-            tint.value = value;
-            wanted.value = [];
-          }}
-        />
-      )}
+    <>
       <span class="tally">{tallyOf(cells, store, tell)}</span>
       {counts(store.page, cells, tint.value, store.look.value.contributions).map(([name, count]) => (
         <button
@@ -75,6 +132,6 @@ function Names({ cells }: { cells: Cell[] }) {
           {name === NONE ? tell("noName") : wordFor(tell, name)} <b>{count}</b>
         </button>
       ))}
-    </div>
+    </>
   );
 }

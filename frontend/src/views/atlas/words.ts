@@ -34,6 +34,23 @@ export const words = {
   tint: ["Colour by", "着色依据"],
   byPattern: ["pattern", "模式"],
   byType: ["type of map", "图的类型"],
+  byChange: ["change", "变化"],
+  legendChange: [
+    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). {changed} of {count} heads change; differences below 0.0001 are the same.",
+    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。{count} 个头中有 {changed} 个改变；小于 0.0001 的差异视为相同。",
+  ],
+  changeWaiting: [
+    "Running the model with all heads on, to compare …",
+    "正在运行所有头都打开的模型，以便比较……",
+  ],
+  changeUnlike: [
+    "The runs with and without the switched-off heads cannot be compared head by head: their tokens differ, or the text is very long. Set “continue for” to no tokens, or use a shorter text.",
+    "关闭前后的两次运行无法逐头比较：词元不同，或文本过长。请将“继续生成”设为不生成，或使用较短的文本。",
+  ],
+  changeBar: ["Colours from 0 to {top}", "颜色从 0 到 {top}"],
+  changedBy: ["changes by {value}", "变化 {value}"],
+  unchanged: ["the same", "相同"],
+  sameShort: ["same", "相同"],
   entryHint: [
     "Click to dim the heads without it; click again to show all",
     "单击：淡化没有此项的头；再次单击：恢复全部",
@@ -41,6 +58,8 @@ export const words = {
   noName: ["none of these", "以上皆无"],
   tally: ["{heads} heads, {named} named; names may overlap", "{heads} 个头，{named} 个有名称；名称可重叠"],
   restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
+  acrossHeads: ["head →", "头 →"],
+  downLayers: ["layer ↓", "层 ↓"],
   order: ["Order", "排序"],
   orderGrid: ["layer × head", "层 × 头"],
   onlyLayer: ["Show only layer {layer}; click again to show all", "只看第 {layer} 层；再次单击显示全部"],

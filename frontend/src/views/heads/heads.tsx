@@ -3,11 +3,11 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Active } from "../../compute/active";
-import type { Axis } from "../../compute/axis";
+import { type Axis, answerAt } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
 import { FAINT } from "../../compute/links";
 import { mean } from "../../compute/mean";
-import { useQuantity, useSay, useStore } from "../../frame/context";
+import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
@@ -25,11 +25,12 @@ import {
   rowHeight,
   strengthOf,
 } from "../../marks/columns";
-import { canvasPen, type Pen, prepare } from "../../marks/pen";
+import { divideColumn } from "../../marks/parts";
+import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
 import { formOf, NOTHING, type Store, samePlace } from "../../state/store";
-import { Legend } from "./legend";
+import { Legend, legendPicture } from "./legend";
 import { isVision, Patches, picture as patchesPicture } from "./patches";
 import { coloursOf, type Scene, sceneKey, sceneOf, together } from "./scene";
 import { Sentence, picture as sentencePicture } from "./sentence";
@@ -277,6 +278,7 @@ function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
   const columns = scene.columns.list.map(label(scene.columnAxis, active.keys, keys));
   labels(pen, rows, "query", g, top, height, colours);
   labels(pen, columns, "key", g, top, height, colours);
+  drawParts(pen, store, scene, g, top);
   if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
   const pair = pairOf(store);
   if (pair) drawPair(pen, store, scene, pair, g, top);
@@ -286,6 +288,15 @@ function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
   if (toKeys.length) drawBars(pen, store, scene, merged(toKeys), "key", g, top, height);
   if (toQueries.length) drawBars(pen, store, scene, merged(toQueries), "query", g, top, height);
   return some;
+}
+
+/** Where a text was continued: what was given, and what the model wrote. */
+function drawParts(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number): void {
+  const rows = answerAt(scene.rowAxis, scene.rows.list);
+  const columns = answerAt(scene.columnAxis, scene.columns.list);
+  const colours = palette(store.theme.value);
+  if (rows !== null) divideColumn(pen, rows, "query", g, top, partNames(store), colours);
+  if (columns !== null) divideColumn(pen, columns, "key", g, top, partNames(store), colours);
 }
 
 /** One line, over all others. */
@@ -346,6 +357,11 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : sentencePicture(pen, store, width);
   const g = geometry(width, PRINTED, scene.widest);
   const height = longer(scene) * g.row;
-  if (!drawFront(pen, store, scene, g, 0, height)) drawBack(pen, store, scene, g, 0, height);
-  return height;
+  const inner = shifted(pen, 0, PRINTED);
+  if (!drawFront(inner, store, scene, g, 0, height)) drawBack(inner, store, scene, g, 0, height);
+  const tell = sayIn(store);
+  const ink = { colour: palette(store.theme.value).quiet, size: 11, mono: false };
+  pen.text(g.left, PRINTED / 2 - 4, tell("queryAxis"), { ...ink, align: "end" });
+  pen.text(g.right, PRINTED / 2 - 4, tell("keyAxis"), ink);
+  return PRINTED + height + legendPicture(shifted(pen, 0, PRINTED + height), store, scene, width);
 }

@@ -1,12 +1,12 @@
 // What colour and strength of a line mean, with swatches.
 
-import { useQuantity, useSay, useStore } from "../../frame/context";
+import { quantityOf, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { strengthOf } from "../../marks/columns";
-import { figure } from "../../marks/scales";
+import { strengthEntries, strengths, swatches } from "../../marks/legend";
+import type { Pen } from "../../marks/pen";
+import { palette } from "../../marks/scales";
+import type { Store } from "../../state/store";
 import { coloursOf, type Scene, together } from "./scene";
-
-const TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
-const SWATCHES = 4;
 
 export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: boolean }) {
   const store = useStore();
@@ -34,20 +34,33 @@ export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: b
 /** Lines of a few strengths, each with its weight. */
 function Swatches({ top, colours }: { top: number; colours: string[] }) {
   const tell = useSay();
-  const below = TICKS.filter((tick) => tick < 0.85 * top).slice(1 - SWATCHES);
+  const values = strengths(top);
   const colour = colours.length === 1 ? colours[0] : "currentColor";
   return (
     <span
       class="swatches"
       role="img"
-      aria-label={tell("swatches") + tell("colon") + [...below, top].map((v) => figure(v, 2)).join(", ")}
+      aria-label={tell("swatches") + tell("colon") + values.map(([, text]) => text).join(", ")}
     >
-      {[...below, top].map((value) => (
+      {values.map(([value, text]) => (
         <span key={value}>
           <i style={{ background: colour, opacity: strengthOf(value, top) }} />
-          {value === top ? figure(top, 2) : String(value)}
+          {text}
         </span>
       ))}
     </span>
   );
+}
+
+/** The same in a saved picture: strengths, and the colours of the heads; returns the height. */
+export function legendPicture(pen: Pen, store: Store, scene: Scene, width: number): number {
+  const tell = sayIn(store);
+  const colours = palette(store.theme.value);
+  const own = coloursOf(scene, store.theme.value);
+  const strong = strengthEntries(scene.links.top, own.length === 1 ? own[0] : colours.ink);
+  const high = swatches(pen, 10, width, strong, quantityOf(store), colours);
+  if (own.length === 1) return 10 + high;
+  const { layer } = store.site.value;
+  const heads = scene.heads.map((head, h) => ({ colour: own[h], text: `${layer}.${head}` }));
+  return 10 + high + swatches(pen, 10 + high, width, heads, tell("headAxis"), colours);
 }

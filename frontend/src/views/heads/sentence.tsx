@@ -2,16 +2,17 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Axis } from "../../compute/axis";
-import { useSay, useStore } from "../../frame/context";
+import { type Axis, answerAt } from "../../compute/axis";
+import { partNames, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { strengthOf } from "../../marks/columns";
-import { canvasPen, type Pen, prepare } from "../../marks/pen";
+import { divideText } from "../../marks/parts";
+import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import { arc, bridge, type Placed, type Setting, setting, tint, writing } from "../../marks/sentence";
 import type { Store } from "../../state/store";
-import { Legend } from "./legend";
+import { Legend, legendPicture } from "./legend";
 import { coloursOf, type Scene } from "./scene";
 import { leaving, usePointing } from "./tokens";
 
@@ -165,6 +166,10 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
       palette(theme),
     );
   if (!texts.own) write(texts.keys, scene.columnAxis, keys, pinnedKeys);
+  for (const [text, axis] of texts.own
+    ? [[texts.queries, scene.rowAxis] as const]
+    : [[texts.keys, scene.columnAxis] as const, [texts.queries, scene.rowAxis] as const])
+    drawParts(pen, store, text, axis, top);
   write(
     texts.queries,
     scene.rowAxis,
@@ -172,6 +177,15 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
     texts.own ? [...pinnedQueries, ...pinnedKeys] : pinnedQueries,
   );
   return active;
+}
+
+/** Where a text was continued: a rule before the first word that the model wrote. */
+function drawParts(pen: Pen, store: Store, text: Setting, axis: Axis, top: number): void {
+  const at = answerAt(
+    axis,
+    text.words.map(({ position }) => position),
+  );
+  if (at !== null) divideText(pen, text, at, top, partNames(store), palette(store.theme.value));
 }
 
 /** Per head, the sum over words. */
@@ -265,5 +279,5 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (!scene) return null;
   const texts = textsOf(scene, width, PRINTED, false);
   draw(pen, store, scene, texts, 0, texts.height);
-  return texts.height;
+  return texts.height + legendPicture(shifted(pen, 0, texts.height), store, scene, width);
 }

@@ -5,11 +5,13 @@ import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/si
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { run, superseded } from "../../compute/jobs";
 import { TILE, type Tile, Tiles } from "../../compute/tiles";
-import { useSay, useStore } from "../../frame/context";
+import { partNames, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axes, type Frame, type Zoom } from "../../marks/axes";
 import { heat } from "../../marks/heat";
-import { canvasPen, measure, type Pen, prepare } from "../../marks/pen";
+import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
+import { divideMap } from "../../marks/parts";
+import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import { NOTHING, type Selection, type Store } from "../../state/store";
@@ -66,9 +68,10 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
     const look = () => {
       const [width, height] = [element.clientWidth, element.clientHeight];
       if (width === box.peek().width && height === box.peek().height) return;
-      const first = box.peek().width === 0;
+      // A map that was shown whole stays whole; one that was zoomed into stays as it is.
+      const whole = box.peek().width === 0 || zoom.peek().scale <= minimum(frame.peek(), source.peek());
       box.value = { width, height };
-      if (first || zoom.peek().scale < minimum(frame.peek(), source.peek())) reset();
+      if (whole || zoom.peek().scale < minimum(frame.peek(), source.peek())) reset();
     };
     look();
     const watcher = new ResizeObserver(look);
@@ -262,7 +265,7 @@ function drawOver(pen: Pen, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store
   const colours = palette(store.theme.value);
   const { queries, keys } = store.active.value;
   const { lens } = tiles;
-  segmentRules(pen, tiles, frame, zoom, colours.quiet);
+  divideMap(pen, lens.rows, lens.columns, frame, zoom, partNames(store), colours);
   axes(pen, lens.rows, lens.columns, frame, zoom, { rows: queries, columns: keys }, colours);
   const { query, key } = store.hover.value;
   if (query === null || key === null || query >= lens.rows.count || key >= lens.columns.count) return;
@@ -274,35 +277,28 @@ function drawOver(pen: Pen, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store
   });
 }
 
-function segmentRules(pen: Pen, { lens }: Tiles, frame: Frame, zoom: Zoom, colour: string): void {
-  const ends = (axis: typeof lens.rows) =>
-    Array.from({ length: axis.count }, (_, p) => p).filter(
-      (p) => p > 0 && axis.segment[p] !== axis.segment[p - 1],
-    );
-  const right = Math.min(frame.left + frame.width, frame.left + (lens.columns.count - zoom.x) * zoom.scale);
-  const bottom = Math.min(frame.top + frame.height, frame.top + (lens.rows.count - zoom.y) * zoom.scale);
-  for (const p of ends(lens.rows)) {
-    const y = frame.top + (p - zoom.y) * zoom.scale;
-    if (y > frame.top && y < bottom) pen.lines([frame.left, y, right, y], 1, 0.75, { colour, alpha: 0.5 });
-  }
-  for (const p of ends(lens.columns)) {
-    const x = frame.left + (p - zoom.x) * zoom.scale;
-    if (x > frame.left && x < right) pen.lines([x, frame.top, x, bottom], 1, 0.75, { colour, alpha: 0.5 });
-  }
-}
+const AXIS = 16; // room for the name of an axis
 
 /** The whole map, whatever part of it is in sight. */
 export function picture(pen: Pen, store: Store, width: number): number | null {
   const tiles = drawn.of(store);
   if (!tiles) return null;
   const { rows, columns } = tiles.lens;
-  const frame = frameOf(store, width, width);
+  const frame = frameOf(store, width - AXIS - BAR_ROOM, width);
   const scale = Math.min(24, frame.width / Math.max(columns.count, rows.count));
   const zoom = { x: 0, y: 0, scale };
   const whole = { ...frame, width: columns.count * scale, height: rows.count * scale };
+  const inner = shifted(pen, AXIS, AXIS);
   const nowhere: Pen = { lines() {}, rect() {}, text() {}, image() {} };
   for (const _ of refineAll(tiles, drawTiles(nowhere, tiles, whole, zoom, store, Infinity).rough));
-  drawTiles(pen, tiles, whole, zoom, store, Infinity);
-  axes(pen, rows, columns, whole, zoom, { rows: [], columns: [] }, palette(store.theme.value));
-  return whole.top + whole.height;
+  drawTiles(inner, tiles, whole, zoom, store, Infinity);
+  const colours = palette(store.theme.value);
+  divideMap(inner, rows, columns, whole, zoom, partNames(store), colours);
+  axes(inner, rows, columns, whole, zoom, { rows: [], columns: [] }, colours);
+  const tell = sayIn(store);
+  const names = { query: tell("queryAxis"), key: tell("keyAxis") };
+  axisNames(pen, { ...whole, left: whole.left + AXIS, top: whole.top + AXIS }, names, colours);
+  const bar = { top: tiles.top, log: store.selection.peek().log, name: quantityOf(store) };
+  colourBar(inner, [whole.left + whole.width + 16, whole.top], whole.height, bar, colours);
+  return AXIS + whole.top + whole.height;
 }

@@ -15,5 +15,6 @@ export const view: View = {
   Component: Neurons,
   Controls: OneHead,
   Report: PairAbout,
+  titled: "titleScores",
   picture,
 };

@@ -10,7 +10,7 @@ import { type Say, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
 import { useSeen } from "../../frame/scroller";
-import { canvasPen, elided, type Pen, prepare } from "../../marks/pen";
+import { canvasPen, elided, type Pen, prepare, shifted } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import { strip } from "../../marks/vectors";
 import { NOTHING, type Store } from "../../state/store";
@@ -105,10 +105,10 @@ function ToWalk() {
 function Queries({ query }: { query: number | null }) {
   const store = useStore();
   const tell = useSay();
-  const { labels } = store.rows.value;
+  const { names } = store.rows.value;
   return (
     <ul class="queries" aria-label={tell("queryColumn")}>
-      {labels.map((text, position) => {
+      {names.map((text, position) => {
         const open = position === query;
         return (
           <li key={position}>
@@ -118,7 +118,7 @@ function Queries({ query }: { query: number | null }) {
               data-query={position}
               aria-expanded={open}
               aria-label={tell(open ? "collapse" : "expand", { text })}
-              title={`${position} ${text}`}
+              title={text}
               onClick={() => store.set({ queries: open ? [] : [position] })}
             >
               <span aria-hidden="true">{open ? "⊖" : "⊕"}</span> <bdi>{text}</bdi>
@@ -184,11 +184,11 @@ function Rows({ shown, at, count, box }: RowsProps) {
   const name = (position: number) =>
     shown
       ? [
-          tell("keyToken", { index: position, text: shown.lens.columns.labels[position] }),
+          tell("keyToken", { index: position, text: shown.lens.columns.names[position] }),
           `${tell("scaled")} ${figure(shown.rows[position].score)}`,
           figure(shown.weights[position]),
         ].join(tell("comma"))
-      : tell("expand", { text: store.rows.value.labels[position] });
+      : tell("expand", { text: store.rows.value.names[position] });
   const point = (position: number, x: number | null) => {
     store.hover.value = shown ? { query: null, key: position } : NOTHING;
     store.neuron.value = shown && x !== null ? neuronAt(shown, at, x) : null;
@@ -277,8 +277,8 @@ function Pairs({ lens }: { lens: Lens }) {
         <div key={`${query} ${key}`} class="pair">
           <span class="name" dir="auto">
             {tell("cell", {
-              query: `${lens.rows.labels[query]} ${query}`,
-              key: `${lens.columns.labels[key]} ${key}`,
+              query: lens.rows.names[query],
+              key: lens.columns.names[key],
             })}
           </span>
           <PairStrip lens={lens} query={query} key_={key} />
@@ -318,19 +318,9 @@ export function picture(pen: Pen, store: Store, wide: number): number | null {
   const at = layout(wide, width(lens.site));
   const height = (shown ? lens.columns.count : lens.rows.count) * LINE;
   drawHead(pen, store, sayIn(store), shown, at);
-  drawBody(lower(pen, 2 * LINE), store, lens, shown, at, 0, height);
-  return height + 2 * LINE;
+  drawBody(shifted(pen, 0, 2 * LINE), store, lens, shown, at, 0, height);
+  const legend = sayIn(store)("legendNeurons", { d: width(lens.site) });
+  const y = height + 2 * LINE + 14;
+  pen.text(0, y, legend, { colour: palette(store.theme.value).quiet, size: 11, mono: false });
+  return y + 8;
 }
-
-const lower = (pen: Pen, dy: number): Pen => ({
-  lines: (segments, count, wide, ink) =>
-    pen.lines(
-      Float32Array.from(segments, (v, i) => (i % 2 ? v + dy : v)),
-      count,
-      wide,
-      ink,
-    ),
-  rect: (x, y, wide, high, ink) => pen.rect(x, y + dy, wide, high, ink),
-  text: (x, y, text, lettering) => pen.text(x, y + dy, text, lettering),
-  image: (source, x, y, wide, high) => pen.image(source, x, y + dy, wide, high),
-});

@@ -1,0 +1,145 @@
+"""Make the pictures of docs/gallery.md: every view, a saved page and the figures, on the models that come with regard.
+
+    python docs/gallery/make.py                  # writes the pictures that the documentation keeps, and the page
+    python docs/gallery/make.py --all FOLDER     # every view, light and dark, 390, 1440 and 1920 pixels wide, to look at
+    python docs/gallery/make.py --page           # the page alone
+    python docs/gallery/make.py heads atlas      # some
+
+All pictures take some minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+from shots import APP, CAT, DECODER, FIGURES, HERE, PAGE, SAVED, SHOTS, SIZES, STORE, THEMES, Shot, kept, page
+
+import regard
+from regard.models.means import SENTENCES
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+SETTLED = """() => !document.querySelector('[data-saved], [data-busy], .busy, [aria-busy=true]')
+  && document.getAnimations().every(one => one.playState !== 'running')"""
+QUIET = 1.0  # seconds without a change before a picture is taken
+PATIENCE = 240_000  # milliseconds; a model is loaded meanwhile
+QUALITY = 70
+
+
+def main() -> None:
+    """Make what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(s.name for s in SHOTS)}, figures")
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="every size and theme, as PNG")
+    parser.add_argument("--page", action="store_true", help="write the page without making pictures")
+    given = parser.parse_args()
+    if given.page:
+        PAGE.write_text(page(), "utf-8")
+        return
+    names = given.names or [shot.name for shot in SHOTS] + ["figures"]
+    folder = given.all or HERE
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = None if given.all else set(kept())
+    with tempfile.TemporaryDirectory() as scratch:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=which("chromium"), args=FLAGS)
+            if any(shot.name in names for shot in APP):
+                with served(Path(scratch)) as address:
+                    for shot in (one for one in APP if one.name in names):
+                        take(browser, shot, f"{address}#{shot.opens}", folder, wanted)
+            if SAVED.name in names:
+                saved = (
+                    regard.load()
+                    .trace(*STORE, attribution=True)
+                    .save_html(Path(scratch) / "page.html", layer=0, heads=[2])
+                )
+                take(browser, SAVED, saved.as_uri(), folder, wanted)
+            browser.close()
+        if "figures" in names:
+            draw(folder)
+    if not given.all:
+        PAGE.write_text(page(), "utf-8")
+
+
+@contextmanager
+def served(scratch: Path) -> Iterator[str]:
+    """The app on both models, with a study of the sentences that come with regard."""
+    text = scratch / "sentences.txt"
+    text.write_text("\n".join(SENTENCES), "utf-8")
+    study = [sys.executable, "-m", "regard", "study", "tokens", str(text), "-o", str(scratch / "studies" / "tokens")]
+    subprocess.run(study, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0", "-m", "all-MiniLM-L6-v2"]
+    command += ["-m", DECODER, "--studies", str(scratch / "studies")]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert server.stdout is not None
+        found = re.search(r"http://\S+", server.stdout.readline())
+        assert found, "the server printed no address"
+        yield found[0]
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] | None) -> None:
+    """A shot in each theme and width that is wanted; all where nothing is said."""
+    for theme in THEMES:
+        for width, height in SIZES.items():
+            name = f"{shot.name}-{theme}-{width}"
+            if wanted is not None and name not in wanted:
+                continue
+            viewport = {"width": width, "height": height}
+            opened = browser.new_page(viewport=viewport, color_scheme=theme, locale="en-US", has_touch=width < 600)
+            opened.set_default_timeout(PATIENCE)
+            opened.goto(address)
+            opened.wait_for_selector(shot.ready or "main", state="attached")
+            if shot.then:
+                opened.click(shot.then)
+            settle(opened)
+            keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None)
+            opened.close()
+            print(name, flush=True)
+
+
+def settle(opened: Any) -> None:
+    """Wait until nothing has moved for a while."""
+    since, deadline = time.monotonic(), time.monotonic() + PATIENCE / 1000
+    while time.monotonic() - since < QUIET:
+        assert time.monotonic() < deadline, "the page never came to rest"
+        if not opened.evaluate(SETTLED):
+            since = time.monotonic()
+        opened.wait_for_timeout(50)
+
+
+def keep(image: Image.Image, path: Path, whole: bool) -> None:
+    """A picture as it is, or small."""
+    if whole:
+        image.save(path.with_suffix(".png"))
+    else:
+        image.convert("RGB").save(path.with_suffix(".webp"), quality=QUALITY, method=6)
+
+
+def draw(folder: Path) -> None:
+    """The figures, as the lines beside them in the page make them."""
+    trace = regard.load().trace(*STORE)
+    answered = regard.load(DECODER).trace(CAT, generate=10)
+    for name, line in FIGURES.items():
+        drawn = eval(line, {"trace": trace, "answered": answered})  # the lines are in shots.py
+        keep(Image.open(io.BytesIO(drawn._repr_png_())), folder / f"figure-{name}", folder != HERE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""What the gallery shows, and the page that shows it. Enters: nothing. Leaves: shots by name, and Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "gallery.md"
+STORE = ("I went to the store.", "At the store, I bought fresh strawberries.")
+CAT = "The cat sat on the mat. The cat"
+DECODER = "SmolLM2-135M-Instruct"
+THEMES = ("light", "dark")
+SIZES = {390: 844, 1440: 900, 1920: 1080}  # width -> height of the window
+USUAL = 1440
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture: what it is called, how a reader gets it, and what must be there before it is taken."""
+
+    name: str
+    title: str
+    how: str
+    opens: str = ""  # the part of the app's address that opens it
+    ready: str = ""  # a selector
+    then: str = ""  # what is clicked after that
+    widths: tuple[int, ...] = (USUAL,)  # that the documentation keeps
+
+    @property
+    def kept(self) -> list[str]:
+        """Names of the pictures that the documentation keeps."""
+        usual = [f"{self.name}-{theme}-{USUAL}" for theme in THEMES]
+        return usual + [f"{self.name}-light-{width}" for width in self.widths if width != USUAL]
+
+
+def _asked(text: str, pair: str = "", **more: object) -> str:
+    parts = {"text": text, "pair": pair, **more}
+    return "&".join(f"{name}={quote(str(value))}" for name, value in parts.items() if value != "")
+
+
+def _store(view: str, layer: int, head: int, **more: object) -> str:
+    return _asked(*STORE, view=view, kind="encoder", layer=layer, heads=head, **more)
+
+
+def _decoder(view: str, **more: object) -> str:
+    return _asked(CAT, model=DECODER, generate=10, view=view, kind="decoder", layer=17, heads=4, **more)
+
+
+ALL = tuple(SIZES)
+APP = (
+    Shot("app", "The app: what changes without head 1.8", "regard, then Switch off", _store("atlas", 1, 8, off="encoder:1.8"), "[data-effect] [data-after]"),
+    Shot("change", "Atlas, coloured by what that changes in every later head", "the same, then change", _store("atlas", 1, 8, off="encoder:1.8"), "[data-value=change]", "[data-value=change]"),
+    Shot("atlas", "Atlas: every head of the model", "regard, then Atlas", _store("atlas", 0, 2), ".finding", widths=ALL),
+    Shot("heads", "Heads: lines from the tokens that look to those looked at", "regard, then Heads", _store("heads", 1, 8, form="columns"), ".finding", widths=ALL),
+    Shot("sentence", "Heads, over the sentence itself", "regard, then Heads, Sentence", _asked("The animal didn't cross the street because it was too tired.", view="heads", kind="encoder", layer=3, heads=1, form="sentence", queries=10), ".ranking"),
+    Shot("matrix", "Matrix: one head as a map, one row as bars", "regard, then Matrix", _store("matrix", 0, 2, queries=5), ".finding, .ranking", widths=ALL),
+    Shot("neurons", "Neurons: how q and k make one score", "regard, then Neurons", _store("neurons", 0, 2, queries=5, pairs="5,4"), "[data-query]"),
+    Shot("walk", "Walk: the model step by step", "regard, then Walk", _asked(STORE[0], view="walk", kind="encoder", layer=0, heads=2, step=4), ".walk"),
+    Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "Hello, how are you?"', _asked("Hello, how are you?", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
+    Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _store("compare", 1, 8, otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-panel=both] canvas"),
+    Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
+    Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report]"),
+    Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), ".ranking, .finding"),
+    Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), ".ranking, .finding"),
+    Shot("decoder-matrix", "The same as a map", f"regard serve -m {DECODER}", _decoder("matrix"), ".finding, .ranking"),
+    Shot("decoder-atlas", "All 270 heads of the decoder", f"regard serve -m {DECODER}", _decoder("atlas"), ".finding"),
+)  # fmt: skip
+SAVED = Shot(
+    "page",
+    "A saved page: one file that works offline",
+    'regard view "I went to the store." "At the store, I bought fresh strawberries."',
+)
+FIGURES = {
+    "heads": 'trace.figure("heads", layer=1, head=8)',
+    "matrix": 'trace.figure("matrix", layer=0, head=2)',
+    "atlas": 'trace.figure("atlas")',
+    "neurons": 'trace.figure("neurons", layer=0, head=2, query=5)',
+    "decoder": 'answered.figure("matrix", layer=17, head=4)',
+}
+SHOTS = (*APP, SAVED)
+
+
+def kept() -> list[str]:
+    """Every picture that the documentation keeps."""
+    return [name for shot in SHOTS for name in shot.kept] + [f"figure-{name}" for name in FIGURES]
+
+
+def page() -> str:
+    """The gallery as Markdown; the script beside this one writes it."""
+    store = ", ".join(f'"{text}"' for text in STORE)
+    parts = [
+        "# Gallery",
+        "Every view, and what made it. The models come with regard: all-MiniLM-L6-v2 reads "
+        f"*{STORE[0]}* / *{STORE[1]}*, and {DECODER} goes on with *{CAT}*. "
+        "Made by `python docs/gallery/make.py`.",
+        *(_section(shot) for shot in SHOTS),
+        "## Figures for papers",
+        "```python\n"
+        f"trace = regard.load().trace({store})\n"
+        f'answered = regard.load("{DECODER}").trace("{CAT}", generate=10)\n```',
+        *(f"```python\n{line}\n```\n\n![Figure: {name}](gallery/figure-{name}.webp)" for name, line in FIGURES.items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(shot: Shot) -> str:
+    cells = [f"![{shot.title}, {theme}](gallery/{shot.name}-{theme}-{USUAL}.webp)" for theme in THEMES]
+    rows = ["| light | dark |", "|---|---|", f"| {' | '.join(cells)} |"]
+    more = [width for width in shot.widths if width != USUAL]
+    if more:
+        narrow = [f"![{shot.title}, {width} pixels wide](gallery/{shot.name}-light-{width}.webp)" for width in more]
+        rows += ["", "| " + " | ".join(f"{width} pixels wide" for width in more) + " |", "|" + "---|" * len(more)]
+        rows.append(f"| {' | '.join(narrow)} |")
+    return f"## {shot.title}\n\n    {shot.how}\n\n" + "\n".join(rows)

@@ -1,0 +1,93 @@
+// What colours and strengths of a saved picture mean: bars with ticks, and swatches.
+
+import { strengthOf } from "./columns";
+import { measure, type Pen } from "./pen";
+import { figure, type Palette, rampStops, ticks } from "./scales";
+
+const SMALL = 11;
+const THICK = 12; // of a colour bar
+const STEPS = 64; // colours of which it is made
+
+/** Room that a colour bar takes beside a map. */
+export const BAR_ROOM = 84;
+
+/** The colours of a map from zero to `top`, with ticks and a name, beside (x, y). */
+export function colourBar(
+  pen: Pen,
+  [x, y]: readonly [number, number],
+  height: number,
+  { top, log, name }: { top: number; log: boolean; name: string },
+  colours: Palette,
+): void {
+  const stops = rampStops(colours.theme, STEPS);
+  const step = height / STEPS;
+  stops.forEach((colour, i) => {
+    pen.rect(x, y + height - (i + 1) * step, THICK, step + 0.5, { colour });
+  });
+  const edge = [x, y, x + THICK, y + height];
+  pen.lines(frameOf(edge), 4, 1, { colour: colours.rule });
+  for (const [value, at] of ticks(top, log)) {
+    const level = y + height * (1 - at);
+    pen.lines([x + THICK, level, x + THICK + 4, level], 1, 1, { colour: colours.quiet });
+    pen.text(x + THICK + 7, level, figure(value, 2), { colour: colours.quiet, size: SMALL, mono: false });
+  }
+  const beside = { colour: colours.quiet, size: SMALL, mono: false, turned: true, align: "middle" } as const;
+  pen.text(x + THICK + 52, y + height / 2, name, beside);
+}
+
+const frameOf = ([l, t, r, b]: readonly number[]): number[] => [
+  ...[l, t, r, t],
+  ...[r, t, r, b],
+  ...[r, b, l, b],
+  ...[l, b, l, t],
+];
+
+/** The names of two axes of a map: keys above it, queries at its left. */
+export function axisNames(
+  pen: Pen,
+  { left, top, width, height }: { left: number; top: number; width: number; height: number },
+  names: { query: string; key: string },
+  colours: Palette,
+): void {
+  const ink = { colour: colours.quiet, size: SMALL, mono: false, align: "middle" } as const;
+  pen.text(left + width / 2, 6, names.key, ink);
+  pen.text(6, top + height / 2, names.query, { ...ink, turned: true });
+}
+
+const ROW = 18; // height of a row of swatches
+
+/** Lines of a few strengths, and of the heads' colours, each with what it stands for; returns the height. */
+export function swatches(
+  pen: Pen,
+  y: number,
+  width: number,
+  entries: readonly { colour: string; alpha?: number; text: string }[],
+  name: string,
+  colours: Palette,
+): number {
+  const ink = { colour: colours.quiet, size: SMALL, mono: false };
+  let [x, row] = [0, y + ROW / 2];
+  pen.text(0, row, name, ink);
+  x += measure(name, SMALL, false) + 12;
+  for (const { colour, alpha, text } of entries) {
+    const wide = 24 + measure(text, SMALL, false) + 14;
+    if (x + wide > width) [x, row] = [0, row + ROW];
+    pen.rect(x, row - 2, 20, 4, { colour, alpha });
+    pen.text(x + 24, row, text, ink);
+    x += wide;
+  }
+  return row + ROW / 2 - y;
+}
+
+/** Weights of a few strengths up to the strongest, and how they are written. */
+export function strengths(top: number): [value: number, text: string][] {
+  const below = TICKS.filter((tick) => tick < 0.85 * top).slice(1 - SWATCHES);
+  return [...below.map((tick): [number, string] => [tick, String(tick)]), [top, figure(top, 2)]];
+}
+
+const TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
+const SWATCHES = 4;
+
+/** A row of strengths, as they are drawn in one colour. */
+export const strengthEntries = (top: number, colour: string) =>
+  strengths(top).map(([value, text]) => ({ colour, alpha: strengthOf(value, top), text }));
