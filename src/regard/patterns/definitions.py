@@ -14,7 +14,7 @@ import numpy as np
 from regard.measures.awake import resting_keys
 from regard.measures.bag import own_targets
 from regard.measures.causal import duplicate_targets, induction_targets
-from regard.measures.offset import near_targets, offset_targets
+from regard.measures.offset import gaps, near_targets
 from regard.measures.places import place_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
 from regard.patterns.entries import PHRASES
@@ -39,6 +39,11 @@ class Part:
     @property
     def keys(self) -> Places:
         return self.context.keys
+
+    @cached_property
+    def gap(self) -> Array:
+        """(rows, keys) key - query."""
+        return np.asarray(gaps(self.visible, start=self.start))
 
     @cached_property
     def own(self) -> Array:
@@ -76,14 +81,14 @@ class Pattern:
 
 def _neighbours(nearest: int, farthest: int) -> Callable[[Part], Targets]:
     def targets(part: Part) -> Targets:
-        found = near_targets(part.visible, nearest, farthest, start=part.start, within=part.own)
+        found = near_targets(part.gap, nearest, farthest, within=part.own)
         return found, part.queries.content
 
     return targets
 
 
 def _itself(part: Part) -> Targets:
-    return offset_targets(part.visible, 0, start=part.start), part.queries.content
+    return near_targets(part.gap, 0, 0), part.queries.content
 
 
 def _places(choose: Callable[[Places], Array]) -> Callable[[Part], Targets]:
