@@ -116,6 +116,10 @@ class Study(Pass):
         """The seed of a draw of random weights; weights are shuffled with the seed of the first."""
         return draw
 
+    def permuted(self) -> Study | None:
+        """The same study of the trained weights with permuted queries, if that can be a control of it."""
+        return None
+
     def second(self, sums: Sums, model: Model, engine: Engine) -> Pass | None:
         """Another pass over the same corpus, if the findings call for one; its sums are in the context."""
         return None

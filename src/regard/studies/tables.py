@@ -19,6 +19,7 @@ from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
 from regard.patterns.levels import LEVELS, WEIGHED
 from regard.studies.atlas.carriers import Carried, carried_of
+from regard.studies.atlas.stripes import Exchange, exchange_of
 from regard.trace.places import Array, MapContext, context_between
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ class Tables:
     (B, Q, A + 1) are of those rows, the bag of words last. own (B, Q, K) are the ordinary tokens of the query's own
     sentence where there are two, for the bag of words; size (B, Q) is how many they are, bag (B, Q) is 1 where such a
     row counts, has_bag whether any does. visible (B, Q, K); seen (B, Q) counts visible keys, 1 at least; levels are by
-    name; carried are the rows of patterns whose score one word may carry.
+    name; carried are the rows of patterns whose score one word may carry, exchange the pairs of queries that are
+    exchanged.
     """
 
     asked: Array
@@ -75,6 +77,7 @@ class Tables:
     seen: torch.Tensor
     levels: dict[str, LevelRows]
     carried: list[Carried]
+    exchange: Exchange | None
 
 
 @dataclass(eq=False)
@@ -130,6 +133,7 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
         seen=tensor(seen),
         levels=_levels(found.levels, found.weights, visible, seen, tensor),
         carried=carried_of(inputs, view.query, contexts, asked, found.targets, counted, chance, view.device),
+        exchange=exchange_of(contexts, asked, found.targets, awake, visible & ~found.rests, view.device),
     )
 
 
@@ -152,10 +156,10 @@ def _rows(contexts: list[MapContext], visible: Array, asked: Array, can: Array) 
             targets[..., place], counted[:, place] = PATTERNS[asked[place]].targets(part)
         if not bag_missing(context):
             targets[..., -1], counted[:, -1] = part.own & part.visible, context.queries.content
-        for place, level in enumerate(WEIGHED):
-            found.weights[number, :rows, :columns, place] = level.weights(part)  # type: ignore[misc]
-        for place, level in enumerate(LEVELS):
-            found.levels[place, number, :rows] = level.counted(part) & level.possible(context)
+        for column, level in enumerate(WEIGHED):
+            found.weights[number, :rows, :columns, column] = level.weights(part)  # type: ignore[misc]
+        for row, level in enumerate(LEVELS):
+            found.levels[row, number, :rows] = level.counted(part) & level.possible(context)
     return found
 
 

@@ -34,6 +34,10 @@ class Places:
     pieces: Array  # equal for the pieces of one occurrence of a word
     ids: Array  # equal for equal tokens; -1 for delimiters and for the pieces of a written <unk>
     punctuation: Array
+    common: Array  # words that the tokenizer learned first, in one piece: mostly function words
+    capitalised: Array  # words with a capital first letter
+    numbers: Array  # words with a digit
+    later_pieces: Array  # of words: not the first
     first: Array  # the delimiter that opens the input ([CLS], <s>)
     later: Array  # the other delimiters ([SEP], </s>)
 
@@ -78,9 +82,11 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     """Numbers of a side's tokens; `vocabulary` is shared so that equal words of two sides get equal numbers."""
     count = len(side)
     border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
-    words, pieces, punctuation = [-1] * count, [-1] * count, [False] * count
+    words, pieces = [-1] * count, [-1] * count
+    kinds = np.zeros((5, count), dtype=bool)  # as the fields from punctuation to later_pieces
     groups = list(word_groups(side))
-    texts = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip().lower() for group in groups]
+    cased = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip() for group in groups]
+    texts = [text.lower() for text in cased]
     unknown = _unknown(texts)
     for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
         if border[group[0]] or not text:
@@ -92,7 +98,14 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         spoken = any(character.isalnum() for character in text)
         word = vocabulary.setdefault(text, len(vocabulary)) if spoken else -1
         for place in group:
-            words[place], punctuation[place] = word, not spoken
+            words[place] = word
+        if not spoken:
+            kinds[0, group] = True
+            continue
+        kinds[1, group] = len(group) == 1 and side.tokens[group[0]].common
+        kinds[2, group] = cased[number][0].isupper()
+        kinds[3, group] = any(map(str.isdigit, text))
+        kinds[4, group[1:]] = True
     written = np.zeros(count, dtype=bool)
     written[[place for number in unknown for place in groups[number]]] = True
     known: dict[object, int] = {}
@@ -104,7 +117,11 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         words=np.array(words),
         pieces=np.array(pieces),
         ids=np.where(border | written, -1, ids),
-        punctuation=np.array(punctuation),
+        punctuation=kinds[0],
+        common=kinds[1],
+        capitalised=kinds[2],
+        numbers=kinds[3],
+        later_pieces=kinds[4],
         first=border & (np.arange(count) == 0),
         later=border & (np.arange(count) > 0),
     )

@@ -80,8 +80,10 @@ def carried_of(
         chances = chance[where[:, 0], where[:, 1], place]
         known = [np.bincount(buckets, weights, BUCKETS) for weights in (np.ones(len(texts)), chances)]
         chosen = targets[where[:, 0], where[:, 1], :, place]
-        tensors = [torch.from_numpy(some).to(device) for some in (where[:, 0], where[:, 1], buckets, chosen)]
-        found.append(Carried(CARRIED.index(name), *tensors, known=np.stack(known, axis=-1)))
+        inputs, queries, falls, table = (
+            torch.from_numpy(some).to(device) for some in (where[:, 0], where[:, 1], buckets, chosen)
+        )
+        found.append(Carried(CARRIED.index(name), inputs, queries, falls, table, np.stack(known, axis=-1)))
     return found
 
 

@@ -14,9 +14,10 @@ import torch
 from regard.measures.awake import weigh_awake
 from regard.measures.bag import bag_evenness, bag_gain
 from regard.measures.reading import hit_rows, sum_rows, weigh_rows
-from regard.patterns.definitions import PATTERNS
+from regard.patterns.definitions import PATTERNS, WORDS
 from regard.patterns.levels import LEVELS, MapRows
 from regard.studies.atlas.carriers import BUCKETS, CARRIED
+from regard.studies.atlas.permuting import Permuting
 from regard.studies.atlas.types import Typing
 from regard.studies.base import Batch, key
 from regard.studies.tables import Tables, of_all, tables_of
@@ -29,9 +30,15 @@ if TYPE_CHECKING:
 class AtlasTaker(Taker[Tables]):
     """One batch: sums of masses, hits, levels and types for every head."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch, permuting: Permuting | None = None) -> None:
         super().__init__(batch)
         self.typing = Typing(batch)
+        self.permuting = permuting
+
+    def __call__(self, layer: Layer) -> None:
+        seen = layer if self.permuting is None else self.permuting(layer)
+        if seen is not None:
+            super().__call__(seen)
 
     def make(self, view: LayerView) -> Tables:
         return tables_of(self.batch, view)
@@ -115,6 +122,11 @@ class AtlasTaker(Taker[Tables]):
         counted = torch.zeros_like(tables.seen) if level.counted is None else level.counted
         self.add(layer, f"{by}_level", torch.einsum("bhq,bq->bh", awake, counted))
         self.add(layer, f"{by}_level_rows", level.rows)
+        exchange = tables.exchange
+        none = mass.new_zeros(*mass.shape[:2], len(WORDS))
+        kept, paired = (none, none) if exchange is None else exchange.sums(attention)
+        self.add(layer, f"{by}_kept", kept)
+        self.add(layer, f"{by}_paired", paired)
 
 
 @dataclass(eq=False)
@@ -136,7 +148,8 @@ def _even(bag: _Bag | None, awake: torch.Tensor, tables: Tables) -> torch.Tensor
     if bag is None:
         return awake.new_zeros(*awake.shape[:2], 1)
     expected = awake.transpose(1, 2)[..., None] * tables.awake_chance[:, :, None, -1:]
-    return sum_rows(bag_gain(bag.mass, expected, bag.evenness) + expected, tables.awake_counted[..., -1:])
+    even: torch.Tensor = sum_rows(bag_gain(bag.mass, expected, bag.evenness) + expected, tables.awake_counted[..., -1:])
+    return even
 
 
 def _hits(strongest: torch.Tensor, tables: Tables) -> torch.Tensor:
