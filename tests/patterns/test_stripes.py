@@ -76,7 +76,7 @@ def test_a_tokenizer_knows_common_words_and_an_early_layer_looks_at_them_from_ev
     text = (
         "Lighthouses guide ships along dangerous coasts. Their lamps burned whale oil until engineers learned to make "
         "gas from coal; electric light came late to most islands, where keepers and their families lived without "
-        "neighbours for months. Storms broke windows, flooded stores and drowned cattle, but the lamp had to burn every "
+        "neighbours for months. Storms broke windows, flooded stores and drowned cattle, but the lamp had to burn each "
         "night."
     )
     found = smollm.trace(text).patterns()
