@@ -66,8 +66,7 @@ class Batch:
         """Add what was recorded: sums by group of clusters (groups, ...), and the totals."""
         for name, array in self._totals.arrays.items():
             sums.add(name, array)
-        for name, array in self._held.items():
-            sums.add_groups(name, self.clusters, array)
+        sums.add_all(self._held, self.clusters)
 
 
 class Pass(ABC):

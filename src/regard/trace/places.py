@@ -83,7 +83,7 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     count = len(side)
     border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
     words, pieces = [-1] * count, [-1] * count
-    kinds = np.zeros((5, count), dtype=bool)  # as the fields from punctuation to later_pieces
+    kinds = [(False,) * 5] * count  # the fields from punctuation to later_pieces
     groups = list(word_groups(side))
     cased = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip() for group in groups]
     texts = [text.lower() for text in cased]
@@ -97,15 +97,15 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
             continue  # [UNK] stands for words that may differ: two of them are not the same word
         spoken = any(character.isalnum() for character in text)
         word = vocabulary.setdefault(text, len(vocabulary)) if spoken else -1
+        common = len(group) == 1 and side.tokens[group[0]].common
+        capital, number_like = cased[number][0].isupper(), any(map(str.isdigit, text))
         for place in group:
             words[place] = word
-        if not spoken:
-            kinds[0, group] = True
-            continue
-        kinds[1, group] = len(group) == 1 and side.tokens[group[0]].common
-        kinds[2, group] = cased[number][0].isupper()
-        kinds[3, group] = any(map(str.isdigit, text))
-        kinds[4, group[1:]] = True
+            later = place != group[0]
+            kinds[place] = (
+                (False, common, capital, number_like, later) if spoken else (True, False, False, False, False)
+            )
+    punctuation, common_words, capitalised, numbers, later_pieces = np.array(kinds, bool).reshape(count, 5).T
     written = np.zeros(count, dtype=bool)
     written[[place for number in unknown for place in groups[number]]] = True
     known: dict[object, int] = {}
@@ -117,11 +117,11 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         words=np.array(words),
         pieces=np.array(pieces),
         ids=np.where(border | written, -1, ids),
-        punctuation=kinds[0],
-        common=kinds[1],
-        capitalised=kinds[2],
-        numbers=kinds[3],
-        later_pieces=kinds[4],
+        punctuation=punctuation,
+        common=common_words,
+        capitalised=capitalised,
+        numbers=numbers,
+        later_pieces=later_pieces,
         first=border & (np.arange(count) == 0),
         later=border & (np.arange(count) > 0),
     )
