@@ -146,6 +146,10 @@ def check_awake(site, awake):
             np.testing.assert_allclose(*sums, **CLOSE, err_msg=f"{name}: {column}")
         some = reading.awake >= 1  # a lift of next to nothing is rounding
         np.testing.assert_allclose(mine["value"][some], reading.lift[some], **CLOSE, err_msg=name)
+        if name in site.stays:
+            told = [np.nan_to_num(values) * reading.awake for values in (mine["stays"], site.stays[name])]
+            np.testing.assert_allclose(*told, rtol=1e-5, atol=1e-5, err_msg=f"{name}: stays")
+            compared.add(f"{name} stay")
         compared.add(name)
     return compared
 
@@ -228,3 +232,12 @@ def test_the_atlas_of_a_tiny_model_is_what_its_trace_says(models, causal, kind):
 def test_the_atlas_of_a_real_model_is_what_its_trace_says(minilm, pair):
     compared = check_both(minilm, ARTICLE[0], pair, real_maps(minilm, ARTICLE[0], pair), False)
     assert pair is None or {BAG, "same word in the other sentence", "delimiter", "next token"} <= compared
+    assert {"common words", "common words stay"} <= compared
+
+
+@pytest.mark.models
+def test_the_atlas_of_a_decoder_says_what_stays_as_its_trace_does(smollm):
+    text = "In 1969 the crew of Apollo 11 landed on the Moon, and Armstrong walked on it; Collins stayed in orbit."
+    compared = check_both(smollm, text, None, real_maps(smollm, text, None), True)
+    kinds = {"common words", "capitalised words", "numbers"}
+    assert kinds | {f"{name} stay" for name in kinds} <= compared

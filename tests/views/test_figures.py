@@ -11,7 +11,7 @@ from PIL import Image
 
 import regard
 from regard.measures.types import TYPES
-from regard.patterns.definitions import ALWAYS, BAG, NAMES, PATTERNS
+from regard.patterns.definitions import ALWAYS, BAG, NAMES, PATTERNS, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
 from regard.trace.trace import Trace
 from regard.views.figures import figure, pooled, readable
@@ -131,7 +131,7 @@ def test_head_colours_are_those_of_the_front_end():
 def test_every_pattern_and_type_has_a_colour():
     assert tuple(PATTERN_COLOURS) == tuple(LETTERS) == NAMES
     assert len(set(LETTERS.values())) == len(NAMES)
-    assert list(PHRASES) == [*(pattern.name for pattern in PATTERNS), BAG, ALWAYS]
+    assert list(PHRASES) == [*(pattern.name for pattern in PATTERNS), BAG, STRIPES, ALWAYS]
     assert tuple(TYPE_COLOURS) == TYPES  # figures draw shares in this order
 
 

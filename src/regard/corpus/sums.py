@@ -7,6 +7,7 @@ document falls into a group by its place in the corpus alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -36,16 +37,22 @@ class Sums:
 
     def add_groups(self, name: str, clusters: Array, values: Array, groups: int = GROUPS) -> None:
         """Add values (n, ...) of clusters (n,) to sums (groups, ...) by group."""
-        values = np.asarray(values, dtype=np.float64)
-        if name not in self.arrays:
-            self.arrays[name] = np.zeros((groups, *values.shape[1:]))
-        held = self.arrays[name]
-        if held.shape[1:] != values.shape[1:]:
-            raise UserError(f"{name} has shape {held.shape[1:]} so far but {values.shape[1:]} now; the models differ")
+        self.add_all({name: values}, clusters, groups)
+
+    def add_all(self, values: Mapping[str, Array], clusters: Array, groups: int = GROUPS) -> None:
+        """The same for several names at once."""
         order = np.argsort(clusters % groups, kind="stable")
         rows, starts = np.unique(clusters[order] % groups, return_index=True)
-        if len(rows):
-            held[rows] += np.add.reduceat(values[order], starts, axis=0)
+        for name, array in values.items():
+            array = np.asarray(array, dtype=np.float64)
+            if name not in self.arrays:
+                self.arrays[name] = np.zeros((groups, *array.shape[1:]))
+            held = self.arrays[name]
+            if held.shape[1:] != array.shape[1:]:
+                shapes = f"{held.shape[1:]} so far but {array.shape[1:]} now"
+                raise UserError(f"{name} has shape {shapes}; the models differ")
+            if len(rows):
+                held[rows] += np.add.reduceat(array[order], starts, axis=0)
 
     def resampled(self, name: str) -> Array:
         """(1 + draws, ...) sums by group as sums over all groups, then over drawn ones."""

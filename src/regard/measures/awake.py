@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace
 from regard.measures.reading import Array, is_eligible, lift, seen_keys, sum_rows
 
 
@@ -67,10 +66,13 @@ def sum_awake(mass: Array, awake: Array, chance: Array, counted: Array) -> Awake
     """Sums of mass (..., Q, H, P) and awake (..., Q, H) over rows; chance and counted are (..., Q, P)."""
     xp = array_namespace(mass)
     rows = xp.astype(counted, mass.dtype)
-    heads = xp.matrix_transpose(awake)  # (..., H, Q)
-    return AwakeSums(
-        sum_rows(mass, rows), xp.matmul(heads, rows), xp.matmul(heads, rows * chance), xp.sum(rows, axis=-2)
-    )
+    return weigh_awake(sum_rows(mass, rows), xp.matrix_transpose(awake), chance, rows)
+
+
+def weigh_awake(mass: Array, awake: Array, chance: Array, counted: Array) -> AwakeSums:
+    """The same for mass (..., H, P) that is summed already, and awake (..., H, Q); counted is 0 or 1."""
+    xp = array_namespace(mass)
+    return AwakeSums(mass, xp.matmul(awake, counted), xp.matmul(awake, counted * chance), xp.sum(counted, axis=-2))
 
 
 def read_awake(sums: AwakeSums) -> AwakeReading:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
 from regard.measures.entropy import SMOOTH, mixed_logs
+from regard.measures.library import array_namespace, clip
 from regard.measures.reading import Array, Reading, lift, mean_where, read_rows, seen_keys, weigh
 
 FEWEST = 3  # words in a sentence: with fewer, "evenly" means little
@@ -113,8 +112,8 @@ def bag_evenness(mass: Array, spread: Array, size: Array, seen: Array) -> Array:
     some = mixed > 0
     safe = xp.where(some, mixed, xp.ones_like(mixed))
     entropy = xp.log(safe) - spread / safe
-    most = xp.log(xp.clip(size, FEWEST, None))
-    return xp.where(some, xp.clip(entropy / most, 0.0, 1.0), xp.zeros_like(mixed))
+    most = xp.log(clip(size, FEWEST, None))
+    return xp.where(some, clip(entropy / most, 0.0, 1.0), xp.zeros_like(mixed))
 
 
 def bag_gain(mass: Array, chance: Array, evenness: Array) -> Array:

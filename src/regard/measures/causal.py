@@ -5,8 +5,7 @@ Tokens are integers (vocabulary ids); negative ones take no part.
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace
 from regard.measures.reading import Array, Reading, positions, read
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
 from regard.measures.entropy import Level
-from regard.measures.reading import Array, mean_where, positions, seen_keys, weigh
+from regard.measures.library import array_namespace
+from regard.measures.offset import gaps
+from regard.measures.reading import Array, mean_where, seen_keys, weigh
 
 
 def mean_distance(
@@ -27,18 +27,11 @@ def distance_rows(attention: Array, *, visible: Array | None = None, start: int 
     """(..., queries) distances, (queries,) uniform ones, and which rows have a choice."""
     xp = array_namespace(attention)
     queries, keys = attention.shape[-2:]
-    table = xp.astype(distances(attention, start=start), attention.dtype)  # (Q, K)
+    table = xp.astype(xp.abs(gaps(attention, start=start)), attention.dtype)  # (Q, K)
     values = weigh(xp.reshape(attention, (-1, queries, keys)), table[None, ...])[0, ...]  # (H, Q)
     seen = seen_keys(attention, visible)
     uniform = uniform_distance(table, visible, xp.astype(seen, table.dtype))
     return xp.reshape(values, tuple(attention.shape[:-1])), uniform, seen > 1
-
-
-def distances(like: Array, *, start: int = 0) -> Array:
-    """(Q, K) |i - j| for maps `like` (..., Q, K) whose first row is query `start`."""
-    queries, keys = like.shape[-2:]
-    gap = positions(like, keys)[None, :] - positions(like, queries)[:, None] - start
-    return array_namespace(like).abs(gap)
 
 
 def uniform_distance(table: Array, visible: Array | None, seen: Array) -> Array:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from array_api_compat import array_namespace
-
 from regard.measures.entropy import mix_uniform, x_log_x
+from regard.measures.library import array_namespace, clip
 from regard.measures.reading import Array
 
 SMOOTH = 1e-3  # as Clark et al. (2019)
@@ -40,7 +39,7 @@ def js_rows(one: Array, other: Array, own: Array | None = None, others: Array | 
     """(...) distances of rows (..., keys) that are mixed already; `own` and `others` are their `neg_entropy`."""
     own = neg_entropy(one) if own is None else own
     others = neg_entropy(other) if others is None else others
-    return array_namespace(one).clip((own + others) / 2 - neg_entropy((one + other) / 2), 0.0, None)
+    return clip((own + others) / 2 - neg_entropy((one + other) / 2), 0.0, None)
 
 
 def neg_entropy(rows: Array) -> Array:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace, clip
 from regard.measures.reading import Array, mean_where, seen_keys
 
 SMOOTH = 1e-4  # Clark et al. (2019) mix in this much uniform attention before the logarithm
@@ -89,7 +88,7 @@ def sink_mass(attention: Array, *, visible: Array | None = None) -> Array:
 def sink_rows(attention: Array) -> Array:
     """(..., queries) shares that go to no key."""
     xp = array_namespace(attention)
-    return xp.clip(1 - xp.sum(attention, axis=-1), 0.0, 1.0)
+    return clip(1 - xp.sum(attention, axis=-1), 0.0, 1.0)
 
 
 def mix_uniform(attention: Array, *, visible: Array | None = None, smooth: float = SMOOTH) -> Array:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace
 from regard.measures.reading import Array, Reading, positions, read
 
 
@@ -47,20 +46,19 @@ def to_previous(
 
 def offset_targets(attention: Array, offset: int, *, start: int = 0, within: Array | None = None) -> Array:
     """(queries, keys) booleans: key = query + offset, for maps whose first row is query `start`."""
-    queries, keys = attention.shape[-2:]
-    wanted = positions(attention, queries)[:, None] + (start + offset)  # (Q, 1)
-    targets = positions(attention, keys)[None, :] == wanted  # (Q, K)
+    return near_targets(gaps(attention, start=start), offset, offset, within=within)
+
+
+def near_targets(gap: Array, nearest: int, farthest: int, *, within: Array | None = None) -> Array:
+    """(queries, keys) booleans: nearest <= key - query <= farthest, for `gaps` (queries, keys)."""
+    targets = gap == nearest if nearest == farthest else (gap >= nearest) & (gap <= farthest)
     return targets if within is None else targets & within
 
 
-def near_targets(
-    attention: Array, nearest: int, farthest: int, *, start: int = 0, within: Array | None = None
-) -> Array:
-    """The same for nearest <= key - query <= farthest."""
-    queries, keys = attention.shape[-2:]
-    gap = positions(attention, keys)[None, :] - positions(attention, queries)[:, None] - start
-    targets = (gap >= nearest) & (gap <= farthest)
-    return targets if within is None else targets & within
+def gaps(like: Array, *, start: int = 0) -> Array:
+    """(queries, keys) key - query, for maps `like` (..., queries, keys) whose first row is query `start`."""
+    queries, keys = like.shape[-2:]
+    return positions(like, keys)[None, :] - positions(like, queries)[:, None] - start
 
 
 def offset_rows(attention: Array, offset: int) -> Array:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace
 from regard.measures.reading import Array, Reading, positions, read
 
 

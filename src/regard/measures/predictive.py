@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace, clip
 from regard.measures.reading import Array, Reading, RowReadings, summarise
 
 
@@ -33,6 +32,6 @@ def predictive_shares(alone: Array, without: Array, content: Array) -> Array:
     xp = array_namespace(without)
     pairs = content[:, None] & content[None, :] & ~xp.eye(content.shape[0], dtype=xp.bool)
     loss = alone[:, None] - without
-    gain = xp.where(pairs, xp.clip(loss, 0.0, None), xp.zeros_like(loss))
+    gain = xp.where(pairs, clip(loss, 0.0, None), xp.zeros_like(loss))
     total = xp.sum(gain, axis=-1, keepdims=True)
     return gain / xp.where(total > 0, total, xp.ones_like(total))

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 
 from regard.errors import UserError
+from regard.measures.library import array_namespace, clip
 
 Array = Any
 
@@ -136,7 +137,7 @@ def seen_keys(like: Array, visible: Array | None) -> Array:
     xp = array_namespace(like)
     if visible is None:
         return xp.full((like.shape[-2],), max(1, like.shape[-1]), dtype=xp.int64, device=device(like))
-    return xp.clip(xp.sum(xp.astype(visible, xp.int64), axis=-1), 1, None)
+    return clip(xp.sum(xp.astype(visible, xp.int64), axis=-1), 1, None)
 
 
 def is_eligible(chance: Array) -> Array:
@@ -177,7 +178,7 @@ def lift(mass: Array, chance: Array) -> Array:
     room = 1 - chance
     possible = room > 0
     raw = (mass - chance) / xp.where(possible, room, xp.ones_like(room))
-    return xp.where(possible, xp.clip(raw, 0.0, 1.0), xp.full_like(raw, xp.nan))
+    return xp.where(possible, clip(raw, 0.0, 1.0), xp.full_like(raw, xp.nan))
 
 
 def mean_where(values: Array, where: Array) -> Array:

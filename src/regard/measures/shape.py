@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
+from array_api_compat import device
 
 from regard.measures.entropy import entropy
+from regard.measures.library import array_namespace, clip
 from regard.measures.offset import offset_targets
 from regard.measures.reading import Array, lift, positions, weigh
 
@@ -107,7 +108,7 @@ def shape_sums(
     targets = xp.stack([offset_targets(attention, offset, start=start) for offset in OFFSETS])
     diagonals = weigh(xp.reshape(attention, (-1, queries, keys)), xp.astype(targets, attention.dtype))
     diagonals = xp.reshape(diagonals, (len(OFFSETS), *attention.shape[:-1]))
-    scale = plainness(attention, visible)  # (H, Q)
+    scale = plainness(xp.max(attention, axis=-1), visible)  # (H, Q)
     return ShapeSums(
         xp.matmul(member, attention),  # (S, Q) @ (H, Q, K) -> (H, S, K)
         weigh_keys(attention, xp.astype(weights, attention.dtype)),
@@ -153,6 +154,8 @@ def _matched(segments: Array) -> Array:
     xp = array_namespace(segments)
     count = segments.shape[-1]
     numbers = xp.unique_values(segments)
+    if numbers[numbers >= 0].shape[0] < 2:  # no pair of two parts: none is matched
+        return xp.zeros((2, count), dtype=xp.float64, device=device(segments))
     parts = (segments[None, :] == numbers[:, None]) & (segments >= 0)[None, :]  # (S, n)
     inside = _pairs(parts)
     across = _pairs((segments >= 0)[None, :]) - inside
@@ -176,18 +179,16 @@ def weigh_keys(attention: Array, tables: Array) -> Array:
     return xp.stack([xp.sum(attention * tables[number, ...], axis=-2) for number in range(tables.shape[0])])
 
 
-def plainness(attention: Array, visible: Array) -> Array:
+def plainness(peak: Array, visible: Array) -> Array:
     """(H..., Q) what makes a cell of a row plain: a quarter of its strongest; infinite where a row sees few keys."""
-    xp = array_namespace(attention)
-    peak = xp.max(attention, axis=-1)
+    xp = array_namespace(peak)
     wide = xp.sum(xp.astype(visible, xp.int64), axis=-1) >= _FEW
     return xp.where(wide & (peak > 0), peak / _PLAIN, xp.full_like(peak, xp.inf))
 
 
 def plain(attention: Array, scale: Array) -> Array:
     """How plain cells are, from 0 to 1."""
-    xp = array_namespace(attention)
-    return xp.clip(attention / scale, 0.0, 1.0)
+    return clip(attention / scale, 0.0, 1.0)
 
 
 def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Array) -> Shape:
@@ -220,7 +221,7 @@ def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Arr
         line,
         band,
         _own(columns, uniform.columns, segments, keep),
-        xp.where(xp.isnan(evenness), xp.zeros_like(evenness), xp.clip(evenness, 0.0, 1.0)),
+        xp.where(xp.isnan(evenness), xp.zeros_like(evenness), clip(evenness, 0.0, 1.0)),
         _squares(weighed, chance),
         close,
         _share(xp.sum(xp.reshape(sums.plain, means.shape) * first, axis=-1), xp.sum(uniform.plain * first, axis=-1)),
@@ -239,7 +240,7 @@ def _kept_lines(keep: Array, like: Array) -> Array:
     """(5, H, Q): 1 where the key that a diagonal reaches is kept."""
     xp = array_namespace(keep)
     row = positions(like, like.shape[-1])
-    reached = [xp.clip(row + offset, 0, keep.shape[-1] - 1) for offset in OFFSETS]
+    reached = [clip(row + offset, 0, keep.shape[-1] - 1) for offset in OFFSETS]
     return xp.astype(xp.stack([xp.take(keep, place, axis=-1) for place in reached]), like.dtype)
 
 
@@ -265,7 +266,7 @@ def _drawn(lines: Array, uniform: Array, keep: Array) -> Array:
 def _close(distance: Array, chance: Array, left: Array) -> Array:
     """(H,) how much nearer than chance, 0 where nothing is left."""
     xp = array_namespace(distance)
-    nearer = xp.clip(1 - _share(distance, chance), 0.0, 1.0)
+    nearer = clip(1 - _share(distance, chance), 0.0, 1.0)
     return xp.where((left > 0) & (chance > 0), nearer, xp.zeros_like(nearer))
 
 
@@ -305,7 +306,7 @@ def _share(part: Array, whole: Array) -> Array:
 def _lift(mass: Array, chance: Array) -> Array:
     """The lift, 0 where chance leaves no room: a feature vector has no gaps."""
     xp = array_namespace(mass)
-    found: Any = lift(mass, xp.clip(chance, 0.0, 1.0))
+    found: Any = lift(mass, clip(chance, 0.0, 1.0))
     return xp.where(xp.isnan(found), xp.zeros_like(found), found)
 
 
@@ -316,4 +317,4 @@ def _gini(means: Array) -> Array:
     count = means.shape[-1]
     rank = xp.astype(positions(means, count) + 1, means.dtype)
     weighted = xp.sum(ordered * rank, axis=-1)
-    return xp.clip(2 * _share(weighted, xp.sum(ordered, axis=-1)) / count - (count + 1) / count, 0.0, 1.0)
+    return clip(2 * _share(weighted, xp.sum(ordered, axis=-1)) / count - (count + 1) / count, 0.0, 1.0)

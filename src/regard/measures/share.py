@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace
 from regard.measures.reading import Array
 
 

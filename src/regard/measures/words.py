@@ -6,8 +6,7 @@ Words are integers, one a token: equal numbers are the same word (lower-cased); 
 
 from __future__ import annotations
 
-from array_api_compat import array_namespace
-
+from regard.measures.library import array_namespace
 from regard.measures.reading import Array, Reading, positions, read
 
 

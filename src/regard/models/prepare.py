@@ -15,6 +15,7 @@ import torch
 
 from regard.capture.record import Book
 from regard.errors import MissingFileError, TooLongError, UserError, WrongTypeError
+from regard.models.common import common_ids
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token, part_of_characters, word_indices
 
@@ -126,7 +127,7 @@ def _tokens(
     tokenizer: Any, batch: Any, ids: list[int], text: str, pair: str | None, boundary: int | None
 ) -> tuple[Token, ...]:
     pieces: list[str] = tokenizer.convert_ids_to_tokens(ids)
-    special = set(tokenizer.all_special_ids)
+    special, common = set(tokenizer.all_special_ids), common_ids(tokenizer)
     spans, sequences = _spans(tokenizer, batch, ids, pieces, special, text)
     if boundary is not None:
         sequences = [None if s is None else int(s[0] >= boundary - 1) for s in spans]
@@ -141,7 +142,8 @@ def _tokens(
         if "\ufffd" in shown and span is not None:  # bytes that are not characters
             shown, adds = part_of_characters(source, span, seen.setdefault(sequences[i], {}))
         start, end = span if span is not None else (None, None)
-        tokens.append(Token(shown, ids[i], start, end, words[i], ids[i] in special, segments[i], adds=adds))
+        own = shown, ids[i], start, end, words[i], ids[i] in special, segments[i]
+        tokens.append(Token(*own, adds=adds, common=ids[i] in common))
     return tuple(tokens)
 
 

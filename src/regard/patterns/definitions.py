@@ -1,6 +1,7 @@
 """What a head may do: each pattern as target keys for every query, and when it cannot be asked.
 
 Enters: words, sentences and delimiters of a text (`context`). Leaves: `PATTERNS`, a list that the rest loops over.
+One file and long: the list, the targets of its patterns and when each can be asked are read together.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from regard.measures.awake import resting_keys
 from regard.measures.bag import own_targets
 from regard.measures.causal import duplicate_targets, induction_targets
-from regard.measures.offset import near_targets, offset_targets
+from regard.measures.offset import gaps, near_targets
 from regard.measures.places import place_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
 from regard.patterns.entries import PHRASES
@@ -41,6 +42,11 @@ class Part:
         return self.context.keys
 
     @cached_property
+    def gap(self) -> Array:
+        """(rows, keys) key - query."""
+        return np.asarray(gaps(self.visible, start=self.start))
+
+    @cached_property
     def own(self) -> Array:
         """(rows, keys) ordinary tokens of the query's own sentence."""
         return np.asarray(own_targets(self.queries.segments, self.keys.segments, self.keys.content))
@@ -61,6 +67,7 @@ class Pattern:
     none: str  # the same for why no row counted, where none did
     threshold: float | None = USUAL  # lift from which a head is named for it; None for numbers beside a pattern
     rests: bool = False  # whether its targets are resting places; no other pattern has one among its targets
+    words: bool = False  # whether its targets are words of some kind, the same for every query
 
     def targets(self, part: Part) -> tuple[Array, Array]:
         """(rows, keys) target keys among the visible ones, and (rows,) which rows may count."""
@@ -76,14 +83,14 @@ class Pattern:
 
 def _neighbours(nearest: int, farthest: int) -> Callable[[Part], Targets]:
     def targets(part: Part) -> Targets:
-        found = near_targets(part.visible, nearest, farthest, start=part.start, within=part.own)
+        found = near_targets(part.gap, nearest, farthest, within=part.own)
         return found, part.queries.content
 
     return targets
 
 
 def _itself(part: Part) -> Targets:
-    return offset_targets(part.visible, 0, start=part.start), part.queries.content
+    return near_targets(part.gap, 0, 0), part.queries.content
 
 
 def _places(choose: Callable[[Places], Array]) -> Callable[[Part], Targets]:
@@ -207,9 +214,19 @@ def _punctuated(context: MapContext) -> str:
     return "" if context.keys.punctuation.any() else "no_punctuation"
 
 
+def _some(choose: Callable[[Places], Array], otherwise: str) -> Callable[[MapContext], str]:
+    """Whether the keys have a word of some kind."""
+    return lambda context: "" if choose(context.keys).any() else otherwise
+
+
 def _delimiter(part: Part) -> Targets:
     chosen = part.keys.later if part.context.causal else _any_delimiter(part.keys)
     return place_targets(part.visible, chosen), part.queries.content
+
+
+def _words_of(name: str, choose: Callable[[Places], Array], otherwise: str) -> Pattern:
+    """The pattern of words of some kind, wherever they stand."""
+    return Pattern(name, _places(choose), _needs(_text, _one_text, _some(choose, otherwise)), otherwise, words=True)
 
 
 _SHORT = "short"
@@ -292,6 +309,10 @@ PATTERNS = (
         "all_punctuation",
         PUNCTUATED,
     ),
+    _words_of("common words", lambda p: p.common, "no_common"),
+    _words_of("capitalised words", lambda p: p.capitalised, "no_capitals"),
+    _words_of("numbers", lambda p: p.numbers, "no_numbers"),
+    _words_of("later pieces of words", lambda p: p.later_pieces, "no_pieces"),
     Pattern(
         "first token (sink)",
         _first,
@@ -315,6 +336,8 @@ PATTERNS = (
 )
 BAG = "bag of words"
 bag_missing = _needs(_text, _one_text, _free, _two_sentences)
+STRIPES = "same words from everywhere"
 ALWAYS = "always rests"
+WORDS = tuple(pattern.name for pattern in PATTERNS if pattern.words)
 THRESHOLDS = {pattern.name: pattern.threshold for pattern in PATTERNS if pattern.threshold is not None} | {BAG: USUAL}
-NAMES = (*THRESHOLDS, ALWAYS)
+NAMES = (*THRESHOLDS, STRIPES, ALWAYS)

@@ -13,10 +13,10 @@ import numpy as np
 from regard.errors import UserError
 from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
 from regard.measures.types import TYPES
-from regard.patterns.definitions import ALWAYS, THRESHOLDS
+from regard.patterns.definitions import ALWAYS, STRIPES, THRESHOLDS
 from regard.patterns.entries import PHRASES, RANKS
 from regard.patterns.levels import LEVELS
-from regard.patterns.naming import ASLEEP, FLOOR, beyond_one_offset, own_name
+from regard.patterns.naming import ASLEEP, FLOOR, STAYS, beyond_one_offset, own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 from regard.trace.places import Array
@@ -64,6 +64,7 @@ def patterns(trace: Trace, *, threshold: float | None = None, by: str = "weights
         trace.norms(trace.sites[0].layer, kind=trace.sites[0].kind)  # says why there are none
     read = read_trace(trace, by)
     found = [finding for rows in read for finding in (*_findings(trace, rows, threshold), *_sleepers(trace, rows))]
+    found = _one_stripe(found)
     return Patterns(
         tuple(sorted(found, key=lambda f: -f.score)), tuple(rows.measured for rows in read), dict(trace.facts), by
     )
@@ -87,6 +88,15 @@ def _findings(trace: Trace, rows: SiteRows, threshold: float | None) -> Iterator
             index = int(chosen[row])
             best = _best_rows(mass[row], hit[row], places, awake.strongest[index])
             yield _finding(trace, measured, index, name, int(hit[row].sum()), best)
+
+
+def _one_stripe(found: list[Finding]) -> list[Finding]:
+    """The findings, with the strongest kind of words only of heads that look at the same ones from everywhere."""
+    strongest: dict[tuple[Any, ...], Finding] = {}
+    for one in (one for one in found if one.pattern == STRIPES):
+        place = (one.kind, one.layer, one.part, one.head)
+        strongest[place] = max(one, strongest.get(place, one), key=lambda some: some.score)
+    return [one for one in found if one.pattern != STRIPES or one in strongest.values()]
 
 
 def _sleepers(trace: Trace, rows: SiteRows) -> Iterator[Finding]:
@@ -155,6 +165,10 @@ def _finding(
     reading, rest = site.awake[name], float(site.rest[index])
     rows, share, chance = int(reading.rows[index]), float(reading.share[index]), float(reading.chance[index])
     text = f"{PHRASES[name]} in {hits} of {rows} rows: {share:.2f} of its awake attention, chance {chance:.2f}"
+    stays = float(site.stays[name][index]) if name in site.stays else 0.0
+    if stays >= STAYS:
+        text = f"{PHRASES[STRIPES]}: {share:.2f} of its awake attention is on {name}, chance {chance:.2f}, "
+        text += f"and {stays:.2f} of that stays if queries are exchanged"
     if name == "same word":
         text += f" ({site.awake['same word, elsewhere'].share[index]:.2f} without the token itself)"
     if rest >= SHOWN:
@@ -164,7 +178,7 @@ def _finding(
         layer=site.layer,
         part=site.part,
         head=site.heads[index],
-        pattern=name,
+        pattern=STRIPES if stays >= STAYS else name,
         score=round(float(reading.lift[index]), 4),
         mass=round(share, 4),
         chance=round(chance, 4),

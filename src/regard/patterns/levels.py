@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from regard.measures.distance import distances
 from regard.measures.entropy import entropy_of, mixed_logs, renormalised, sink_rows
+from regard.measures.library import array_namespace
 from regard.patterns.definitions import Part
 from regard.trace.places import Array, MapContext
 
@@ -66,7 +65,7 @@ LEVELS = (
     LevelMeasure("entropy", rows=MapRows.entropies, uniform=lambda seen: array_namespace(seen).log(seen)),
     LevelMeasure(
         "distance",
-        weights=lambda part: distances(part.visible, start=part.start),
+        weights=lambda part: np.abs(part.gap),
         possible=lambda context: context.same,
     ),
     LevelMeasure("awake", weights=lambda part: part.visible & ~part.rests, counted=_content),

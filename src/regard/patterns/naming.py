@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from regard.patterns.definitions import BAG, USUAL
+from regard.patterns.definitions import BAG, USUAL, WORDS
 from regard.trace.places import Array
 
 FLOOR = 0.1  # lift that a name must be sure of: the lower end of its interval
 ASLEEP = 0.02  # share of its attention below which a head does nothing that could be named
 ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
+STAYS = 0.5  # share of its attention to a kind of words that stays if queries are exchanged: from here on, a stripe
 _AT_ANY_DISTANCE = ("same word", "same word in the other sentence")
 _NEIGHBOURS = ("previous token", "next token")
 _NEAR = {"tokens just before": "previous token", "tokens just after": "next token"}
@@ -22,6 +23,7 @@ _BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are re
     "other pieces of the word": _NEIGHBOURS,
     "related word": _NEIGHBOURS,
     BAG: (*_NEIGHBOURS, *_NEAR, "itself"),
+    **dict.fromkeys(WORDS, (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction")),
 }
 
 

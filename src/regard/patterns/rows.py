@@ -11,22 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.measures.awake import AwakeReading, awake_rows, read_awake, sum_awake
-from regard.measures.bag import BagRows, bag_gain, bag_rows, summarise_bag
+from regard.measures.awake import AwakeReading
+from regard.measures.bag import BagRows, bag_rows, summarise_bag
 from regard.measures.entropy import Level, renormalised
 from regard.measures.reading import (
     Reading,
     RowReadings,
-    hit_rows,
     mean_where,
     read_rows,
     seen_keys,
     summarise,
-    tables_of,
     weigh,
 )
 from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, type_probabilities
+from regard.patterns.awake import AwakeRows, awake_of, awake_readings, kept_of, stays_of
 from regard.patterns.definitions import BAG, PATTERNS, Part, bag_missing
 from regard.patterns.levels import AWAKE, LEVELS, WEIGHED, LevelMeasure, MapRows
 from regard.patterns.table import SiteMeasures
@@ -38,30 +37,7 @@ if TYPE_CHECKING:
     from regard.trace.trace import Trace
 
 _BLOCK = 1 << 20  # floats of attention held at once: 4 MB stay near the processor
-_NOTHING = 1e-6  # awake attention of a row that has no strongest key
 _ROWS = 32  # rows a block should have at least before heads of further layers join it
-
-
-@dataclass(frozen=True, eq=False)
-class AwakeRows:
-    """What the rows of H heads show of P patterns outside the resting places.
-
-    `mass` (P, H, Q) is attention on target (of the bag of words, as far as it is even), `hit` (P, H, Q) whether the
-    strongest key is one, `weight` (H, Q) the awake attention, `chance` and `counted` are (P, Q), `strongest` (H, Q).
-    """
-
-    names: tuple[str, ...]
-    mass: Array
-    hit: Array
-    weight: Array
-    chance: Array
-    counted: Array
-    strongest: Array
-
-    def of(self, heads: slice) -> AwakeRows:
-        """The same for some of the heads."""
-        mass, hit = self.mass[:, heads], self.hit[:, heads]
-        return AwakeRows(self.names, mass, hit, self.weight[heads], self.chance, self.counted, self.strongest[heads])
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +103,19 @@ def _read(context: MapContext, sites: list[Site], by: str) -> _Gathered:
         rows = slice(start, min(start + step, first.queries))
         visible = _visible(first, np.arange(rows.start, rows.stop))
         part = Part(context, context.queries.part(rows), start, visible)
-        gathered.add(_block(sites, rows, heads, by), part)
+        attention = _block(sites, rows, heads, by)
+        gathered.add(attention, part, _exchanged(sites, rows, attention, by))
     return gathered
+
+
+def _exchanged(sites: list[Site], rows: slice, attention: Array, by: str) -> Array:
+    """(H, m, K) the rows with which the first of some rows are exchanged, as far as there are any."""
+    count = sites[0].queries
+    half = count // 2
+    if rows.stop - rows.start == count:
+        return attention[:, half:]
+    later = slice(min(rows.start + half, count), min(rows.stop + half, count))
+    return _block(sites, later, len(attention), by)
 
 
 def _block(sites: list[Site], rows: slice, heads: int, by: str) -> Array:
@@ -160,8 +147,8 @@ class _Gathered:
         self.sums: list[ShapeSums] = []
         self.uniform: list[ShapeSums] = []
 
-    def add(self, attention: Array, part: Part) -> None:
-        """Read one block of rows, (H, rows, K)."""
+    def add(self, attention: Array, part: Part, others: Array) -> None:
+        """Read one block of rows, (H, rows, K), and those that the first of them are exchanged with."""
         tables = [pattern.targets(part) for pattern in self.asked]
         targets = np.stack([table for table, _ in tables]) if tables else np.zeros((0, *part.visible.shape), bool)
         counted = np.stack([rows for _, rows in tables]) if tables else np.zeros(targets.shape[:2], bool)
@@ -172,7 +159,8 @@ class _Gathered:
         weighed = self._add_levels(rows, part)
         bag = self._add_bag(rows, strongest, part) if self.bag else None
         top = np.where(part.rests, -1.0, attention).argmax(axis=-1) if part.rests.any() else strongest
-        self.awake.append(_awake(read, bag, targets, weighed[AWAKE], top, part))
+        found = awake_of(read, bag, targets, weighed[AWAKE], top, part)
+        self.awake.append((*found, kept_of(self.asked, attention, others, targets, found[0], part)))
         if self.context.same:
             self._add_shapes(attention, part)
 
@@ -229,7 +217,7 @@ class _Gathered:
         if not self.context.same or awake.weight.shape[1] < FEWEST:
             missing["type"] = reason("few_tokens", fewest=FEWEST)
         types = None if "type" in missing else self._types(levels["entropy"])
-        return SiteMeasures("", 0, 0, (), readings, _awake_readings(awake), levels, types, missing)
+        return SiteMeasures("", 0, 0, (), readings, awake_readings(awake), levels, stays_of(awake), types, missing)
 
     def _level(self, level: LevelMeasure) -> Level:
         values, chance, counted = _joined(self.numbers[level.name])
@@ -246,35 +234,6 @@ def _rows_of(level: LevelMeasure, rows: MapRows) -> tuple[Array, Array]:
     assert level.rows is not None
     chance = np.full(rows.seen.shape, np.nan) if level.uniform is None else level.uniform(rows.seen)
     return level.rows(rows), chance
-
-
-def _awake(
-    read: RowReadings, bag: BagRows | None, targets: Array, weight: Array, top: Array, part: Part
-) -> tuple[Array, ...]:
-    """The fields of `AwakeRows` of a block, from what its rows show with all of their attention."""
-    mass, hit, counted = read.mass, _hits(top, targets), read.counted
-    chance = read.chance
-    if bag is not None:
-        hit = np.concatenate([hit, _hits(top, (part.own & part.visible)[None])])
-        chance, counted = (np.concatenate(pair) for pair in ((chance, bag.chance[None]), (counted, bag.counted[None])))
-    level, some = (table.T for table in awake_rows(chance.T, part.visible, part.rests))
-    if bag is not None:
-        expected = weight * level[-1]
-        mass = np.concatenate([mass, (bag_gain(bag.mass, expected, bag.evenness) + expected)[None]])
-        some[-1] = level[-1] < 1  # a sentence may well be half of the words
-    return mass, hit & (weight > _NOTHING), weight, level, counted & some, top
-
-
-def _hits(top: Array, targets: Array) -> Array:
-    """(P, H, rows) whether keys `top` (H, rows) are targets (P, rows, K)."""
-    return np.asarray(np.moveaxis(hit_rows(top, tables_of(targets)), (0, 2), (2, 0)))
-
-
-def _awake_readings(rows: AwakeRows) -> dict[str, AwakeReading]:
-    """The reading of each pattern, (H,) each."""
-    mass, weight = np.moveaxis(rows.mass, (0, 2), (2, 0)), rows.weight.T
-    found = read_awake(sum_awake(mass.astype(np.float64), weight.astype(np.float64), rows.chance.T, rows.counted.T))
-    return {name: AwakeReading(*(field[..., n] for field in found)) for n, name in enumerate(rows.names)}
 
 
 def _joined(blocks: Sequence[tuple[Array, ...]]) -> list[Array]:
@@ -294,6 +253,7 @@ def _measured_of(whole: SiteMeasures, heads: slice, site: Site) -> SiteMeasures:
         readings={name: Reading(*(field[heads] for field in reading)) for name, reading in whole.readings.items()},
         awake={name: AwakeReading(*(field[heads] for field in reading)) for name, reading in whole.awake.items()},
         levels={name: Level(*(field[heads] for field in level)) for name, level in whole.levels.items()},
+        stays={name: values[heads] for name, values in whole.stays.items()},
         types=None if roomless else types,
         missing={**whole.missing, "type": reason("no_room")} if roomless else whole.missing,
     )

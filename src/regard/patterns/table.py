@@ -45,8 +45,9 @@ class Finding:
 class SiteMeasures:
     """The measures of one site's heads, (H,) each; n/a is NaN, with the reason in `missing`.
 
-    `readings` are of all attention, `awake` of what does not rest, `levels` the numbers beside them; `types` (H, 5) are
-    probabilities in the order of `types.TYPES`, NaN for a head without a type.
+    `readings` are of all attention, `awake` of what does not rest, `levels` the numbers beside them; `stays` is, for
+    patterns of kinds of words, the share that stays if queries are exchanged; `types` (H, 5) are probabilities in the
+    order of `types.TYPES`, NaN for a head without a type.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class SiteMeasures:
     readings: dict[str, Reading]
     awake: dict[str, AwakeReading]
     levels: dict[str, Level]
+    stays: dict[str, Array]
     types: Array | None
     missing: dict[str, Message]
 

@@ -66,8 +66,7 @@ class Batch:
         """Add what was recorded: sums by group of clusters (groups, ...), and the totals."""
         for name, array in self._totals.arrays.items():
             sums.add(name, array)
-        for name, array in self._held.items():
-            sums.add_groups(name, self.clusters, array)
+        sums.add_all(self._held, self.clusters)
 
 
 class Pass(ABC):
@@ -115,6 +114,10 @@ class Study(Pass):
     def control_seed(self, draw: int) -> int:
         """The seed of a draw of random weights; weights are shuffled with the seed of the first."""
         return draw
+
+    def permuted(self) -> Study | None:
+        """The same study of the trained weights with permuted queries, if that can be a control of it."""
+        return None
 
     def second(self, sums: Sums, model: Model, engine: Engine) -> Pass | None:
         """Another pass over the same corpus, if the findings call for one; its sums are in the context."""

@@ -1,10 +1,11 @@
-"""Controls: the same study on the same shape with untrained weights, drawn at random or shuffled.
+"""Controls: the same study on the same shape with untrained weights, drawn at random or shuffled, or permuted queries.
 
 Enters: a model. Leaves: models of its shape; tables that compare the model with them.
 
 Random weights show what structure alone gives; they are drawn several times because draws vary. Shuffled weights keep
 every number of every trained tensor, but not its place: the scale that training brings is there, what it learned is
-not.
+not. Where a study can, it also runs on the trained weights with the queries of each input permuted: what heads do
+whatever the query is stays (`regard.studies.atlas.permuting`).
 """
 
 from __future__ import annotations
@@ -28,13 +29,16 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 SEEDS = 3  # draws of random weights
-MODEL, RANDOM, SHUFFLED = "model", "random weights", "shuffled weights"
+MODEL, RANDOM, SHUFFLED, PERMUTED = "model", "random weights", "shuffled weights", "permuted queries"
 CONTROL = "Control: the same shape with random and shuffled weights, by layer"
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Whose weights a pass runs on: the model's own, a draw of random ones, or shuffled ones."""
+    """Whose weights a pass runs on: the model's own, a draw of random ones, or shuffled ones.
+
+    Permuted queries are asked of the model's own.
+    """
 
     kind: str = MODEL
     draw: int = 0
@@ -45,16 +49,21 @@ class Weights:
     @property
     def file(self) -> str:
         """The beginning of a checkpoint's file name."""
-        names = {RANDOM: f"control-random-{self.draw}-", SHUFFLED: "control-shuffled-"}
+        names = {
+            RANDOM: f"control-random-{self.draw}-",
+            SHUFFLED: "control-shuffled-",
+            PERMUTED: "control-permuted-",
+        }
         return names.get(self.kind, "")
 
 
 @dataclass(eq=False)
 class Controls:
-    """The sums of a study on random weights, one per draw, and on shuffled ones."""
+    """The sums of a study on random weights, one per draw, on shuffled ones, and perhaps with permuted queries."""
 
     random: list[Sums]
     shuffled: Sums
+    permuted: Sums | None = None
 
     @property
     def named(self) -> dict[str, Sums]:

@@ -85,7 +85,7 @@ class Options(_Reading, _Sampling, _Keeping, _Cutting, _Control, _Engine, _Repor
         Stop at a line that cannot be read, instead of counting it.
     control, control_seeds
         Repeat the study on the same shape with random weights, drawn three times unless given, and with shuffled ones:
-        four more runs.
+        four more runs. The atlas also repeats it on the model itself with permuted queries.
     resume, restart
         Continue from the checkpoint in `output`, or discard it; with neither, an existing checkpoint is refused.
     keep

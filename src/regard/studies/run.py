@@ -15,7 +15,7 @@ from regard.corpus.readers.reading import check, read
 from regard.corpus.readers.source import Problems
 from regard.errors import UserError
 from regard.studies.base import Study, StudyContext
-from regard.studies.controls import SEEDS, Controls, Weights, control_models
+from regard.studies.controls import PERMUTED, SEEDS, Controls, Weights, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def run_study(
     output
         A folder for the result, and for checkpoints while the study runs.
     control, control_seeds
-        Repeat the study on the same shape with random weights, drawn this many times, and with shuffled ones.
+        Repeat the study on the same shape with random weights, drawn this many times, and with shuffled ones; the atlas
+        also with the model's own and permuted queries.
     keep
         Leave the checkpoint of the finished run, for a caller that has more to do.
     command
@@ -90,7 +91,12 @@ def _controls(study: Study, model: Model, run: Run, draws: int, engine: Engine) 
         study.sums_of(make(), _beside(run, weights.file), engine, weights).sums
         for weights, make in control_models(model, seeds)
     ]
-    return Controls(found[:-1], found[-1])
+    other = study.permuted()
+    if other is None:
+        return Controls(found[:-1], found[-1])
+    weights = Weights(PERMUTED)
+    permuted = other.sums_of(model, _beside(run, weights.file), engine, weights).sums
+    return Controls(found[:-1], found[-1], permuted)
 
 
 def _beside(run: Run, name: str) -> Run:

@@ -19,6 +19,7 @@ from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
 from regard.patterns.levels import LEVELS, WEIGHED
 from regard.studies.atlas.carriers import Carried, carried_of
+from regard.studies.atlas.stripes import Exchange, exchange_of
 from regard.trace.places import Array, MapContext, context_between
 
 if TYPE_CHECKING:
@@ -30,101 +31,136 @@ if TYPE_CHECKING:
 @dataclass(eq=False)
 class LevelRows:
     """Which rows count for a level: `counted` (B, Q) 0 or 1, their `rows` (B,), and `chance` (B,) the sum of what
-    uniform attention would give; `counted` is None where no input is asked.
+    uniform attention would give; `counted` is None where no input is asked. `weights` are what attention is weighed
+    with, (B, Q, K), or (B, K) where that does not depend on the query.
     """
 
     counted: torch.Tensor | None
     rows: Array
     chance: Array
+    weights: torch.Tensor | None = None
+
+    def weigh(self, attention: torch.Tensor) -> torch.Tensor:
+        """(B, H, Q) the level of each row of maps (B, H, Q, K)."""
+        assert self.weights is not None
+        if self.weights.ndim == 2:
+            return (attention.flatten(1, 2) @ self.weights[..., None]).view(attention.shape[:-1])
+        return (attention * self.weights[:, None]).sum(dim=-1)
 
 
 @dataclass(eq=False)
 class Tables:
-    """For B inputs, P patterns, of which A can be asked of some input, W weighed levels, Q queries and K keys.
+    """For B inputs, P patterns, of which A can be asked of some input, Q queries and K keys.
 
-    asked (A,) are places in `PATTERNS`; weights (B, Q, K, A + 1 + W) are what attention is weighed with: the targets of
-    the patterns, 0 or 1; the ordinary tokens of the query's own sentence where there are two, for the bag of words; the
-    levels. counted (B, Q, A) is 0 or 1; rows and chances (B, P) are how many rows count and the sum of their chance
-    levels. awake_chance and awake_counted (B, Q, A + 1) are the same outside the resting places, the bag last. visible
-    (B, Q, K); seen (B, Q) counts visible keys, 1 at least; size (B, Q) is how many words the own sentence has, bag
-    (B, Q) is 1 where such a row counts, has_bag whether any does; levels are by name; carried are the rows of patterns
-    whose score one word may carry.
+    asked (A,) are places in `PATTERNS`. whole (B, Q K, A) are the targets of the patterns, 0 in rows that do not count,
+    so that one product with the maps sums over keys and rows; rows and chances (B, P) are how many rows count and the
+    sum of their chance levels. awake (B, Q K, A) is the same outside the resting places; awake_chance and awake_counted
+    (B, Q, A + 1) are of those rows, the bag of words last. own (B, Q, K) are the ordinary tokens of the query's own
+    sentence where there are two, for the bag of words; size (B, Q) is how many they are, bag (B, Q) is 1 where such a
+    row counts, has_bag whether any does. visible (B, Q, K); seen (B, Q) counts visible keys, 1 at least; levels are by
+    name; carried are the rows of patterns whose score one word may carry, exchange the pairs of queries that are
+    exchanged.
     """
 
     asked: Array
-    weights: torch.Tensor
-    counted: torch.Tensor
+    whole: torch.Tensor
     rows: Array
     chances: Array
+    awake: torch.Tensor
     awake_chance: torch.Tensor
     awake_counted: torch.Tensor
-    visible: torch.Tensor
-    seen: torch.Tensor
+    own: torch.Tensor
     size: torch.Tensor
     bag: torch.Tensor
     has_bag: bool
+    visible: torch.Tensor
+    seen: torch.Tensor
     levels: dict[str, LevelRows]
     carried: list[Carried]
+    exchange: Exchange | None
 
-    @property
-    def targets(self) -> torch.Tensor:
-        """(B, Q, K, A + 1) those of the patterns, and of the bag of words."""
-        return self.weights[..., : len(self.asked) + 1]
+
+@dataclass(eq=False)
+class _Rows:
+    """What is known of a batch row by row: targets (B, Q, K, A + 1) and counted (B, Q, A + 1), the bag of words last;
+    weights (B, Q, K, W) of the levels and which rows count for each level (L, B, Q); rests (B, Q, K).
+    """
+
+    targets: Array
+    counted: Array
+    weights: Array
+    levels: Array
+    rests: Array
 
 
 def tables_of(inputs: Batch, view: LayerView) -> Tables:
     """Targets of every pattern for the inputs of a batch; what cannot be asked of an input counts no row."""
-    visible, book = view.visible, inputs.book
-    batch, queries, keys = visible.shape
-    contexts = _contexts(book, view.query, view.key, view.causal, inputs.model._engine.relation())
+    visible = view.visible
+    contexts = _contexts(inputs.book, view.query, view.key, view.causal, inputs.model._engine.relation())
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
     asked = np.flatnonzero(can.any(axis=0))
-    first = len(asked) + 1  # of the levels
-    weights = np.zeros((batch, queries, keys, first + len(WEIGHED)), np.float32)
-    counted = np.zeros((batch, queries, first), bool)
-    rests = np.zeros(visible.shape, bool)
-    of_levels = np.zeros((len(LEVELS), batch, queries), bool)
-    for number, context in enumerate(contexts):
-        rows, columns = len(context.queries.words), len(context.keys.words)
-        part = Part(context, context.queries, 0, visible[number, :rows, :columns])
-        mine = weights[number, :rows, :columns]
-        rests[number, :rows, :columns] = part.rests
-        for place in np.flatnonzero(can[number, asked]):
-            mine[..., place], counted[number, :rows, place] = PATTERNS[asked[place]].targets(part)
-        if not bag_missing(context):
-            mine[..., first - 1] = part.own & part.visible
-            counted[number, :rows, first - 1] = context.queries.content
-        for column, level in enumerate(WEIGHED, first):
-            mine[..., column] = level.weights(part)  # type: ignore[misc]
-        for row, level in enumerate(LEVELS):
-            of_levels[row, number, :rows] = level.counted(part) & level.possible(context)
+    found = _rows(contexts, visible, asked, can)
     seen = np.asarray(seen_keys(visible, visible)).astype(np.float32)  # (B, Q)
-    size = weights[..., first - 1].sum(axis=2)
-    chance = weights[..., :first].sum(axis=2) / seen[..., None]
+    size = found.targets[..., -1].sum(axis=2)
+    chance = found.targets.sum(axis=2) / seen[..., None]
+    counted = found.counted
     counted[..., :-1] &= is_eligible(chance[..., :-1])
     counted[..., -1] &= is_bag(size)
-    awake_chance, awake = awake_rows(chance, visible, rests)
-    awake[..., -1] = awake_chance[..., -1] < 1  # a sentence may well be half of the words
+    awake_chance, some = awake_rows(chance, visible, found.rests)
+    some[..., -1] = awake_chance[..., -1] < 1  # a sentence may well be half of the words
+    awake = counted & some
 
     def tensor(array: Array) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(view.device)
 
+    def folded(rows: Array) -> torch.Tensor:
+        """(B, Q K, A) targets of the patterns in the rows (B, Q, A + 1) that count."""
+        return tensor((found.targets * rows[:, :, None])[..., :-1]).flatten(1, 2)
+
     return Tables(
         asked=asked,
-        weights=tensor(weights),
-        counted=tensor(counted[..., :-1]),
+        whole=folded(counted),
         rows=of_all(asked, counted[..., :-1].sum(axis=1)),
         chances=of_all(asked, (chance * counted)[..., :-1].sum(axis=1)),
+        awake=folded(awake),
         awake_chance=tensor(awake_chance),
-        awake_counted=tensor(counted & awake),
-        visible=torch.from_numpy(visible).to(view.device),
-        seen=tensor(seen),
+        awake_counted=tensor(awake),
+        own=tensor(found.targets[..., -1]),
         size=tensor(size),
         bag=tensor(counted[..., -1]),
         has_bag=bool(counted[..., -1].any()),
-        levels=_levels(of_levels, weights[..., first:], visible, seen, tensor),
-        carried=carried_of(inputs, view.query, contexts, asked, counted[..., :-1], chance[..., :-1], view.device),
+        visible=torch.from_numpy(visible).to(view.device),
+        seen=tensor(seen),
+        levels=_levels(found.levels, found.weights, visible, seen, tensor),
+        carried=carried_of(inputs, view.query, contexts, asked, found.targets, counted, chance, view.device),
+        exchange=exchange_of(contexts, asked, found.targets, awake, visible & ~found.rests, view.device),
     )
+
+
+def _rows(contexts: list[MapContext], visible: Array, asked: Array, can: Array) -> _Rows:
+    """The tables of each input, padded; `can` (B, P) says what can be asked of it."""
+    batch, queries, _ = visible.shape
+    found = _Rows(
+        targets=np.zeros((*visible.shape, len(asked) + 1), np.float32),
+        counted=np.zeros((batch, queries, len(asked) + 1), bool),
+        weights=np.zeros((*visible.shape, len(WEIGHED)), np.float32),
+        levels=np.zeros((len(LEVELS), batch, queries), bool),
+        rests=np.zeros(visible.shape, bool),
+    )
+    for number, context in enumerate(contexts):
+        rows, columns = len(context.queries.words), len(context.keys.words)
+        part = Part(context, context.queries, 0, visible[number, :rows, :columns])
+        targets, counted = found.targets[number, :rows, :columns], found.counted[number, :rows]
+        found.rests[number, :rows, :columns] = part.rests
+        for place in np.flatnonzero(can[number, asked]):
+            targets[..., place], counted[:, place] = PATTERNS[asked[place]].targets(part)
+        if not bag_missing(context):
+            targets[..., -1], counted[:, -1] = part.own & part.visible, context.queries.content
+        for column, level in enumerate(WEIGHED):
+            found.weights[number, :rows, :columns, column] = level.weights(part)  # type: ignore[misc]
+        for row, level in enumerate(LEVELS):
+            found.levels[row, number, :rows] = level.counted(part) & level.possible(context)
+    return found
 
 
 def _levels(
@@ -134,13 +170,22 @@ def _levels(
     means = dict(zip([level.name for level in WEIGHED], np.moveaxis(weights, -1, 0), strict=True))
     found = {}
     for level, rows in zip(LEVELS, counted, strict=True):
+        mine = None
         if level.name in means:
             chance = (means[level.name] * visible).sum(axis=-1) / seen
+            mine = tensor(_by_key(means[level.name], visible))
         else:
             chance = np.full(seen.shape, np.nan) if level.uniform is None else level.uniform(seen)
         total = np.where(rows, chance, 0.0).sum(axis=1)
-        found[level.name] = LevelRows(tensor(rows) if rows.any() else None, rows.sum(axis=1), total)
+        found[level.name] = LevelRows(tensor(rows) if rows.any() else None, rows.sum(axis=1), total, mine)
     return found
+
+
+def _by_key(weights: Array, visible: Array) -> Array:
+    """Weights (B, Q, K) as (B, K) where all queries have the same for the keys they see."""
+    columns = weights.max(axis=1)
+    same = (weights * visible == columns[:, None] * visible).all()
+    return np.asarray(columns if same else weights)
 
 
 def of_all(asked: Array, values: Array, patterns: int = len(PATTERNS)) -> Array:

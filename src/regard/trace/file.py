@@ -126,8 +126,9 @@ def _side_record(side: Side, put: Put) -> dict[str, Any]:
 
 
 def _token_record(token: Token) -> dict[str, Any]:
-    """A token's fields; `adds` only if it is set, so that files without such tokens do not change."""
-    return {name: value for name, value in asdict(token).items() if name != "adds" or value is not None}
+    """A token's fields; `adds` and `common` only if they are set, so that files without such tokens do not change."""
+    unset = {"adds": None, "common": False}
+    return {name: value for name, value in asdict(token).items() if name not in unset or value != unset[name]}
 
 
 def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:

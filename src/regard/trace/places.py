@@ -34,6 +34,10 @@ class Places:
     pieces: Array  # equal for the pieces of one occurrence of a word
     ids: Array  # equal for equal tokens; -1 for delimiters and for the pieces of a written <unk>
     punctuation: Array
+    common: Array  # words that the tokenizer learned first, in one piece: mostly function words
+    capitalised: Array  # words with a capital first letter
+    numbers: Array  # words with a digit
+    later_pieces: Array  # of words: not the first
     first: Array  # the delimiter that opens the input ([CLS], <s>)
     later: Array  # the other delimiters ([SEP], </s>)
 
@@ -78,9 +82,11 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     """Numbers of a side's tokens; `vocabulary` is shared so that equal words of two sides get equal numbers."""
     count = len(side)
     border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
-    words, pieces, punctuation = [-1] * count, [-1] * count, [False] * count
+    words, pieces = [-1] * count, [-1] * count
+    kinds = [(False,) * 5] * count  # the fields from punctuation to later_pieces
     groups = list(word_groups(side))
-    texts = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip().lower() for group in groups]
+    cased = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip() for group in groups]
+    texts = [text.lower() for text in cased]
     unknown = _unknown(texts)
     for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
         if border[group[0]] or not text:
@@ -91,8 +97,15 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
             continue  # [UNK] stands for words that may differ: two of them are not the same word
         spoken = any(character.isalnum() for character in text)
         word = vocabulary.setdefault(text, len(vocabulary)) if spoken else -1
+        common = len(group) == 1 and side.tokens[group[0]].common
+        capital, number_like = cased[number][0].isupper(), any(map(str.isdigit, text))
         for place in group:
-            words[place], punctuation[place] = word, not spoken
+            words[place] = word
+            later = place != group[0]
+            kinds[place] = (
+                (False, common, capital, number_like, later) if spoken else (True, False, False, False, False)
+            )
+    punctuation, common_words, capitalised, numbers, later_pieces = np.array(kinds, bool).reshape(count, 5).T
     written = np.zeros(count, dtype=bool)
     written[[place for number in unknown for place in groups[number]]] = True
     known: dict[object, int] = {}
@@ -104,7 +117,11 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         words=np.array(words),
         pieces=np.array(pieces),
         ids=np.where(border | written, -1, ids),
-        punctuation=np.array(punctuation),
+        punctuation=punctuation,
+        common=common_words,
+        capitalised=capitalised,
+        numbers=numbers,
+        later_pieces=later_pieces,
         first=border & (np.arange(count) == 0),
         later=border & (np.arange(count) > 0),
     )

@@ -25,7 +25,8 @@ class Token:
     </s>), `segment` the number of its segment. `start` and `end` are character offsets into the text it came from
     (None for special tokens and for inputs that are not text), `word` counts words from 0 along its side, `row` and
     `column` place an image patch. `adds` is what it adds to the text of its word where that is not its own: a later
-    piece of a character ("界₂") adds nothing.
+    piece of a character ("界₂") adds nothing. `common` is whether it is one of the words that its tokenizer learned
+    first.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Token:
     row: int | None = None
     column: int | None = None
     adds: str | None = None
+    common: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,11 @@ def is_special(text: str) -> bool:
 def is_word(text: str) -> bool:
     """Whether a text is one word, with a letter in it."""
     return _WORD.fullmatch(text) is not None and any(character.isalpha() for character in text)
+
+
+def is_spaced(text: str) -> bool:
+    """Whether a text has no character of a script that is written without spaces."""
+    return re.search(f"[{_UNSPACED}]", text) is None
 
 
 def word_indices(text: str, spans: Sequence[tuple[int, int] | None]) -> list[int | None]:
@@ -162,6 +169,7 @@ def merge_words(side: Side, groups: list[list[int]]) -> Side:
             segment=first.segment,
             row=first.row,
             column=first.column,
+            common=len(group) == 1 and first.common,
         )
 
     owner = {position: index for index, group in enumerate(groups) for position in group}

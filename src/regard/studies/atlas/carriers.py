@@ -40,17 +40,19 @@ _WORDS = "carried/words"  # (BUCKETS, 1 + bits) rows, and how many of them have 
 
 @dataclass(eq=False)
 class Carried:
-    """The rows of a batch that count for one pattern: where they are among all, and their buckets, (n,) each."""
+    """The rows of a batch that count for one pattern: input, query and bucket, (n,) each, and targets (n, K)."""
 
-    place: int  # of the pattern among those that were asked
-    pattern: int  # and in CARRIED
-    rows: torch.Tensor
+    pattern: int  # its place in CARRIED
+    inputs: torch.Tensor
+    queries: torch.Tensor
     buckets: torch.Tensor
+    targets: torch.Tensor
     known: Array  # (BUCKETS, 2) how many rows count, and the sum of their chance levels
 
-    def masses(self, mass: torch.Tensor) -> Array:
-        """(BUCKETS, H) sums of masses (B, Q, H, A) by bucket."""
-        mine = mass.flatten(0, 1)[:, :, self.place].index_select(0, self.rows)  # (n, H)
+    def masses(self, attention: torch.Tensor) -> Array:
+        """(BUCKETS, H) attention of maps (B, H, Q, K) on the targets, by bucket."""
+        rows = attention[self.inputs, :, self.queries]  # (n, H, K)
+        mine = (rows @ self.targets[..., None])[..., 0]  # (n, H)
         return mine.new_zeros(BUCKETS, mine.shape[1]).index_add_(0, self.buckets, mine).cpu().numpy()
 
 
@@ -59,11 +61,15 @@ def carried_of(
     side: str,
     contexts: list[MapContext],
     asked: Array,
+    targets: Array,
     counted: Array,
     chance: Array,
     device: torch.device,
 ) -> list[Carried]:
-    """The rows of each pattern of `CARRIED` that was asked; counted and chance are (B, Q, A). Notes their words."""
+    """The rows of each pattern of `CARRIED` that was asked. Notes their words.
+
+    targets are (B, Q, K, A + 1), counted and chance (B, Q, A + 1); the last of each takes no part.
+    """
     found = []
     for place, name in enumerate(PATTERNS[number].name for number in asked):
         where = np.argwhere(counted[..., place]) if name in CARRIED else np.empty((0, 2), int)
@@ -74,9 +80,11 @@ def carried_of(
         buckets = np.array([bucket_of(text) for text in texts])
         chances = chance[where[:, 0], where[:, 1], place]
         known = [np.bincount(buckets, weights, BUCKETS) for weights in (np.ones(len(texts)), chances)]
-        rows = where[:, 0] * counted.shape[1] + where[:, 1]
-        tensors = [torch.from_numpy(some).to(device) for some in (rows, buckets)]
-        found.append(Carried(place, CARRIED.index(name), tensors[0], tensors[1], np.stack(known, axis=-1)))
+        chosen = targets[where[:, 0], where[:, 1], :, place]
+        inputs, queries, falls, table = (
+            torch.from_numpy(some).to(device) for some in (where[:, 0], where[:, 1], buckets, chosen)
+        )
+        found.append(Carried(CARRIED.index(name), inputs, queries, falls, table, np.stack(known, axis=-1)))
     return found
 
 

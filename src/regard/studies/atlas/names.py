@@ -13,15 +13,28 @@ import numpy as np
 from regard.corpus.sums import Array, Sums, ratio
 from regard.measures.awake import AwakeSums, read_awake
 from regard.measures.intervals import interval
-from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, THRESHOLDS
+from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, STRIPES, THRESHOLDS, WORDS
 from regard.patterns.entries import RANKS
-from regard.patterns.naming import ASLEEP, FLOOR, own_name
+from regard.patterns.naming import ASLEEP, FLOOR, STAYS, own_name
 from regard.studies.base import layers_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AWAKE_COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "share", "chance", "awake", "rows")
+AWAKE_COLUMNS = (
+    "kind",
+    "layer",
+    "head",
+    "measure",
+    "value",
+    "low",
+    "high",
+    "share",
+    "chance",
+    "awake",
+    "rows",
+    "stays",
+)
 AWAKE_SHARE = "awake"  # the row of a head that tells how much of its attention does not rest
 BESIDE = ("same word, elsewhere",)  # no name, but asked for one
 EQUIVALENTS = 30  # whole rows that the awake attention must amount to before a head is named for what it does
@@ -31,7 +44,7 @@ def awake_table(sums: Sums, by: str = "weights") -> pd.DataFrame:
     """A row per head and pattern: what it does with the attention (or the contributions) that does not rest.
 
     `value` is the lift with its interval, `share` the part of the awake attention on target, `awake` how many whole
-    rows that attention amounts to.
+    rows that attention amounts to; `stays`, for kinds of words, what part of the share stays if queries are exchanged.
     """
     import pandas as pd
 
@@ -50,6 +63,8 @@ def _awake_heads(sums: Sums, kind: str, layer: int, by: str) -> Iterator[dict[st
     reading = read_awake(drawn)
     clusters = sums.clusters(f"{place}_awake")  # (H, P)
     level, rows = (sums.resampled(f"{place}_{name}") for name in ("level", "level_rows"))
+    kept, paired = (sums.whole(f"{place}_{name}") for name in ("kept", "paired"))  # (H, W)
+    stays = dict(zip(WORDS, ratio(kept, paired).T, strict=True))
     yield from _level(kind, layer, level, rows[:, None], sums.clusters(f"{place}_level_rows"))
     for number, name in enumerate((*(pattern.name for pattern in PATTERNS), BAG)):
         if name not in THRESHOLDS and name not in BESIDE:
@@ -69,6 +84,7 @@ def _awake_heads(sums: Sums, kind: str, layer: int, by: str) -> Iterator[dict[st
                 "chance": chance,
                 "awake": awake,
                 "rows": int(counted),
+                "stays": float(stays[name][head]) if name in stays else float("nan"),
             }
 
 
@@ -78,7 +94,8 @@ def _level(kind: str, layer: int, awake: Array, rows: Array, clusters: Array) ->
     low, high = interval(values, clusters)
     for head in range(values.shape[1]):
         share, whole = float(values[0, head]), float(awake[0, head])
-        numbers = (share, float(low[head]), float(high[head]), share, float("nan"), whole, int(rows[0, 0]))
+        nothing = float("nan")
+        numbers = (share, float(low[head]), float(high[head]), share, nothing, whole, int(rows[0, 0]), nothing)
         yield dict(zip(AWAKE_COLUMNS, (kind, layer, head, AWAKE_SHARE, *numbers), strict=True))
 
 
@@ -86,7 +103,9 @@ def named_heads(awake: pd.DataFrame) -> pd.DataFrame:
     """Heads whose awake lift reaches the threshold of a pattern, and of no simpler one that explains it.
 
     The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name. A
-    head that is awake for less than `ASLEEP` of its attention always rests. Strongest first.
+    head that is awake for less than `ASLEEP` of its attention always rests. One that looks at some kind of words
+    whatever the query is looks at the same words from everywhere; the column `words` says at which kind. Strongest
+    first.
     """
     import pandas as pd
 
@@ -103,15 +122,23 @@ def named_heads(awake: pd.DataFrame) -> pd.DataFrame:
     asleep = pd.MultiIndex.from_frame(awake[heads]).isin(pd.MultiIndex.from_frame(sleeping[heads]))
     sure = (awake["low"] >= FLOOR) & (awake["awake"] >= EQUIVALENTS) & ~asleep
     chosen = awake[flags.reindex(places, fill_value=False).to_numpy(dtype=bool) & sure]
-    found = [part for part in (chosen, _sleepers(sleeping)) if not part.empty]
-    together = pd.concat(found, ignore_index=True) if found else chosen
-    return together.sort_values("value", ascending=False, kind="stable").reset_index(drop=True)
+    found = [part for part in (_striped(chosen), _sleepers(sleeping)) if not part.empty]
+    together = pd.concat(found, ignore_index=True) if found else _striped(chosen)
+    ordered = together.sort_values("value", ascending=False, kind="stable")
+    return ordered.drop_duplicates([*heads, "measure"]).reset_index(drop=True)
+
+
+def _striped(chosen: pd.DataFrame) -> pd.DataFrame:
+    """Named rows, with the name of stripes where a head looks at a kind of words whatever the query is."""
+    kinds = chosen["measure"].isin(WORDS)
+    names = chosen["measure"].mask(kinds & (chosen["stays"] >= STAYS), STRIPES)
+    return chosen.assign(words=chosen["measure"].where(kinds, ""), measure=names)
 
 
 def _sleepers(sleeping: pd.DataFrame) -> pd.DataFrame:
     """The heads that always rest: values are shares of all attention."""
     ends = {"value": 1 - sleeping["value"], "low": 1 - sleeping["high"], "high": 1 - sleeping["low"]}
-    return sleeping.assign(measure=ALWAYS, **ends, share=ends["value"])
+    return sleeping.assign(measure=ALWAYS, **ends, share=ends["value"], words="")
 
 
 def first_names(named: pd.DataFrame) -> pd.DataFrame:

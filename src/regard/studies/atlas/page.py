@@ -14,7 +14,7 @@ import numpy as np
 from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.measures.types import TYPES
-from regard.patterns.definitions import ALWAYS
+from regard.patterns.definitions import ALWAYS, STRIPES
 from regard.patterns.entries import PHRASES, RANKS
 from regard.studies.atlas.names import AWAKE_SHARE, named_heads
 from regard.studies.base import layers_of
@@ -70,6 +70,8 @@ def _names(named: pd.DataFrame) -> dict[Any, list[dict[str, Any]]]:
 
 def _pattern(row: Any) -> dict[str, Any]:
     share = "of its attention" if row.measure == ALWAYS else "of its awake attention"
+    if row.measure == STRIPES:
+        share += f" is on {row.words}, and {row.stays:.2f} of that stays if queries are exchanged,"
     chance = "" if isnan(row.chance) else f"; chance {row.chance:.2f}, lift {row.value:.2f}"
     return {
         "name": row.measure,

@@ -5,18 +5,19 @@ Enters: a corpus. Leaves: a row per head and measure: mass, argmax rate, chance,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from regard.measures.awake import sum_awake
+from regard.measures.awake import weigh_awake
 from regard.measures.bag import bag_evenness, bag_gain
-from regard.measures.entropy import renormalised
 from regard.measures.reading import hit_rows, sum_rows, weigh_rows
-from regard.patterns.definitions import PATTERNS
-from regard.patterns.levels import AWAKE, LEVELS, WEIGHED, MapRows
+from regard.patterns.definitions import PATTERNS, WORDS
+from regard.patterns.levels import LEVELS, MapRows
 from regard.studies.atlas.carriers import BUCKETS, CARRIED
+from regard.studies.atlas.permuting import Permuting
 from regard.studies.atlas.types import Typing
 from regard.studies.base import Batch, key
 from regard.studies.tables import Tables, of_all, tables_of
@@ -29,9 +30,15 @@ if TYPE_CHECKING:
 class AtlasTaker(Taker[Tables]):
     """One batch: sums of masses, hits, levels and types for every head."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch, permuting: Permuting | None = None) -> None:
         super().__init__(batch)
         self.typing = Typing(batch)
+        self.permuting = permuting
+
+    def __call__(self, layer: Layer) -> None:
+        seen = layer if self.permuting is None else self.permuting(layer)
+        if seen is not None:
+            super().__call__(seen)
 
     def make(self, view: LayerView) -> Tables:
         return tables_of(self.batch, view)
@@ -39,93 +46,124 @@ class AtlasTaker(Taker[Tables]):
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         operation = layer.named.operation
         rows = MapRows(attention, tables.seen, operation.sink is not None or operation.maps is not None)
-        weighed = weigh_rows(attention, tables.weights)  # (B, Q, H, A + 1 + W)
-        hit = hit_rows(attention.argmax(dim=-1), tables.targets)
-        self._masses(layer, weighed, hit, tables)
-        self._levels(layer, rows, weighed[..., -len(WEIGHED) :], tables)
-        spread = weigh_rows(rows.logs, tables.targets[..., -1:]) if tables.has_bag else None
-        if spread is not None:
-            self._bag(layer, weighed[..., len(tables.asked), None], hit[..., -1:], spread, tables)
-        self._awake(layer, "weights", weighed, spread, tables)
-        self._contributions(layer, attention, tables)
+        peak, strongest = attention.max(dim=-1)
+        awake = tables.levels["awake"].weigh(attention)  # (B, H, Q)
+        self._masses(layer, attention, strongest, tables)
+        self._levels(layer, rows, peak, awake, tables)
+        bag = _Bag.of(rows, tables) if tables.has_bag else None
+        if bag is not None:
+            self._bag(layer, bag, hit_rows(strongest, tables.own[..., None]), tables)
+        self._awake(layer, "weights", attention, awake, bag, tables)
+        norms = layer.norms()
+        if norms is not None:
+            arriving = arriving_of(attention, norms)
+            bag = _Bag.of(MapRows(arriving, tables.seen, loose=False), tables) if tables.has_bag else None
+            self._awake(layer, "contributions", arriving, tables.levels["awake"].weigh(arriving), bag, tables)
 
     def finish(self) -> None:
         self.typing.finish()
 
-    def _masses(self, layer: Layer, weighed: torch.Tensor, hit: torch.Tensor, tables: Tables) -> None:
-        """Mass and hits on the targets of every pattern."""
-        asked = len(tables.asked)
-        for name, values in (("mass", weighed), ("hits", hit)):
-            total = sum_rows(values[..., :asked], tables.counted)  # (B, H, A)
-            self.add(layer, name, of_all(tables.asked, total.cpu().numpy()))
-        self._carried(layer, weighed, tables)
+    def _masses(self, layer: Layer, attention: torch.Tensor, strongest: torch.Tensor, tables: Tables) -> None:
+        """Mass on the targets of every pattern, and how often they are the strongest keys (B, H, Q)."""
+        mass = attention.flatten(2) @ tables.whole  # (B, H, Q K) @ (B, Q K, A) -> (B, H, A)
+        self.add(layer, "mass", of_all(tables.asked, mass.cpu().numpy()))
+        self.add(layer, "hits", of_all(tables.asked, _hits(strongest, tables).cpu().numpy()))
+        self._carried(layer, attention, tables)
         self.add(layer, "chance", tables.chances)
         self.add(layer, "rows", tables.rows)
 
-    def _carried(self, layer: Layer, mass: torch.Tensor, tables: Tables) -> None:
+    def _carried(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         """The same by word, for patterns whose score one word may carry."""
-        masses, known = np.zeros((len(CARRIED), BUCKETS, mass.shape[2])), np.zeros((len(CARRIED), BUCKETS, 2))
+        masses, known = np.zeros((len(CARRIED), BUCKETS, layer.heads)), np.zeros((len(CARRIED), BUCKETS, 2))
         for carried in tables.carried:
-            masses[carried.pattern], known[carried.pattern] = carried.masses(mass), carried.known
+            masses[carried.pattern], known[carried.pattern] = carried.masses(attention), carried.known
         self.batch.total(key(layer, "carried_mass"), masses)
         self.batch.total(key(layer, "carried_rows"), known)
 
-    def _levels(self, layer: Layer, rows: MapRows, weighed: torch.Tensor, tables: Tables) -> None:
-        """The numbers beside the patterns, over the rows that have them."""
+    def _levels(self, layer: Layer, rows: MapRows, peak: torch.Tensor, awake: torch.Tensor, tables: Tables) -> None:
+        """The numbers beside the patterns, over the rows that have them; how awake rows are (B, H, Q) is known."""
         for level in LEVELS:
             counted = tables.levels[level.name].counted
             if counted is None or (level.loose and layer.named.operation.sink is None):
                 continue
             if level.rows is not None:
-                total = torch.einsum("bhq,bq->bh", level.rows(rows), counted)
+                values = level.rows(rows)
             else:
-                total = torch.einsum("bqh,bq->bh", weighed[..., WEIGHED.index(level)], counted)
+                values = awake if level.name == "awake" else tables.levels[level.name].weigh(rows.attention)
+            total = torch.einsum("bhq,bq->bh", values, counted)
             self.add(layer, level.name, total)
             self.add(layer, f"{level.name}_chance", tables.levels[level.name].chance)
             self.add(layer, f"{level.name}_rows", tables.levels[level.name].rows)
             if level.name == "entropy" and layer.kind != "cross":
-                self.typing.take(layer, rows.attention, tables, total)
+                self.typing.take(layer, rows.attention, peak, tables, total)
 
-    def _bag(self, layer: Layer, mass: torch.Tensor, hit: torch.Tensor, spread: torch.Tensor, tables: Tables) -> None:
-        """Attention spread evenly over the query's own sentence; mass, hits and spread there are (B, Q, H, 1)."""
+    def _bag(self, layer: Layer, bag: _Bag, hit: torch.Tensor, tables: Tables) -> None:
+        """Attention spread evenly over the query's own sentence; hits there are (B, Q, H, 1)."""
         size, seen, counted = (some[..., None, None] for some in (tables.size, tables.seen, tables.bag))
         chance = size / seen
-        gain = bag_gain(mass, chance, bag_evenness(mass, spread, size, seen))
-        for name, values in (("mass", mass), ("hits", hit), ("gain", gain), ("chance", chance), ("rows", counted)):
+        gain = bag_gain(bag.mass, chance, bag.evenness)
+        for name, values in (("mass", bag.mass), ("hits", hit), ("gain", gain), ("chance", chance), ("rows", counted)):
             total = sum_rows(values, counted[..., 0])[..., 0]  # (B, H), or (B, 1) where heads do not differ
             self.add(layer, f"bag_{name}", total[:, 0] if name in ("chance", "rows") else total)
 
-    def _contributions(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
-        """What arrives in place of where the head looks: ||alpha f(x)|| as shares of each row."""
-        norms = layer.norms()
-        if norms is None:
-            return
-        arriving = attention * norms[:, :, None]
-        spread = None
-        if tables.has_bag:
-            arriving = renormalised(arriving)
-            spread = weigh_rows(MapRows(arriving, tables.seen, loose=False).logs, tables.targets[..., -1:])
-        weighed = weigh_rows(arriving, tables.weights)
-        if not tables.has_bag:  # rows are made shares here, where there is less to divide
-            total = arriving.sum(dim=-1).transpose(1, 2)[..., None]  # (B, Q, H, 1)
-            weighed /= torch.where(total > 0, total, 1)
-        self._awake(layer, "contributions", weighed, spread, tables)
+    def _awake(
+        self, layer: Layer, by: str, attention: torch.Tensor, awake: torch.Tensor, bag: _Bag | None, tables: Tables
+    ) -> None:
+        """Sums of what does not rest, (B, H, P + 1) each: the bag of words comes last, as far as it is even.
 
-    def _awake(self, layer: Layer, by: str, weighed: torch.Tensor, spread: torch.Tensor | None, tables: Tables) -> None:
-        """Sums of what does not rest, (B, H, P + 1) each: the bag of words comes last, as far as it is even."""
-        asked = len(tables.asked)
-        awake = weighed[..., asked + 1 + AWAKE]  # (B, Q, H)
-        mass = weighed[..., : asked + 1]
-        if spread is not None:
-            size, seen = tables.size[..., None, None], tables.seen[..., None, None]
-            own, expected = mass[..., -1:], awake[..., None] * tables.awake_chance[:, :, None, -1:]
-            gain = bag_gain(own, expected, bag_evenness(own, spread, size, seen))
-            mass = torch.cat([mass[..., :-1], gain + expected], dim=-1)
+        `awake` (B, H, Q) is how much of each row that is.
+        """
+        mass = torch.cat([attention.flatten(2) @ tables.awake, _even(bag, awake, tables)], dim=-1)
+        sums = weigh_awake(mass, awake, tables.awake_chance, tables.awake_counted)
         places = np.append(tables.asked, len(PATTERNS))
-        sums = sum_awake(mass, awake, tables.awake_chance, tables.awake_counted)
         for name, total in sums._asdict().items():
             self.add(layer, f"{by}_{name}", of_all(places, total.cpu().numpy(), len(PATTERNS) + 1))
         level = tables.levels["awake"]
         counted = torch.zeros_like(tables.seen) if level.counted is None else level.counted
-        self.add(layer, f"{by}_level", torch.einsum("bqh,bq->bh", awake, counted))
+        self.add(layer, f"{by}_level", torch.einsum("bhq,bq->bh", awake, counted))
         self.add(layer, f"{by}_level_rows", level.rows)
+        exchange = tables.exchange
+        none = mass.new_zeros(*mass.shape[:2], len(WORDS))
+        kept, paired = (none, none) if exchange is None else exchange.sums(attention)
+        self.add(layer, f"{by}_kept", kept)
+        self.add(layer, f"{by}_paired", paired)
+
+
+@dataclass(eq=False)
+class _Bag:
+    """What rows have on their own sentence, and how evenly, (B, Q, H, 1)."""
+
+    mass: torch.Tensor
+    evenness: torch.Tensor
+
+    @classmethod
+    def of(cls, rows: MapRows, tables: Tables) -> _Bag:
+        own, size, seen = tables.own[..., None], tables.size[..., None, None], tables.seen[..., None, None]
+        mass = weigh_rows(rows.attention, own)
+        return cls(mass, bag_evenness(mass, weigh_rows(rows.logs, own), size, seen))
+
+
+def _even(bag: _Bag | None, awake: torch.Tensor, tables: Tables) -> torch.Tensor:
+    """(B, H, 1) what the bag of words has of the awake attention (B, H, Q), as far as it is even."""
+    if bag is None:
+        return awake.new_zeros(*awake.shape[:2], 1)
+    expected = awake.transpose(1, 2)[..., None] * tables.awake_chance[:, :, None, -1:]
+    even: torch.Tensor = sum_rows(bag_gain(bag.mass, expected, bag.evenness) + expected, tables.awake_counted[..., -1:])
+    return even
+
+
+def _hits(strongest: torch.Tensor, tables: Tables) -> torch.Tensor:
+    """(B, H, A) in how many rows that count the strongest key (B, H, Q) is a target."""
+    batch, heads, queries = strongest.shape
+    pairs = tables.whole.shape[1]
+    starts = torch.arange(batch, device=strongest.device)[:, None] * pairs
+    starts = starts + torch.arange(queries, device=strongest.device) * (pairs // queries)  # (B, Q) of a row's keys
+    places = (strongest + starts[:, None]).view(batch * heads, queries)
+    found = torch.nn.functional.embedding_bag(places, tables.whole.flatten(0, 1), mode="sum")
+    return found.view(batch, heads, -1)
+
+
+def arriving_of(attention: torch.Tensor, norms: torch.Tensor) -> torch.Tensor:
+    """What arrives in place of where heads look: ||alpha f(x)|| as shares of each row; norms are (B, H, K)."""
+    total = attention @ norms[..., None]  # (B, H, Q, 1)
+    return (attention * norms[:, :, None]).div_(torch.where(total > 0, total, 1))

@@ -17,7 +17,7 @@ from regard.measures.bag import bag_score
 from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.measures.reading import lift
 from regard.measures.types import TYPES
-from regard.patterns.definitions import ALWAYS, BAG, PATTERNS
+from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, STRIPES
 from regard.patterns.entries import DOES
 from regard.patterns.findings import BY
 from regard.patterns.levels import LEVELS
@@ -26,7 +26,7 @@ from regard.studies.atlas.carriers import carrier_cautions
 from regard.studies.atlas.names import AWAKE_SHARE, awake_table, first_names, named_heads
 from regard.studies.atlas.page import head_records
 from regard.studies.base import StudyContext, layers_of
-from regard.studies.controls import Ranged
+from regard.studies.controls import PERMUTED, Ranged
 from regard.studies.figures import grid_picture, share_picture
 from regard.studies.heads import head_name
 from regard.studies.result import Result
@@ -44,6 +44,8 @@ def atlas_result(sums: Sums, context: StudyContext) -> Result:
     awake = {by: awake_table(sums, by) for by in BY}
     named, arriving = (named_heads(awake[by]) for by in BY)
     others = {} if context.controls is None else context.controls.named
+    if context.controls is not None and context.controls.permuted is not None:
+        others = {**others, PERMUTED: context.controls.permuted}
     controls = {name: named_heads(awake_table(other)) for name, other in others.items()}
     drawers: dict[str, Any] = {
         kind: (
@@ -62,7 +64,7 @@ def atlas_result(sums: Sums, context: StudyContext) -> Result:
         label = f"Shares of map types, {context.source.name} (share of maps, as in Kovaleva et al. 2019)."
         drawers["types"] = (label, lambda: share_picture({context.source.name: _shares(shares)}))
     if controls:
-        tables["Control: named heads of random and shuffled weights"] = _together(controls)
+        tables["Control: named heads of random and shuffled weights, and with permuted queries"] = _together(controls)
     return Result(
         study="atlas",
         title=f"What each head of {context.model.name} does",
@@ -210,18 +212,19 @@ def _findings(
     context: StudyContext,
 ) -> list[str]:
     """The result in sentences: the most telling head of each name, counts, how much rests, the control."""
-    heads, with_name = _count(table), _count(named[named["measure"] != ALWAYS])
+    heads, with_name, striped = _count(table), _beyond(named), _striped(named)
     inputs = context.tally.inputs
     several = table["kind"].nunique() > 1
     found = [_story(row, named, several) for row in _telling(named)]
     found.append(f"{with_name} of {heads} heads have a name for what they do when awake, over {inputs:,} inputs.")
+    if striped:
+        found.append(f"{striped} heads look at the same words whatever the query is: a second place to rest, perhaps.")
     for by, mine in awake.items():
         level = mine.loc[mine["measure"] == AWAKE_SHARE, "value"]
         if len(level):
             found.append(f"By {by}, the median head rests with {1 - level.median():.2f} of its attention.")
     if controls:
-        *random, shuffled = (_count(control[control["measure"] != ALWAYS]) for control in controls.values())
-        found.append(f"Control: heads of {heads} that get such a name: {Ranged(random, shuffled).said('{:.3g}')}.")
+        found.append(_said(controls, heads))
     return found
 
 
@@ -241,10 +244,32 @@ def _story(row: Any, named: pd.DataFrame, several: bool) -> str:
     called = f"{f'{row.kind} ' if several else ''}head {head_name(row.layer, row.head)}".capitalize()
     if row.pattern == ALWAYS:
         return f"{called} {DOES[row.pattern]}: {row.share:.2f} of its attention{between(row.low, row.high)}.{others}"
+    words = f" on {row.words}" if row.pattern == STRIPES else ""
     return (
-        f"{called} {DOES[row.pattern]}: {row.share:.2f} of its awake attention, chance {row.chance:.2f}; "
+        f"{called} {DOES[row.pattern]}: {row.share:.2f} of its awake attention{words}, chance {row.chance:.2f}; "
         f"lift {row.score:.2f}{between(row.low, row.high)}.{others}"
     )
+
+
+def _said(controls: dict[str, pd.DataFrame], heads: int) -> str:
+    """How many heads of the controls get a name."""
+    of = {name: (_beyond(named), _striped(named)) for name, named in controls.items()}
+    permuted, stripes = of.pop(PERMUTED, (None, 0))
+    *random, shuffled = (with_name + striped for with_name, striped in of.values())
+    said = f"Control: heads of {heads} that get such a name: {Ranged(random, shuffled).said('{:.3g}')}"
+    if permuted is None:
+        return f"{said}."
+    return f"{said}, {PERMUTED} {permuted}, where {stripes} look at the same words from everywhere."
+
+
+def _beyond(named: pd.DataFrame) -> int:
+    """How many heads do more than rest, or look at the same words from everywhere."""
+    return _count(named[~named["measure"].isin([ALWAYS, STRIPES])])
+
+
+def _striped(named: pd.DataFrame) -> int:
+    """How many heads look at the same words from everywhere."""
+    return _count(named[named["measure"] == STRIPES])
 
 
 def _by_both(awake: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from regard.corpus.sums import Sums
 from regard.patterns.definitions import PATTERNS
+from regard.studies.atlas.permuting import Permuting
 from regard.studies.atlas.reduce import AtlasTaker
 from regard.studies.atlas.report import atlas_result
 from regard.studies.base import Batch, MapStudy, StudyContext
@@ -21,15 +22,28 @@ class Atlas(MapStudy):
     """Every measure and pattern of every head."""
 
     name: ClassVar[str] = "atlas"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
+
+    def __init__(self, *, seed: int = 0, permuted: bool = False) -> None:
+        super().__init__(seed=seed)
+        self._permuted = permuted  # whether queries are permuted, for the control
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {**super().settings, "patterns": [pattern.name for pattern in PATTERNS]}
+        own = {"patterns": [pattern.name for pattern in PATTERNS]}
+        return {**super().settings, **own, **({"queries": "permuted"} if self._permuted else {})}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {**super().arguments, "permuted": self._permuted}
+
+    def permuted(self) -> Atlas:
+        """The same study with the queries of each input permuted."""
+        return Atlas(seed=self.seed, permuted=True)
 
     def taker(self, batch: Batch) -> AtlasTaker:
         """Reduce each layer to numbers per input."""
-        return AtlasTaker(batch)
+        return AtlasTaker(batch, Permuting(batch, self.seed) if self._permuted else None)
 
     def report(self, sums: Sums, context: StudyContext) -> Result:
         """Tables, figures and page of the atlas."""

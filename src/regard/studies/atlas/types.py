@@ -9,6 +9,7 @@ inputs alike in length and parts are typed together, all layers at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,11 +58,17 @@ class Typing:
         self._alike: dict[str, dict[tuple[int, ...], list[int]]] = {}
         self._members: dict[str, torch.Tensor] = {}
         self._weights: dict[str, torch.Tensor] = {}
+        self._some: dict[str, list[int]] = {}  # which of these weights are not all 0
         self._held: dict[tuple[str, int], list[_Held]] = {}
         self._tables: dict[int, Tables] = {}
 
-    def take(self, layer: Layer, attention: torch.Tensor, tables: Tables, entropy: torch.Tensor) -> None:
-        """Keep what a layer's types need; `entropy` (B, H) sums the rows that have a choice."""
+    def take(
+        self, layer: Layer, attention: torch.Tensor, peak: torch.Tensor, tables: Tables, entropy: torch.Tensor
+    ) -> None:
+        """Keep what a layer's types need.
+
+        `peak` (B, H, Q) is the strongest attention of each row, `entropy` (B, H) sums the rows that have a choice.
+        """
         side = sides_of(layer, self.batch)[0]
         if not self._groups(side):
             return
@@ -69,7 +76,7 @@ class Typing:
         evenness = entropy / torch.where(uniform > 0, uniform, torch.nan)
         self._tables[id(tables)] = tables
         self._held.setdefault((side, id(tables)), []).append(
-            _Held(layer, self._sums(side, attention, tables), evenness)
+            _Held(layer, self._sums(side, attention, peak, tables), evenness)
         )
 
     def finish(self) -> None:
@@ -102,17 +109,25 @@ class Typing:
                     self._alike[side].setdefault(labels, []).append(number)
         return self._alike[side]
 
-    def _sums(self, side: str, attention: torch.Tensor, tables: Tables) -> ShapeSums:
+    def _sums(self, side: str, attention: torch.Tensor, peak: torch.Tensor, tables: Tables) -> ShapeSums:
         """The sums of a layer's maps."""
-        scale = plainness(attention, tables.visible[:, None])
+        scale = plainness(peak, tables.visible[:, None])
         diagonals = _diagonals(attention)
         return ShapeSums(
             self._member(side, attention) @ attention,
-            weigh_keys(attention, self._weight(side, attention)),
+            self._weighed(side, attention),
             plain(attention, scale[..., None]).sum(dim=-2),
             diagonals,
             plain(diagonals, scale),
         )
+
+    def _weighed(self, side: str, attention: torch.Tensor) -> torch.Tensor:
+        """(3, B, H, K) attention to each key, weighed; what is weighed with nothing is not looked at."""
+        weights = self._weight(side, attention)
+        found = attention.new_zeros(len(weights), *attention.shape[:2], attention.shape[-1])
+        some = self._some[side]
+        found[some] = weigh_keys(attention, weights[some])
+        return found
 
     def _weight(self, side: str, like: torch.Tensor) -> torch.Tensor:
         """(3, B, 1, Q, K): what attention is weighed with; 0 in padding."""
@@ -122,6 +137,7 @@ class Typing:
                 length = len(labels)
                 made = key_tables(np.array(labels), np.array(labels))
                 weights[:, numbers, 0, :length, :length] = made[:, None]
+            self._some[side] = np.flatnonzero(weights.any(axis=(1, 2, 3, 4))).tolist()
             self._weights[side] = torch.from_numpy(weights).to(like)
         return self._weights[side]
 
@@ -167,8 +183,15 @@ def _inputs_of(sums: ShapeSums, numbers: list[int]) -> ShapeSums:
 def _shape(sums: ShapeSums, evenness: Array, visible: Array, parts: tuple[int, ...]) -> Shape:
     """Shape features (n, H of all layers) of inputs that are alike."""
     length, labels = len(parts), np.array(parts)
-    seen = visible[:length, :length]
-    uniform = shape_sums(uniform_attention(seen.astype(np.float32)), labels, labels, seen)
+    uniform = _uniform(parts, np.ascontiguousarray(visible[:length, :length]).tobytes())
     own = ShapeSums(*(part[..., :length] for part in sums))
     present = sorted({label + 1 for label in parts})
     return shape_of(own._replace(columns=own.columns[:, :, present]), uniform, labels, evenness.reshape(-1))
+
+
+@lru_cache(maxsize=512)
+def _uniform(parts: tuple[int, ...], visible: bytes) -> ShapeSums:
+    """The sums of uniform attention over the keys that are visible (n, n): inputs of one length mostly share them."""
+    labels = np.array(parts)
+    seen = np.frombuffer(visible, bool).reshape(len(parts), -1)
+    return shape_sums(uniform_attention(seen.astype(np.float32)), labels, labels, seen)

@@ -1,0 +1,22 @@
+"""Which library an array belongs to, and what array_api_compat does slowly on the small arrays of a short text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat
+
+_KNOWN: dict[type, Any] = {}
+
+
+def array_namespace(array: Any) -> Any:
+    """The array API of numpy or torch, whichever the array is of; remembered by type."""
+    kind = type(array)
+    if kind not in _KNOWN:
+        _KNOWN[kind] = array_api_compat.array_namespace(array)
+    return _KNOWN[kind]
+
+
+def clip(array: Any, low: float | None, high: float | None) -> Any:
+    """Values brought between two bounds; numpy and torch spell it alike."""
+    return array.clip(low, high)

@@ -1,0 +1,39 @@
+"""Stripes: whether heads look at the same keys whatever the query is.
+
+Enters: rows of maps, and the rows of other queries. Leaves: what stays where it is when the queries are exchanged.
+
+Query i is exchanged with the one half a text further on, i' = i + n // 2, far enough for neighbours not to be shared.
+Over the keys F_i that i sees and does not rest on, with the awake attention a_i of row i,
+
+    kept_ij = min(A_ij, a_i A_i'j / sum of A_i'l over F_i)
+    stays   = sum of kept_ij over targets / sum of A_ij over targets
+
+over the pairs that count. It is 1 where the share of every column is the same for both queries: a stripe. Uniform
+attention stays too, so that it says something only of targets that have more than chance.
+"""
+
+from __future__ import annotations
+
+from regard.measures.library import array_namespace
+from regard.measures.reading import Array
+
+
+def partners(content: Array) -> tuple[Array, Array]:
+    """(m,) queries, and those they are exchanged with; `content` (n,) says which queries are ordinary tokens."""
+    xp = array_namespace(content)
+    count = content.shape[0]
+    half = count // 2
+    (first,) = xp.nonzero(content[: count - half] & content[half:])
+    return (first, first + half) if half else (first[:0], first[:0])
+
+
+def kept(rows: Array, others: Array, free: Array) -> Array:
+    """(..., m, K) what rows (..., m, K) and the others, brought to the same sum over the `free` keys, have in common.
+
+    `free` (..., m, K) is 1 where a row sees a key that it does not rest on, else 0.
+    """
+    xp = array_namespace(rows)
+    mine, theirs = rows * free, others * free
+    awake, other = (xp.sum(some, axis=-1, keepdims=True) for some in (mine, theirs))
+    theirs *= awake / xp.where(other > 0, other, xp.ones_like(other))
+    return xp.minimum(mine, theirs)

@@ -1,0 +1,65 @@
+"""Stripes over a corpus: what stays of the attention to kinds of words if queries are exchanged.
+
+Enters: the tables of a batch, then its layers. Leaves: sums per input and head, (B, H, W) for the W kinds of words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from regard.corpus.sums import Array
+from regard.measures.stripes import kept, partners
+from regard.patterns.definitions import PATTERNS, WORDS
+from regard.trace.places import MapContext
+
+
+@dataclass(eq=False)
+class Exchange:
+    """Pairs of queries of a batch, M of each input at most: `first` and `second` (B, M) are their places.
+
+    `free` (B, 1, M, K) is 1 where the first sees a key that it does not rest on; `targets` (B, M K, W) are the words of
+    each kind in the rows that count, 0 in padding.
+    """
+
+    first: torch.Tensor
+    second: torch.Tensor
+    free: torch.Tensor
+    targets: torch.Tensor
+
+    def sums(self, attention: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """(B, H, W) each, of maps (B, H, Q, K): what stays, and all that the first queries have on these words."""
+        batch, heads, queries, keys = attention.shape
+        rows = attention.view(-1, keys)
+        starts = torch.arange(batch * heads, device=attention.device).view(batch, heads, 1) * queries
+
+        def chosen(places: torch.Tensor) -> torch.Tensor:
+            return rows.index_select(0, (starts + places[:, None]).flatten()).view(batch, heads, -1, keys)
+
+        mine = chosen(self.first)
+        same = kept(mine, chosen(self.second), self.free)
+        return same.flatten(2) @ self.targets, mine.flatten(2) @ self.targets
+
+
+def exchange_of(
+    contexts: list[MapContext], asked: Array, targets: Array, counted: Array, free: Array, device: torch.device
+) -> Exchange | None:
+    """The pairs of each input; targets (B, Q, K, A + 1), counted (B, Q, A + 1), free (B, Q, K). None without any."""
+    kinds = {PATTERNS[number].name: place for place, number in enumerate(asked) if PATTERNS[number].words}
+    pairs = [partners(context.queries.content) for context in contexts]
+    most = max(len(first) for first, _ in pairs)
+    if not kinds or not most:
+        return None
+    places = np.zeros((2, len(pairs), most), np.int64)
+    there = np.zeros((len(pairs), most, 1), bool)
+    for number, pair in enumerate(pairs):
+        places[:, number, : len(pair[0])], there[number, : len(pair[0])] = pair, True
+    rows = np.arange(len(pairs))[:, None], places[0]
+    table = np.zeros((*there.shape[:2], targets.shape[2], len(WORDS)), np.float32)
+    for number, name in enumerate(WORDS):
+        if name in kinds:
+            table[..., number] = targets[*rows, :, kinds[name]] * (counted[*rows, kinds[name], None] & there)
+    tensors = [torch.from_numpy(some).to(device) for some in (*places, free[rows].astype(np.float32), table)]
+    return Exchange(tensors[0], tensors[1], tensors[2][:, None], tensors[3].flatten(1, 2))
