@@ -21,7 +21,7 @@ _NEIGHBOURS = ("previous token", "next token")
 _NEAR = {"tokens just before": "previous token", "tokens just after": "next token"}
 _BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are related, or pieces, or of one sentence
     "other pieces of the word": _NEIGHBOURS,
-    "related word": _NEIGHBOURS,
+    "related word": (*_NEIGHBOURS, "common words"),  # common words are related to each other
     BAG: (*_NEIGHBOURS, *_NEAR, "itself"),
     **dict.fromkeys(WORDS, (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction")),
 }
