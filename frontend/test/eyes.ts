@@ -42,9 +42,33 @@ export const EYES = {
     [0.114503, 0.786281, 0.099216],
     [-0.003882, -0.048116, 1.051998],
   ],
+  tritanope: [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.3039],
+  ],
 };
 
-/** How far apart two colours look. */
+const WHITE = [0.95047, 1, 1.08883];
+
+/** CIELAB. */
+function lab([r, g, b]: Rgb): Rgb {
+  const xyz = [
+    0.4124564 * r + 0.3575761 * g + 0.1804375 * b,
+    0.2126729 * r + 0.7151522 * g + 0.072175 * b,
+    0.0193339 * r + 0.119192 * g + 0.9503041 * b,
+  ].map((value, i) => value / WHITE[i]);
+  const [x, y, z] = xyz.map((t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116));
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/** How far apart two colours look, as CIE counted it in 1976. */
+export function deltaE(eye: number[][], a: string, b: string): number {
+  const [x, y] = [a, b].map((hex) => lab(times(eye, linear(hex))));
+  return Math.hypot(...x.map((value, c) => value - y[c]));
+}
+
+/** How far apart two colours look, in OKLab. */
 export function distance(eye: number[][], a: string, b: string): number {
   const [x, y] = [a, b].map((hex) => oklab(times(eye, linear(hex))));
   return Math.hypot(...x.map((value, c) => value - y[c]));

@@ -1,7 +1,5 @@
 """Figures for papers: every view, every format, and the door for people who come from BertViz."""
 
-import json
-import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import regard
 from regard.measures.types import TYPES
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, PATTERNS, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
@@ -119,13 +116,6 @@ def test_pooled_maps_keep_the_strongest_weight():
 
 def test_a_picture_shows_itself_in_a_notebook(trace):
     assert trace.figure("heads", layer=0, head=0)._repr_png_().startswith(b"\x89PNG")
-
-
-def test_head_colours_are_those_of_the_front_end():
-    source = (FRONTEND / "marks" / "scales.ts").read_text()
-    listed = re.findall(r'"(#[0-9a-f]{6})"', source.split("HEAD_COLOURS = [")[1].split("]")[0])
-    packaged = Path(regard.__file__).parent / "views" / "colours.json"
-    assert json.loads(packaged.read_text()) == listed
 
 
 def test_every_pattern_and_type_has_a_colour():

@@ -28,15 +28,6 @@ function coloursOf(entries: { name: string; colour?: string }[]): Record<string,
 /** The colour of a name. */
 export const colourOf = (tint: Tint, name: string): string => COLOURS[tint][name] ?? OTHER;
 
-/** Black or white, whichever reads better on a colour. */
-export function inkOn(colour: string): string {
-  const [r, g, b] = [1, 3, 5].map((i) => {
-    const c = Number.parseInt(colour.slice(i, i + 2), 16) / 255;
-    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
-}
-
 /** Whether anybody looked at what the heads do. */
 export const isKnown = (page: Page): boolean => page.sites.some((site) => site.patterns !== null);
 export const hasTypes = (page: Page): boolean => page.sites.some((site) => site.types !== null);

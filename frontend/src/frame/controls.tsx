@@ -1,7 +1,7 @@
 // What is shown: layer, heads, kind, segments, threshold, level.
 
 import { hasWords } from "../compute/axis";
-import { headColour } from "../marks/scales";
+import { headColour, inkOn, type Theme } from "../marks/scales";
 import { samePlace } from "../state/store";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
@@ -119,6 +119,20 @@ export function Layers() {
   );
 }
 
+const THEMES: Theme[] = ["light", "dark"];
+
+/** The colour of a head in both themes, and a number's colour on it. */
+const ofHead = (head: number): Record<string, string> =>
+  Object.fromEntries(
+    THEMES.flatMap((theme) => {
+      const colour = headColour(head, theme);
+      return [
+        [`--head-${theme}`, colour],
+        [`--on-${theme}`, inkOn(colour)],
+      ];
+    }),
+  );
+
 /** Heads as coloured patches with their numbers. */
 export function HeadPatches({ single = false }: { single?: boolean }) {
   const store = useStore();
@@ -141,7 +155,7 @@ export function HeadPatches({ single = false }: { single?: boolean }) {
           type="button"
           class={store.off.value.some((one) => samePlace(one, { kind, layer, head })) ? "head off" : "head"}
           data-head={head}
-          style={{ "--head": headColour(head) }}
+          style={ofHead(head)}
           aria-pressed={chosen.includes(head)}
           aria-label={`${tell("head")} ${layer}.${head}`}
           title={tell("headHint", { layer, head })}

@@ -7,47 +7,21 @@ import themes from "../../../src/regard/views/themes.json";
 export type Theme = "light" | "dark";
 
 /**
- * Colours of heads: 32 that stay apart for normal, deuteranope and protanope eyes, on light and on dark ground
- * (test/scales.test.ts measures it). Patches also carry the head's number: colour never stands alone.
+ * Colour of a head, of 32 for each ground that stay apart for normal and colour-blind eyes (test/scales.test.ts
+ * measures it); beyond 32 they repeat. Patches also carry the head's number: colour never stands alone.
  */
-export const HEAD_COLOURS = [
-  "#366bc4",
-  "#f68c11",
-  "#a21c10",
-  "#24c1c9",
-  "#a17c70",
-  "#654f6a",
-  "#7a97fb",
-  "#4590b2",
-  "#bca888",
-  "#8b7b02",
-  "#713995",
-  "#5e6f8c",
-  "#9c5859",
-  "#7575e9",
-  "#fe8dc5",
-  "#5cb4ef",
-  "#ba929d",
-  "#834243",
-  "#1251b4",
-  "#af8c4f",
-  "#9284d6",
-  "#d462b2",
-  "#6bc456",
-  "#635a93",
-  "#90652e",
-  "#987c95",
-  "#8951af",
-  "#f996a6",
-  "#a792ce",
-  "#4d7870",
-  "#4cb86a",
-  "#69854a",
-];
+export function headColour(head: number, theme: Theme): string {
+  const { heads } = themes[theme];
+  return heads[head % heads.length];
+}
 
-/** Colour of a head; beyond 32 they repeat, and the number tells. */
-export function headColour(head: number): string {
-  return HEAD_COLOURS[head % HEAD_COLOURS.length];
+/** Black or white, whichever reads better on a colour. */
+export function inkOn(colour: string): string {
+  const [r, g, b] = [1, 3, 5].map((i) => {
+    const c = Number.parseInt(colour.slice(i, i + 2), 16) / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }
 
 /** Blue for positive, orange for negative: apart for colour-blind eyes too. */

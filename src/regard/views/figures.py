@@ -8,11 +8,9 @@ Long on purpose: the four figures share their labels, colours and captions, whic
 from __future__ import annotations
 
 import io
-import json
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -478,14 +476,9 @@ def _wrapped(parts: Sequence[str], width: float) -> list[str]:
 
 
 def head_colour(head: int) -> str:
-    """The colour of a head in every view (frontend/src/marks/scales.ts has the same list; a test compares them)."""
-    return _colours()[head % len(_colours())]
-
-
-def _colours() -> list[str]:
-    text = (files("regard.views") / "colours.json").read_text("utf-8")
-    colours: list[str] = json.loads(text)
-    return colours
+    """The colour of a head in every view."""
+    colours = theme().heads
+    return colours[head % len(colours)]
 
 
 def _label(token: Token) -> str:

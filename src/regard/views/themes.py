@@ -36,6 +36,7 @@ class Theme:
     ramp: list[str]
     below: list[str]
     above: list[str]
+    heads: list[str]  # a colour for each head; beyond these they repeat
 
     @property
     def maps(self) -> ListedColormap:

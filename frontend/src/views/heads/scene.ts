@@ -55,7 +55,7 @@ export const together = ({ seers, heads }: Scene): boolean => seers.length < hea
 
 /** A colour for each lens of a scene: of its head, or the one of many together. */
 export const coloursOf = (scene: Scene, theme: Theme): string[] =>
-  together(scene) ? [palette(theme).accent] : scene.heads.map(headColour);
+  together(scene) ? [palette(theme).accent] : scene.heads.map((head) => headColour(head, theme));
 
 const LONGEST = 24; // letters after which a label is surely elided
 
