@@ -49,4 +49,5 @@ test("numbers have three digits and no exponents", () => {
   expect(figure(-Infinity)).toBe("−∞");
   expect(brief(0.0004)).toBe("<0.001");
   expect(brief(0.456)).toBe("0.46");
+  expect([brief(1), brief(0.9999), brief(0.044)]).toEqual(["1.00", "1.00", "0.044"]);
 });

@@ -8,7 +8,7 @@ import { positionOf } from "../compute/axis";
 import { visibleKeys } from "../compute/digest";
 import { FEW, mean } from "../compute/mean";
 import { isKnown, nameOf } from "../data/report";
-import { figure } from "../marks/scales";
+import { brief } from "../marks/scales";
 import { shownBy } from "../state/shown";
 import { type Store, samePlace } from "../state/store";
 import { sayIn, useStore } from "./context";
@@ -79,7 +79,7 @@ function headTip(store: Store): string | null {
     parts.push(tell("isOff"));
   const change = store.byChange && store.changes.value?.get(nameOf(cell));
   if (typeof change === "number")
-    parts.push(tell(change ? "changedBy" : "unchanged", { value: figure(change, 2) }));
+    parts.push(tell(change ? "changedBy" : "unchanged", { value: brief(change) }));
   if (isKnown(store.page)) parts.push(ledeOf(cell, contributions, tell).join(" "));
   return parts.join(" · ");
 }
@@ -95,7 +95,7 @@ function pairTip(store: Store): string | null {
     tell("tipPair", {
       from: store.rows.value.names[query],
       to: store.columns.value.names[key],
-      value: value >= 0.095 && value < 10 ? value.toFixed(2) : figure(value, 2),
+      value: brief(value),
     }),
   ];
   const { contributions, relative } = store.look.value;

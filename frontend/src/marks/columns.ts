@@ -154,7 +154,7 @@ export function bars(
   const from = side === "query" ? g.left - g.text - 2 * GAP : g.right + g.text + 2 * GAP;
   const away = side === "query" ? -1 : 1;
   const numbers = g.strip >= 80;
-  const room = g.strip - GAP - (numbers ? 34 : 0);
+  const room = g.strip - GAP - (numbers ? 44 : 0);
   const thick = Math.max(6, Math.min(14, g.row - 8));
   const first = Math.max(0, Math.floor(top / g.row));
   const last = Math.min(positions.length, Math.ceil((top + height) / g.row));

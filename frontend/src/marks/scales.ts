@@ -112,7 +112,7 @@ export function indexer(top: number, log: boolean): (weight: number) => number {
 /** A number in a list: two significant digits, tiny ones only named as such. */
 export function brief(value: number): string {
   if (value > 0 && value < 0.001) return "<0.001";
-  return figure(value, value >= 0.01 ? 2 : 1);
+  return value >= 0.095 && value < 10 ? value.toFixed(2) : figure(value, value >= 0.01 ? 2 : 1);
 }
 
 /** A number as people read it: three significant digits, small ones as 0.00012, never 1.2e-4. */
