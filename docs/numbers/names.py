@@ -21,6 +21,7 @@ TEXTS = (
     ),
 )
 SEEDS, OF_DECODER = 10, 2
+_RESTING = ("always rests", "same words from everywhere")
 
 
 def measure(data: Path) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def _awake(model: Any) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"tokens": len(trace.tokens)}
         for by in ("weights", "contributions"):
             found = trace.patterns(by=by)
-            named = {(f.kind, f.layer, f.head) for f in found if f.pattern != "always rests"}
+            named = {(f.kind, f.layer, f.head) for f in found if f.pattern not in _RESTING}
             rests = np.concatenate([site.rest for site in found.measured])
             row |= {"heads": found.heads, by: len(named), f"{by} rest": float(np.median(rests))}
         rows.append(row)

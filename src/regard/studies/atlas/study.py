@@ -35,7 +35,7 @@ class Atlas(MapStudy):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        return {**super().arguments, "permuted": self._permuted}
+        return {**super().arguments, **({"permuted": True} if self._permuted else {})}
 
     def permuted(self) -> Atlas:
         """The same study with the queries of each input permuted."""
