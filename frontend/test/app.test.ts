@@ -289,7 +289,7 @@ test("the other side of a comparison is another text, another model, or all head
 });
 
 test("sentences come in both languages with their values", () => {
-  expect(say("en", "studiesOf", { folder: "here" })).toBe("Studies in here");
+  expect(say("en", "studiesOf", { folder: "here" })).toBe("Finished studies, in the folder here");
   expect(say("zh", "studiesOf", { folder: "here" })).toContain("here");
   expect(isKey("toString")).toBe(false);
 });

@@ -79,7 +79,7 @@ def test_next_tokens_are_bars_that_follow_the_pointer_and_leave_ghosts(use, fold
     assert any(now != ghost for now, ghost in after)
     assert {round(value, 6) for value, _ in bars} <= {round(ghost, 6) for _, ghost in after}
     assert "Dashed: before" in page.inner_text("[data-says]")
-    assert "shown, but removed" in page.inner_text("[data-off]")
+    assert "they no longer count" in page.inner_text("[data-off]")
 
 
 def test_what_a_model_goes_on_to_say_stands_there_as_chips(use, folders):

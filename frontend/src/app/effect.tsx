@@ -41,6 +41,7 @@ function Table({ found }: { found: Record }) {
   const compared = found.rows.some(({ before }) => before !== null);
   return (
     <>
+      <p data-verdict>{verdictOf(found, mode, tell)}</p>
       <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
       <table class="app-table">
         <thead>
@@ -98,6 +99,21 @@ function Table({ found }: { found: Record }) {
       ))}
     </>
   );
+}
+
+/** In one sentence, how much the result changes: its likeness, or the first answer before and after. */
+export function verdictOf({ about, rows }: Record, mode: string, tell: Say): string {
+  if (about !== "hidden states") {
+    const [first] = rows;
+    const after = first?.after[mode];
+    if (!first || first.before === null || after === undefined) return "";
+    const token = visible(first.name);
+    return tell("verdictAnswer", { token, before: number(first.before), after: number(after) });
+  }
+  const alike = rows.find(({ code }) => code === "mean")?.after[mode];
+  if (alike === undefined) return "";
+  const key = alike >= 0.99 ? "verdictLittle" : alike >= 0.9 ? "verdictSome" : "verdictMuch";
+  return tell(key, { value: number(alike) });
 }
 
 /** Predictions as they come; of hidden states the mean first, and then the tokens that moved most. */

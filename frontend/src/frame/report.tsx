@@ -128,12 +128,14 @@ function Other({ cell }: { cell: Cell }) {
   if (!cell.site.arriving?.[cell.site.heads.indexOf(cell.head)]) return null;
   const [found] = foundOf(cell, !contributions);
   const rest = restOf(cell, !contributions);
-  const what = [
-    ...(found && !isResting(found.name)
-      ? [`${wordFor(tell, found.name)} ${(found.mass ?? found.score).toFixed(2)}`]
-      : []),
-    ...(rest && rest.share >= SHOWN ? [`${placeFor(tell, rest.place)} ${rest.share.toFixed(2)}`] : []),
-  ];
+  const resting = rest && rest.share >= SHOWN;
+  const what = resting
+    ? [tell("otherRests", { place: placeFor(tell, rest.place), share: rest.share.toFixed(2) })]
+    : [];
+  if (found && !isResting(found.name)) {
+    const share = (found.mass ?? found.score).toFixed(2);
+    what.push(tell(resting ? "otherAwake" : "otherDoes", { name: wordFor(tell, found.name), share }));
+  }
   if (!what.length) return null;
   return (
     <p data-other={contributions ? "weights" : "contributions"}>

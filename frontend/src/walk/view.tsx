@@ -6,7 +6,7 @@ import { type Say, useSay, useStore } from "../frame/context";
 import { mark, stage } from "../frame/drawn";
 import { Notice } from "../frame/notice";
 import type { Pen } from "../marks/pen";
-import { brief } from "../marks/scales";
+import { brief, figure } from "../marks/scales";
 import type { Store } from "../state/store";
 import { CellView } from "./cell";
 import type { WalkData } from "./data";
@@ -327,7 +327,7 @@ function PairChoice({ pair, tell }: { pair: Pair; tell: Say }) {
         {options(keys)}
       </select>
       <span data-pair="numbers">
-        {tell("walk_scoreWeight", { score: brief(pair.score), weight: brief(pair.weight) })}
+        {tell("walk_scoreWeight", { score: figure(pair.score), weight: brief(pair.weight) })}
       </span>
       <button type="button" class="plain" data-go="neurons" onClick={pair.open}>
         {tell("walk_neurons")} →

@@ -99,7 +99,10 @@ export const APP = {
   turnOn: ["Switch layer {layer}, head {head} back on", "重新打开第 {layer} 层头 {head}"],
   allOn: ["switch all back on", "全部打开"],
   offWalk: ["The walk shows the model with all heads on.", "逐步视图显示所有头都打开的模型。"],
-  offShown: ["Its own lines are shown, but removed.", "它自己的连线仍然显示，但已被去掉。"],
+  offShown: [
+    "Its lines are still drawn, dashed: they no longer count.",
+    "它的连线仍以虚线画出，但已不起作用。",
+  ],
   says: ["What the model says", "模型怎么说"],
   saysPoint: [
     "Point at a word, or pin it, to see what the model would put there.",
@@ -114,6 +117,10 @@ export const APP = {
   answer: ["It says:", "它说："],
   answerSame: ["(the same without the heads that are switched off)", "（去掉已关闭的头后相同）"],
   effect: ["What it changes", "改变了什么"],
+  verdictLittle: ["The result hardly changes: {value} alike.", "结果几乎不变：相似度 {value}。"],
+  verdictSome: ["The result changes somewhat: {value} alike.", "结果有些改变：相似度 {value}。"],
+  verdictMuch: ["The result changes a lot: {value} alike.", "结果改变很大：相似度 {value}。"],
+  verdictAnswer: ["“{token}” goes from {before} to {after}.", "“{token}”从 {before} 变为 {after}。"],
   before: ["before", "之前"],
   "about_masked token": ["Predictions for “{token}”, masked", "“{token}”被遮住时的预测"],
   "about_next token": ["Predictions after “{token}”", "“{token}”之后的预测"],

@@ -88,7 +88,7 @@ export const PAGE = {
   noPattern: ["It shows no known pattern on this input.", "它在此输入上没有表现出已知的模式。"],
   story: ["What the heads do", "各头的作用"],
   storyClose: ["Hide these", "隐藏这些"],
-  storyRows: ["{hits} of {rows} rows", "{rows} 行中有 {hits} 行"],
+  storyRows: ["for {hits} of {rows} tokens", "{rows} 个词元中有 {hits} 个"],
   storyLift: ["lift {lift}", "提升 {lift}"],
   ledeMostly: ["Mostly rests on {place} ({share}).", "大多停在{place}上（{share}）。"],
   ledeRests: ["Rests on {place} for {share}.", "有 {share} 停在{place}上。"],
@@ -102,6 +102,9 @@ export const PAGE = {
   chance: ["chance", "随机"],
   strongestLook: ["Its strongest look: {from} → {to}, {value}.", "最强的一次：{from} → {to}，{value}。"],
   byArriving: ["By what arrives: {what}.", "按传来的内容：{what}。"],
+  otherRests: ["{share} rests on {place}", "{share} 停在{place}上"],
+  otherDoes: ["{name} {share}", "{name} {share}"],
+  otherAwake: ["of the rest, {name} {share}", "其余之中，{name} {share}"],
   byWeight: ["By weight: {what}.", "按权重：{what}。"],
   numbers: ["numbers", "数值"],
   spreadLine: [

@@ -45,7 +45,6 @@ export function StudiesView() {
           {sentenceOf(trouble.value, tell)}
         </p>
       )}
-      {found.value && folder !== null && <Start found={found.value} changed={read} />}
       {found.value && (folder === null || !studies.length) && (
         <p class="app-hint" data-no-studies>
           {folder === null ? tell("noStudies") : tell("emptyStudies", { folder })}
@@ -62,6 +61,7 @@ export function StudiesView() {
           <List studies={studies} open={(study) => (open.value = study)} />
         </>
       )}
+      {found.value && folder !== null && <Start found={found.value} changed={read} />}
     </section>
   );
 }
@@ -97,7 +97,9 @@ function List({ studies, open }: { studies: api.StudyRecord[]; open: (study: api
                 one.title || one.name
               )}
               <span class="app-note">
-                {[one.study, one.title === one.name ? "" : one.name].filter(Boolean).join(" · ")}
+                {[...new Set([one.study, one.title === one.name ? "" : one.name])]
+                  .filter(Boolean)
+                  .join(" · ")}
               </span>
             </th>
             <td>{one.model}</td>

@@ -46,7 +46,7 @@ export const words = {
   studyWrites: ["writing the report …", "正在写报告……"],
   cancelStudy: ["Cancel", "取消"],
   cancelled: ["The study was cancelled; nothing was written.", "研究已取消，没有写入任何内容。"],
-  studiesOf: ["Studies in {folder}", "{folder} 中的研究"],
+  studiesOf: ["Finished studies, in the folder {folder}", "文件夹 {folder} 中已完成的研究"],
   study: ["Study", "研究"],
   corpus: ["Corpus", "语料"],
   inputs: ["Inputs", "输入数"],

@@ -20,10 +20,11 @@ interface GridProps {
   heads: { value: number[] };
 }
 
-/** Scroll a box, and nothing around it, until an element can be seen: a report around the atlas stays where it is. */
+/** Scroll a box, and nothing around it, until an element is seen in its middle: a report around it stays in place. */
 function reveal(element: Element, scroller: Element): void {
   const [inner, outer] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
-  scroller.scrollTop += Math.max(0, inner.bottom - outer.bottom) + Math.min(0, inner.top - outer.top);
+  if (inner.bottom > outer.bottom || inner.top < outer.top)
+    scroller.scrollTop += (inner.top + inner.bottom - outer.top - outer.bottom) / 2;
 }
 
 /** Layers down, heads across. */
@@ -37,18 +38,22 @@ export function GridOf({ cells, all, digests: found, layers, heads }: GridProps)
   const windows = all.some(({ site }) => site.part > 0);
   const box = useRef<HTMLFieldSetElement>(null);
   const size = useSignal(LEAST);
+  const show = () => {
+    const chosen = box.current!.querySelector('.thumb[aria-pressed="true"]');
+    if (chosen) reveal(chosen, box.current!.parentElement!);
+  };
   useLayoutEffect(() => {
     const around = box.current!.parentElement!;
-    const fit = () => (size.value = cellSize(around, columns.length, rows.length));
+    const fit = () => {
+      size.value = cellSize(around, columns.length, rows.length);
+      show();
+    };
     fit();
     const watch = new ResizeObserver(fit);
     watch.observe(around);
     return () => watch.disconnect();
   }, [columns.length, rows.length]);
-  useLayoutEffect(() => {
-    const chosen = box.current!.querySelector('.thumb[aria-pressed="true"]');
-    if (chosen) reveal(chosen, box.current!.parentElement!);
-  }, [size.value]);
+  useLayoutEffect(show, [size.value]);
   return (
     <fieldset
       class={size.value < NAMED ? "grid small" : "grid"}

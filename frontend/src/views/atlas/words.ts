@@ -5,8 +5,8 @@ export const words = {
   open: ["Open in {view}", "在{view}中打开"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "Each square is the attention map of one head: rows are the tokens that look, columns the tokens looked at, each scaled to its own largest value. Below it stands what the head does when awake; the grey tick at its left is the share of its attention that rests.",
-    "每个方格是一个头的注意力图：行是在看的词元，列是被看的词元，每张图按自身的最大值着色。下方是该头醒着时的作用；左侧的灰条是其注意力中休息的份额。",
+    "Each square is the attention map of one head: rows are the tokens that look, columns the tokens looked at, each scaled to its own largest value. Below: what the head does when awake. Grey tick: how much of its attention rests, on special tokens or the first one.",
+    "每个方格是一个头的注意力图：行是在看的词元，列是被看的词元，每张图按自身的最大值着色。下方：该头醒着时的作用。灰条：注意力中有多少在休息，即停在特殊词元或第一个词元上。",
   ],
   legendAtlasPooled: [
     "One pixel shows the largest of {n} × {n} values.",
@@ -36,7 +36,7 @@ export const words = {
   byType: ["type of map", "图的类型"],
   byChange: ["change", "变化"],
   legendChange: [
-    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). {changed} of {count} heads change; differences below 0.0001 are the same.",
+    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). {changed} of {count} heads change; below 0.0001 counts as no change.",
     "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。{count} 个头中有 {changed} 个改变；小于 0.0001 的差异视为相同。",
   ],
   changeWaiting: [

@@ -3,8 +3,8 @@
 export const words = {
   neurons: ["Neurons", "神经元"],
   legendNeurons: [
-    "Score = q · k, the sum of q × k over {d} neurons. Blue positive, orange negative; softmax turns scores into weights.",
-    "得分 = q · k，即 {d} 个神经元上 q × k 之和。蓝正橙负；softmax 把得分变为权重。",
+    "q · k is the sum of q × k over {d} neurons; scaled, it is the score, and softmax turns scores into weights. Blue positive, orange negative.",
+    "q · k 是 {d} 个神经元上 q × k 之和；缩放后即得分，softmax 把得分变为权重。蓝正橙负。",
   ],
   cell: ["{query} → {key}", "{query} → {key}"],
   noVectors: [

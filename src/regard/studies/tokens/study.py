@@ -81,8 +81,8 @@ def _drawers(layers: pd.DataFrame, kind: str) -> dict[str, Any]:
 
 
 def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) -> list[str]:
-    """The strongest layer and head of each measure, in sentences."""
-    sentences = [f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."]
+    """The strongest layer and head of each measure, in sentences, what is farthest above chance first."""
+    sentences: list[tuple[float, str]] = []
     for kind in dict.fromkeys(table["kind"]):
         for name in measures_of(kind)[: len(SHARES)]:
             by_layer, by_head = (
@@ -92,10 +92,12 @@ def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) 
             if by_layer.empty:
                 continue
             best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
-            sentences.append(
-                f"{about_kind(kind, table['kind'])}{name[:1].upper()}{name[1:]}: most in layer {best['layer']} "
-                f"({best['value']:.2f}"
-                f"{between(best['low'], best['high'])}, uniform attention {best['chance']:.2f}); strongest head "
-                f"{head_name(head['layer'], head['head'])} with {head['value']:.2f}."
+            said = (
+                f"{about_kind(kind, table['kind'])}{name[:1].upper()}{name[1:]}: {head['value']:.2f} of the attention "
+                f"of head {head_name(head['layer'], head['head'])}, the strongest; in layer {best['layer']} "
+                f"{best['value']:.2f}{between(best['low'], best['high'])} on average, where even attention would give "
+                f"{best['chance']:.2f}."
             )
-    return sentences
+            sentences.append((head["value"] - best["chance"], said))
+    ranked = [said for _, said in sorted(sentences, key=lambda one: -one[0])]
+    return [*ranked, f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."]
