@@ -38,6 +38,14 @@ def test_a_head_that_looks_at_its_own_common_word_is_no_stripe():
     assert found.measured[0].stays["common words"][0] == pytest.approx(0, abs=1e-6)
 
 
+def test_two_words_of_a_kind_are_too_few_for_a_name():
+    side = Side("text", tuple(Token(f"w{n}", n, word=n, common=n in COMMON[:2]) for n in range(24)))
+    maps = np.tile(np.isin(np.arange(24), COMMON[:2]) / 2, (24, 1))
+    found = found_for(maps, side=side)
+    assert found.measured[0].awake["common words"].lift[0] == pytest.approx(1)
+    assert not {STRIPES, "common words"} & {f.pattern for f in found}
+
+
 def test_long_texts_are_exchanged_in_blocks_too(monkeypatch):
     maps = np.random.default_rng(0).dirichlet(np.full(24, 0.3), size=24)
     whole = found_for(maps).measured[0].stays["common words"]
@@ -74,10 +82,11 @@ def test_a_tokenizer_knows_common_words_and_an_early_layer_looks_at_them_from_ev
         common = {side.texts[n].strip().lower() for n in np.flatnonzero(places_of(side, {}).common)}
         assert common - {"he"} == {"the", "on", "of", "a", "in"}  # as the first word SmolLM2 has it in another form
     text = (
-        "Lighthouses guide ships along dangerous coasts. Their lamps burned whale oil until engineers learned to make "
-        "gas from coal; electric light came late to most islands, where keepers and their families lived without "
-        "neighbours for months. Storms broke windows, flooded stores and drowned cattle, but the lamp had to burn each "
-        "night."
+        "The lighthouse on the northern cape of the island was built in 1822 by a family of engineers from Aberdeen. "
+        "Its lamp burned whale oil until the harbour company learned to make gas from coal; electric light came late "
+        "to the coast, where the keeper of the tower and his family lived without neighbours for most of the year. "
+        "Storms in the winter of 1871 broke the windows, flooded the stores and drowned the cattle of the farm, but the "
+        "lamp had to burn in the night, and the keeper walked to the village for glass."
     )
     found = smollm.trace(text).patterns()
     striped = {f.layer for f in found if f.pattern == STRIPES and "on common words" in f.sentence}

@@ -162,6 +162,7 @@ def check_same_names(trace, awake):
     always = {
         "FEWEST": 0,
         "FEWEST_ROWS": 0,
+        "FEWEST_WORDS": 0,
         "_sure": lambda mass, *_: np.ones(len(mass), bool),
         "beyond_one_offset": lambda _, hit, *__: np.ones(len(hit), bool),
     }

@@ -229,6 +229,13 @@ def _words_of(name: str, choose: Callable[[Places], Array], otherwise: str) -> P
     return Pattern(name, _places(choose), _needs(_text, _one_text, _some(choose, otherwise)), otherwise, words=True)
 
 
+# Kinds of words: which they are, and the code of the reason why there are none.
+WORDS: dict[str, tuple[Callable[[Places], Array], str]] = {
+    "common words": (lambda p: p.common, "no_common"),
+    "capitalised words": (lambda p: p.capitalised, "no_capitals"),
+    "numbers": (lambda p: p.numbers, "no_numbers"),
+    "later pieces of words": (lambda p: p.later_pieces, "no_pieces"),
+}
 _SHORT = "short"
 OBVIOUS = frozenset({"causal_only", "repeated_instead"})  # only say which question a model of the other type is asked
 
@@ -309,10 +316,7 @@ PATTERNS = (
         "all_punctuation",
         PUNCTUATED,
     ),
-    _words_of("common words", lambda p: p.common, "no_common"),
-    _words_of("capitalised words", lambda p: p.capitalised, "no_capitals"),
-    _words_of("numbers", lambda p: p.numbers, "no_numbers"),
-    _words_of("later pieces of words", lambda p: p.later_pieces, "no_pieces"),
+    *(_words_of(name, choose, otherwise) for name, (choose, otherwise) in WORDS.items()),
     Pattern(
         "first token (sink)",
         _first,
@@ -338,6 +342,5 @@ BAG = "bag of words"
 bag_missing = _needs(_text, _one_text, _free, _two_sentences)
 STRIPES = "same words from everywhere"
 ALWAYS = "always rests"
-WORDS = tuple(pattern.name for pattern in PATTERNS if pattern.words)
 THRESHOLDS = {pattern.name: pattern.threshold for pattern in PATTERNS if pattern.threshold is not None} | {BAG: USUAL}
 NAMES = (*THRESHOLDS, STRIPES, ALWAYS)

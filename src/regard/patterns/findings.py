@@ -5,7 +5,7 @@ Enters: a Trace. Leaves: `Patterns`; for pages and scripts, one plain record per
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,18 +13,21 @@ import numpy as np
 from regard.errors import UserError
 from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
 from regard.measures.types import TYPES
-from regard.patterns.definitions import ALWAYS, STRIPES, THRESHOLDS
+from regard.patterns.definitions import ALWAYS, STRIPES, THRESHOLDS, WORDS
 from regard.patterns.entries import PHRASES, RANKS
 from regard.patterns.levels import LEVELS
 from regard.patterns.naming import ASLEEP, FLOOR, STAYS, beyond_one_offset, own_name
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.table import Finding, Patterns, SiteMeasures
-from regard.trace.places import Array
+from regard.trace.places import Array, places_of
 
 if TYPE_CHECKING:
+    from regard.trace.site import Site
+    from regard.trace.tokens import Side
     from regard.trace.trace import Trace
 
 FEWEST_ROWS = 3  # rows that must be there before a lift is compared with another
+FEWEST_WORDS = 3  # of a kind that one text must have: with fewer, a head may look there for another reason
 SHOWN = 0.01  # share below which resting is not told
 BY = ("weights", "contributions")
 
@@ -63,18 +66,26 @@ def patterns(trace: Trace, *, threshold: float | None = None, by: str = "weights
     if by == "contributions" and all(site.norms is None for site in trace.sites):
         trace.norms(trace.sites[0].layer, kind=trace.sites[0].kind)  # says why there are none
     read = read_trace(trace, by)
-    found = [finding for rows in read for finding in (*_findings(trace, rows, threshold), *_sleepers(trace, rows))]
-    found = _one_stripe(found)
-    return Patterns(
-        tuple(sorted(found, key=lambda f: -f.score)), tuple(rows.measured for rows in read), dict(trace.facts), by
-    )
+    few = {name: _few(side) for name, side in trace.sides.items()}
+    found = [finding for rows in read for finding in (*_findings(trace, rows, threshold, few), *_sleepers(trace, rows))]
+    strongest = tuple(sorted(_one_stripe(found), key=lambda f: -f.score))
+    return Patterns(strongest, tuple(rows.measured for rows in read), dict(trace.facts), by)
 
 
-def _findings(trace: Trace, rows: SiteRows, threshold: float | None) -> Iterator[Finding]:
-    """Heads that reach the threshold of a pattern."""
+def _few(side: Side) -> frozenset[str]:
+    """Kinds of words of which a text has too few to name a head for them."""
+    places = places_of(side, {})
+    return frozenset(name for name, (choose, _) in WORDS.items() if choose(places).sum() < FEWEST_WORDS)
+
+
+def _findings(
+    trace: Trace, rows: SiteRows, threshold: float | None, few: Mapping[str, frozenset[str]]
+) -> Iterator[Finding]:
+    """Heads that reach the threshold of a pattern; `few` are kinds of words that are no name, by side."""
     measured, awake = rows.measured, rows.awake
+    refused = few[_site(trace, measured).key_side]
     for number, name in enumerate(awake.names):
-        if name not in THRESHOLDS:
+        if name not in THRESHOLDS or name in refused:
             continue
         chosen = np.flatnonzero(_reaches(rows, number, THRESHOLDS[name] if threshold is None else threshold))
         if not chosen.size:
@@ -194,13 +205,18 @@ def resting_place(trace: Trace, site: SiteMeasures, index: int) -> str:
     """Where a head rests most: the text of a special token, or the first token."""
     if "first token (sink)" in site.readings:
         return "the first token"
-    side = next(one for one in trace.sites if (one.kind, one.layer, one.part) == (site.kind, site.layer, site.part))
-    tokens = trace.sides[side.key_side].tokens
+    tokens = trace.sides[_site(trace, site).key_side].tokens
     masses = {name: site.readings[name].mass[index] for name in ("[CLS]", "[SEP]") if name in site.readings}
     specials = [token.text for token in tokens if token.special]
     if not masses or not specials:
         return "a place outside the text"
     return specials[0] if max(masses, key=lambda name: masses[name]) == "[CLS]" else specials[-1]
+
+
+def _site(trace: Trace, measured: SiteMeasures) -> Site:
+    """The site that was measured."""
+    place = (measured.kind, measured.layer, measured.part)
+    return next(site for site in trace.sites if (site.kind, site.layer, site.part) == place)
 
 
 def head_report(trace: Trace, found: Patterns | None = None, arriving: Patterns | None = None) -> list[dict[str, Any]]:
