@@ -85,8 +85,8 @@ def test_a_tokenizer_knows_common_words_and_an_early_layer_looks_at_them_from_ev
         "The lighthouse on the northern cape of the island was built in 1822 by a family of engineers from Aberdeen. "
         "Its lamp burned whale oil until the harbour company learned to make gas from coal; electric light came late "
         "to the coast, where the keeper of the tower and his family lived without neighbours for most of the year. "
-        "Storms in the winter of 1871 broke the windows, flooded the stores and drowned the cattle of the farm, but the "
-        "lamp had to burn in the night, and the keeper walked to the village for glass."
+        "Storms in the winter of 1871 broke the windows, flooded the stores and drowned the cattle of the farm, but "
+        "the lamp had to burn in the night, and the keeper walked to the village for glass."
     )
     found = smollm.trace(text).patterns()
     striped = {f.layer for f in found if f.pattern == STRIPES and "on common words" in f.sentence}
