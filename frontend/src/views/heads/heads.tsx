@@ -2,37 +2,21 @@
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Active } from "../../compute/active";
-import { type Axis, answerAt } from "../../compute/axis";
+import type { Axis } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
-import { FAINT } from "../../compute/links";
-import { mean } from "../../compute/mean";
-import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
+import { sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
-import {
-  bars,
-  type Geometry,
-  geometry,
-  type Label,
-  labels,
-  lineEnd,
-  lineStart,
-  links,
-  longest,
-  middle,
-  rowHeight,
-  strengthOf,
-} from "../../marks/columns";
-import { divideColumn } from "../../marks/parts";
+import { type Geometry, geometry, middle, rowHeight, strengthOf } from "../../marks/columns";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
-import { formOf, NOTHING, type Store, samePlace } from "../../state/store";
+import { formOf, NOTHING, type Store } from "../../state/store";
 import { Legend, legendPicture } from "./legend";
+import { drawBack, drawFront, pairOf } from "./lines";
 import { isVision, Patches, picture as patchesPicture } from "./patches";
-import { coloursOf, type Scene, sceneKey, sceneOf, together } from "./scene";
+import { type Scene, sceneKey, sceneOf, together } from "./scene";
 import { Sentence, picture as sentencePicture } from "./sentence";
 import { leaving, usePointing } from "./tokens";
 
@@ -179,12 +163,6 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
   );
 }
 
-/** The pair under the pointer, if it is a whole one. */
-function pairOf(store: Store): { query: number; key: number; head?: number } | null {
-  const { query, key, head } = store.hover.value;
-  return query === null || key === null ? null : { query, key, head };
-}
-
 const NEAR = 5; // pixels from a line that still mean it
 
 /** Between the columns the pointer means the strongest line near it. */
@@ -216,138 +194,6 @@ function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometr
   const head = together(scene) ? undefined : scene.heads[all.head[best]];
   const { query: q, key: k, head: h } = store.hover.peek();
   if (q !== query || k !== key || h !== head) store.hover.value = { query, key, head };
-}
-
-function drawLinks(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
-  const places = { rows: scene.rows.place, columns: scene.columns.place };
-  const { kind, layer } = store.site.peek();
-  const off = store.off.peek();
-  const dashed = together(scene)
-    ? [false]
-    : scene.heads.map((head) => off.some((one) => samePlace(one, { kind, layer, head })));
-  links(pen, scene.links, places, coloursOf(scene, store.theme.value), dashed, g, top, height);
-}
-
-const QUIET = 0.4; // bars beside all lines stay in the background
-
-/** The picture where nothing is active: all lines, and what each token gives and gets. */
-function drawBack(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
-  drawLinks(pen, store, scene, g, top, height);
-  const { received, strongest } = scene.links;
-  drawBars(pen, store, scene, strongest, "query", g, top, height, QUIET);
-  drawBars(pen, store, scene, received, "key", g, top, height, QUIET);
-}
-
-/** Bars beside one column; a whole bar is the longest of them. */
-function drawBars(
-  pen: Pen,
-  store: Store,
-  scene: Scene,
-  values: readonly Float32Array[],
-  side: "query" | "key",
-  g: Geometry,
-  top: number,
-  height: number,
-  alpha?: number,
-): void {
-  const theme = store.theme.value;
-  const { list } = side === "query" ? scene.rows : scene.columns;
-  const most = longest(values, list);
-  bars(pen, values, most, list, side, coloursOf(scene, theme), g, top, height, palette(theme), alpha);
-}
-
-const NONE: Active = { queries: [], keys: [], toKeys: [], toQueries: [] };
-
-/** Labels, and what is active: its lines alone and the cells beside the other column. True if something is. */
-function drawFront(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): boolean {
-  const colours = palette(store.theme.value);
-  // While the next page is being gathered the old one is still in sight: nothing in it is active.
-  const active = scene.edition === store.edition ? store.active.value : NONE;
-  const some = active.queries.length + active.keys.length > 0;
-  const { queries, keys } = store.selection.value;
-  const label =
-    (axis: Axis, lit: number[], pins: number[]) =>
-    (position: number): Label => ({
-      text: axis.names[position],
-      special: axis.special[position],
-      lit: lit.includes(position),
-      pinned: pins.includes(axis.starts[position]),
-      dim: false,
-    });
-  const rows = scene.rows.list.map(label(scene.rowAxis, active.queries, queries));
-  const columns = scene.columns.list.map(label(scene.columnAxis, active.keys, keys));
-  labels(pen, rows, "query", g, top, height, colours);
-  labels(pen, columns, "key", g, top, height, colours);
-  drawParts(pen, store, scene, g, top);
-  if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
-  const pair = pairOf(store);
-  if (pair) drawPair(pen, store, scene, pair, g, top);
-  else drawLinks(pen, store, { ...scene, links: activeLinks(store, scene) }, g, top, height);
-  const merged = (values: Float32Array[]) => (together(scene) ? [mean(values)] : values);
-  const { toKeys, toQueries } = active;
-  if (toKeys.length) drawBars(pen, store, scene, merged(toKeys), "key", g, top, height);
-  if (toQueries.length) drawBars(pen, store, scene, merged(toQueries), "query", g, top, height);
-  return some;
-}
-
-/** Where a text was continued: what was given, and what the model wrote. */
-function drawParts(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number): void {
-  const rows = answerAt(scene.rowAxis, scene.rows.list);
-  const columns = answerAt(scene.columnAxis, scene.columns.list);
-  const colours = palette(store.theme.value);
-  if (rows !== null) divideColumn(pen, rows, "query", g, top, partNames(store), colours);
-  if (columns !== null) divideColumn(pen, columns, "key", g, top, partNames(store), colours);
-}
-
-/** One line, over all others. */
-function drawPair(
-  pen: Pen,
-  store: Store,
-  scene: Scene,
-  pair: { query: number; key: number; head?: number },
-  g: Geometry,
-  top: number,
-): void {
-  const [from, to] = [scene.rows.place[pair.query], scene.columns.place[pair.key]];
-  if (from < 0 || to < 0) return;
-  const colours = coloursOf(scene, store.theme.value);
-  const colour = colours[Math.max(0, together(scene) ? 0 : scene.heads.indexOf(pair.head ?? -1))];
-  pen.lines([lineStart(g), middle(from, top, g.row), lineEnd(g), middle(to, top, g.row)], 1, 3, { colour });
-}
-
-/** Lines of the active tokens, on the same scale as the whole picture. */
-function activeLinks(store: Store, scene: Scene): Scene["links"] {
-  const { queries, keys } = store.active.value;
-  const { threshold } = store.selection.value;
-  const found = { query: [] as number[], key: [] as number[], head: [] as number[], weight: [] as number[] };
-  const add = (q: number, k: number, h: number, w: number) => {
-    if (w <= Math.max(threshold, scene.links.top * FAINT)) return;
-    found.query.push(q);
-    found.key.push(k);
-    found.head.push(h);
-    found.weight.push(w);
-  };
-  scene.seers.forEach((lens, h) => {
-    for (const q of queries) {
-      const row = lens.row(q);
-      if (scene.rows.mask[q]) for (const k of scene.columns.list) add(q, k, h, row[k]);
-    }
-    for (const k of keys) {
-      const column = lens.column(k);
-      if (scene.columns.mask[k]) for (const q of scene.rows.list) add(q, k, h, column[q]);
-    }
-  });
-  return {
-    count: found.weight.length,
-    query: Uint32Array.from(found.query),
-    key: Uint32Array.from(found.key),
-    head: Uint8Array.from(found.head),
-    weight: Float32Array.from(found.weight),
-    top: scene.links.top,
-    left: false,
-    received: [],
-    strongest: [],
-  };
 }
 
 const PRINTED = 20; // height of a row in a saved picture
