@@ -68,7 +68,7 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     page.wait_for_selector(".finding")
     text = page.inner_text(".about")
     (found,) = [f for f in pair_trace.patterns().of(0, 1) if f.pattern == "previous token"]
-    assert f"Rests on [SEP] for {found.rest:.2f}." in text and "Awake, it looks one token back." in text
+    assert f"Rests for {found.rest:.2f}, mostly on [SEP]." in text and "Awake, it looks one token back." in text
     assert re.search(rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+for 14 of 14 tokens", text)
     assert "By what arrives: " in text and "previous token" in text.split("By what arrives: ")[1]
     page.click(".missing summary")

@@ -71,7 +71,7 @@ def patterns() -> str:
     return f"""## Patterns
 
 `trace.patterns()` reads all heads with these, over rows of ordinary tokens. A head is named for a pattern when its lift
-reaches the threshold over three rows or more; a dash marks numbers that stand beside a pattern.
+reaches the threshold over eight rows or more; a dash marks numbers that stand beside a pattern.
 
 | pattern | a head that | lift from |
 |---|---|---|

@@ -1,5 +1,7 @@
 """What heads do when awake: by hand, on made-up maps and on real ones, by weights and by contributions."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -69,7 +71,16 @@ def test_a_head_is_named_for_what_it_does_when_awake():
     ]
     finding = found.of(0, 1)[0]
     assert finding.score == pytest.approx(1) and finding.rest == pytest.approx(0.9, abs=0.02)
-    assert "rests on the first token for 0.9" in finding.sentence
+    assert re.search(r"rests for 0\.9\d, mostly on the first token", finding.sentence)
+
+
+def test_where_a_causal_head_rests_is_where_most_of_it_is():
+    maps = resting(0.1)
+    maps[6:] *= 0.4
+    maps[6:, 5] += 0.6
+    found = Trace.from_maps(maps[None, None], [*WORDS[:5], "[SEP]", *WORDS[6:]], causal=True).patterns()
+    (finding,) = [one for one in found if one.pattern == "previous token"]
+    assert finding.sentence.endswith("mostly on [SEP]")
 
 
 def test_one_row_that_is_awake_is_no_name():

@@ -55,7 +55,7 @@ def test_the_evidence_sentence_has_rows_mean_and_chance():
     finding = trace_of(shifted(-1), shifted(1)).patterns().of(0, 0)[0]
     assert finding.sentence == (
         "attends to the previous token in 10 of 10 rows: 1.00 of its awake attention, chance 0.08; "
-        "rests on [CLS] for 0.17"
+        "rests for 0.17, mostly on [CLS]"
     )
     assert (finding.hits, finding.rows) == (10, 10)
     assert all(key == query - 1 for query, key, _ in finding.evidence)
@@ -83,7 +83,7 @@ def test_a_head_on_special_tokens_always_rests_and_where_is_measured():
     maps[:, 0], maps[:, 7] = 0.6, 0.4
     found = trace_of(maps).patterns()
     assert [f.pattern for f in found] == ["always rests"]
-    assert found[0].sentence == "always rests: 1.00 of its attention is on [CLS]"
+    assert found[0].sentence == "always rests: 1.00 of its attention, mostly on [CLS]"
     readings = found.measured[0].readings
     np.testing.assert_allclose([readings[n].mass[0] for n in ("delimiter", "[CLS]", "[SEP]")], [1, 0.6, 0.4], atol=1e-6)
 

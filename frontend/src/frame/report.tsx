@@ -67,6 +67,7 @@ export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] 
 
 function placeFor(tell: Say, place: string): string {
   if (place === "the first token") return tell("first");
+  if (place === "special tokens") return tell("specials");
   return place === "a place outside the text" ? tell("outside") : place;
 }
 

@@ -128,7 +128,7 @@ def _sleepers(trace: Trace, rows: SiteRows) -> Iterator[Finding]:
             hits=0,
             rows=0,
             rest=round(rest, 4),
-            sentence=f"{PHRASES[ALWAYS]}: {rest:.2f} of its attention is on {place}",
+            sentence=f"{PHRASES[ALWAYS]}: {rest:.2f} of its attention, mostly on {place}",
             evidence=(),
         )
 
@@ -183,7 +183,7 @@ def _finding(
     if name == "same word":
         text += f" ({site.awake['same word, elsewhere'].share[index]:.2f} without the token itself)"
     if rest >= SHOWN:
-        text += f"; rests on {resting_place(trace, site, index)} for {rest:.2f}"
+        text += f"; rests for {rest:.2f}, mostly on {resting_place(trace, site, index)}"
     return Finding(
         kind=site.kind,
         layer=site.layer,
@@ -203,14 +203,23 @@ def _finding(
 
 def resting_place(trace: Trace, site: SiteMeasures, index: int) -> str:
     """Where a head rests most: the text of a special token, or the first token."""
-    if "first token (sink)" in site.readings:
-        return "the first token"
     tokens = trace.sides[_site(trace, site).key_side].tokens
+    if "first token (sink)" in site.readings:
+        later = {token.text for token in tokens[1:] if token.special}
+        first, others = (_mass(site, name, index) for name in ("first token (sink)", "delimiter"))
+        if first >= others:
+            return "the first token"
+        return later.pop() if len(later) == 1 else "special tokens"
     masses = {name: site.readings[name].mass[index] for name in ("[CLS]", "[SEP]") if name in site.readings}
     specials = [token.text for token in tokens if token.special]
     if not masses or not specials:
         return "a place outside the text"
     return specials[0] if max(masses, key=lambda name: masses[name]) == "[CLS]" else specials[-1]
+
+
+def _mass(site: SiteMeasures, name: str, index: int) -> float:
+    """The attention of a head on a pattern's targets; 0 where it is n/a."""
+    return float(np.nan_to_num(site.readings[name].mass[index])) if name in site.readings else 0.0
 
 
 def _site(trace: Trace, measured: SiteMeasures) -> Site:
