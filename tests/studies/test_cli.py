@@ -34,7 +34,7 @@ def test_a_study_writes_its_folder_and_says_what_it_found(name, bert_folder, cor
     meta = json.loads((tmp_path / "meta.json").read_text())
     assert meta["study"] == name and meta["tally"]["inputs"] == 24 and meta["corpus"]["name"] == "small.txt"
     page = (tmp_path / "report.html").read_text()
-    assert "http://" not in page.replace("http://www.w3.org", "") and "Before you draw conclusions" in page
+    assert "http://" not in page.replace("http://www.w3.org", "") and "Keep in mind" in page
 
 
 @pytest.mark.slow

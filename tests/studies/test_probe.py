@@ -118,7 +118,7 @@ def test_the_result_has_every_baseline_and_control(made):
     written = {path.name for path in folder.iterdir()}
     assert {"result.parquet", "meta.json", "report.html", "probes.png", "probes.svg"} <= written
     assert CHECKPOINT not in written
-    assert "Before you draw conclusions" in (folder / "report.html").read_text()
+    assert "Keep in mind" in (folder / "report.html").read_text()
 
 
 def test_the_structural_probe_has_no_selectivity_since_a_star_solves_its_control(made):
