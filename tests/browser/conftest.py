@@ -185,6 +185,6 @@ def answered_trace() -> Trace:
 
 def long_trace() -> Trace:
     rng = np.random.default_rng(7)
-    side = Side("decoder", tuple(Token(f"t{i}", word=i) for i in range(4096)))
+    side = Side("decoder", tuple(Token(f"t{i}", word=i) for i in range(2048)))
     site = site_of(rng, "decoder", 0, side, side, heads=2, d=32, mask=Mask(right=0))
     return Trace({"decoder": side}, (site,), {"model": "long"})
