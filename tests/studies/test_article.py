@@ -6,7 +6,7 @@ import pytest
 import regard
 from regard.studies.article import digits
 from regard.studies.entry import command_line
-from regard.studies.heads import heads_in
+from regard.studies.head_names import heads_in
 from regard.studies.registry import STUDIES
 from regard.views.themes import THEMES, spline, theme, themed
 

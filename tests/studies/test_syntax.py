@@ -22,10 +22,10 @@ from regard.corpus.readers.treebank import ROOT, tree_field, trees
 from regard.corpus.sums import Sums
 from regard.models.fingerprint import weights_digest
 from regard.models.load import load
+from regard.studies.arcs import Arc, arcs_svg
 from regard.studies.held_out import choose
 from regard.studies.probe.trees import tree_of as probe_tree
 from regard.studies.spanning import spanning_hits
-from regard.studies.syntax.arcs import Arc, arcs_svg
 from regard.studies.syntax.counts import ALL, Counted
 from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS, Parsed
 from regard.studies.syntax.stanford import stanford

@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from regard.ablation.tasks import Task
 from regard.studies import figures as pictures
 from regard.studies.ablation.figures import curve_picture
-from regard.studies.syntax.arcs import Arc, arcs_svg
+from regard.studies.arcs import Arc, arcs_svg
 from regard.trace.lettering import readable, visible
 from regard.trace.trace import Trace
 from regard.views.figures import figure

@@ -111,7 +111,7 @@ def _items(example: Example, encode: Encoder, long: str, tally: Tally) -> Iterat
             rest = "" if end is None else example.text[end:]
             if not rest.strip():
                 return
-            example = replace(example, text=rest)
+            example = replace(example, text=rest, part=example.part + 1)
             encoded = encode(example, True)
         yield Item(example.number, encoded, example)
 

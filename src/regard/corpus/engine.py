@@ -156,8 +156,11 @@ def _counted(run: Run, before: int) -> Callable[[int], None] | None:
 
 
 def encoder_of(model: Model) -> Callable[[Example, bool], Encoded]:
-    """How the engine turns an example into ids and tokens."""
-    return lambda example, truncate: model._engine.encode(example.text, example.pair, truncate=truncate)
+    """How the engine turns an example into ids and tokens; the pair of an encoder-decoder model is its decoder's."""
+    pairs = not model.is_encoder_decoder
+    return lambda example, truncate: model._engine.encode(
+        example.text, example.pair if pairs else None, truncate=truncate
+    )
 
 
 def identity(study: Summing, model: Model, run: Run) -> dict[str, Any]:

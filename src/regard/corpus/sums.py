@@ -2,7 +2,8 @@
 
 Enters: numbers per input. Leaves: named float64 arrays; adding two states is adding their arrays, so order, split and
 machine do not matter. Numbers that get an interval are summed by group of clusters (`regard.measures.intervals`): a
-document falls into a group by its place in the corpus alone.
+document falls into a group by its place in the corpus alone. Arrays whose name begins with `KEPT` are rows in order, of
+which the first so many are kept; those of two states are put in order together.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from regard.errors import UserError
 from regard.measures.intervals import GROUPS, clusters_of, resampled
 
 Array = np.ndarray[Any, Any]
+KEPT = "kept "  # the beginning of the names of arrays that keep rows
+ORDER = 4  # columns of a kept row that it is ordered by, the first one first; no two rows have the same
 
 
 class Sums:
@@ -32,6 +35,8 @@ class Sums:
             self.arrays[name] = value.copy()
         elif held.shape != value.shape:
             raise UserError(f"{name} has shape {held.shape} so far but {value.shape} now; the models differ")
+        elif name.startswith(KEPT):
+            self.arrays[name] = first_rows(np.concatenate([held, value], axis=-2), held.shape[-2])
         else:
             held += value
 
@@ -84,3 +89,9 @@ def ratio(total: Array, count: Array) -> Array:
     """total / count, NaN where nothing was counted."""
     some = count > 0
     return np.where(some, total / np.where(some, count, 1), np.nan)
+
+
+def first_rows(rows: Array, count: int) -> Array:
+    """(..., count, F) the first of rows (..., N, F) by their first `ORDER` columns; a row that is not there is inf."""
+    order = np.lexsort(tuple(rows[..., column] for column in reversed(range(ORDER))), axis=-1)[..., :count]
+    return np.take_along_axis(rows, order[..., None], axis=-2)

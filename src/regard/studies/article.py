@@ -15,7 +15,7 @@ from importlib.resources import files
 from math import floor, isnan, log10
 from typing import TYPE_CHECKING, Any
 
-from regard.studies.heads import NamedPlace, Pictured, heads_in
+from regard.studies.head_names import NamedPlace, Pictured, heads_in
 from regard.views.themes import THEMES, theme, themed
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _POLICY = (
 def article(result: Result) -> str:
     """The whole page."""
     parts = [f"<h1>{html.escape(result.title)}</h1>", _made(result.meta), _findings(result)]
+    parts += [f"<h2>{html.escape(name)}</h2>{markup}" for name, markup in result.sections.items()]
     if result.example is not None:
         parts.append(_atlas(result, result.example))
     if result.cautions:
@@ -47,10 +48,9 @@ def article(result: Result) -> str:
     drawn = [_figure(drawer, number) for number, drawer in enumerate(result.drawers.values(), first)]
     if drawn:
         parts.append(f'<h2>Figures</h2><div class="figures">{"".join(drawn)}</div>')
-    parts += [f"<h2>{html.escape(name)}</h2>{markup}" for name, markup in result.sections.items()]
     folded = [_table(name, table) for name, table in {**result.tables, "All numbers": result.table}.items()]
     parts.append(f"<h2>Tables</h2>{''.join(folded)}{_settings(result.meta)}")
-    return _page(result.title, "\n".join(parts))
+    return page(result.title, "\n".join(parts))
 
 
 def pretty(meta: Mapping[str, Any]) -> str:
@@ -58,7 +58,8 @@ def pretty(meta: Mapping[str, Any]) -> str:
     return json.dumps(meta, indent=2, ensure_ascii=False, default=str)
 
 
-def _page(title: str, body: str) -> str:
+def page(title: str, body: str) -> str:
+    """A page that needs no network, with the style and script of reports."""
     style, script = ((_PARTS / f"report.{kind}").read_text("utf-8") for kind in ("css", "js"))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

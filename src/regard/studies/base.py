@@ -41,7 +41,8 @@ class Batch:
     def __init__(self, model: Model, items: list[Item]) -> None:
         self.model = model
         self.items = items
-        self.inputs, self.book = model._engine.collate([item.encoded for item in items])
+        targets = [item.example.pair for item in items] if model.is_encoder_decoder else None
+        self.inputs, self.book = model._engine.collate([item.encoded for item in items], targets)
         self.clusters = np.array([item.cluster for item in items])  # (B,)
         self.vocabulary = max(len(model.tokenizer), int(getattr(model.config, "vocab_size", None) or 0))
         self._held: dict[str, Array] = {}
@@ -154,6 +155,7 @@ class StudyContext:
     source: Source
     tally: Tally
     problems: Problems
+    long: str = "truncate"  # what was done with long examples
     example: Trace | None = None  # a first input, for the interactive atlas
     controls: Controls | None = None  # the same study on the same shape with weights that learned nothing
     second: Sums | None = None  # from the second pass, if there was one

@@ -58,6 +58,13 @@ def trees(corpus: Corpus, options: Mapping[str, Any]) -> Source:
     return replace(source, format="treebank")
 
 
+def with_trees(source: Source) -> Source:
+    """A corpus of texts, with its trees if it is a treebank."""
+    from regard.corpus.readers.lines import format_of
+
+    return replace(source, format="treebank") if format_of(source) == "conllu" else source
+
+
 def mentions(corpus: Corpus | Sequence[str | os.PathLike[str]], options: Mapping[str, Any]) -> Source:
     """Texts with coreference; several files, and folders, are one corpus."""
     from regard.corpus.readers.coreference import FORMATS, corpus_of

@@ -30,6 +30,7 @@ from regard.studies.entry import (
     run_over,
     texts,
     trees,
+    with_trees,
 )
 from regard.studies.options import Flag, MentionOptions, Options, ProbeOptions, TaskOptions, TreeOptions
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from regard.studies.result import Result
 
 STUDIES = Registry()
-__all__ = ["ablation", "atlas", "change", "coref", "norms", "probe", "similarity", "syntax", "tokens"]
+__all__ = ["ablation", "atlas", "change", "coref", "heads", "norms", "probe", "similarity", "syntax", "tokens"]
 
 _LEAST = Flag("Fewest instances for which a relation gets a row.", least=1)
 _ROWS = Flag("How to read the pieces of an attending word: mean, or first only.", metavar="WAY")
@@ -55,6 +56,23 @@ def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     from regard.studies.atlas.study import Atlas
 
     return run_over(Atlas(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def heads(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+    """A portrait of every head: what it does when awake, tested on new text, with examples; a page per head.
+
+    Each page shows the head's strongest looks, ordinary ones of every strength, the tokens that look and are looked at,
+    and how far it looks; with a CoNLL-U treebank also between which parts of speech and along which relations.
+    """
+    from regard.studies.heads.study import Heads
+    from regard.studies.heads.vocabulary import frequent_tokens
+
+    ready, source = loaded(model), with_trees(texts(corpus, options))
+    if source.once:
+        raise UserError("portraits read their corpus more than once; name a file in place of standard input or a pipe")
+    counted = frequent_tokens(ready, source, options.get("long", "truncate"))
+    return run_over(Heads(counted, seed=options.get("seed", 0)), ready, source, options)
 
 
 @STUDIES.add(TEXTS)

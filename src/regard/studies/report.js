@@ -39,11 +39,34 @@ function sort(event) {
 addEventListener("message", (event) => {
   if (!atlas || event.source !== atlas.contentWindow || event.data !== "ready") return;
   ready = true;
-  paint();
+  for (const field of document.querySelectorAll("[data-filter]")) field.addEventListener("input", filter);
+for (const link of document.querySelectorAll("a[data-open]")) {
+  link.hidden = parent === window;
+  link.addEventListener("click", open);
+}
+paint();
   tell(shown);
 });
+/** Only rows with these letters stay. */
+function filter(event) {
+  const wanted = event.currentTarget.value.trim().toLowerCase();
+  for (const row of document.querySelectorAll(".tall tbody tr"))
+    row.hidden = !row.textContent.toLowerCase().includes(wanted);
+}
+
+/** The app that shows this page opens a head in its own views. */
+function open(event) {
+  event.preventDefault();
+  parent.postMessage(`open ${event.currentTarget.dataset.open}`, "*");
+}
+
 addEventListener("hashchange", paint);
 dark.addEventListener("change", paint);
 for (const link of document.querySelectorAll("a[data-show]")) link.addEventListener("click", move);
 for (const button of document.querySelectorAll("th button")) button.addEventListener("click", sort);
+for (const field of document.querySelectorAll("[data-filter]")) field.addEventListener("input", filter);
+for (const link of document.querySelectorAll("a[data-open]")) {
+  link.hidden = parent === window;
+  link.addEventListener("click", open);
+}
 paint();

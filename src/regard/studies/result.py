@@ -37,6 +37,7 @@ class Result:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # further tables, by title
     files: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # tables that are saved, but not in the report
     sections: Mapping[str, str] = field(default_factory=dict)  # further parts of the report: markup, by title
+    pages: Mapping[str, Callable[[], str]] = field(default_factory=dict)  # further pages, by their file's name
     example: Trace | None = None  # an input whose maps the interactive atlas shows next to the corpus' numbers
     example_options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -54,7 +55,7 @@ class Result:
         return article(self)
 
     def save(self, folder: str | Path) -> Path:
-        """Write result.parquet, further tables, meta.json, figures and report.html; each file atomically."""
+        """Write result.parquet, further tables, meta.json, figures, pages and report.html; each file atomically."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         write_atomic(target / "result.parquet", lambda path: self.table.to_parquet(path))
@@ -65,6 +66,9 @@ class Result:
             picture = self.figure(name)
             picture.save(target / f"{name}.png", dpi=200)
             picture.save(target / f"{name}.svg")
+        for name, page in self.pages.items():
+            (target / name).parent.mkdir(exist_ok=True)
+            write_atomic(target / name, lambda path, page=page: Path(path).write_text(page(), "utf-8"))  # type: ignore[misc]
         write_atomic(target / "report.html", lambda path: Path(path).write_text(self.report(), "utf-8"))
         return target
 

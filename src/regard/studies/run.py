@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.corpus.engine import Engine, Run, run_local
+from regard.corpus.engine import Engine, Run, encoder_of, run_local
 from regard.corpus.readers.reading import check, read
 from regard.corpus.readers.source import Problems
 from regard.errors import UserError
@@ -73,7 +73,7 @@ def _result(study: Study, model: Model, run: Run, folder: Path | None, draws: in
     if folder is not None:
         run = replace(run, checkpoint=folder / CHECKPOINT)
     progress = study.sums_of(model, run, engine, Weights())
-    context = StudyContext(study, model, run.source, progress.tally, run.problems, _example(model, run))
+    context = StudyContext(study, model, run.source, progress.tally, run.problems, run.long, _example(model, run))
     if draws is not None:
         context.controls = _controls(study, model, run, draws, engine)
     second = study.second(progress.sums, model, engine)
@@ -120,7 +120,9 @@ def _example(model: Model, run: Run) -> Any:
     if run.source.once:
         return None
     for example in read(replace(run.source, limit=50, sample=None)):
-        encoded = model._engine.encode(example.text, example.pair, truncate=True)
+        encoded = encoder_of(model)(example, True)
         if 8 <= len(encoded.ids) <= 40:
+            if model.is_encoder_decoder:
+                return model.trace(example.text, target=example.pair, truncate=True)
             return model.trace(example.text, example.pair, truncate=True)
     return None

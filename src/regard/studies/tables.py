@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,11 +60,11 @@ class Tables:
     sentence where there are two, for the bag of words; size (B, Q) is how many they are, bag (B, Q) is 1 where such a
     row counts, has_bag whether any does. visible (B, Q, K); seen (B, Q) counts visible keys, 1 at least; levels are by
     name; carried are the rows of patterns whose score one word may carry, exchange the pairs of queries that are
-    exchanged.
+    exchanged. What not every study needs is made when it is asked for.
     """
 
     asked: Array
-    whole: torch.Tensor
+    make_whole: Callable[[], torch.Tensor]
     rows: Array
     chances: Array
     awake: torch.Tensor
@@ -76,8 +77,16 @@ class Tables:
     visible: torch.Tensor
     seen: torch.Tensor
     levels: dict[str, LevelRows]
-    carried: list[Carried]
+    make_carried: Callable[[], list[Carried]]
     exchange: Exchange | None
+
+    @cached_property
+    def whole(self) -> torch.Tensor:
+        return self.make_whole()
+
+    @cached_property
+    def carried(self) -> list[Carried]:
+        return self.make_carried()
 
 
 @dataclass(eq=False)
@@ -119,7 +128,7 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
 
     return Tables(
         asked=asked,
-        whole=folded(counted),
+        make_whole=lambda: folded(counted),
         rows=of_all(asked, counted[..., :-1].sum(axis=1)),
         chances=of_all(asked, (chance * counted)[..., :-1].sum(axis=1)),
         awake=folded(awake),
@@ -132,7 +141,9 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
         visible=torch.from_numpy(visible).to(view.device),
         seen=tensor(seen),
         levels=_levels(found.levels, found.weights, visible, seen, tensor),
-        carried=carried_of(inputs, view.query, contexts, asked, found.targets, counted, chance, view.device),
+        make_carried=lambda: carried_of(
+            inputs, view.query, contexts, asked, found.targets, counted, chance, view.device
+        ),
         exchange=exchange_of(contexts, asked, found.targets, awake, visible & ~found.rests, view.device),
     )
 

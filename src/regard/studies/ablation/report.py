@@ -19,7 +19,7 @@ from regard.studies.ablation.reduce import Prepared, single_sets
 from regard.studies.ablation.scores import AblationScores, Chance, chance, held_out, spearman
 from regard.studies.base import StudyContext
 from regard.studies.figures import heat_picture
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 from regard.studies.result import Result
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import torch
 
 from regard.corpus.sums import Array, Sums, ratio
 from regard.patterns.definitions import PATTERNS
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 
 if TYPE_CHECKING:
     import pandas as pd

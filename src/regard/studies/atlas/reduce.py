@@ -5,17 +5,17 @@ Enters: a corpus. Leaves: a row per head and measure: mass, argmax rate, chance,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from regard.measures.awake import weigh_awake
-from regard.measures.bag import bag_evenness, bag_gain
-from regard.measures.reading import hit_rows, sum_rows, weigh_rows
-from regard.patterns.definitions import PATTERNS, WORDS
+from regard.corpus.sums import Array
+from regard.measures.bag import bag_gain
+from regard.measures.reading import hit_rows, sum_rows
 from regard.patterns.levels import LEVELS, MapRows
+from regard.studies.atlas.awake import BagOfRows, arriving_of, awake_sums
 from regard.studies.atlas.carriers import BUCKETS, CARRIED
 from regard.studies.atlas.permuting import Permuting
 from regard.studies.atlas.types import Typing
@@ -50,18 +50,24 @@ class AtlasTaker(Taker[Tables]):
         awake = tables.levels["awake"].weigh(attention)  # (B, H, Q)
         self._masses(layer, attention, strongest, tables)
         self._levels(layer, rows, peak, awake, tables)
-        bag = _Bag.of(rows, tables) if tables.has_bag else None
+        bag = BagOfRows.of(rows, tables) if tables.has_bag else None
         if bag is not None:
             self._bag(layer, bag, hit_rows(strongest, tables.own[..., None]), tables)
-        self._awake(layer, "weights", attention, awake, bag, tables)
+        self._awake(layer, "weights", awake_sums(attention, awake, bag, tables))
         norms = layer.norms()
         if norms is not None:
             arriving = arriving_of(attention, norms)
-            bag = _Bag.of(MapRows(arriving, tables.seen, loose=False), tables) if tables.has_bag else None
-            self._awake(layer, "contributions", arriving, tables.levels["awake"].weigh(arriving), bag, tables)
+            bag = BagOfRows.of(MapRows(arriving, tables.seen, loose=False), tables) if tables.has_bag else None
+            sums = awake_sums(arriving, tables.levels["awake"].weigh(arriving), bag, tables)
+            self._awake(layer, "contributions", sums)
 
     def finish(self) -> None:
         self.typing.finish()
+
+    def _awake(self, layer: Layer, by: str, sums: Mapping[str, torch.Tensor | Array]) -> None:
+        """Record what a layer does when awake, by weights or by contributions."""
+        for name, values in sums.items():
+            self.add(layer, f"{by}_{name}", values)
 
     def _masses(self, layer: Layer, attention: torch.Tensor, strongest: torch.Tensor, tables: Tables) -> None:
         """Mass on the targets of every pattern, and how often they are the strongest keys (B, H, Q)."""
@@ -97,7 +103,7 @@ class AtlasTaker(Taker[Tables]):
             if level.name == "entropy" and layer.kind != "cross":
                 self.typing.take(layer, rows.attention, peak, tables, total)
 
-    def _bag(self, layer: Layer, bag: _Bag, hit: torch.Tensor, tables: Tables) -> None:
+    def _bag(self, layer: Layer, bag: BagOfRows, hit: torch.Tensor, tables: Tables) -> None:
         """Attention spread evenly over the query's own sentence; hits there are (B, Q, H, 1)."""
         size, seen, counted = (some[..., None, None] for some in (tables.size, tables.seen, tables.bag))
         chance = size / seen
@@ -105,51 +111,6 @@ class AtlasTaker(Taker[Tables]):
         for name, values in (("mass", bag.mass), ("hits", hit), ("gain", gain), ("chance", chance), ("rows", counted)):
             total = sum_rows(values, counted[..., 0])[..., 0]  # (B, H), or (B, 1) where heads do not differ
             self.add(layer, f"bag_{name}", total[:, 0] if name in ("chance", "rows") else total)
-
-    def _awake(
-        self, layer: Layer, by: str, attention: torch.Tensor, awake: torch.Tensor, bag: _Bag | None, tables: Tables
-    ) -> None:
-        """Sums of what does not rest, (B, H, P + 1) each: the bag of words comes last, as far as it is even.
-
-        `awake` (B, H, Q) is how much of each row that is.
-        """
-        mass = torch.cat([attention.flatten(2) @ tables.awake, _even(bag, awake, tables)], dim=-1)
-        sums = weigh_awake(mass, awake, tables.awake_chance, tables.awake_counted)
-        places = np.append(tables.asked, len(PATTERNS))
-        for name, total in sums._asdict().items():
-            self.add(layer, f"{by}_{name}", of_all(places, total.cpu().numpy(), len(PATTERNS) + 1))
-        level = tables.levels["awake"]
-        counted = torch.zeros_like(tables.seen) if level.counted is None else level.counted
-        self.add(layer, f"{by}_level", torch.einsum("bhq,bq->bh", awake, counted))
-        self.add(layer, f"{by}_level_rows", level.rows)
-        exchange = tables.exchange
-        none = mass.new_zeros(*mass.shape[:2], len(WORDS))
-        kept, paired = (none, none) if exchange is None else exchange.sums(attention)
-        self.add(layer, f"{by}_kept", kept)
-        self.add(layer, f"{by}_paired", paired)
-
-
-@dataclass(eq=False)
-class _Bag:
-    """What rows have on their own sentence, and how evenly, (B, Q, H, 1)."""
-
-    mass: torch.Tensor
-    evenness: torch.Tensor
-
-    @classmethod
-    def of(cls, rows: MapRows, tables: Tables) -> _Bag:
-        own, size, seen = tables.own[..., None], tables.size[..., None, None], tables.seen[..., None, None]
-        mass = weigh_rows(rows.attention, own)
-        return cls(mass, bag_evenness(mass, weigh_rows(rows.logs, own), size, seen))
-
-
-def _even(bag: _Bag | None, awake: torch.Tensor, tables: Tables) -> torch.Tensor:
-    """(B, H, 1) what the bag of words has of the awake attention (B, H, Q), as far as it is even."""
-    if bag is None:
-        return awake.new_zeros(*awake.shape[:2], 1)
-    expected = awake.transpose(1, 2)[..., None] * tables.awake_chance[:, :, None, -1:]
-    even: torch.Tensor = sum_rows(bag_gain(bag.mass, expected, bag.evenness) + expected, tables.awake_counted[..., -1:])
-    return even
 
 
 def _hits(strongest: torch.Tensor, tables: Tables) -> torch.Tensor:
@@ -161,9 +122,3 @@ def _hits(strongest: torch.Tensor, tables: Tables) -> torch.Tensor:
     places = (strongest + starts[:, None]).view(batch * heads, queries)
     found = torch.nn.functional.embedding_bag(places, tables.whole.flatten(0, 1), mode="sum")
     return found.view(batch, heads, -1)
-
-
-def arriving_of(attention: torch.Tensor, norms: torch.Tensor) -> torch.Tensor:
-    """What arrives in place of where heads look: ||alpha f(x)|| as shares of each row; norms are (B, H, K)."""
-    total = attention @ norms[..., None]  # (B, H, Q, 1)
-    return (attention * norms[:, :, None]).div_(torch.where(total > 0, total, 1))

@@ -28,7 +28,7 @@ from regard.studies.atlas.page import head_records
 from regard.studies.base import StudyContext, layers_of
 from regard.studies.controls import PERMUTED, Ranged
 from regard.studies.figures import grid_picture, share_picture
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 from regard.studies.result import Result
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from regard.studies.atlas.names import awake_table, named_heads
 from regard.studies.base import Batch, Study, StudyContext, naming
 from regard.studies.change.reduce import MEASURES, SIDES, LayerComparer, LayerKeeper, portions
 from regard.studies.figures import heat_picture
-from regard.studies.heads import about_kind, head_name
+from regard.studies.head_names import about_kind, head_name
 from regard.studies.profiles import head_table, layer_table, lines
 from regard.studies.result import Result
 

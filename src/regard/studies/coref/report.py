@@ -28,7 +28,7 @@ from regard.studies.coref.tallies import (
     tallies_of,
 )
 from regard.studies.figures import bar_picture, heat_picture
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 from regard.studies.result import Result
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from regard.studies.base import layers_of
 from regard.studies.controls import Controls, Ranged
 from regard.studies.coref.questions import BASELINES, GROUPS
 from regard.studies.coref.reduce import SETS
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 from regard.studies.held_out import Choice, choose, limits
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between, correlation_interval
 from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.controls import CONTROL
-from regard.studies.heads import Pictured, about_kind
+from regard.studies.head_names import Pictured, about_kind
 from regard.studies.norms.reduce import CLASSES, VOCABULARY, NormsTaker
 from regard.studies.profiles import head_table, layer_table, lines
 from regard.studies.result import Result

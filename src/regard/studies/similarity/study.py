@@ -15,7 +15,7 @@ from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.studies.atlas.names import awake_table, first_names, named_heads
 from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.figures import scatter_picture
-from regard.studies.heads import about_kind, head_name
+from regard.studies.head_names import about_kind, head_name
 from regard.studies.result import Result
 from regard.studies.similarity.reduce import ROWS, SimilarityTaker
 

@@ -15,7 +15,7 @@ from regard.corpus.sums import Array, Sums
 from regard.errors import UserError
 from regard.measures.intervals import clusters_of, resampled
 from regard.studies.base import layers_of
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 from regard.studies.held_out import Choice, choose, limits
 from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS
 

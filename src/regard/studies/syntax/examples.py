@@ -17,8 +17,8 @@ from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Problems
 from regard.corpus.readers.treebank import ROOT, Sentence, tree_of
 from regard.corpus.sums import Array
+from regard.studies.arcs import Arc, arcs_svg
 from regard.studies.base import Batch, StudyContext
-from regard.studies.syntax.arcs import Arc, arcs_svg
 from regard.studies.syntax.counts import DirectedHead
 from regard.studies.syntax.reduce import DIRECTIONS, NOWHERE, SyntaxTaker, Trees, guesses
 from regard.studies.syntax.stanford import with_stanford

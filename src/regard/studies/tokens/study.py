@@ -11,7 +11,7 @@ from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.studies.base import Batch, MapStudy, StudyContext
 from regard.studies.controls import CONTROL
-from regard.studies.heads import about_kind, head_name
+from regard.studies.head_names import about_kind, head_name
 from regard.studies.profiles import head_table, layer_table, lines, wide
 from regard.studies.result import Result
 from regard.studies.tokens.reduce import SHARES, TokensTaker, measures_of

@@ -1,0 +1,1 @@
+"""A portrait of every head: what it does when awake, over a whole corpus."""

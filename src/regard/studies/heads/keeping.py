@@ -1,0 +1,133 @@
+"""Rows of a corpus that are kept as examples: the strongest ones of each head, and ordinary ones of each strength.
+
+Enters: how strongly each row of a batch looks somewhere. Leaves: rows in the form that `regard.corpus.sums` keeps, so
+that it does not matter in which order, or where, batches are read.
+
+The strength of a row is its largest weight outside the resting places. `best_rows` keeps the strongest `BEST`;
+`typical_rows` sorts rows into `BINS` of strength and keeps those of each bin whose hash of (seed, example, part, query)
+is smallest: a sample that no batch, window or worker can change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from regard.corpus.sums import ORDER, Array
+from regard.studies.base import Batch
+
+BEST = 64
+BINS = 100
+PER_BIN = 4
+# Columns of a kept row; the first four order it.
+COLUMNS = ("order", "example", "part", "query", "key", "strength", "query_id", "key_id")
+_NO_ID = -1
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOf:
+    """The N rows of a batch that may be kept, in the order of the corpus.
+
+    `places` (N,) are among the batch's B Q rows; `names` (N, 3) are example, part and query; `ids` (N,) the tokens that
+    look, `keys` (B, K) those looked at; `hashes` (N,) and `by_hash` (N,) their order.
+    """
+
+    places: torch.Tensor
+    names: Array
+    ids: Array
+    keys: Array
+    hashes: Array
+    by_hash: torch.Tensor
+    width: int  # Q
+
+    def strengths(self, outside: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """(H, N) the largest weight of each row of maps (B, H, Q, K) without resting places, and its key."""
+        found = outside.max(dim=-1)
+        strength, key = (part.transpose(0, 1).flatten(1)[:, self.places] for part in (found.values, found.indices))
+        return strength, key
+
+    def kept(self, order: Array, rows: Array, keys: Array, strengths: Array) -> Array:
+        """(..., 8) kept rows from what orders them and their places (...) among N; keys and strengths alike."""
+        queries = self.places.cpu().numpy()[rows]
+        at = self.keys[queries // self.width, keys]
+        return np.stack([order, *np.moveaxis(self.names[rows], -1, 0), keys, strengths, self.ids[rows], at], axis=-1)
+
+
+def rows_of(batch: Batch, sides: tuple[str, str], counted: Array, seed: int, device: torch.device) -> RowsOf:
+    """The rows of a batch that count (B, Q), from the query side to the key side."""
+    number, query = np.nonzero(counted)
+    names = np.array([(item.number, item.example.part) for item in batch.items], np.int64)[number]
+    names = np.concatenate([names, query[:, None]], axis=1)  # (N, 3)
+    order = np.lexsort(names.T[::-1])
+    names, places = names[order], (number * counted.shape[1] + query)[order]
+    hashes = hash_of(seed, names)
+    by_hash = np.lexsort((*names.T[::-1], hashes))
+    mine, theirs = (_ids(batch, side) for side in sides)
+    return RowsOf(
+        places=torch.from_numpy(places).to(device),
+        names=names.astype(np.float64),
+        ids=mine.ravel()[places],
+        keys=theirs,
+        hashes=hashes,
+        by_hash=torch.from_numpy(by_hash).to(device),
+        width=counted.shape[1],
+    )
+
+
+def best_rows(strengths: torch.Tensor, keys: torch.Tensor, rows: RowsOf) -> Array:
+    """(H, BEST, 8) the strongest of rows (H, N); of equals, the first in the corpus."""
+    order = strengths.sort(dim=1, descending=True, stable=True).indices[:, :BEST]
+    found, at = (part.gather(1, order).cpu().numpy() for part in (strengths, keys))
+    some = rows.kept(-found.astype(np.float64), order.cpu().numpy(), at, found)
+    return np.concatenate([some, np.full((len(some), BEST - some.shape[1], len(COLUMNS)), np.inf)], axis=1)
+
+
+def bins_of(strengths: torch.Tensor) -> torch.Tensor:
+    """The bin of each strength."""
+    return (strengths * BINS).long().clamp_(0, BINS - 1)
+
+
+def typical_rows(strengths: torch.Tensor, keys: torch.Tensor, rows: RowsOf) -> Array:
+    """(H, BINS, PER_BIN, 8) rows of each bin with the smallest hashes."""
+    bins = bins_of(strengths)[:, rows.by_hash]
+    ordered, order = bins.sort(dim=1, stable=True)
+    first = torch.searchsorted(ordered, ordered.contiguous())  # where each row's bin begins
+    rank = torch.arange(ordered.shape[1], device=ordered.device) - first
+    head, at = (part.cpu().numpy() for part in (rank < PER_BIN).nonzero(as_tuple=True))
+    chosen = rows.by_hash[order].cpu().numpy()[head, at]
+    found, theirs = (part.cpu().numpy()[head, chosen] for part in (strengths, keys))
+    table = np.full((len(strengths), BINS, PER_BIN, len(COLUMNS)), np.inf)
+    place = head, ordered.cpu().numpy()[head, at], rank.cpu().numpy()[head, at]
+    table[place] = rows.kept(rows.hashes[chosen], chosen, theirs, found)
+    return table
+
+
+def hash_of(seed: int, names: Array) -> Array:
+    """(N,) numbers from 0 to 1 that depend on seed and names (N, 3) alone (SplitMix64's finaliser)."""
+    state = np.full(len(names), seed, np.uint64)
+    with np.errstate(over="ignore"):
+        for column in names.T.astype(np.uint64):
+            state = state + column + np.uint64(0x9E3779B97F4A7C15)
+            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            state = state ^ (state >> np.uint64(31))
+    return (state >> np.uint64(11)).astype(np.float64) / 2.0**53
+
+
+def is_row(rows: Array) -> Array:
+    """Which of kept rows (..., 8) are there."""
+    return np.asarray(np.isfinite(rows[..., 0]))
+
+
+def _ids(batch: Batch, side: str) -> Array:
+    """(B, n) ids of the tokens of a side, padded."""
+    found = np.full(batch.book.keep[side].shape, _NO_ID, np.int64)
+    for number, sides in enumerate(batch.book.sides):
+        ids = [_NO_ID if token.id is None else token.id for token in sides[side].tokens]
+        found[number, np.flatnonzero(batch.book.keep[side][number])[: len(ids)]] = ids
+    return found
+
+
+assert COLUMNS[:ORDER] == ("order", "example", "part", "query")

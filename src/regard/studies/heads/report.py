@@ -1,0 +1,102 @@
+"""From the sums of portraits to tables and pages.
+
+Enters: sums over a corpus, and where exactly the shown examples look. Leaves: a `Result` with a page per head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from regard.corpus.sums import Sums
+from regard.patterns.definitions import ALWAYS
+from regard.studies.base import StudyContext
+from regard.studies.controls import Ranged
+from regard.studies.head_names import head_name
+from regard.studies.heads.choosing import shown_rows
+from regard.studies.heads.describing import BY_DISTANCE, BY_TOKEN, Description, Place, describe
+from regard.studies.heads.examples import examples_table, looks_of
+from regard.studies.heads.pages import Portrait, index_part, page_name, portrait_page
+from regard.studies.heads.shown import ShownRows
+from regard.studies.heads.tables import distance_table, grammar_table, index_table, token_table
+from regard.studies.heads.telling import CountedTokens
+from regard.studies.heads.texts import texts_of
+from regard.studies.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from regard.studies.heads.study import Heads
+
+_TOLD = 4  # heads of each kind of description that the findings name
+
+
+def heads_result(sums: Sums, context: StudyContext) -> Result:
+    """Tables, and a page per head."""
+    study: Heads = context.study  # type: ignore[assignment]
+    tokens = CountedTokens(context.model, study.vocabulary.ids)
+    found = describe(sums)
+    index = index_table(sums, found, tokens)
+    rows = shown_rows(sums)
+    assert context.second is not None  # this study always has a second pass
+    texts = texts_of(context, ShownRows(rows).wanted)
+    looks = {place: list(looks_of(place, rows[f"{place[0]}/{place[1]}"], context.second, texts)) for place in found}
+    files = {"examples": examples_table(looks), "tokens": token_table(sums, found, tokens)}
+    files["distances"] = distance_table(sums)
+    grammar = grammar_table(sums)
+    if grammar is not None:
+        files["grammar"] = grammar
+    title = f"What each head of {context.model.name} does when awake"
+    pages = {
+        page_name(place, index): partial(portrait_page, Portrait(place, one, looks[place], sums), index, files, context)
+        for place, one in found.items()
+    }
+    return Result(
+        study="heads",
+        title=title,
+        table=index,
+        meta=context.meta(),
+        findings=_findings(index, found, context),
+        cautions=context.cautions(),
+        files=files,
+        sections={"All heads": index_part(index)},
+        pages=pages,
+    )
+
+
+def _findings(index: pd.DataFrame, found: Mapping[Place, Description], context: StudyContext) -> list[str]:
+    """How many heads are described, the clearest of them, how much rests, and the controls."""
+    sure, resting = _counts(found)
+    said = [
+        f"{sure} of {len(found)} heads have a description that holds on text it was not chosen on; {resting} always "
+        f"rest, and of {len(found) - sure - resting} nothing that was tried holds."
+    ]
+    told = index[index["verified"] & ~index["description"].isin([ALWAYS, BY_DISTANCE, BY_TOKEN])]
+    told = told.sort_values("value", ascending=False).groupby("description", sort=False).head(1)
+    several = index["kind"].nunique() > 1
+    for row in told.itertuples():
+        called = f"{f'{row.kind} ' if several else ''}head {head_name(row.layer, row.head)}".capitalize()
+        said.append(f"{called}: {row.sentence}")
+    counts = index.loc[index["verified"], "description"].value_counts()
+    said.append(
+        f"{counts.get(BY_DISTANCE, 0)} heads are told by how far they look, {counts.get(BY_TOKEN, 0)} by the tokens "
+        "that they look at whoever asks."
+    )
+    said.append(
+        f"The median head rests with {index['rests'].median():.2f} of its attention, and with "
+        f"{index['rests_arriving'].median():.2f} of what arrives."
+    )
+    if context.controls is not None:
+        sure_of = [sum(_counts(describe(sums))) for sums in context.controls.named.values()]
+        said.append(
+            f"Control: heads of {len(found)} that get a description or always rest: "
+            f"{Ranged(sure_of[:-1], sure_of[-1]).said('{:.3g}')}."
+        )
+    return said
+
+
+def _counts(found: Mapping[Place, Description]) -> tuple[int, int]:
+    """How many heads have a description that holds, and how many always rest."""
+    resting = sum(one.name == ALWAYS for one in found.values())
+    return sum(one.verified for one in found.values()) - resting, resting

@@ -1,0 +1,55 @@
+"""The study that draws a portrait of every head.
+
+Enters: a corpus. Leaves: a `Result` with a page per head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from regard.corpus.sums import Sums
+from regard.models.fingerprint import digest
+from regard.patterns.definitions import PATTERNS
+from regard.studies.base import Batch, MapStudy, StudyContext
+from regard.studies.heads.choosing import shown_rows
+from regard.studies.heads.reduce import HeadsTaker
+from regard.studies.heads.report import heads_result
+from regard.studies.heads.shown import ShownRows
+from regard.studies.heads.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from regard.corpus.engine import Engine
+    from regard.models.model import Model
+    from regard.studies.result import Result
+
+
+class Heads(MapStudy):
+    """What every head does when awake, with examples; `tokens` are those that are counted one by one."""
+
+    name: ClassVar[str] = "heads"
+
+    def __init__(self, tokens: Sequence[int], *, seed: int = 0) -> None:
+        super().__init__(seed=seed)
+        self.vocabulary = Vocabulary(tokens)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        own = {"patterns": [pattern.name for pattern in PATTERNS], "tokens": digest(map(str, self.vocabulary.ids))}
+        return {**super().settings, **own}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return {**super().arguments, "tokens": self.vocabulary.ids}
+
+    def taker(self, batch: Batch) -> HeadsTaker:
+        """Reduce each layer to sums and kept rows."""
+        return HeadsTaker(batch, self.vocabulary, self.seed)
+
+    def second(self, sums: Sums, model: Model, engine: Engine) -> ShownRows:
+        """The examples again, for where exactly they look."""
+        return ShownRows(shown_rows(sums), seed=self.seed)
+
+    def report(self, sums: Sums, context: StudyContext) -> Result:
+        """Tables and pages."""
+        return heads_result(sums, context)
