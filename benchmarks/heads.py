@@ -4,8 +4,8 @@
 
 Sentences of WikiText-2, four novels, SNLI, PAWS, film reviews and Tatoeba (../shared/data), in this order: 86,560, then
 from the first again. Both ways run window by window in turn, on one thread, and process time is counted, so that noise
-hits both alike. Peak memory is measured in processes of its own. The second pass runs over the examples that pages show,
-whose number does not grow with the corpus.
+hits both alike. Peak memory is measured in processes of its own. The second pass runs over the examples that
+pages show, whose number does not grow with the corpus.
 """
 
 from __future__ import annotations
