@@ -462,7 +462,7 @@ def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811
     assert "A sketch: one row in" in page.inner_text(".legend")
     page.click("[data-cell='3-2']")
     until(page, "document.querySelector('.inspector h2').textContent === 'Head 3.2'")
-    page.click(".enlarged [data-open=heads]")
+    page.click("[data-beside='3-2'] [data-open=heads]")
     page.wait_for_selector(QUERY)
     assert page.locator(QUERY).count() < 80
     assert "too long" in page.text_content(".cautions")

@@ -9,22 +9,40 @@ import pytest
 from test_heads import INK, QUERY, address, still, until
 
 
-def test_the_atlas_shows_every_head_and_enlarges_one(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0")
+def test_the_atlas_shows_every_head_and_one_large_beside_them(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=0")
     until(page, "performance.getEntriesByName('regard:exact').length")
     assert page.locator(".thumb").count() == 12
     page.hover("[data-cell='0-1']")
     until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
     assert page.inner_text(".inspector h2") == "Head 0.1"
+    assert "looks one token back" in page.inner_text("[data-beside='0-1']")
+    picture = "document.querySelector('.beside .plot canvas').toDataURL()"
+    pointed = page.evaluate(picture)
     page.click("[data-cell='2-3']")
-    page.wait_for_selector(".enlarged .plot")
+    page.wait_for_selector("[data-beside='2-3']")
+    still(page)
+    assert page.evaluate(picture) != pointed
     assert "layer=2" in address(page)
-    page.keyboard.press("Escape")
+    page.mouse.move(5, 5)
+    assert page.locator("[data-beside='2-3']").count() == 1
     assert page.locator(".enlarged").count() == 0
-    page.click("[data-cell='1-0']")
     page.click("[data-open=heads]")
     page.wait_for_selector(QUERY)
     assert "view=heads" in address(page)
+    assert "heads=3" in address(page)
+
+
+def test_where_there_is_no_room_beside_the_atlas_a_head_is_enlarged_over_it(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 420, "height": 760})
+    page.click("[data-cell='2-3']")
+    page.wait_for_selector(".enlarged .plot")
+    assert page.locator(".beside").count() == 0
+    page.keyboard.press("Escape")
+    assert page.locator(".enlarged").count() == 0
+    page.click("[data-cell='1-0']")
+    page.click(".enlarged [data-open=heads]")
+    page.wait_for_selector(QUERY)
     assert "heads=0" in address(page)
 
 

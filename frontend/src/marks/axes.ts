@@ -18,7 +18,7 @@ export interface Zoom {
   scale: number;
 }
 
-const SMALLEST = 11; // pixels between two labels
+const SMALLEST = 12; // pixels between two labels
 const SIZE = 12;
 
 /** Labels of both axes, as many as fit; `lit` ones always. */
@@ -31,7 +31,7 @@ export function axes(
   lit: { rows: readonly number[]; columns: readonly number[] },
   colours: Palette,
 ): void {
-  const every = Math.max(1, Math.ceil((SMALLEST + 2) / zoom.scale));
+  const every = Math.max(1, Math.ceil(SMALLEST / zoom.scale));
   const write = (axis: Axis, position: number, across: boolean, strong: boolean) => {
     const start = across ? zoom.x : zoom.y;
     const at = (position + 0.5 - start) * zoom.scale;
