@@ -2,8 +2,8 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
+import { isCausal } from "../../compute/rest";
 import { type Cell, colourOf, NONE, nameOf, namesOf, restOf, type Tint } from "../../data/report";
-import type { Site } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { wordFor } from "../../frame/report";
 import { heat } from "../../marks/heat";
@@ -222,10 +222,6 @@ function shortFor(tell: Say, name: string): string {
   const short = `short_${name}`;
   return isKey(short) ? tell(short) : wordFor(tell, name);
 }
-
-/** Whether queries see what comes before them only: half of the map is never lit. */
-const isCausal = (site: Site): boolean =>
-  site.query === site.key && site.mask.right === 0 && site.mask.table === null;
 
 /** The name a head is labelled with, and whether the legend leaves it out. */
 function labelOf(store: Store, cell: Cell): { name: string; names: string[]; dimmed: boolean } {
