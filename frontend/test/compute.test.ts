@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { attention, group, headOf, products, scores } from "../src/compute/attention";
 import { axisOf } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";
-import { attribution, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
+import { attribution, halfOf, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
 import { restsOf } from "../src/compute/rest";
 import { links } from "../src/marks/columns";
 import { golden, reference } from "./golden";
@@ -133,6 +133,9 @@ describe("pairs", () => {
 
   test("the neurons that make up most of a score are counted", () => {
     expect(mostOf(Float32Array.of(9, -9, 0.5, 0.5))).toBe(2);
+    expect(halfOf(Float32Array.of(1, 5, -2, 4))).toEqual([1]); // 5 of 8
+    expect(halfOf(Float32Array.of(1, -3, -2, 0))).toEqual([1]); // -3 of -4
+    expect(halfOf(Float32Array.of(2, 2, 2, 2))).toHaveLength(2);
     expect(participation(Float32Array.of(1, -1, 1, -1))).toBeCloseTo(4);
     expect(participation(Float32Array.of(5, 0, 0, 0))).toBeCloseTo(1);
   });

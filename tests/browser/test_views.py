@@ -233,7 +233,13 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     assert float(weight.strip("< ")) == pytest.approx(pair_trace.attention(0, 2)[5, 3], rel=0.01, abs=1e-6)
     page.hover("[data-key='3']")
     page.wait_for_selector(".pair-about")
-    assert re.search(r"\d+ of 16 neurons make up 90 %", page.inner_text(".pair-about"))
+    said = page.inner_text("[data-rise]")
+    scores = pair_trace.scores(0, 2)[5]
+    assert float(re.search(r"is ([\d.]+) (above|below)", said)[1]) == pytest.approx(
+        abs(scores[3] - scores.mean()), rel=0.06
+    )
+    assert re.search(r"Half of that comes from \d+ of 16 neurons", said)
+    assert re.search(r"\d+ of 16 neurons make up 90 %", page.text_content(".pair-about details"))
     page.click("[data-key='3']")
     page.click("[data-query='8']")
     page.click("[data-key='12']")

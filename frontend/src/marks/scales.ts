@@ -109,9 +109,11 @@ export function indexer(top: number, log: boolean): (weight: number) => number {
   return (weight) => (weight <= top * LOG_FLOOR ? 0 : Math.min(255, scale(weight)) | 0);
 }
 
+export const SMALL = 0.001; // below it a weight is a dot where others are to be found
+
 /** A number in a list: two significant digits, tiny ones only named as such. */
 export function brief(value: number): string {
-  if (value > 0 && value < 0.001) return "<0.001";
+  if (value > 0 && value < SMALL) return "<0.001";
   return value >= 0.095 && value < 10 ? value.toFixed(2) : figure(value, value >= 0.01 ? 2 : 1);
 }
 
