@@ -187,6 +187,7 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     until(page, f"before => {picture} !== before", before)
     assert "off" in page.get_attribute("[data-cell='0-2']", "class")
     assert "switched off" in page.get_attribute("[data-cell='0-2']", "aria-label")
+    assert "switched off" in page.inner_text("[data-story='0.2'].off")
     page.wait_for_selector("[data-effect='hidden states'] [data-after]")
     cosines = page.eval_on_selector_all("[data-after]", "all => all.map(e => +e.dataset.after)")
     assert 0 < min(cosines) < 0.999
@@ -242,11 +243,12 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     shown = float(page.get_attribute("[data-distance]", "data-distance"))
     assert shown == pytest.approx(distance, rel=1e-3)
     assert float(page.get_attribute("[data-differs='1.8']", "data-value")) == pytest.approx(distance, rel=1e-3)
+    assert page.inner_text("[data-distance] b") == "They differ most at “store₁₀/garden₁₀ → ,”: 0.55 in A, 0.30 in B."
     first = page.inner_text("[data-most] tbody tr >> nth=0").replace("−", "-").split()
     assert float(first[-1]) == pytest.approx((one - two).flat[abs(one - two).argmax()], abs=0.006)
     canvas = page.locator("[data-panel=both] canvas")
     box = canvas.bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 12, box["y"] + box["height"] - 14)
+    canvas.hover(position={"x": box["width"] - 12, "y": box["height"] - 50})  # above the colours
     assert page.inner_text("[data-readout]").startswith("[SEP]₁₈ → [SEP]₁₈: A ")
     page.click("[data-differs='5.2']")
     until(page, "location.hash.includes('layer=5')")

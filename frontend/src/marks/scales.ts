@@ -101,6 +101,25 @@ export function ticks(top: number, log: boolean): [value: number, at: number][] 
 export const rampStops = (theme: Theme, count = 9): string[] =>
   Array.from({ length: count }, (_, i) => RAMPS[theme](i / (count - 1)));
 
+export const STEPS = 64; // colours of which a colour bar is made
+
+/** The colours of a difference for a colour bar: from the lowest to the highest, zero in the middle. */
+export const twoSidedStops = (theme: Theme): string[] =>
+  Array.from({ length: STEPS + 1 }, (_, i) => {
+    const value = (2 * i) / STEPS - 1;
+    return SIDES[theme][value < 0 ? 0 : 1](Math.abs(value));
+  });
+
+/** Values of a difference and where they stand on its colour bar: −top, 0 and top. */
+export const twoSidedTicks = (top: number): [value: number, at: number][] =>
+  top > 0
+    ? [
+        [-top, 0],
+        [0, 0.5],
+        [top, 1],
+      ]
+    : [[0, 0.5]];
+
 /** Colour index (0..255) of a weight, linear or logarithmic up to `top`. */
 export function indexer(top: number, log: boolean): (weight: number) => number {
   if (top <= 0) return () => 0;
