@@ -273,9 +273,12 @@ def test_a_model_is_compared_with_itself_without_a_head_and_with_another(use):
 
 
 def test_studies_are_listed_and_their_report_opens(use):
-    page = use(store("studies"))
+    page = use("#view=studies")  # without a text, an example is asked for, and the view stays
+    until(page, "location.hash.includes('text=')")
+    assert "view=studies" in page.evaluate("location.hash")
     page.wait_for_selector("[data-study=tokens-tiny]")
-    assert "text.txt" in page.inner_text("[data-study=tokens-tiny]")
+    found, how = (page.locator(f"[data-study=tokens-tiny] {one}").first.inner_text() for one in ("p", "summary"))
+    assert "of the attention of head 1.1, the strongest" in found and "text.txt" in how
     page.click("[data-study=tokens-tiny] summary")
     with page.expect_download() as waiting:
         page.click("[data-study=tokens-tiny] a >> text=result.parquet")

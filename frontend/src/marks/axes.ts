@@ -21,7 +21,7 @@ export interface Zoom {
 const SMALLEST = 12; // pixels between two labels
 const SIZE = 12;
 
-/** Labels of both axes, as many as fit; `lit` ones always. */
+/** Labels of both axes, as many as fit; `lit` ones always, in place of those they would cover. */
 export function axes(
   pen: Pen,
   rows: Axis,
@@ -52,7 +52,8 @@ export function axes(
     });
   };
   const label = (axis: Axis, across: boolean, chosen: readonly number[]) => {
-    for (let p = 0; p < axis.count; p += every) write(axis, p, across, false);
+    const hidden = (p: number) => chosen.some((q) => Math.abs(p - q) * zoom.scale < SMALLEST);
+    for (let p = 0; p < axis.count; p += every) if (!hidden(p)) write(axis, p, across, false);
     for (const p of chosen) write(axis, p, across, true);
   };
   label(rows, false, lit.rows);

@@ -218,7 +218,7 @@ function Chips({ names, tint }: { names: string[]; tint: Tint }) {
 }
 
 /** A name in few letters. */
-function shortFor(tell: Say, name: string): string {
+export function shortFor(tell: Say, name: string): string {
   const short = `short_${name}`;
   return isKey(short) ? tell(short) : wordFor(tell, name);
 }

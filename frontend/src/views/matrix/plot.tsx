@@ -26,6 +26,7 @@ export interface PlotState {
   top: number;
   pool: number;
   above: number; // room of the key labels, over the map
+  high: number; // of the map in sight
 }
 
 const drawn = stage<Tiles>();
@@ -108,6 +109,7 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
       top: source.value.top,
       pool: 2 ** levelOf(zoom.value),
       above: frame.value.top,
+      high: Math.min(frame.value.height, source.value.lens.rows.count * zoom.value.scale),
     };
     if (!aside) mark("regard:drawn");
     if (missing) {
