@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { attention, group, headOf, products, scores } from "../src/compute/attention";
+import { axisOf } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";
-import { attribution, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
+import { attribution, halfOf, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
+import { restsOf } from "../src/compute/rest";
+import { links } from "../src/marks/columns";
 import { golden, reference } from "./golden";
 
 const close = (found: ArrayLike<number>, wanted: number[], within = 2e-6) => {
@@ -130,7 +133,56 @@ describe("pairs", () => {
 
   test("the neurons that make up most of a score are counted", () => {
     expect(mostOf(Float32Array.of(9, -9, 0.5, 0.5))).toBe(2);
+    expect(halfOf(Float32Array.of(1, 5, -2, 4))).toEqual([1]); // 5 of 8
+    expect(halfOf(Float32Array.of(1, -3, -2, 0))).toEqual([1]); // -3 of -4
+    expect(halfOf(Float32Array.of(2, 2, 2, 2))).toHaveLength(2);
     expect(participation(Float32Array.of(1, -1, 1, -1))).toBeCloseTo(4);
     expect(participation(Float32Array.of(5, 0, 0, 0))).toBeCloseTo(1);
   });
+});
+
+test("attention rests on special tokens and, in a causal model, on the first token that a row sees", () => {
+  const [site] = golden().sites;
+  const side = { ...golden().sides.get(site.query)!, text: ["a", "b", "[S]", "c"], special: [0, 0, 1, 0] };
+  const axis = axisOf({ ...side, segment: [0, 0, 0, 0], word: null } as unknown as typeof side, "tokens");
+  const rested = (left: number | null, right: number | null) => {
+    const rests = restsOf({ ...site, key: site.query, mask: { left, right, table: null } }, axis, axis);
+    return [0, 1, 2, 3].map((query) => [0, 1, 2, 3].filter((key) => rests(query, key)));
+  };
+  expect(rested(null, null)).toEqual([[2], [2], [2], [2]]);
+  expect(rested(null, 0)[3]).toEqual([0, 2]);
+  expect(rested(2, 0)[3]).toEqual([1, 2]);
+});
+
+test("lines that rest are drawn first, in grey and thin", () => {
+  const strokes: [string, number, number][] = [];
+  const pen = {
+    lines: (_: ArrayLike<number>, count: number, width: number, ink: { colour: string }) =>
+      strokes.push([ink.colour, count, width]),
+    rect() {},
+    text() {},
+    image() {},
+  };
+  const found = {
+    ...{
+      count: 3,
+      query: Uint32Array.of(0, 1, 1),
+      key: Uint32Array.of(0, 0, 1),
+      head: Uint8Array.of(0, 0, 0),
+    },
+    ...{ weight: Float32Array.of(1, 1, 0.9), top: 1, left: false, received: [], strongest: [] },
+  };
+  const places = { rows: Int32Array.of(0, 1), columns: Int32Array.of(0, 1) };
+  const inks = {
+    colours: ["red"],
+    dashed: [false],
+    rests: (_: number, key: number) => key === 0,
+    quiet: "grey",
+  };
+  const g = { left: 50, right: 150, strip: 10, width: 200, text: 40, row: 20, size: 13 };
+  links(pen, found, places, inks, g, 0, 100);
+  expect(strokes).toEqual([
+    ["grey", 2, 1],
+    ["red", 1, 2],
+  ]);
 });

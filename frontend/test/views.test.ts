@@ -6,6 +6,7 @@ import { APP_VIEWS } from "../src/app/views";
 import { Store } from "../src/state/store";
 import type { View } from "../src/state/view";
 import { VIEWS } from "../src/views";
+import { layoutOf } from "../src/views/atlas/layout";
 import { golden } from "./golden";
 
 test("ids are single words, each once", () => {
@@ -44,4 +45,20 @@ test("no module of the frame names a view", () => {
     const text = readFileSync(new URL(name, folder), "utf8");
     for (const { id } of APP_VIEWS) expect(text, `${name}: ${id}`).not.toMatch(new RegExp(`view\\W+"${id}"`));
   }
+});
+
+test("maps of the atlas share their room with one that is large, and give up little for it", () => {
+  const wide = layoutOf(1110, 500, 12, 6); // a window of 1440 x 900
+  expect(wide.beside).toBeGreaterThanOrEqual(336);
+  expect(wide.size * 12 + wide.beside).toBeLessThan(1110);
+  const tight = layoutOf(800, 500, 12, 6);
+  expect(tight).toMatchObject({ small: false, beside: 0 });
+  expect(layoutOf(1110, 500, 9, 30).beside).toBeGreaterThanOrEqual(336); // thirty layers scroll
+});
+
+test("on a phone the maps of twelve heads are at least 24 pixels wide, and go without names", () => {
+  const phone = layoutOf(366, 590, 12, 6);
+  expect(phone).toMatchObject({ small: true, beside: 0 });
+  expect(phone.size).toBeGreaterThanOrEqual(24);
+  expect(phone.size * 12).toBeLessThan(366);
 });

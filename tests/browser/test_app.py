@@ -187,6 +187,7 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     until(page, f"before => {picture} !== before", before)
     assert "off" in page.get_attribute("[data-cell='0-2']", "class")
     assert "switched off" in page.get_attribute("[data-cell='0-2']", "aria-label")
+    assert "switched off" in page.inner_text("[data-story='0.2'].off")
     page.wait_for_selector("[data-effect='hidden states'] [data-after]")
     cosines = page.eval_on_selector_all("[data-after]", "all => all.map(e => +e.dataset.after)")
     assert 0 < min(cosines) < 0.999
@@ -242,11 +243,12 @@ def test_two_inputs_are_compared_with_their_difference(use, minilm):
     shown = float(page.get_attribute("[data-distance]", "data-distance"))
     assert shown == pytest.approx(distance, rel=1e-3)
     assert float(page.get_attribute("[data-differs='1.8']", "data-value")) == pytest.approx(distance, rel=1e-3)
+    assert page.inner_text("[data-distance] b") == "They differ most at “store₁₀/garden₁₀ → ,”: 0.55 in A, 0.30 in B."
     first = page.inner_text("[data-most] tbody tr >> nth=0").replace("−", "-").split()
     assert float(first[-1]) == pytest.approx((one - two).flat[abs(one - two).argmax()], abs=0.006)
     canvas = page.locator("[data-panel=both] canvas")
     box = canvas.bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 12, box["y"] + box["height"] - 14)
+    canvas.hover(position={"x": box["width"] - 12, "y": box["height"] - 50})  # above the colours
     assert page.inner_text("[data-readout]").startswith("[SEP]₁₈ → [SEP]₁₈: A ")
     page.click("[data-differs='5.2']")
     until(page, "location.hash.includes('layer=5')")
@@ -271,9 +273,12 @@ def test_a_model_is_compared_with_itself_without_a_head_and_with_another(use):
 
 
 def test_studies_are_listed_and_their_report_opens(use):
-    page = use(store("studies"))
+    page = use("#view=studies")  # without a text, an example is asked for, and the view stays
+    until(page, "location.hash.includes('text=')")
+    assert "view=studies" in page.evaluate("location.hash")
     page.wait_for_selector("[data-study=tokens-tiny]")
-    assert "text.txt" in page.inner_text("[data-study=tokens-tiny]")
+    found, how = (page.locator(f"[data-study=tokens-tiny] {one}").first.inner_text() for one in ("p", "summary"))
+    assert "of the attention of head 1.1, the strongest" in found and "text.txt" in how
     page.click("[data-study=tokens-tiny] summary")
     with page.expect_download() as waiting:
         page.click("[data-study=tokens-tiny] a >> text=result.parquet")
@@ -462,7 +467,7 @@ def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811
     assert "A sketch: one row in" in page.inner_text(".legend")
     page.click("[data-cell='3-2']")
     until(page, "document.querySelector('.inspector h2').textContent === 'Head 3.2'")
-    page.click(".enlarged [data-open=heads]")
+    page.click("[data-beside='3-2'] [data-open=heads]")
     page.wait_for_selector(QUERY)
     assert page.locator(QUERY).count() < 80
     assert "too long" in page.text_content(".cautions")

@@ -59,6 +59,9 @@ def test_it_draws_lines_between_two_columns_of_tokens(pair, pair_trace):
     assert lines > 5000
     assert front > 500
     assert "looks at" in pair.inner_text(".legend")
+    assert pair.inner_text("[data-resting]") == "grey: resting on [CLS], [SEP]"
+    pair.dblclick("[data-head='1']")
+    until(pair, "document.querySelector('[data-resting]').textContent.endsWith(', 0.16 of its attention')")
 
 
 def test_heads_toggle_isolate_all_and_none(pair):

@@ -133,6 +133,8 @@ def test_heads_that_sentences_name_move_the_atlas(browser: Any, article: Path) -
     page.goto(article.as_uri())
     frame = atlas_of(page)
     items = page.locator(".findings li")
+    found, made = (page.locator(part).bounding_box()["y"] for part in (".findings", ".made"))
+    assert found < made  # what was found comes before how
     assert items.nth(0).inner_text() == "Head 0.1 looks one token back: 1.00 of its awake attention."
     assert "<i>rest</i>" in items.nth(1).inner_text()
     assert items.locator("img:visible").count() == 2

@@ -99,4 +99,4 @@ def test_a_masked_model_says_what_would_stand_under_the_pointer(use, folders):
     page.hover(f"{QUERY} >> nth=2")
     page.wait_for_selector("[data-bar]")
     assert "Predictions for “cat”, masked" in page.inner_text("[data-says]")
-    assert "The text has “cat” there." in page.inner_text("[data-says]")
+    assert "What really stands there: “cat”." in page.inner_text("[data-says]")

@@ -117,7 +117,7 @@ def test_over_a_map_of_the_atlas_the_pointer_says_what_its_head_does(show, pages
     said = page.inner_text(".tip")
     assert said.startswith("head 0.1 · ") and said.endswith("Awake, it looks one token back.")
     page.click("[data-cell='0-1']")
-    plot = box_of(page, ".enlarged .plot .over")
+    plot = box_of(page, "[data-beside='0-1'] .plot .over")
     page.mouse.move((plot[0] + plot[2]) / 2, (plot[1] + plot[3]) / 2)
     assert " → " in page.inner_text(".tip") and page.inner_text(".tip").endswith("head 0.1")
 

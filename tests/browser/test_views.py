@@ -9,22 +9,40 @@ import pytest
 from test_heads import INK, QUERY, address, still, until
 
 
-def test_the_atlas_shows_every_head_and_enlarges_one(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0")
+def test_the_atlas_shows_every_head_and_one_large_beside_them(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=0")
     until(page, "performance.getEntriesByName('regard:exact').length")
     assert page.locator(".thumb").count() == 12
     page.hover("[data-cell='0-1']")
     until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
     assert page.inner_text(".inspector h2") == "Head 0.1"
+    assert "looks one token back" in page.inner_text("[data-beside='0-1']")
+    picture = "document.querySelector('.beside .plot canvas').toDataURL()"
+    pointed = page.evaluate(picture)
     page.click("[data-cell='2-3']")
-    page.wait_for_selector(".enlarged .plot")
+    page.wait_for_selector("[data-beside='2-3']")
+    still(page)
+    assert page.evaluate(picture) != pointed
     assert "layer=2" in address(page)
-    page.keyboard.press("Escape")
+    page.mouse.move(5, 5)
+    assert page.locator("[data-beside='2-3']").count() == 1
     assert page.locator(".enlarged").count() == 0
-    page.click("[data-cell='1-0']")
     page.click("[data-open=heads]")
     page.wait_for_selector(QUERY)
     assert "view=heads" in address(page)
+    assert "heads=3" in address(page)
+
+
+def test_where_there_is_no_room_beside_the_atlas_a_head_is_enlarged_over_it(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 420, "height": 760})
+    page.click("[data-cell='2-3']")
+    page.wait_for_selector(".enlarged .plot")
+    assert page.locator(".beside").count() == 0
+    page.keyboard.press("Escape")
+    assert page.locator(".enlarged").count() == 0
+    page.click("[data-cell='1-0']")
+    page.click(".enlarged [data-open=heads]")
+    page.wait_for_selector(QUERY)
     assert "heads=0" in address(page)
 
 
@@ -215,7 +233,13 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     assert float(weight.strip("< ")) == pytest.approx(pair_trace.attention(0, 2)[5, 3], rel=0.01, abs=1e-6)
     page.hover("[data-key='3']")
     page.wait_for_selector(".pair-about")
-    assert re.search(r"\d+ of 16 neurons make up 90 %", page.inner_text(".pair-about"))
+    said = page.inner_text("[data-rise]")
+    scores = pair_trace.scores(0, 2)[5]
+    assert float(re.search(r"is ([\d.]+) (above|below)", said)[1]) == pytest.approx(
+        abs(scores[3] - scores.mean()), rel=0.06
+    )
+    assert re.search(r"Half of that comes from \d+ of 16 neurons", said)
+    assert re.search(r"\d+ of 16 neurons make up 90 %", page.text_content(".pair-about details"))
     page.click("[data-key='3']")
     page.click("[data-query='8']")
     page.click("[data-key='12']")

@@ -300,9 +300,10 @@ def test_scores_turn_into_shares_that_are_the_models(show, page_file, walked):
 def test_a_question_is_answered_by_clicking_and_says_the_number(show, page_file, walked):
     page = show(page_file)
     go(page, "scores")
-    assert "Which word will “hello” look at most?" in page.inner_text("[data-question]")
+    # about the word after the one whose row is on the page, or the answer could be read off
+    assert "Which word will “,” look at most?" in page.inner_text("[data-question]")
     texts = [one.inner_text() for one in page.locator("[data-option]").all()]
-    row = walked.trace.site(0, kind="encoder").scores(0)[0] * np.sqrt(32)
+    row = walked.trace.site(0, kind="encoder").scores(0)[1] * np.sqrt(32)
     words = [token.text.strip() for token in walked.trace.sides["encoder"].tokens]
     best = texts.index(words[int(row.argmax())])
     wrong = (best + 1) % len(texts)
@@ -320,11 +321,14 @@ def test_every_step_asks_something_and_the_right_answer_is_there(show, page_file
         go(page, step)
         count = page.locator("[data-option]").count()
         assert count >= 2, step
+        assert page.locator("[data-said]").count() == 0, step
         for option in range(count):
             page.click(f"[data-option='{option}']")
             if page.locator("[data-said=right]").count():
                 break
         assert len(page.inner_text("[data-said=right]")) > 10, step
+        if step == "scale":  # a number that could be read off
+            assert page.inner_text(f"[data-option='{option}']") not in page.inner_text(".cell[data-cell]")
         assert "{" not in page.inner_text(".scene") and "NaN" not in page.inner_text(".scene"), step
 
 

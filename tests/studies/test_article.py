@@ -1,6 +1,9 @@
 """What a report says of a run: the command, the heads it names, numbers as people read them."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import regard
@@ -8,6 +11,7 @@ from regard.studies.article import digits
 from regard.studies.entry import command_line
 from regard.studies.head_names import heads_in
 from regard.studies.registry import STUDIES
+from regard.studies.result import Result
 from regard.views.themes import THEMES, spline, theme, themed
 
 
@@ -55,6 +59,15 @@ def test_every_study_quotes_its_command_and_has_an_example(bert, tmp_path):
     result = regard.study.tokens(bert, corpus, limit=2)
     assert result.meta["command"].startswith("regard study tokens corpus.txt -m ")
     assert result.example is not None and 'iframe title="atlas"' in result.report()
+
+
+def test_a_report_says_once_what_brackets_are_and_its_folder_holds_the_findings(tmp_path):
+    table = pd.DataFrame({"layer": [0]})
+    for findings, times in ((["It rests: 0.59 [0.57, 0.61].", "Lift −0.1 [−0.2, 0.0]."], 1), (["On [CLS], 0.5."], 0)):
+        result = Result("tokens", "Where it goes", table, {"title": "Where it goes"}, findings=findings)
+        assert result.report().count("95 % intervals") == times
+        meta = json.loads((result.save(tmp_path / str(times)) / "meta.json").read_text("utf-8"))
+        assert meta["findings"] == findings
 
 
 def test_pictures_are_drawn_in_the_theme_that_is_asked_for():

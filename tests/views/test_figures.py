@@ -66,8 +66,18 @@ def test_the_same_figure_gives_the_same_file(trace, tmp_path):
 def test_lines_are_drawn_for_strong_weights_alone(tmp_path):
     weights = np.eye(4, dtype=np.float32)[None, None]
     drawn = Trace.from_maps(weights, list("abcd")).figure("heads", layer=0, head=0)
-    (collection,) = drawn.figure.axes[0].collections
-    assert len(collection.get_segments()) == 4
+    resting, awake = (len(lines.get_segments()) for lines in drawn.figure.axes[0].collections)
+    assert (resting, awake) == (0, 4)
+
+
+def test_lines_that_rest_are_grey_and_below(trace):
+    axes = trace.figure("heads", layer=1, head=0).figure.axes[0]
+    resting, awake = axes.collections
+    special = [i for i, token in enumerate(trace.tokens) if token.special]
+    assert {segment[1][1] for segment in resting.get_segments()} == set(special)
+    assert not {segment[1][1] for segment in awake.get_segments()} & set(special)
+    assert resting.get_zorder() < awake.get_zorder()
+    assert len({tuple(colour[:3]) for colour in resting.get_colors()} | {tuple(awake.get_colors()[0][:3])}) == 2
 
 
 def test_a_map_is_shown_pixel_for_pixel(trace):

@@ -63,6 +63,7 @@ export interface StudyRecord {
   model: string | null;
   corpus: string | null;
   inputs: number | null;
+  findings: string[]; // the first ones
   changed: number;
   report: string | null;
   files: string[];

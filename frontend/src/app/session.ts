@@ -64,7 +64,7 @@ export class Session {
     });
     const asked = this.ask.peek().text !== "";
     const first = examples.find((one) => one.model === (standard ?? examples[0].model));
-    if (first && !asked) this.show(first.id);
+    if (first && !asked) this.show(first.id, this.addressed);
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => {
@@ -77,6 +77,12 @@ export class Session {
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
     if (!first && !asked) await this.openSuited(standard!);
+  }
+
+  /** The view that an address without a text names. */
+  private get addressed(): Partial<Selection> {
+    const { view } = this.begun;
+    return view === undefined ? {} : { view };
   }
 
   /** Something to look at before the server has loaded anything. */
@@ -129,7 +135,7 @@ export class Session {
     }
     const family = this.server.record(name)?.about?.family;
     const suited = this.server.state.peek()?.examples.find((one) => family && one.family === family);
-    if (suited && !this.ask.peek().text) this.show(suited.id);
+    if (suited && !this.ask.peek().text) this.show(suited.id, this.addressed);
   }
 
   /** The record of the model in use; null until the server has told. */
@@ -168,8 +174,8 @@ export class Session {
     this.choose(await this.server.ready(name, new AbortController().signal, busy));
   }
 
-  /** An example: its sentences, its model, and the head it is about. */
-  show(id: string): void {
+  /** An example: its sentences, its model, and the head it is about; in the view that is kept, or its own. */
+  show(id: string, kept: Partial<Selection> = {}): void {
     const one = this.server.state.peek()?.examples.find((example) => example.id === id);
     if (!one) return;
     const { text, pair, target, open } = one;
@@ -177,7 +183,7 @@ export class Session {
     const model = one.model ?? current;
     this.example.value = id;
     this.telling = open.layer == null;
-    this.begun = selectionOf(open);
+    this.begun = { ...selectionOf(open), ...kept };
     if (this.shown.peek()?.model === this.server.nameOf({ model })) this.store.peek()?.set(this.begun);
     this.ask.value = {
       ...NOTHING_ASKED,

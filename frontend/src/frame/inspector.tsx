@@ -31,12 +31,14 @@ export function Inspector({ more: More }: { more?: FunctionComponent }) {
     : single
       ? tell("layerHead", { layer, head: store.lead })
       : tell("layerHeads", { layer, count: heads.length });
+  const off = store.off.value.length > 0; // then what that changes comes first
   return (
     <aside class="inspector" aria-label={tell("inspector")}>
       <h2>{title}</h2>
+      {off && More && <More />}
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
       {single && <Switch place={store.place} />}
-      {More && <More />}
+      {!off && More && <More />}
       {Report ? <Report /> : <Chosen />}
       <Pins />
       <Cautions />

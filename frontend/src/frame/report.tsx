@@ -1,5 +1,6 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
+import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isResting, measureOf, restOf, typeOf } from "../data/report";
 import { type Found, isHere, type Told } from "../data/wire";
 import { figure } from "../marks/scales";
@@ -108,13 +109,13 @@ function Strongest({ cell }: { cell: Cell }) {
   if (!isHere(site)) return null;
   const lens = store.lens(head, site);
   if (lens.rows.count > SEARCHED) return null;
-  const causal = site.query === site.key && site.mask.right === 0;
+  const rests = restsOf(site, lens.rows, lens.columns);
   let best = { query: -1, key: -1, value: 0 };
   for (let query = 0; query < lens.rows.count; query++) {
     if (lens.rows.special[query]) continue;
     const row = lens.row(query);
-    for (let key = causal ? 1 : 0; key < row.length; key++)
-      if (!lens.columns.special[key] && row[key] > best.value) best = { query, key, value: row[key] };
+    for (let key = 0; key < row.length; key++)
+      if (row[key] > best.value && !rests(query, key)) best = { query, key, value: row[key] };
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];

@@ -210,15 +210,8 @@ function Tools({ help, find, more: More }: { help: () => void; find: () => void;
   const { theme, language } = store;
   return (
     <span class="tools">
-      <button
-        type="button"
-        class="plain"
-        data-tool="find"
-        aria-label={tell("palette")}
-        title={tell("help_palette")}
-        onClick={find}
-      >
-        ⌕
+      <button type="button" class="plain" data-tool="find" title={tell("help_palette")} onClick={find}>
+        {tell("palette")}
       </button>
       <button
         type="button"
@@ -232,11 +225,10 @@ function Tools({ help, find, more: More }: { help: () => void; find: () => void;
         type="button"
         class="plain"
         data-tool="theme"
-        aria-label={tell("theme")}
         title={tell("theme")}
         onClick={() => (theme.value = theme.value === "light" ? "dark" : "light")}
       >
-        ◐
+        {tell(theme.value === "light" ? "toDark" : "toLight")}
       </button>
       {More ? (
         <More />
@@ -245,22 +237,14 @@ function Tools({ help, find, more: More }: { help: () => void; find: () => void;
           type="button"
           class="plain"
           data-tool="save"
-          aria-label={tell("save")}
           title={tell("save")}
           onClick={(event) => savePicture(store, event.currentTarget.ownerDocument)}
         >
-          ⤓
+          {tell("saveShort")}
         </button>
       )}
-      <button
-        type="button"
-        class="plain"
-        data-tool="help"
-        aria-label={tell("keys")}
-        title={tell("keys")}
-        onClick={help}
-      >
-        ?
+      <button type="button" class="plain" data-tool="help" onClick={help}>
+        {tell("keys")}
       </button>
     </span>
   );

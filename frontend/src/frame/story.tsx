@@ -7,7 +7,8 @@ import { run, superseded } from "../compute/jobs";
 import { type Cell, colourOf, telling } from "../data/report";
 import { type Found, isHere } from "../data/wire";
 import { heat } from "../marks/heat";
-import { useSay, useStore } from "./context";
+import { samePlace } from "../state/store";
+import { type Say, useSay, useStore } from "./context";
 import { doesFor } from "./report";
 import "./story.css";
 
@@ -56,10 +57,11 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
       keys: [],
     });
   };
+  const off = store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
   return (
     <button
       type="button"
-      class="card"
+      class={off ? "card off" : "card"}
       data-story={`${site.layer}.${head}`}
       style={{ "--name": colourOf("pattern", found.name) }}
       onClick={open}
@@ -71,15 +73,16 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
         </b>{" "}
         {doesFor(tell, found.name)}
         <br />
-        <small>
-          {found.hits === undefined || found.rows === undefined
-            ? tell("storyLift", { lift: found.score.toFixed(2) })
-            : tell("storyRows", { hits: found.hits, rows: found.rows })}
-        </small>
+        <small>{off ? tell("isOff") : evidenceOf(found, tell)}</small>
       </span>
     </button>
   );
 }
+
+const evidenceOf = ({ hits, rows, score }: Found, tell: Say): string =>
+  hits === undefined || rows === undefined
+    ? tell("storyLift", { lift: score.toFixed(2) })
+    : tell("storyRows", { hits, rows });
 
 /** The map of a head, small. */
 function Small({ cell }: { cell: Cell }) {

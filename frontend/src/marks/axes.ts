@@ -18,10 +18,10 @@ export interface Zoom {
   scale: number;
 }
 
-const SMALLEST = 11; // pixels between two labels
+const SMALLEST = 12; // pixels between two labels
 const SIZE = 12;
 
-/** Labels of both axes, as many as fit; `lit` ones always. */
+/** Labels of both axes, as many as fit; `lit` ones always, in place of those they would cover. */
 export function axes(
   pen: Pen,
   rows: Axis,
@@ -31,7 +31,7 @@ export function axes(
   lit: { rows: readonly number[]; columns: readonly number[] },
   colours: Palette,
 ): void {
-  const every = Math.max(1, Math.ceil((SMALLEST + 2) / zoom.scale));
+  const every = Math.max(1, Math.ceil(SMALLEST / zoom.scale));
   const write = (axis: Axis, position: number, across: boolean, strong: boolean) => {
     const start = across ? zoom.x : zoom.y;
     const at = (position + 0.5 - start) * zoom.scale;
@@ -52,7 +52,8 @@ export function axes(
     });
   };
   const label = (axis: Axis, across: boolean, chosen: readonly number[]) => {
-    for (let p = 0; p < axis.count; p += every) write(axis, p, across, false);
+    const hidden = (p: number) => chosen.some((q) => Math.abs(p - q) * zoom.scale < SMALLEST);
+    for (let p = 0; p < axis.count; p += every) if (!hidden(p)) write(axis, p, across, false);
     for (const p of chosen) write(axis, p, across, true);
   };
   label(rows, false, lit.rows);

@@ -1,7 +1,8 @@
 // Two columns of tokens and the lines between them.
 
 import type { Links } from "../compute/links";
-import { elided, type Pen } from "./pen";
+import type { Rests } from "../compute/rest";
+import { elided, type Ink, type Pen } from "./pen";
 import { brief, type Palette } from "./scales";
 
 const LOWEST = 18; // height of a token's row
@@ -94,47 +95,64 @@ const STRONG = 0.6; // from where lines are twice as wide; thin ones are quick t
 export const strengthOf = (weight: number, top: number): number =>
   Math.sqrt(Math.min(1, weight / (top || 1)));
 
-/** Lines from queries to keys: colour is the head, strength the weight. */
+/** How lines are drawn: the colours of the heads, which of them are dashed, and what rests in the background. */
+export interface Inks {
+  colours: readonly string[];
+  dashed: readonly boolean[];
+  rests: Rests;
+  quiet: string;
+}
+
+export const RESTING = 0.45; // of the strength of other lines: what rests stays in the background
+
+/** Lines from queries to keys: colour is the head, strength the weight; what rests is grey, thin and below. */
 export function links(
   pen: Pen,
   found: Links,
   places: { rows: Int32Array; columns: Int32Array },
-  colours: readonly string[],
-  dashed: readonly boolean[], // of the same heads
+  { colours, dashed, rests, quiet }: Inks,
   g: Geometry,
   top: number,
   height: number,
 ): void {
-  const x1 = lineStart(g);
-  const x2 = lineEnd(g);
-  const buckets = bucketsOf(found, colours.length);
+  const buckets = bucketsOf(found, colours.length, rests);
   const segments = new Float32Array(4 * found.count);
-  // Faint lines first: strong ones stay on top.
-  for (let level = 0; level < LEVELS; level++)
-    for (let head = 0; head < colours.length; head++) {
-      let n = 0;
-      for (const i of buckets[level * colours.length + head] ?? []) {
-        const y1 = middle(places.rows[found.query[i]], top, g.row);
-        const y2 = middle(places.columns[found.key[i]], top, g.row);
-        if ((y1 < 0 && y2 < 0) || (y1 > height && y2 > height)) continue;
-        segments.set([x1, y1, x2, y2], 4 * n++);
-      }
-      const strength = (level + 0.5) / LEVELS;
-      const ink = { colour: colours[head], alpha: strength, dashed: dashed[head] };
-      if (n) pen.lines(segments, n, strength > STRONG ? 2 : 1, ink);
+  const draw = (bucket: readonly number[], width: number, ink: Ink) => {
+    let n = 0;
+    for (const i of bucket) {
+      const y1 = middle(places.rows[found.query[i]], top, g.row);
+      const y2 = middle(places.columns[found.key[i]], top, g.row);
+      if ((y1 < 0 && y2 < 0) || (y1 > height && y2 > height)) continue;
+      segments.set([lineStart(g), y1, lineEnd(g), y2], 4 * n++);
     }
+    if (n) pen.lines(segments, n, width, ink);
+  };
+  // Faint lines first: strong ones stay on top.
+  buckets.resting.forEach((bucket, level) => {
+    draw(bucket, 1, { colour: quiet, alpha: RESTING * opacityOf(level) });
+  });
+  buckets.awake.forEach((bucket, at) => {
+    const [level, head] = [Math.floor(at / colours.length), at % colours.length];
+    const alpha = opacityOf(level);
+    draw(bucket, alpha > STRONG ? 2 : 1, { colour: colours[head], alpha, dashed: dashed[head] });
+  });
 }
 
-function bucketsOf(found: Links, heads: number): (number[] | undefined)[] {
-  const buckets: (number[] | undefined)[] = new Array(LEVELS * heads);
+const opacityOf = (level: number): number => (level + 0.5) / LEVELS;
+
+/** Lines by level, and those that are awake by head as well; arrays have holes where there are none. */
+function bucketsOf(found: Links, heads: number, rests: Rests): { resting: number[][]; awake: number[][] } {
+  const resting: number[][] = new Array(LEVELS);
+  const awake: number[][] = new Array(LEVELS * heads);
   for (let i = 0; i < found.count; i++) {
     const level = Math.min(LEVELS - 1, Math.floor(strengthOf(found.weight[i], found.top) * LEVELS));
-    const at = level * heads + found.head[i];
-    const bucket = buckets[at];
-    if (bucket) bucket.push(i);
-    else buckets[at] = [i];
+    const [list, at] = rests(found.query[i], found.key[i])
+      ? [resting, level]
+      : [awake, level * heads + found.head[i]];
+    list[at] ??= [];
+    list[at].push(i);
   }
-  return buckets;
+  return { resting, awake };
 }
 
 /** Bars outside a column: for each position the mean over heads, the part of each in its colour. */
@@ -144,7 +162,7 @@ export function bars(
   strongest: number,
   positions: readonly number[],
   side: "query" | "key",
-  colours: readonly string[],
+  coloursAt: (position: number) => readonly string[], // of the same heads
   g: Geometry,
   top: number,
   height: number,
@@ -162,6 +180,7 @@ export function bars(
     let x = from;
     let total = 0;
     const y = middle(i, top, g.row);
+    const colours = coloursAt(positions[i]);
     for (let h = 0; h < values.length; h++) {
       const value = values[h][positions[i]] / values.length;
       const long = Math.min(1, value / strongest) * room;

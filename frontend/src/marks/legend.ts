@@ -2,11 +2,10 @@
 
 import { strengthOf } from "./columns";
 import { measure, type Pen } from "./pen";
-import { figure, type Palette, rampStops, ticks } from "./scales";
+import { figure, type Palette, rampStops, STEPS, ticks } from "./scales";
 
 const SMALL = 11;
 const THICK = 12; // of a colour bar
-const STEPS = 64; // colours of which it is made
 
 /** Room that a colour bar takes beside a map. */
 export const BAR_ROOM = 84;
@@ -34,6 +33,36 @@ export function colourBar(
   const beside = { colour: colours.quiet, size: SMALL, mono: false, turned: true, align: "middle" } as const;
   pen.text(x + THICK + 52, y + height / 2, name, beside);
 }
+
+/** Colours in a row below a map, with ticks; returns where it ends. */
+export function colourRow(
+  pen: Pen,
+  [x, y]: readonly [number, number],
+  width: number,
+  { stops, ticks: marks }: { stops: readonly string[]; ticks: readonly (readonly [number, number])[] },
+  colours: Palette,
+): number {
+  const step = width / stops.length;
+  stops.forEach((colour, i) => {
+    pen.rect(x + i * step, y, step + 0.5, ROW_THICK, { colour });
+  });
+  pen.lines(frameOf([x, y, x + width, y + ROW_THICK]), 4, 1, { colour: colours.rule });
+  const bottom = y + ROW_THICK;
+  for (const [value, at] of marks) {
+    const place = x + width * at;
+    pen.lines([place, bottom, place, bottom + 4], 1, 1, { colour: colours.quiet });
+    const align = at > 0.9 ? "end" : at < 0.1 ? "start" : "middle"; // within the row
+    pen.text(place, bottom + 12, figure(value, 2), {
+      colour: colours.quiet,
+      size: SMALL,
+      mono: false,
+      align,
+    });
+  }
+  return bottom + 22;
+}
+
+const ROW_THICK = 8;
 
 const frameOf = ([l, t, r, b]: readonly number[]): number[] => [
   ...[l, t, r, t],

@@ -101,6 +101,25 @@ export function ticks(top: number, log: boolean): [value: number, at: number][] 
 export const rampStops = (theme: Theme, count = 9): string[] =>
   Array.from({ length: count }, (_, i) => RAMPS[theme](i / (count - 1)));
 
+export const STEPS = 64; // colours of which a colour bar is made
+
+/** The colours of a difference for a colour bar: from the lowest to the highest, zero in the middle. */
+export const twoSidedStops = (theme: Theme): string[] =>
+  Array.from({ length: STEPS + 1 }, (_, i) => {
+    const value = (2 * i) / STEPS - 1;
+    return SIDES[theme][value < 0 ? 0 : 1](Math.abs(value));
+  });
+
+/** Values of a difference and where they stand on its colour bar: −top, 0 and top. */
+export const twoSidedTicks = (top: number): [value: number, at: number][] =>
+  top > 0
+    ? [
+        [-top, 0],
+        [0, 0.5],
+        [top, 1],
+      ]
+    : [[0, 0.5]];
+
 /** Colour index (0..255) of a weight, linear or logarithmic up to `top`. */
 export function indexer(top: number, log: boolean): (weight: number) => number {
   if (top <= 0) return () => 0;
@@ -109,9 +128,11 @@ export function indexer(top: number, log: boolean): (weight: number) => number {
   return (weight) => (weight <= top * LOG_FLOOR ? 0 : Math.min(255, scale(weight)) | 0);
 }
 
+export const SMALL = 0.001; // below it a weight is a dot where others are to be found
+
 /** A number in a list: two significant digits, tiny ones only named as such. */
 export function brief(value: number): string {
-  if (value > 0 && value < 0.001) return "<0.001";
+  if (value > 0 && value < SMALL) return "<0.001";
   return value >= 0.095 && value < 10 ? value.toFixed(2) : figure(value, value >= 0.01 ? 2 : 1);
 }
 

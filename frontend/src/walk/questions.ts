@@ -10,6 +10,7 @@ import { losses } from "./tables";
 import { chancesAt, type Focus, given, largest, length, putBy, rowOf, short } from "./terms";
 
 const OFFERED = 4; // words to choose from
+const EVEN = 0.5; // the probability whose cost is asked for
 
 export interface Question {
   text: string;
@@ -52,22 +53,24 @@ export function questionOf(
   const [names, others] = [told(rows), told(keys)];
   const part = partOf(id);
   const { header } = data;
-  const word = names[focus.row] ?? "";
+  // About the word after the one whose numbers are on the page: there the answer could be read off.
+  const asked = (Math.min(focus.row, rows.length - 1) + 1) % rows.length;
+  const word = names[asked] ?? "";
   const ask = (values: Record<string, string | number> = {}) => tell(`ask_${id}`, { word, ...values });
   const because = (values: Record<string, string | number> = {}) =>
     tell(`because_${id}`, { word, ...values });
   const width = data.get("encoder.in").columns;
   const a = attention(data, part, head, what);
-  const row = Math.min(focus.row, a.weights.rows - 1);
+  const row = Math.min(asked, a.weights.rows - 1);
   switch (id) {
     case "tokens":
       return {
         text: ask(),
         ...numbers(1, [words.source.length, width]),
-        because: because({ id: header.ids[focus.row] }),
+        because: because({ id: header.ids[asked] }),
       };
     case "embed": {
-      const size = (name: string) => short(length(rowOf(data.get(`source.${name}`), focus.row)));
+      const size = (name: string) => short(length(rowOf(data.get(`source.${name}`), asked)));
       const said = because({ own: size("word"), place: size("position") });
       return { text: ask(), options: [tell("walk_yes"), tell("walk_no")], right: 1, because: said };
     }
@@ -89,7 +92,7 @@ export function questionOf(
       const wrong = [score / a.width, score * root];
       const choice = numbers(score / root, wrong, short);
       return {
-        text: ask({ score: short(score), d: a.width }),
+        text: ask({ key: others[focus.column], score: short(score), d: a.width }),
         ...choice,
         because: because({ root: short(root), value: short(score / root) }),
       };
@@ -109,12 +112,12 @@ export function questionOf(
     }
     case "join": {
       if (what.single || header.heads < 2) return null;
-      const asked = head || 1; // head 0 begins where everything begins
-      const from = asked * a.width;
+      const other = (head + 1) % header.heads || 1; // head 0 begins where everything begins
+      const from = other * a.width;
       return {
-        text: ask({ head: asked }),
-        ...numbers(from, [asked, from + a.width]),
-        because: because({ head: asked, from, d: a.width }),
+        text: ask({ head: other }),
+        ...numbers(from, [other, from + a.width]),
+        because: because({ head: other, from, d: a.width }),
       };
     }
     case "output": {
@@ -134,7 +137,7 @@ export function questionOf(
     case "dfeed": {
       const from = attention(data, id === "feed" ? "encoder" : "cross", head, what).result;
       const { hidden } = feed(data, id === "feed" ? "encoder" : "decoder", from);
-      const above = rowOf(hidden, Math.min(focus.row, hidden.rows - 1)).filter((value) => value > 0).length;
+      const above = rowOf(hidden, Math.min(asked, hidden.rows - 1)).filter((value) => value > 0).length;
       const options = [tell("walk_fewer"), tell("walk_more")];
       const said = because({ count: above, all: hidden.columns });
       return {
@@ -146,7 +149,7 @@ export function questionOf(
     }
     case "stack": {
       const states = headsOf(data.blocks("encoder.states")).map((i) =>
-        rowOf(data.block("encoder.states", i), focus.row),
+        rowOf(data.block("encoder.states", i), asked),
       );
       if (states.length < 3) return null;
       const moved = states.slice(1).map((state, i) => length(state.map((value, j) => value - states[i][j])));
@@ -162,45 +165,38 @@ export function questionOf(
       return { text: ask(), options, right, because: because({ start: words.target[0].trim() }) };
     }
     case "mask": {
-      const seen = what.masking ? focus.row + 1 : a.weights.columns;
-      const choice = numbers(seen, [focus.row, a.weights.columns, focus.row + 1]);
+      const seen = what.masking ? asked + 1 : a.weights.columns;
+      const choice = numbers(seen, [asked, a.weights.columns, asked + 1]);
       return { text: ask(), ...choice, because: because({ seen }) };
     }
     case "predict": {
-      const asked = (focus.row + 1) % rows.length; // the words after the chosen one are on the page
       const chances = chancesAt(data, asked, what.temperature);
       const { best, ...choice } = among(header.vocabulary, chances);
       if (!header.vocabulary.length) return null;
       return {
-        text: ask({ word: names[asked] }),
+        text: ask(),
         ...choice,
         because: because({ best: header.vocabulary[best], value: short(chances[best]) }),
       };
     }
     case "loss": {
       const costs = losses(data, what.temperature);
-      const called = told(costs.map((cost) => header.vocabulary[cost.id] ?? String(cost.id)));
-      const plain = costs.map((cost) => cost.plain);
-      const { best, ...choice } = among(called, plain);
+      const worst = costs[largest(costs.map((cost) => cost.plain))];
       const said = because({
-        best: called[best],
-        chance: short(costs[best].chance),
-        value: short(plain[best]),
+        best: header.vocabulary[worst.id] ?? String(worst.id),
+        chance: short(worst.chance),
+        value: short(worst.plain),
       });
-      return { text: ask(), ...choice, because: said };
+      return { text: ask(), ...numbers(-Math.log(EVEN), [EVEN, 1 / EVEN], short), because: said };
     }
     default: {
-      // About the word after the one whose row is on the page: there the answer could be read off.
-      const asked = (row + 1) % a.weights.rows;
-      const values = rowOf(a.weights, asked);
-      const seen = rowOf(a.masked, asked).map((score, j) =>
-        Number.isFinite(score) ? values[j] : Number.NaN,
-      );
+      const values = rowOf(a.weights, row);
+      const seen = rowOf(a.masked, row).map((score, j) => (Number.isFinite(score) ? values[j] : Number.NaN));
       const best = largest(values);
       const { options, right } = among(others, seen);
       if (options.length < 2) return null;
       const said = because({ best: others[best], value: short(values[best]) });
-      return { text: ask({ word: names[asked] }), options, right, because: said };
+      return { text: ask(), options, right, because: said };
     }
   }
 }

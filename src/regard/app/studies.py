@@ -18,6 +18,7 @@ from regard.app.problems import missing
 
 REPORT, META = "report.html", "meta.json"
 _LARGEST = 4_000_000  # bytes; a larger meta.json is not read
+_FINDINGS = 3  # sentences of a study that the list shows
 _FILES = 200  # named in the list of one study
 # What a browser may open directly; everything else is a download.
 _SHOWN = {
@@ -92,6 +93,7 @@ def _record(place: Path, folder: Path) -> dict[str, Any]:
         "model": _text(meta.get("model")),
         "corpus": _text(corpus.get("name")),
         "inputs": tally.get("inputs") if isinstance(tally.get("inputs"), int) else None,
+        "findings": _findings(meta),
         "changed": place.stat().st_mtime,
         "report": f"/studies/{quote(prefix + REPORT)}" if REPORT in files else None,
         "files": files[:_FILES],
@@ -113,6 +115,12 @@ def _meta(place: Path, folder: Path) -> dict[str, Any]:
 def _part(meta: dict[str, Any], name: str) -> dict[str, Any]:
     found = meta.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def _findings(meta: dict[str, Any]) -> list[str]:
+    """The first sentences of what was found."""
+    found = meta.get("findings")
+    return [one[:300] for one in found if isinstance(one, str)][:_FINDINGS] if isinstance(found, list) else []
 
 
 def _text(value: Any) -> str | None:

@@ -10,6 +10,7 @@ import base64
 import html
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from math import floor, isnan, log10
@@ -29,6 +30,7 @@ _LEDE = 8  # findings that are shown; more are folded
 _WIDE = 480  # points; a wider figure takes the whole width
 _ROWS = 200  # of a table in the report; the whole is in its file
 _LONG = 60  # characters from which a cell may break into lines
+_BRACKETS = re.compile(r"\[[-−]?\d[\d.,]*, [-−]?\d")  # an interval
 _PARTS = files("regard.studies")
 _POLICY = (
     "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-src 'self'"
@@ -37,7 +39,7 @@ _POLICY = (
 
 def article(result: Result) -> str:
     """The whole page."""
-    parts = [f"<h1>{html.escape(result.title)}</h1>", _made(result.meta), _findings(result)]
+    parts = [f"<h1>{html.escape(result.title)}</h1>", _findings(result), _made(result)]
     parts += [f"<h2>{html.escape(name)}</h2>{markup}" for name, markup in result.sections.items()]
     if result.example is not None:
         parts.append(_atlas(result, result.example))
@@ -70,8 +72,9 @@ def page(title: str, body: str) -> str:
     )
 
 
-def _made(meta: Mapping[str, Any]) -> str:
-    """How it was made, in one line."""
+def _made(result: Result) -> str:
+    """How it was made, in one line; and what brackets are, where a finding has some."""
+    meta = result.meta
     tally = meta.get("tally", {})
     counted = f", {tally['inputs']:,} inputs, {tally['tokens']:,} tokens" if tally else ""
     parts = [
@@ -80,7 +83,9 @@ def _made(meta: Mapping[str, Any]) -> str:
         html.escape(f"{meta.get('corpus', {}).get('name', '')}{counted}"),
         html.escape(f"regard {meta['regard']}") if "regard" in meta else "",
     ]
-    return f'<p class="made">{" · ".join(part for part in parts if part)}</p>'
+    bracketed = any(_BRACKETS.search(text) for text in result.findings)
+    said = "<p>Numbers in brackets are 95 % intervals.</p>" if bracketed else ""
+    return f'<div class="made">{said}<p>{" · ".join(part for part in parts if part)}</p></div>'
 
 
 def _settings(meta: Mapping[str, Any]) -> str:

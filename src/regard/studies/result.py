@@ -20,6 +20,7 @@ from regard.views.figures import Picture
 if TYPE_CHECKING:
     import pandas as pd
 
+_TOLD = 8  # findings that stand in meta.json too, for lists of studies
 Drawer = tuple[str, Callable[[], Picture]]  # a caption, and what draws the figure
 
 
@@ -61,7 +62,8 @@ class Result:
         write_atomic(target / "result.parquet", lambda path: self.table.to_parquet(path))
         for name, table in {**self.tables, **self.files}.items():
             write_atomic(target / f"{_slug(name)}.parquet", lambda path, table=table: table.to_parquet(path))  # type: ignore[misc]
-        write_atomic(target / "meta.json", lambda path: Path(path).write_text(pretty(self.meta), "utf-8"))
+        facts = {**self.meta, "findings": list(self.findings[:_TOLD])}
+        write_atomic(target / "meta.json", lambda path: Path(path).write_text(pretty(facts), "utf-8"))
         for name in self.drawers:
             picture = self.figure(name)
             picture.save(target / f"{name}.png", dpi=200)

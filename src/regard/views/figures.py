@@ -18,6 +18,7 @@ import numpy as np
 
 from regard.errors import MissingPackageError, UserError
 from regard.files import write_atomic
+from regard.measures.awake import resting_keys
 from regard.trace.lettering import plain, readable
 from regard.trace.site import Array, Positions, Site, positions
 from regard.trace.tokens import Token
@@ -26,6 +27,7 @@ from regard.views.themes import theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
 FORMATS = ("svg", "pdf", "png")
@@ -38,6 +40,7 @@ _MONO: dict[str, Any] = {"family": "monospace", "size": 7}
 _RULE: dict[str, Any] = {"color": "#2457b8", "linewidth": 0.8}  # between prompt and answer
 WIDTHS = {"column": 3.3, "page": 6.9}  # inches, of a journal's column and of its page
 _SMALL = 3.5  # points of the smallest label
+_RESTING = 0.45  # of the opacity of other lines: what rests stays in the background
 _LEGEND = 12  # heads that a legend lists
 _PAD = 0.15  # inches around a figure that is saved whole: a reader's own font may be a little wider
 _INPUT = 90  # letters of the input in a caption
@@ -197,6 +200,17 @@ class _Job:
         return [self.trace.side(self.site.key_side).tokens[i] for i in self.columns]
 
     @property
+    def rests(self) -> Array:
+        """(queries, keys) where attention goes that has nothing to do."""
+        site = self.site
+        queries, keys = np.arange(site.queries), np.arange(site.keys)
+        allowed = site.mask.allowed(queries, keys, 0)
+        visible = np.ones((site.queries, site.keys), bool) if allowed is None else allowed
+        special = np.array([token.special for token in self.trace.side(site.key_side).tokens])
+        causal = site.mask.causal and site.query_side == site.key_side and site.queries > 1
+        return np.asarray(resting_keys(visible, special, causal=causal))[np.ix_(self.rows, self.columns)]
+
+    @property
     def divisions(self) -> tuple[int | None, int | None]:
         """The first query and key shown that the model wrote; None unless prompt and answer are both shown."""
         return self._division(self.site.query_side, self.rows), self._division(self.site.key_side, self.columns)
@@ -229,9 +243,7 @@ def _lettering(room: float) -> dict[str, Any]:
 
 
 def _heads(job: _Job) -> Figure:
-    """Two columns of tokens, a line per query and key; colour is the head, opacity the weight."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgb
+    """Two columns of tokens, a line per query and key; colour is the head, opacity the weight; what rests is grey."""
     from matplotlib.lines import Line2D
 
     job.check_length()
@@ -240,12 +252,12 @@ def _heads(job: _Job) -> Figure:
     axes = drawn.add_subplot()
     maps = [job.map_of(head) for head in job.heads]
     strongest = max(float(m.max()) for m in maps) or 1.0
+    rests = job.rests
     for head, weights in zip(job.heads, maps, strict=True):
         share = weights / strongest
-        i, j = np.nonzero(share > max(job.threshold, 0.005))
-        lines = np.stack([np.stack([np.zeros(len(i)), i], 1), np.stack([np.ones(len(j)), j], 1)], 1)
-        colours = np.column_stack([np.tile(to_rgb(head_colour(head)), (len(i), 1)), share[i, j]])
-        axes.add_collection(LineCollection(list(lines), colors=colours, linewidths=1.1, capstyle="round"))
+        seen = share > max(job.threshold, 0.005)
+        axes.add_collection(_lines(share * _RESTING, seen & rests, _QUIET, linewidths=0.5, zorder=1))
+        axes.add_collection(_lines(share, seen & ~rests, head_colour(head), linewidths=1.1, zorder=2))
     for x, side, tokens in ((-0.03, "right", job.query_tokens), (1.03, "left", job.key_tokens)):
         for y, token in enumerate(tokens):
             colour = _QUIET if token.special else _INK
@@ -265,6 +277,8 @@ def _heads(job: _Job) -> Figure:
     marks = [Line2D([], [], color=head_colour(head), linewidth=2, label=f"{job.layer}.{head}") for head in named]
     if len(job.heads) > len(named):
         marks.append(Line2D([], [], linestyle="", label=f"and {len(job.heads) - len(named)} more"))
+    if rests.any():
+        marks.append(Line2D([], [], color=_QUIET, linewidth=0.8, label="resting"))
     strengths = [
         Line2D([], [], color=_INK, alpha=x, linewidth=2, label=f"{x * strongest:.2g}") for x in (0.1, 0.5, 1.0)
     ]
@@ -276,6 +290,17 @@ def _heads(job: _Job) -> Figure:
         legend.get_title().set_color(_QUIET)
         axes.add_artist(legend)
     return drawn
+
+
+def _lines(share: Array, seen: Array, colour: str, **style: Any) -> LineCollection:
+    """A line for each pair that is seen, as opaque as its share."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgb
+
+    i, j = np.nonzero(seen)
+    lines = np.stack([np.stack([np.zeros(len(i)), i], 1), np.stack([np.ones(len(j)), j], 1)], 1)
+    colours = np.column_stack([np.tile(to_rgb(colour), (len(i), 1)), share[i, j]])
+    return LineCollection(list(lines), colors=colours, capstyle="round", **style)
 
 
 def _matrix(job: _Job) -> Figure:

@@ -33,7 +33,7 @@ export function ByHead() {
   });
   if (!found.value.size) return null;
   return (
-    <section>
+    <section class="app-heads">
       <h3>{tell("byHead")}</h3>
       <p class="app-note">{tell("byHeadHint")}</p>
       <Grid found={found.value} />

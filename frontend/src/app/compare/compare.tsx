@@ -5,16 +5,16 @@ import { run, superseded } from "../../compute/jobs";
 import { isHere, type Page, type Site } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { Choice, OneHead } from "../../frame/controls";
-import { brief, figure } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import type { With } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import { Field } from "../header";
 import type { Session } from "../session";
 import { ByHead } from "./byhead";
-import { compared, type Difference, otherWords } from "./difference";
+import { compared, type Difference } from "./difference";
+import { Most, Verdict } from "./most";
 import { Panels } from "./panels";
-import { type Heads, LOOK, lensOf, signed, siteIn } from "./sides";
+import { type Heads, LOOK, lensOf, siteIn } from "./sides";
 
 export function Compare() {
   const session = useSession();
@@ -47,11 +47,10 @@ export function Compare() {
       <div class={session.comparison.working.value || session.working.value ? "app-sides busy" : "app-sides"}>
         {shown && (
           <>
+            <Verdict {...shown} />
+            <Most {...shown} />
             <Panels {...shown} />
-            <aside class="app-most">
-              <Distance {...shown} />
-              <ByHead />
-            </aside>
+            <ByHead />
           </>
         )}
       </div>
@@ -233,54 +232,4 @@ function sentences(session: Session, store: Store, site: Site, tell: Say): strin
   const [mine, theirs] = pairs[0];
   const count = mine.filter((text, i) => text !== theirs[i]).length;
   return count ? [tell("otherWords", { count, all: mine.length }), ...models] : models;
-}
-
-/** How far apart the two heads are, and where most. */
-function Distance({ a, b, difference }: Heads & { difference: Difference }) {
-  const tell = useTell();
-  if (difference.distance === null) return null;
-  const differ = otherWords(a, b);
-  const name = (own: string[], other: string[], at: number, marked: boolean[]) =>
-    marked[at] ? `${own[at]}/${other[at]}` : own[at];
-  if (!difference.cells.length) return <p data-distance={0}>{tell("theSame")}</p>;
-  return (
-    <section>
-      <p data-distance={difference.distance}>
-        {tell("differsBy", { share: figure(difference.distance, 2) })}
-      </p>
-      <table class="app-table" data-most>
-        <thead>
-          <tr>
-            <th scope="col">{tell("cellColumn")}</th>
-            <th scope="col" class="number">
-              A
-            </th>
-            <th scope="col" class="number">
-              B
-            </th>
-            <th scope="col" class="number">
-              {tell("difference")}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {difference.cells.map((cell) => (
-            <tr key={`${cell.query} ${cell.key}`}>
-              <th scope="row" class="name" dir="auto">
-                {tell("pointed", {
-                  query: name(a.rows.names, b.rows.names, cell.query, differ.rows),
-                  key: name(a.columns.names, b.columns.names, cell.key, differ.columns),
-                })}
-              </th>
-              <td class="number">{brief(cell.a)}</td>
-              <td class="number">{brief(cell.b)}</td>
-              <td class={cell.a > cell.b ? "number positive" : "number negative"}>
-                {signed(cell.a - cell.b)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
 }

@@ -8,8 +8,18 @@ import { type Say, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
+import { colourRow } from "../../marks/legend";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
-import { brief, figure, palette, type Theme } from "../../marks/scales";
+import {
+  brief,
+  palette,
+  rampStops,
+  STEPS,
+  type Theme,
+  ticks,
+  twoSidedStops,
+  twoSidedTicks,
+} from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
@@ -55,6 +65,7 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
   const room = Math.min(560, (width.value - GAP * (across - 1)) / across);
   const top = Math.max(difference.a.top, difference.b.top);
   drawn.use(store, () => ({ panels, top }), [a, b, difference]);
+  const legendSide = store.theme.value === "dark" ? "legendSideDark" : "legendSide";
   const numbers = ({ site, index }: Lens) => `${site.layer}.${site.heads[index]}`;
   const [one, two] = whatOf(session, tell);
   const names = {
@@ -72,11 +83,7 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
                 <b dir="auto" title={names[panel.id]}>
                   {names[panel.id]}
                 </b>
-                <span class="quiet">
-                  {tell(panel.id === "both" ? "legendDifference" : "legendSide", {
-                    top: figure(panel.id === "both" ? panel.picture.top : top, 2),
-                  })}
-                </span>
+                <span class="quiet">{tell(panel.id === "both" ? "legendDifference" : legendSide)}</span>
               </figcaption>
               <Sheet panel={panel} room={room} top={top} cell={cell} label={names[panel.id]} />
             </figure>
@@ -225,5 +232,9 @@ function draw(pen: Pen, panel: Panel, room: number, top: number, cell: Cell, the
     const box = [x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y];
     pen.lines(box, 4, 1.5, { colour: colours.accent });
   }
-  return above + high + 4;
+  const bar =
+    panel.id === "both"
+      ? { stops: twoSidedStops(theme), ticks: twoSidedTicks(panel.picture.top) }
+      : { stops: rampStops(theme, STEPS), ticks: ticks(top, false) };
+  return colourRow(pen, [left, above + high + 10], wide, bar, colours);
 }

@@ -20,11 +20,13 @@ export const words = {
   difference: ["A − B", "A − B"],
   otherHead: ["Head of B", "B 的头"],
   sameHead: ["the same", "相同"],
-  legendDifference: [
-    "Blue: A looks there more; orange: B does. Up to {top}.",
-    "蓝：A 看得更多；橙：B 看得更多。最大 {top}。",
+  legendDifference: ["Blue: A looks there more. Orange: B does.", "蓝色：A 看得更多。橙色：B 看得更多。"],
+  legendSide: ["Darker: looks there more.", "颜色越深，看得越多。"],
+  legendSideDark: ["Brighter: looks there more.", "颜色越亮，看得越多。"],
+  differMost: [
+    "They differ most at “{cell}”: {a} in A, {b} in B.",
+    "差异最大处：“{cell}”，A 为 {a}，B 为 {b}。",
   ],
-  legendSide: ["Up to {top}.", "最大 {top}。"],
   theSame: ["The same: no weight differs by 0.0001 or more.", "相同：没有权重相差 0.0001 或更多。"],
   same: ["the same", "相同"],
   differsBy: [
@@ -45,7 +47,7 @@ export const words = {
     "两个模型的头只是编号相同：请选择与 B 的哪个头比较。",
   ],
   byHead: ["How much each head differs", "每个头的差异"],
-  byHeadHint: ["Click a head to see it above.", "单击一个头在上方查看。"],
+  byHeadHint: ["Click a head to compare it.", "单击一个头进行对比。"],
   cellColumn: ["where they differ most", "差异最大处"],
   pointed: ["{query} → {key}", "{query} → {key}"],
   readout: ["{cell}: A {a} · B {b} · A − B {difference}", "{cell}：A {a} · B {b} · A − B {difference}"],

@@ -52,29 +52,27 @@ function questionOf(tell: Say, study: string): string {
   return isKey(key) ? tell(key) : study;
 }
 
-function Form({ found, changed }: Props) {
-  const tell = useTell();
+/** Asks the server to start what is filled in; and why it would not. */
+function useStart(chosen: api.OfferedStudy, changed: () => Promise<void>) {
   const session = useSession();
-  const { examples = EXAMPLES, corpus = 0 } = session.server.state.value?.limits ?? {};
-  const model = session.server.nameOf(session.ask.value);
-  const { study, text, file, limit, control } = draft;
+  const most = session.server.state.value?.limits.corpus ?? 0;
   const trouble = useSignal<Trouble | null>(null);
-  const chosen = found.offered.find(({ name }) => name === study.value) ?? found.offered[0];
   const start = async (event: Event) => {
     event.preventDefault();
-    const [count, most] = [text.value.length, corpus].map((one) => one.toLocaleString("en"));
-    if (text.value.length > corpus) {
-      trouble.value = { code: "study_text", message: "", values: { count, most } };
+    const text = draft.text.value;
+    if (text.length > most) {
+      const values = { count: text.length.toLocaleString("en"), most: most.toLocaleString("en") };
+      trouble.value = { code: "study_text", message: "", values };
       return;
     }
     try {
       await api.startStudy({
         study: chosen.name,
-        model,
-        text: text.value,
-        file: file.value,
-        limit: limit.value,
-        control: chosen.control ? control.value : null,
+        model: session.server.nameOf(session.ask.value),
+        text,
+        file: draft.file.value,
+        limit: draft.limit.value,
+        control: chosen.control ? draft.control.value : null,
       });
       trouble.value = null;
       await changed();
@@ -82,13 +80,15 @@ function Form({ found, changed }: Props) {
       trouble.value = troubleOf(error);
     }
   };
-  const read = async (input: HTMLInputElement) => {
-    const [given] = input.files ?? [];
-    if (!given) return;
-    // One that is far too large is not read at all; the server says how much it takes.
-    text.value = await given.slice(0, 4 * corpus + 4).text();
-    file.value = given.name;
-  };
+  return { start, trouble };
+}
+
+function Form({ found, changed }: Props) {
+  const tell = useTell();
+  const session = useSession();
+  const model = session.server.nameOf(session.ask.value);
+  const chosen = found.offered.find(({ name }) => name === draft.study.value) ?? found.offered[0];
+  const { start, trouble } = useStart(chosen, changed);
   return (
     <form class="app-start" onSubmit={start} aria-label={tell("newStudy", { model })}>
       <h2>{tell("newStudy", { model })}</h2>
@@ -97,7 +97,7 @@ function Form({ found, changed }: Props) {
         <select
           data-field="study"
           value={chosen.name}
-          onChange={(event) => (study.value = event.currentTarget.value)}
+          onChange={(event) => (draft.study.value = event.currentTarget.value)}
         >
           {found.offered.map(({ name }) => (
             <option key={name} value={name}>
@@ -106,8 +106,38 @@ function Form({ found, changed }: Props) {
           ))}
         </select>
       </label>
+      <Corpus reads={chosen.reads} />
+      <Settings control={chosen.control} />
+      <footer>
+        <button type="submit" class="action" data-do="start" disabled={!draft.text.value.trim()}>
+          {tell("startStudy")}
+        </button>
+        {trouble.value && (
+          <p class="app-trouble" role="alert" data-study-refused>
+            {sentenceOf(trouble.value, tell)}
+          </p>
+        )}
+      </footer>
+    </form>
+  );
+}
+
+/** The text that is studied: pasted, or from a file. */
+function Corpus({ reads }: { reads: api.OfferedStudy["reads"] }) {
+  const tell = useTell();
+  const { corpus = 0 } = useSession().server.state.value?.limits ?? {};
+  const { text, file } = draft;
+  const read = async (input: HTMLInputElement) => {
+    const [given] = input.files ?? [];
+    if (!given) return;
+    // One that is far too large is not read at all; the server says how much it takes.
+    text.value = await given.slice(0, 4 * corpus + 4).text();
+    file.value = given.name;
+  };
+  return (
+    <>
       <p class="app-note">
-        {tell(`reads_${chosen.reads}` as Key)} {tell("atMost", { count: corpus.toLocaleString("en") })}
+        {tell(`reads_${reads}` as Key)} {tell("atMost", { count: corpus.toLocaleString("en") })}
       </p>
       <textarea
         class="app-field"
@@ -130,6 +160,16 @@ function Form({ found, changed }: Props) {
           {tell("chosenFile", { file: file.value, count: text.value.length.toLocaleString("en") })}
         </p>
       )}
+    </>
+  );
+}
+
+/** How many examples, and whether there is a control. */
+function Settings({ control }: { control: boolean }) {
+  const tell = useTell();
+  const { examples = EXAMPLES } = useSession().server.state.value?.limits ?? {};
+  return (
+    <>
       <label>
         {tell("examplesOf", { most: examples.toLocaleString("en") })}
         <input
@@ -137,32 +177,22 @@ function Form({ found, changed }: Props) {
           data-field="limit"
           min={1}
           step={1}
-          value={limit.value}
-          onInput={(event) => (limit.value = Math.trunc(event.currentTarget.valueAsNumber) || 0)}
+          value={draft.limit.value}
+          onInput={(event) => (draft.limit.value = Math.trunc(event.currentTarget.valueAsNumber) || 0)}
         />
       </label>
-      {chosen.control && (
+      {control && (
         <label>
           <input
             type="checkbox"
             data-field="control"
-            checked={control.value}
-            onChange={(event) => (control.value = event.currentTarget.checked)}
+            checked={draft.control.value}
+            onChange={(event) => (draft.control.value = event.currentTarget.checked)}
           />
           {tell("controlled")}
         </label>
       )}
-      <footer>
-        <button type="submit" data-do="start" disabled={!text.value.trim()}>
-          {tell("startStudy")}
-        </button>
-        {trouble.value && (
-          <p class="app-trouble" role="alert" data-study-refused>
-            {sentenceOf(trouble.value, tell)}
-          </p>
-        )}
-      </footer>
-    </form>
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
 import { Start } from "./start";
 
+const BRACKETS = /\[[-−]?\d[\d.,]*, /; // an interval
 const POLL = 700; // milliseconds between two looks at a study that runs
 
 export function StudiesView() {
@@ -51,75 +52,72 @@ export function StudiesView() {
         </p>
       )}
       {studies.length > 0 && (
-        <>
+        <div>
           <header>
-            <h2>{tell("studiesOf", { folder: folder! })}</h2>
+            <h2>{tell("studiesOf")}</h2>
             <button type="button" class="plain" data-do="reload" onClick={read}>
               {tell("reload")}
             </button>
           </header>
+          {studies.some(({ findings }) => findings.some((text) => BRACKETS.test(text))) && (
+            <p class="app-note">{tell("intervals")}</p>
+          )}
           <List studies={studies} open={(study) => (open.value = study)} />
-        </>
+        </div>
       )}
       {found.value && folder !== null && <Start found={found.value} changed={read} />}
     </section>
   );
 }
 
+/** What each study found, and below it how. */
 function List({ studies, open }: { studies: api.StudyRecord[]; open: (study: api.StudyRecord) => void }) {
+  return (
+    <ul class="app-finished">
+      {studies.map((one) => (
+        <li key={one.name} data-study={one.name}>
+          <h3>
+            {one.report ? (
+              <button type="button" class="app-link" data-report={one.name} onClick={() => open(one)}>
+                {one.title || one.name}
+              </button>
+            ) : (
+              one.title || one.name
+            )}
+          </h3>
+          {one.findings.map((text) => (
+            <p key={text} dir="auto">
+              {text}
+            </p>
+          ))}
+          <How study={one} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What a study was made from, and its files. */
+function How({ study }: { study: api.StudyRecord }) {
   const tell = useTell();
   const { language } = useSession();
-  const date = (seconds: number) =>
-    new Date(1000 * seconds).toLocaleString(language.value, { dateStyle: "medium", timeStyle: "short" });
+  const date = new Date(1000 * study.changed).toLocaleString(language.value, {
+    dateStyle: "medium",
+    timeStyle: "short",
+  });
+  const inputs = study.inputs === null ? null : tell("inputsOf", { count: study.inputs });
+  const facts = [study.name, study.model, study.corpus, inputs, date];
   return (
-    <table class="app-table">
-      <thead>
-        <tr>
-          <th scope="col">{tell("study")}</th>
-          <th scope="col">{tell("model")}</th>
-          <th scope="col">{tell("corpus")}</th>
-          <th scope="col" class="number">
-            {tell("inputs")}
-          </th>
-          <th scope="col">{tell("changed")}</th>
-          <th scope="col">{tell("files")}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {studies.map((one) => (
-          <tr key={one.name} data-study={one.name}>
-            <th scope="row">
-              {one.report ? (
-                <button type="button" class="app-link" data-report={one.name} onClick={() => open(one)}>
-                  {one.title || one.name}
-                </button>
-              ) : (
-                one.title || one.name
-              )}
-              <span class="app-note">
-                {[...new Set([one.study, one.title === one.name ? "" : one.name])]
-                  .filter(Boolean)
-                  .join(" · ")}
-              </span>
-            </th>
-            <td>{one.model}</td>
-            <td>{one.corpus}</td>
-            <td class="number">{one.inputs ?? "–"}</td>
-            <td>{date(one.changed)}</td>
-            <td class="app-files">
-              <details>
-                <summary>{tell("fileCount", { count: one.files.length })}</summary>
-                {one.files.map((file) => (
-                  <a key={file} href={folderOf(one) + encodeURIComponent(file)} download={file}>
-                    {file}
-                  </a>
-                ))}
-              </details>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <details class="app-note app-files">
+      <summary>
+        {[...facts.filter(Boolean), tell("fileCount", { count: study.files.length })].join(" · ")}
+      </summary>
+      {study.files.map((file) => (
+        <a key={file} href={folderOf(study) + encodeURIComponent(file)} download={file}>
+          {file}
+        </a>
+      ))}
+    </details>
   );
 }
 

@@ -1,29 +1,30 @@
 // The atlas: every head of the model as a small map, side by side.
 
 import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { release } from "../../compute/attention";
 import { type Digest, digest, type Measure, poolOf } from "../../compute/digest";
 import { run, superseded } from "../../compute/jobs";
 import { Lens } from "../../compute/lens";
 import { type Cell, colourOf, isKnown, measureOf, NONE, nameOf, namesOf } from "../../data/report";
 import { isHere } from "../../data/wire";
-import { type Say, sayIn, useSay, useStore } from "../../frame/context";
+import { sayIn, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
-import { Switch } from "../../frame/switch";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { Plot, type PlotState, picture as plotPicture } from "../matrix/plot";
-import { GridOf, paint, Thumb } from "./grid";
+import { picture as plotPicture } from "../matrix/plot";
+import { GridOf, paint, sidesOf, Thumb } from "./grid";
+import { Beside, Enlarged } from "./large";
+import { type Layout, layoutOf } from "./layout";
 import { Legend } from "./legend";
 
 const drawn = stage<Map<string, Digest>>();
 
 export function Atlas() {
   const store = useStore();
-  const tell = useSay();
   const { order } = store;
   const layers = useSignal<number[]>([]); // chosen; none means all
   const heads = useSignal<number[]>([]);
@@ -52,28 +53,55 @@ export function Atlas() {
   const value = (cell: Cell) => sortValue(cell, found.value.get(nameOf(cell)), order.value);
   const sorted =
     order.value === "grid" ? chosen : chosen.slice().sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1));
+  const around = useRef<HTMLDivElement>(null);
+  const grid = order.value === "grid";
+  const layout = useLayout(around, grid ? sorted : []);
   return (
     <div class="stage">
       <Legend digests={found.value} cells={all} />
-      <div class="scroller">
-        {order.value === "grid" ? (
-          <GridOf cells={sorted} digests={found.value} layers={layers} heads={heads} all={all} />
-        ) : (
-          <div class="ranked">
-            {sorted.map((cell) => (
-              <figure key={nameOf(cell)}>
-                <Thumb cell={cell} digest={found.value.get(nameOf(cell))} />
-                <figcaption>
-                  {cell.site.layer}.{cell.head} <b>{value(cell) === null ? "–" : figure(value(cell)!, 2)}</b>
-                </figcaption>
-              </figure>
-            ))}
-          </div>
-        )}
+      <div class="around" ref={around}>
+        <div class="scroller">
+          {grid ? (
+            <GridOf cells={sorted} digests={found.value} layers={layers} heads={heads} {...{ all, layout }} />
+          ) : (
+            <div class="ranked">
+              {sorted.map((cell) => (
+                <figure key={nameOf(cell)}>
+                  <Thumb cell={cell} digest={found.value.get(nameOf(cell))} enlarges />
+                  <figcaption>
+                    {cell.site.layer}.{cell.head}{" "}
+                    <b>{value(cell) === null ? "–" : figure(value(cell)!, 2)}</b>
+                  </figcaption>
+                </figure>
+              ))}
+            </div>
+          )}
+        </div>
+        {layout.beside > 0 && <Beside width={layout.beside} />}
       </div>
-      {store.enlarged.value && <Enlarged tell={tell} />}
+      {store.enlarged.value && !layout.beside && <Enlarged />}
     </div>
   );
+}
+
+/** How the maps fit; what is around them has its size from the window, not from them. */
+function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[]): Layout {
+  const room = useSignal({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = around.current!;
+    const look = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      if (width !== room.peek().width || height !== room.peek().height) room.value = { width, height };
+    };
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  const { rows, columns } = sidesOf(cells);
+  const { width, height } = room.value;
+  if (!width || !cells.length) return { size: 0, small: true, beside: 0 };
+  return layoutOf(width, height, columns.length, rows.length);
 }
 
 function cellsOf(store: Store): Cell[] {
@@ -135,50 +163,6 @@ function sortValue(cell: Cell, found: Digest | undefined, name: string): number 
   return measureOf(cell, name) ?? (counted === undefined || Number.isNaN(counted) ? null : counted);
 }
 
-/** One head, large, over the atlas. */
-function Enlarged({ tell }: { tell: Say }) {
-  const store = useStore();
-  const state = useSignal<PlotState | null>(null);
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.focus(), []);
-  const { layer } = store.selection.value;
-  const close = () => (store.enlarged.value = false);
-  const views = store.views.filter((view) => view.heads !== "all" && !view.wide);
-  return (
-    <div
-      class="enlarged"
-      role="dialog"
-      aria-label={tell("layerHead", { layer, head: store.lead })}
-      tabIndex={-1}
-      ref={box}
-    >
-      <div class="enlarged-head">
-        <strong>{tell("layerHead", { layer, head: store.lead })}</strong>
-        <span class="fill" />
-        <Switch place={store.place} />
-        {views.map(({ id, title }) => (
-          <button
-            key={id}
-            type="button"
-            class="plain"
-            data-open={id}
-            onClick={() => {
-              close();
-              store.set({ view: id });
-            }}
-          >
-            {tell("open", { view: tell(title) })}
-          </button>
-        ))}
-        <button type="button" class="plain" aria-label={tell("close")} onClick={close}>
-          ✕
-        </button>
-      </div>
-      <Plot state={state} />
-    </div>
-  );
-}
-
 const GAP = 6;
 const LABEL = 40;
 const STRIP = 5;
@@ -189,8 +173,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (store.enlarged.peek() || !found) return plotPicture(pen, store, width);
   const colours = palette(store.theme.value);
   const cells = cellsOf(store);
-  const columns = [...new Set(cells.map(({ head }) => head))];
-  const rows = [...new Set(cells.map(({ site }) => `${site.layer} ${site.part}`))];
+  const { rows, columns } = sidesOf(cells);
   const size = (width - LABEL - BAR_ROOM) / columns.length - GAP;
   const x = (head: number) => LABEL + columns.indexOf(head) * (size + GAP);
   const y = (row: string) => LABEL + rows.indexOf(row) * (size + GAP);

@@ -1,16 +1,16 @@
 // The atlas as a grid: one small map for each head, labelled with what the head does.
 
-import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
+import { isCausal } from "../../compute/rest";
 import { type Cell, colourOf, NONE, nameOf, namesOf, restOf, type Tint } from "../../data/report";
-import type { Site } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { wordFor } from "../../frame/report";
 import { heat } from "../../marks/heat";
 import { brief, figure, shades, type Theme } from "../../marks/scales";
 import { type Store, samePlace } from "../../state/store";
 import { isKey } from "../../words";
+import type { Layout } from "./layout";
 
 interface GridProps {
   cells: Cell[];
@@ -18,6 +18,7 @@ interface GridProps {
   digests: Map<string, Digest>;
   layers: { value: number[] };
   heads: { value: number[] };
+  layout: Layout;
 }
 
 /** Scroll a box, and nothing around it, until an element is seen in its middle: a report around it stays in place. */
@@ -27,38 +28,31 @@ function reveal(element: Element, scroller: Element): void {
     scroller.scrollTop += (inner.top + inner.bottom - outer.top - outer.bottom) / 2;
 }
 
-/** Layers down, heads across. */
-export function GridOf({ cells, all, digests: found, layers, heads }: GridProps) {
-  const tell = useSay();
+/** The layers and the heads of some cells: rows and columns of their grid. */
+export function sidesOf(cells: Cell[]): { rows: string[]; columns: number[] } {
   const rows = [...new Set(cells.map(({ site }) => `${site.layer} ${site.part}`))];
-  const columns = [...new Set(cells.map(({ head }) => head))].sort((a, b) => a - b);
+  return { rows, columns: [...new Set(cells.map(({ head }) => head))].sort((a, b) => a - b) };
+}
+
+/** Layers down, heads across. */
+export function GridOf({ cells, all, digests: found, layers, heads, layout }: GridProps) {
+  const tell = useSay();
+  const { rows, columns } = sidesOf(cells);
+  const { size, small, beside } = layout;
   const toggle = (list: { value: number[] }, n: number) => {
     list.value = list.value.includes(n) ? list.value.filter((x) => x !== n) : [...list.value, n];
   };
   const windows = all.some(({ site }) => site.part > 0);
   const box = useRef<HTMLFieldSetElement>(null);
-  const size = useSignal(LEAST);
-  const show = () => {
+  useLayoutEffect(() => {
     const chosen = box.current!.querySelector('.thumb[aria-pressed="true"]');
     if (chosen) reveal(chosen, box.current!.parentElement!);
-  };
-  useLayoutEffect(() => {
-    const around = box.current!.parentElement!;
-    const fit = () => {
-      size.value = cellSize(around, columns.length, rows.length);
-      show();
-    };
-    fit();
-    const watch = new ResizeObserver(fit);
-    watch.observe(around);
-    return () => watch.disconnect();
-  }, [columns.length, rows.length]);
-  useLayoutEffect(show, [size.value]);
+  }, [size, rows.length, columns.length]);
   return (
     <fieldset
-      class={size.value < NAMED ? "grid small" : "grid"}
+      class={small ? "grid small" : "grid"}
       ref={box}
-      style={{ gridTemplateColumns: `auto repeat(${columns.length}, ${size.value}px)` }}
+      style={{ gridTemplateColumns: `auto repeat(${columns.length}, ${size}px)` }}
       onKeyDown={arrows(columns.length)}
     >
       <span class="corner" aria-hidden="true">
@@ -96,7 +90,7 @@ export function GridOf({ cells, all, digests: found, layers, heads }: GridProps)
           ...columns.map((head) => {
             const cell = cells.find((c) => c.head === head && c.site.layer === layer && c.site.part === part);
             return cell ? (
-              <Thumb key={nameOf(cell)} cell={cell} digest={found.get(nameOf(cell))} />
+              <Thumb key={nameOf(cell)} cell={cell} digest={found.get(nameOf(cell))} enlarges={!beside} />
             ) : (
               <span key={`${row} ${head}`} />
             );
@@ -105,23 +99,6 @@ export function GridOf({ cells, all, digests: found, layers, heads }: GridProps)
       })}
     </fieldset>
   );
-}
-
-const LEAST = 28; // pixels of a cell; with less, layers scroll
-const MOST = 112;
-const SCROLLED = 80; // where they scroll anyway
-const TICK = 5; // pixels at the left of a map
-const LABELS = 48; // pixels for the numbers of layers, and of heads
-const NAME = 14; // pixels of the line below a map
-const BETWEEN = 5;
-const NAMED = 44; // pixels from which a name can be read below a map
-
-/** The side of a map with which all layers fit the space around the grid. */
-function cellSize(around: HTMLElement, columns: number, rows: number): number {
-  const { clientWidth: width, clientHeight: height } = around;
-  const across = (width - LABELS - 24) / columns - BETWEEN;
-  const down = (height - LABELS - 16) / rows - BETWEEN - NAME;
-  return Math.floor(Math.min(MOST, across, down >= LEAST ? down + TICK : SCROLLED));
 }
 
 /** Arrow keys move between the maps of a grid. */
@@ -135,8 +112,14 @@ const arrows = (columns: number) => (event: KeyboardEvent) => {
   all[at + step]?.focus();
 };
 
+interface ThumbProps {
+  cell: Cell;
+  digest: Digest | undefined;
+  enlarges: boolean; // whether a click shows the head over the atlas
+}
+
 /** The map of one head, with a label of what it does. */
-export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | undefined }) {
+export function Thumb({ cell, digest: found, enlarges }: ThumbProps) {
   const store = useStore();
   const tell = useSay();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -180,7 +163,7 @@ export function Thumb({ cell, digest: found }: { cell: Cell; digest: Digest | un
       data-changed={change}
       aria-label={name}
       aria-pressed={current}
-      onClick={() => choose(true)}
+      onClick={() => choose(enlarges)}
       onDblClick={() => {
         choose(false);
         store.set({ view: "heads" });
@@ -235,14 +218,10 @@ function Chips({ names, tint }: { names: string[]; tint: Tint }) {
 }
 
 /** A name in few letters. */
-function shortFor(tell: Say, name: string): string {
+export function shortFor(tell: Say, name: string): string {
   const short = `short_${name}`;
   return isKey(short) ? tell(short) : wordFor(tell, name);
 }
-
-/** Whether queries see what comes before them only: half of the map is never lit. */
-const isCausal = (site: Site): boolean =>
-  site.query === site.key && site.mask.right === 0 && site.mask.table === null;
 
 /** The name a head is labelled with, and whether the legend leaves it out. */
 function labelOf(store: Store, cell: Cell): { name: string; names: string[]; dimmed: boolean } {

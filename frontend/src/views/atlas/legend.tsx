@@ -8,6 +8,7 @@ import { Choice } from "../../frame/controls";
 import { wordFor } from "../../frame/report";
 import { figure, rampStops, ticks } from "../../marks/scales";
 import type { Store } from "../../state/store";
+import { shortFor } from "./grid";
 
 export function Legend({ digests, cells }: { digests: Map<string, Digest>; cells: Cell[] }) {
   const store = useStore();
@@ -106,6 +107,26 @@ function tallyOf(cells: Cell[], store: Store, tell: Say): string {
   return tell("tally", { heads: cells.length, named: named.length });
 }
 
+/** A name in which the word that stands below the maps is marked. */
+function Marked({ name }: { name: string }) {
+  const tell = useSay();
+  const [long, short] = [wordFor(tell, name), shortFor(tell, name)];
+  const at = long.indexOf(short);
+  if (at < 0)
+    return (
+      <>
+        {long} (<strong>{short}</strong>)
+      </>
+    );
+  return (
+    <>
+      {long.slice(0, at)}
+      <strong>{short}</strong>
+      {long.slice(at + short.length)}
+    </>
+  );
+}
+
 /** One entry for each name: a click leaves the heads that go by it, and dims the others. */
 function Names({ cells }: { cells: Cell[] }) {
   const store = useStore();
@@ -129,7 +150,7 @@ function Names({ cells }: { cells: Cell[] }) {
           onClick={() => toggle(name)}
         >
           <i style={name === NONE ? {} : { background: colourOf(tint.value, name) }} />
-          {name === NONE ? tell("noName") : wordFor(tell, name)} <b>{count}</b>
+          <span>{name === NONE ? tell("noName") : <Marked name={name} />}</span> <b>{count}</b>
         </button>
       ))}
     </>

@@ -2,11 +2,11 @@
 
 export const words = {
   atlas: ["Atlas", "总览"],
-  open: ["Open in {view}", "在{view}中打开"],
+  openIn: ["Open in", "打开方式："],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "Each square is the attention map of one head: rows are the tokens that look, columns the tokens looked at, each scaled to its own largest value. Below: what the head does when awake. Grey tick: how much of its attention rests, on special tokens or the first one.",
-    "每个方格是一个头的注意力图：行是在看的词元，列是被看的词元，每张图按自身的最大值着色。下方：该头醒着时的作用。灰条：注意力中有多少在休息，即停在特殊词元或第一个词元上。",
+    "One square per head: each row is a token that looks, each column a token it may look at, on the head's own scale. Below: what the head does when awake. Grey tick: how much of its attention rests, on special tokens or the first one.",
+    "每个方格是一个头：行是在看的词元，列是它可以看的词元，按该头自身的最大值着色。下方：该头醒着时的作用。灰条：注意力中有多少在休息，即停在特殊词元或第一个词元上。",
   ],
   legendAtlasPooled: [
     "One pixel shows the largest of {n} × {n} values.",
@@ -21,8 +21,8 @@ export const words = {
     "草图：每 {n} 行计算一行。选择一个头可查看它的所有行。",
   ],
   atlasHint: [
-    "Point at a map to read what its head does; click to enlarge it, double-click to open it in Heads.",
-    "指向一张图，查看该头的作用；单击放大，双击在“注意力头”中打开。",
+    "Point at a map to read what its head does; click to keep it large, double-click to open it in Heads.",
+    "指向一张图，查看该头的作用；单击保持放大，双击在“注意力头”中打开。",
   ],
   measure_previous: ["to the previous token", "看前一个词元"],
   measure_next: ["to the next token", "看后一个词元"],

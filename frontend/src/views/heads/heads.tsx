@@ -14,7 +14,7 @@ import { palette } from "../../marks/scales";
 import type { Positions } from "../../state/shown";
 import { formOf, NOTHING, type Store } from "../../state/store";
 import { Legend, legendPicture } from "./legend";
-import { drawBack, drawFront, pairOf } from "./lines";
+import { drawBack, drawFront, pairOf, type Sheet } from "./lines";
 import { isVision, Patches, picture as patchesPicture } from "./patches";
 import { type Scene, sceneKey, sceneOf, together } from "./scene";
 import { Sentence, picture as sentencePicture } from "./sentence";
@@ -66,18 +66,21 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
 
   const drawn = useSignal(scene);
   drawn.value = scene;
+  const sheetOf = (pen: Pen, scene: Scene, top: number, height: number): Sheet => {
+    return { pen, store, scene, g: geometryOf(scene, box.value), top, height };
+  };
   useSignalEffect(() => {
     const { width, height, top } = box.value;
     if (!width) return;
     const pen = canvasPen(prepare(back.current!, width, height));
-    drawBack(pen, store, drawn.value, geometryOf(drawn.value, box.value), top, height);
+    drawBack(sheetOf(pen, drawn.value, top, height));
     mark("regard:drawn");
   });
   useSignalEffect(() => {
     const { width, height, top } = box.value;
     if (!width) return;
     const pen = canvasPen(prepare(front.current!, width, height));
-    const active = drawFront(pen, store, drawn.value, geometryOf(drawn.value, box.value), top, height);
+    const active = drawFront(sheetOf(pen, drawn.value, top, height));
     back.current!.style.opacity = !active ? "1" : pairOf(store) ? "0.3" : "0";
     if (active) mark("regard:hover");
   });
@@ -203,8 +206,8 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : sentencePicture(pen, store, width);
   const g = geometry(width, PRINTED, scene.widest);
   const height = longer(scene) * g.row;
-  const inner = shifted(pen, 0, PRINTED);
-  if (!drawFront(inner, store, scene, g, 0, height)) drawBack(inner, store, scene, g, 0, height);
+  const sheet = { pen: shifted(pen, 0, PRINTED), store, scene, g, top: 0, height };
+  if (!drawFront(sheet)) drawBack(sheet);
   const tell = sayIn(store);
   const ink = { colour: palette(store.theme.value).quiet, size: 11, mono: false };
   pen.text(g.left, PRINTED / 2 - 4, tell("queryAxis"), { ...ink, align: "end" });

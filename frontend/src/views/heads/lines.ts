@@ -28,66 +28,80 @@ export function pairOf(store: Store): { query: number; key: number; head?: numbe
   return query === null || key === null ? null : { query, key, head };
 }
 
-function drawLinks(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number, height: number): void {
+/** What is drawn, and on what: a window of `height` on a picture that is scrolled by `top`. */
+export interface Sheet {
+  pen: Pen;
+  store: Store;
+  scene: Scene;
+  g: Geometry;
+  top: number;
+  height: number;
+}
+
+function drawLinks({ pen, store, scene, g, top, height }: Sheet, found = scene.links): void {
   const places = { rows: scene.rows.place, columns: scene.columns.place };
   const { kind, layer } = store.site.peek();
   const off = store.off.peek();
   const dashed = together(scene)
     ? [false]
     : scene.heads.map((head) => off.some((one) => samePlace(one, { kind, layer, head })));
-  links(pen, scene.links, places, coloursOf(scene, store.theme.value), dashed, g, top, height);
+  const theme = store.theme.value;
+  const inks = {
+    colours: coloursOf(scene, theme),
+    dashed,
+    rests: scene.rests,
+    quiet: palette(theme).quiet,
+  };
+  links(pen, found, places, inks, g, top, height);
 }
 
 const QUIET = 0.4; // bars beside all lines stay in the background
 
 /** The picture where nothing is active: all lines, and what each token gives and gets. */
-export function drawBack(
-  pen: Pen,
-  store: Store,
-  scene: Scene,
-  g: Geometry,
-  top: number,
-  height: number,
-): void {
-  drawLinks(pen, store, scene, g, top, height);
-  const { received, strongest } = scene.links;
-  drawBars(pen, store, scene, strongest, "query", g, top, height, QUIET);
-  drawBars(pen, store, scene, received, "key", g, top, height, QUIET);
+export function drawBack(sheet: Sheet): void {
+  drawLinks(sheet);
+  const { received, strongest } = sheet.scene.links;
+  drawBars(sheet, strongest, "query", QUIET);
+  drawBars(sheet, received, "key", QUIET);
 }
 
-/** Bars beside one column; a whole bar is the longest of them. */
+/** Bars beside one column; a whole bar is the longest of them, and what keys are rested on is grey. */
 function drawBars(
-  pen: Pen,
-  store: Store,
-  scene: Scene,
+  { pen, store, scene, g, top, height }: Sheet,
   values: readonly Float32Array[],
   side: "query" | "key",
-  g: Geometry,
-  top: number,
-  height: number,
   alpha?: number,
 ): void {
   const theme = store.theme.value;
   const { list } = side === "query" ? scene.rows : scene.columns;
-  const most = longest(values, list);
-  bars(pen, values, most, list, side, coloursOf(scene, theme), g, top, height, palette(theme), alpha);
+  const own = coloursOf(scene, theme);
+  const grey = own.map(() => palette(theme).quiet);
+  const coloursAt = (p: number) => (side === "key" && scene.rests(p, p) ? grey : own);
+  bars(pen, values, longest(values, list), list, side, coloursAt, g, top, height, palette(theme), alpha);
 }
 
 const NONE: Active = { queries: [], keys: [], toKeys: [], toQueries: [] };
 
 /** Labels, and what is active: its lines alone and the cells beside the other column. True if something is. */
-export function drawFront(
-  pen: Pen,
-  store: Store,
-  scene: Scene,
-  g: Geometry,
-  top: number,
-  height: number,
-): boolean {
-  const colours = palette(store.theme.value);
+export function drawFront(sheet: Sheet): boolean {
+  const { store, scene } = sheet;
   // While the next page is being gathered the old one is still in sight: nothing in it is active.
   const active = scene.edition === store.edition ? store.active.value : NONE;
   const some = active.queries.length + active.keys.length > 0;
+  drawLabels(sheet, active);
+  drawParts(sheet);
+  if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
+  const pair = pairOf(store);
+  if (pair) drawPair(sheet, pair);
+  else drawLinks(sheet, activeLinks(store, scene));
+  const merged = (values: Float32Array[]) => (together(scene) ? [mean(values)] : values);
+  const { toKeys, toQueries } = active;
+  if (toKeys.length) drawBars(sheet, merged(toKeys), "key");
+  if (toQueries.length) drawBars(sheet, merged(toQueries), "query");
+  return some;
+}
+
+function drawLabels({ pen, store, scene, g, top, height }: Sheet, active: Active): void {
   const { queries, keys } = store.selection.value;
   const label =
     (axis: Axis, lit: number[], pins: number[]) =>
@@ -100,22 +114,13 @@ export function drawFront(
     });
   const rows = scene.rows.list.map(label(scene.rowAxis, active.queries, queries));
   const columns = scene.columns.list.map(label(scene.columnAxis, active.keys, keys));
+  const colours = palette(store.theme.value);
   labels(pen, rows, "query", g, top, height, colours);
   labels(pen, columns, "key", g, top, height, colours);
-  drawParts(pen, store, scene, g, top);
-  if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
-  const pair = pairOf(store);
-  if (pair) drawPair(pen, store, scene, pair, g, top);
-  else drawLinks(pen, store, { ...scene, links: activeLinks(store, scene) }, g, top, height);
-  const merged = (values: Float32Array[]) => (together(scene) ? [mean(values)] : values);
-  const { toKeys, toQueries } = active;
-  if (toKeys.length) drawBars(pen, store, scene, merged(toKeys), "key", g, top, height);
-  if (toQueries.length) drawBars(pen, store, scene, merged(toQueries), "query", g, top, height);
-  return some;
 }
 
 /** Where a text was continued: what was given, and what the model wrote. */
-function drawParts(pen: Pen, store: Store, scene: Scene, g: Geometry, top: number): void {
+function drawParts({ pen, store, scene, g, top }: Sheet): void {
   const rows = answerAt(scene.rowAxis, scene.rows.list);
   const columns = answerAt(scene.columnAxis, scene.columns.list);
   const colours = palette(store.theme.value);
@@ -125,12 +130,8 @@ function drawParts(pen: Pen, store: Store, scene: Scene, g: Geometry, top: numbe
 
 /** One line, over all others. */
 function drawPair(
-  pen: Pen,
-  store: Store,
-  scene: Scene,
+  { pen, store, scene, g, top }: Sheet,
   pair: { query: number; key: number; head?: number },
-  g: Geometry,
-  top: number,
 ): void {
   const [from, to] = [scene.rows.place[pair.query], scene.columns.place[pair.key]];
   if (from < 0 || to < 0) return;

@@ -3,6 +3,7 @@
 import type { Axis } from "../../compute/axis";
 import { gather, type Links } from "../../compute/links";
 import { type Seer, seersOf } from "../../compute/mean";
+import { type Rests, restsOf } from "../../compute/rest";
 import { measure } from "../../marks/pen";
 import { headColour, palette, type Theme } from "../../marks/scales";
 import { maskOf, type Positions, shownBy } from "../../state/shown";
@@ -17,6 +18,7 @@ export interface Scene {
   heads: number[];
   seers: readonly Seer[]; // a head each, or all of them together
   links: Links;
+  rests: Rests;
   widest: number; // width of the longest label
 }
 
@@ -46,6 +48,7 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
     heads: selection.heads,
     seers,
     links,
+    rests: restsOf(site, rowAxis, columnAxis),
     widest: Math.max(widest(rowAxis), widest(columnAxis)),
   };
 }
@@ -56,6 +59,12 @@ export const together = ({ seers, heads }: Scene): boolean => seers.length < hea
 /** A colour for each lens of a scene: of its head, or the one of many together. */
 export const coloursOf = (scene: Scene, theme: Theme): string[] =>
   together(scene) ? [palette(theme).accent] : scene.heads.map((head) => headColour(head, theme));
+
+/** What shown keys are rested on, each once: [CLS], [SEP]; "" stands for the first token of a causal model. */
+export function restingPlaces({ rests, columns, columnAxis }: Scene): string[] {
+  const found = columns.list.filter((key) => rests(key, key)); // a row that sees all before it, and itself
+  return [...new Set(found.map((key) => (columnAxis.special[key] ? columnAxis.labels[key] : "")))];
+}
 
 const LONGEST = 24; // letters after which a label is surely elided
 

@@ -6,10 +6,10 @@ import { type Axis, answerAt } from "../../compute/axis";
 import { partNames, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { isTouch, useSeen } from "../../frame/scroller";
-import { strengthOf } from "../../marks/columns";
+import { RESTING, strengthOf } from "../../marks/columns";
 import { divideText } from "../../marks/parts";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
-import { figure, palette } from "../../marks/scales";
+import { figure, palette, type Theme } from "../../marks/scales";
 import { arc, bridge, type Placed, type Setting, setting, tint, writing } from "../../marks/sentence";
 import type { Store } from "../../state/store";
 import { Legend, legendPicture } from "./legend";
@@ -129,6 +129,8 @@ function Words({ side, axis, text, box }: WordsProps) {
 function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, height: number): boolean {
   const theme = store.theme.value;
   const colours = coloursOf(scene, theme);
+  const grey = colours.map(() => palette(theme).quiet);
+  const coloursAt = (key: number) => (scene.rests(key, key) ? grey : colours);
   const fresh = scene.edition === store.edition;
   const { queries, keys } = fresh ? store.active.value : { queries: [], keys: [] };
   const looking = queries.filter((p) => texts.queries.at.has(p));
@@ -138,8 +140,8 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   if (active) {
     const out = looking.map((p) => scene.seers.map((seer) => seer.row(p)));
     const back = lookedAt.map((p) => scene.seers.map((seer) => seer.column(p)));
-    if (looking.length) tints(pen, texts.keys, summed(out), colours, top, height);
-    else tints(pen, texts.queries, summed(back), colours, top, height);
+    if (looking.length) tints(pen, texts.keys, summed(out), coloursAt, top, height);
+    else tints(pen, texts.queries, summed(back), () => colours, top, height);
     looking.forEach((p, i) => {
       arcs(pen, scene, texts, p, "query", out[i], colours, top, store);
     });
@@ -147,8 +149,8 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
       arcs(pen, scene, texts, p, "key", back[i], colours, top, store);
     });
   } else {
-    tints(pen, texts.keys, scene.links.received, colours, top, height);
-    if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, colours, top);
+    tints(pen, texts.keys, scene.links.received, coloursAt, top, height);
+    if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, theme, top);
   }
   const { queries: pinnedQueries, keys: pinnedKeys } = store.selection.value;
   const pinned = (axis: Axis, pins: number[], text: Setting) =>
@@ -198,7 +200,7 @@ function tints(
   pen: Pen,
   text: Setting,
   values: readonly Float32Array[],
-  colours: readonly string[],
+  coloursAt: (position: number) => readonly string[],
   top: number,
   height: number,
 ): void {
@@ -212,7 +214,7 @@ function tints(
         text.size,
         top,
         values.map((row) => strengthOf(row[word.position], most)),
-        colours,
+        coloursAt(word.position),
       );
 }
 
@@ -232,6 +234,7 @@ function arcs(
   const from = here.at.get(position)!;
   const most = scene.links.top;
   const { threshold } = store.selection.value;
+  const { ink, ground, quiet } = palette(store.theme.value);
   const found: { to: Placed; h: number; weight: number }[] = [];
   looks.forEach((values, h) => {
     for (const to of there.words) {
@@ -242,15 +245,17 @@ function arcs(
   found.sort((a, b) => b.weight - a.weight);
   const drawn = found.slice(0, ARCS).map(({ to, h, weight }, i) => {
     const strength = strengthOf(weight, most);
-    const ink = { colour: colours[h], alpha: Math.max(0.12, strength), width: 1 + 2 * strength };
+    const rests = side === "query" ? scene.rests(position, to.position) : scene.rests(to.position, position);
+    const stroke = rests
+      ? { colour: quiet, alpha: Math.max(0.12, RESTING * strength), width: 1 }
+      : { colour: colours[h], alpha: Math.max(0.12, strength), width: 1 + 2 * strength };
     if (!texts.own) {
-      bridge(pen, from, to, here.size, top, ink);
+      bridge(pen, from, to, here.size, top, stroke);
       return null;
     }
-    const at = arc(pen, from, to, here, side === "query", top, ink);
+    const at = arc(pen, from, to, here, side === "query", top, stroke);
     return i < TOLD && weight > 0.1 * most ? { at, weight, to } : null;
   });
-  const { ink, ground } = palette(store.theme.value);
   for (const one of drawn) {
     if (!one || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
     const text = figure(one.weight, 2);
@@ -261,15 +266,23 @@ function arcs(
 
 const STRONG = 0.08; // of the strongest: weaker arcs are drawn for one word at a time only
 
-function allArcs(pen: Pen, { links }: Scene, texts: Texts, colours: readonly string[], top: number): void {
-  for (let i = 0; i < links.count; i++) {
-    const [from, to] = [texts.queries.at.get(links.query[i]), texts.keys.at.get(links.key[i])];
-    if (!from || !to || links.weight[i] < STRONG * links.top) continue;
-    const strength = strengthOf(links.weight[i], links.top);
-    const ink = { colour: colours[links.head[i]], alpha: 0.7 * strength, width: 1 + strength };
-    if (texts.own) arc(pen, from, to, texts.queries, true, top, ink);
-    else bridge(pen, from, to, texts.queries.size, top, ink);
-  }
+/** The strong arcs of all words; those that rest are grey, thin and below. */
+function allArcs(pen: Pen, scene: Scene, texts: Texts, theme: Theme, top: number): void {
+  const { links, rests } = scene;
+  const colours = coloursOf(scene, theme);
+  const { quiet } = palette(theme);
+  for (const resting of [true, false])
+    for (let i = 0; i < links.count; i++) {
+      if (rests(links.query[i], links.key[i]) !== resting) continue;
+      const [from, to] = [texts.queries.at.get(links.query[i]), texts.keys.at.get(links.key[i])];
+      if (!from || !to || links.weight[i] < STRONG * links.top) continue;
+      const strength = strengthOf(links.weight[i], links.top);
+      const ink = resting
+        ? { colour: quiet, alpha: 0.5 * RESTING * strength, width: 1 }
+        : { colour: colours[links.head[i]], alpha: 0.85 * strength, width: 1 + 1.5 * strength };
+      if (texts.own) arc(pen, from, to, texts.queries, true, top, ink);
+      else bridge(pen, from, to, texts.queries.size, top, ink);
+    }
 }
 
 const PRINTED = 300; // free height of a saved picture

@@ -20,6 +20,11 @@ export const words = {
     "指向一个词：上方的弧通向它所看的词，下方的弧来自看向它的词。底色：{what}。",
   ],
   legendMany: ["Mean of {count} heads:", "{count} 个头的平均："],
+  legendRest: ["grey: resting on {places}", "灰色：停在{places}上休息"],
+  legendRestShare: [
+    "grey: resting on {places}, {share} of its attention",
+    "灰色：停在{places}上休息，占注意力的 {share}",
+  ],
   swatches: ["How strong a line is drawn", "线的深浅"],
   headingQueries: ["looks", "在看"],
   headingKeys: ["looked at", "被看"],

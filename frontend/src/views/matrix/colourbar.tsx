@@ -3,7 +3,14 @@
 import { useSay, useStore } from "../../frame/context";
 import { figure, rampStops, ticks } from "../../marks/scales";
 
-export function ColourBar({ top, log, above }: { top: number; log: boolean; above: number }) {
+interface Props {
+  top: number;
+  log: boolean;
+  above: number; // what is left free over it
+  high: number;
+}
+
+export function ColourBar({ top, log, above, high }: Props) {
   const store = useStore();
   const tell = useSay();
   const found = ticks(top, log);
@@ -14,7 +21,11 @@ export function ColourBar({ top, log, above }: { top: number; log: boolean; abov
       class="colour-bar"
       role="img"
       aria-label={label}
-      style={{ background: `linear-gradient(to top, ${stops})`, marginTop: `${above}px` }}
+      style={{
+        background: `linear-gradient(to top, ${stops})`,
+        marginTop: `${above}px`,
+        height: `${high}px`,
+      }}
     >
       {found.map(([value, at]) => (
         <span key={at} style={{ bottom: `${100 * at}%` }}>

@@ -59,7 +59,7 @@ export function Matrix() {
         <div class="square" style={{ aspectRatio: String(shape) }}>
           <Plot state={state} />
         </div>
-        {shown && <ColourBar top={shown.top} log={log} above={shown.above} />}
+        {shown && <ColourBar top={shown.top} log={log} above={shown.above} high={shown.high} />}
         <RowBars />
       </div>
     </div>

@@ -5,6 +5,7 @@ import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/si
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { run, superseded } from "../../compute/jobs";
 import { TILE, type Tile, Tiles } from "../../compute/tiles";
+import type { Cell } from "../../data/report";
 import { partNames, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axes, type Frame, type Zoom } from "../../marks/axes";
@@ -25,13 +26,21 @@ export interface PlotState {
   top: number;
   pool: number;
   above: number; // room of the key labels, over the map
+  high: number; // of the map in sight
 }
 
 const drawn = stage<Tiles>();
 const painted = new WeakMap<Tile, { canvas: HTMLCanvasElement; key: string }>();
 
-export function Plot({ state }: { state: Signal<PlotState | null> }) {
+interface PlotProps {
+  state: Signal<PlotState | null>;
+  cell?: Cell; // the chosen one unless told
+  aside?: boolean; // whether another picture is what is waited for
+}
+
+export function Plot({ state, cell: given, aside = false }: PlotProps) {
   const store = useStore();
+  const cell = given ?? { site: store.site.value, head: store.lead };
   const tell = useSay();
   const holder = useRef<HTMLDivElement>(null);
   const map = useRef<HTMLCanvasElement>(null);
@@ -39,11 +48,11 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
   const box = useSignal({ width: 0, height: 0 });
   const zoom = useSignal<Zoom>({ x: 0, y: 0, scale: 0 });
   const tick = useSignal(0); // counts up when tiles got better
-  const current = useMemo(() => tilesOf(store), [tilesKey(store)]);
+  const current = useMemo(() => tilesOf(store, cell), [tilesKey(store, cell)]);
   const source = useSignal(current);
   source.value = current;
 
-  const frame = useComputed<Frame>(() => frameOf(store, box.value.width, box.value.height));
+  const frame = useComputed<Frame>(() => frameOf(source.value, box.value.width, box.value.height));
   const reset = () => {
     const { width, height } = frame.peek();
     const { rows, columns } = source.peek().lens;
@@ -100,14 +109,15 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
       top: source.value.top,
       pool: 2 ** levelOf(zoom.value),
       above: frame.value.top,
+      high: Math.min(frame.value.height, source.value.lens.rows.count * zoom.value.scale),
     };
-    mark("regard:drawn");
+    if (!aside) mark("regard:drawn");
     if (missing) {
       const frame = requestAnimationFrame(() => tick.value++);
       return () => cancelAnimationFrame(frame);
     }
     if (!rough.length) {
-      mark("regard:exact");
+      if (!aside) mark("regard:exact");
       return undefined;
     }
     const abort = new AbortController();
@@ -137,15 +147,16 @@ export function Plot({ state }: { state: Signal<PlotState | null> }) {
         class="over"
         tabIndex={0}
         role="img"
-        aria-label={`${tell("layerHead", { layer: store.selection.value.layer, head: store.lead })}. ${tell("matrixHint")}`}
+        aria-label={`${tell("layerHead", { layer: cell.site.layer, head: cell.head })}. ${tell("matrixHint")}`}
       />
     </div>
   );
 }
 
-function tilesOf(store: Store): Tiles {
-  const { rows, columns } = shownBy(store.rows.value, store.columns.value, shown(store));
-  return new Tiles(store.lens(store.lead), { rows: rows.mask, columns: columns.mask });
+function tilesOf(store: Store, { site, head }: Cell): Tiles {
+  const lens = store.lens(head, site);
+  const { rows, columns } = shownBy(lens.rows, lens.columns, shown(store));
+  return new Tiles(lens, { rows: rows.mask, columns: columns.mask });
 }
 
 /** Segments are chosen for one head; a map enlarged among all is whole. */
@@ -154,12 +165,12 @@ function shown(store: Store): Selection {
   return store.view.heads !== "all" ? selection : { ...selection, from: null, to: null };
 }
 
-function tilesKey(store: Store): string {
+function tilesKey(store: Store, { site, head }: Cell): string {
   const { special, from, to } = shown(store);
   return JSON.stringify([
     store.edition,
-    store.page.sites.indexOf(store.site.value),
-    store.lead,
+    store.page.sites.indexOf(site),
+    head,
     special,
     from,
     to,
@@ -174,14 +185,14 @@ function* refineAll(tiles: Tiles, rough: Tile[]): Generator<void, void> {
 const LABEL = 130;
 const COARSEST = 3; // the level that shows through while finer tiles are made
 
-function frameOf(store: Store, width: number, height: number): Frame {
+function frameOf({ lens }: Tiles, width: number, height: number): Frame {
   const room = (labels: readonly string[]) =>
     Math.min(
       LABEL,
       18 + labels.reduce((widest, text) => Math.max(widest, measure(text.slice(0, 18), 12)), 0),
     );
-  const left = room(store.rows.value.names);
-  const top = room(store.columns.value.names);
+  const left = room(lens.rows.names);
+  const top = room(lens.columns.names);
   return { left, top, width: Math.max(40, width - left), height: Math.max(40, height - top) };
 }
 
@@ -284,7 +295,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const tiles = drawn.of(store);
   if (!tiles) return null;
   const { rows, columns } = tiles.lens;
-  const frame = frameOf(store, width - AXIS - BAR_ROOM, width);
+  const frame = frameOf(tiles, width - AXIS - BAR_ROOM, width);
   const scale = Math.min(24, frame.width / Math.max(columns.count, rows.count));
   const zoom = { x: 0, y: 0, scale };
   const whole = { ...frame, width: columns.count * scale, height: rows.count * scale };

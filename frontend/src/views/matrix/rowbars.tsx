@@ -4,7 +4,7 @@ import { useRef } from "preact/hooks";
 import { positionOf } from "../../compute/axis";
 import { useSay, useStore } from "../../frame/context";
 import { useSeen } from "../../frame/scroller";
-import { brief } from "../../marks/scales";
+import { brief, SMALL } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
 
@@ -45,7 +45,9 @@ export function RowBars() {
             </span>
             <span class="measure">
               <i style={{ width: `calc((100% - 48px) * ${(row[p] / top).toFixed(4)})` }} />
-              <span class="value">{brief(row[p])}</span>
+              <span class="value" title={String(row[p])}>
+                {row[p] < SMALL ? "·" : brief(row[p])}
+              </span>
             </span>
           </li>
         ))}

@@ -58,15 +58,10 @@ function Table() {
   const lens = store.lens(store.lead);
   const { queries } = store.selection.value;
   const query = queries.at(-1) ?? null;
-  const { scale, softcap, bias } = lens.site;
-  const more = (softcap === null ? "" : tell("withCap", { cap: softcap })) + (bias ? tell("withBias") : "");
   return (
     <div class="stage">
       <div class="legend with-tools">
-        <p>
-          {tell("legendNeurons", { d: width(lens.site) })}{" "}
-          {tell("scaledHint", { scale: figure(scale), more })}
-        </p>
+        <p>{legendOf(lens, tell)}</p>
         <label class="check">
           <input
             type="checkbox"
@@ -85,6 +80,13 @@ function Table() {
       <Pairs lens={lens} />
     </div>
   );
+}
+
+/** How vectors become weights, in a sentence. */
+function legendOf({ site }: Lens, tell: Say): string {
+  const { scale, softcap, bias } = site;
+  const more = (softcap === null ? "" : tell("withCap", { cap: softcap })) + (bias ? tell("withBias") : "");
+  return tell("legendNeurons", { scale: figure(scale), d: width(site), more });
 }
 
 /** Back to the step that led here, where the page has a walk through this layer. */
@@ -319,7 +321,7 @@ export function picture(pen: Pen, store: Store, wide: number): number | null {
   const height = (shown ? lens.columns.count : lens.rows.count) * LINE;
   drawHead(pen, store, sayIn(store), shown, at);
   drawBody(shifted(pen, 0, 2 * LINE), store, lens, shown, at, 0, height);
-  const legend = sayIn(store)("legendNeurons", { d: width(lens.site) });
+  const legend = legendOf(lens, sayIn(store));
   const y = height + 2 * LINE + 14;
   pen.text(0, y, legend, { colour: palette(store.theme.value).quiet, size: 11, mono: false });
   return y + 8;

@@ -1,22 +1,16 @@
 // What the inspector says of one query and one key in the neuron view.
 
-import { headOf, width } from "../../compute/attention";
-import { attribution, mostOf, participation, productOf, riseOf } from "../../compute/pairs";
+import { type Head, headOf } from "../../compute/attention";
+import { attribution, halfOf, mostOf, participation, productOf, riseOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
-import { figure } from "../../marks/scales";
+import { brief, figure } from "../../marks/scales";
 
 const LISTED = 6;
 
-/** The neurons with the largest parts, with their parts. */
-const largest = (parts: Float32Array): string =>
-  Array.from(parts.keys())
-    .sort((a, b) => Math.abs(parts[b]) - Math.abs(parts[a]))
-    .slice(0, 4)
-    .map((c) => `${c} (${figure(parts[c], 2)})`)
-    .join(", ");
+type Pair = [query: number, key: number];
 
 /** The pair under the pointer, or the last one pinned. */
-function usePair(): [number, number] | null {
+function usePair(): Pair | null {
   const store = useStore();
   const { queries, pairs } = store.selection.value;
   const { key } = store.hover.value;
@@ -33,47 +27,86 @@ export function PairAbout() {
   if (!pair || !site.q) return <p class="hint">{tell("chooseQuery")}</p>;
   const [query, key] = pair;
   const head = headOf(site, site.heads.indexOf(store.lead));
-  const products = productOf(head, query, key);
-  const d = width(site);
   const rise = riseOf(head, query, key);
-  const neuron = store.hover.value.key === null ? null : store.neuron.value;
-  const order = Array.from(products.keys()).sort((a, b) => Math.abs(products[b]) - Math.abs(products[a]));
-  const listed = neuron === null ? order.slice(0, LISTED) : [neuron];
+  const names = { query: store.rows.value.names[query], key: store.columns.value.names[key] };
   return (
     <section class="pair-about">
-      <h3 dir="auto">
-        {tell("cell", { query: store.rows.value.names[query], key: store.columns.value.names[key] })}
-      </h3>
-      <p>
-        {tell("mostOfScore", { n: mostOf(products), d })}{" "}
-        {tell("participation", { value: figure(participation(products), 2) })}
-      </p>
-      <p data-rise>
-        {tell("rise", {
-          value: figure(rise.reduce((sum, x) => sum + x, 0)),
-          n: figure(participation(rise), 2),
-          d,
-        })}{" "}
-        {tell("riseBy", { list: largest(rise) })}
-      </p>
-      <ul class="plain-list">
-        {listed.map((c) => (
-          <li key={c}>{neuronLine(c)}</li>
-        ))}
-      </ul>
+      <h3 dir="auto">{tell("cell", names)}</h3>
+      <Rise rise={rise} names={names} weight={store.lens(store.lead).row(query)[key]} />
+      <Parts head={head} pair={pair} rise={rise} />
       <AttributionTable query={query} keyToken={key} />
     </section>
   );
+}
 
-  function neuronLine(c: number): string {
-    const q = site.q!.part(head.index)[query * d + c];
-    return tell("neuron", {
-      index: c,
-      q: figure(q, 2),
-      k: figure(q ? products[c] / q : 0, 2),
-      p: figure(products[c], 2),
-    });
-  }
+interface RiseProps {
+  rise: Float32Array;
+  names: { query: string; key: string };
+  weight: number;
+}
+
+/** How much the pair gets, and how few neurons make its score. */
+function Rise({ rise, names, weight }: RiseProps) {
+  const store = useStore();
+  const tell = useSay();
+  const total = rise.reduce((sum, x) => sum + x, 0);
+  const said = { value: figure(Math.abs(total), 2), n: halfOf(rise).length, d: rise.length };
+  return (
+    <>
+      {!store.look.value.contributions && (
+        <p dir="auto">{tell("pairGets", { ...names, value: brief(weight) })}</p>
+      )}
+      <p data-rise>{tell(total < 0 ? "fall" : "rise", said)}</p>
+    </>
+  );
+}
+
+/** The neurons that move the score most, as bars; their numbers are folded. */
+function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; rise: Float32Array }) {
+  const store = useStore();
+  const tell = useSay();
+  const d = rise.length;
+  const products = productOf(head, query, key);
+  const size = (c: number) => Math.abs(rise[c]);
+  const order = Array.from(rise.keys()).sort((a, b) => size(b) - size(a));
+  const pointed = store.hover.value.key === null ? null : store.neuron.value;
+  const listed = order.slice(0, LISTED);
+  if (pointed !== null && !listed.includes(pointed)) listed[LISTED - 1] = pointed;
+  const line = (c: number) => {
+    const q = head.site.q!.part(head.index)[query * d + c];
+    const k = q ? products[c] / q : 0;
+    return tell("neuron", { index: c, q: figure(q, 2), k: figure(k, 2), p: figure(products[c], 2) });
+  };
+  return (
+    <section class="ranking parts">
+      <ol>
+        {listed.map((c) => (
+          <li key={c} class={c === pointed ? "lit" : ""} title={line(c)}>
+            <span>{tell("neuronName", { index: c })}</span>
+            <span class="bar">
+              <i
+                class={rise[c] < 0 ? "negative" : "positive"}
+                style={{ width: `${(100 * size(c)) / size(order[0])}%` }}
+              />
+            </span>
+            <span class="value">{figure(rise[c], 2)}</span>
+          </li>
+        ))}
+      </ol>
+      <details>
+        <summary>{tell("numbers")}</summary>
+        <p>
+          {tell("mostOfScore", { n: mostOf(products), d })}{" "}
+          {tell("participation", { value: figure(participation(products), 2) })}
+        </p>
+        <ul class="plain-list">
+          {listed.map((c) => (
+            <li key={c}>{line(c)}</li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
 }
 
 function AttributionTable({ query, keyToken }: { query: number; keyToken: number }) {

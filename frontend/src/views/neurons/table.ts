@@ -4,7 +4,7 @@ import { keyVectors, queryVectors, width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
 import { bySize, productOf, type Row, rowOf } from "../../compute/pairs";
 import { elided, type Pen } from "../../marks/pen";
-import { brief, type Palette } from "../../marks/scales";
+import { brief, type Palette, SMALL } from "../../marks/scales";
 import { sizeOf, strip } from "../../marks/vectors";
 
 export const LINE = 20; // height of a row
@@ -120,7 +120,12 @@ function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, c
     colour: colours.accent,
     alpha: 0.75,
   });
-  pen.text(at.bar + BAR, middle, brief(weights[key]), { colour: colours.ink, size: 12, align: "end" });
+  const small = weights[key] < SMALL;
+  pen.text(at.bar + BAR, middle, small ? "·" : brief(weights[key]), {
+    colour: small ? colours.quiet : colours.ink,
+    size: 12,
+    align: "end",
+  });
 }
 
 const fixed = (value: number): string => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "−∞");

@@ -3,8 +3,8 @@
 export const words = {
   neurons: ["Neurons", "神经元"],
   legendNeurons: [
-    "q · k is the sum of q × k over {d} neurons; scaled, it is the score, and softmax turns scores into weights. Blue positive, orange negative.",
-    "q · k 是 {d} 个神经元上 q × k 之和；缩放后即得分，softmax 把得分变为权重。蓝正橙负。",
+    "The score of a key is {scale} × the sum of q × k over {d} neurons{more}; softmax turns the scores of a row into weights. Blue is positive, orange negative.",
+    "一个键的得分是 {d} 个神经元上 q × k 之和乘以 {scale}{more}；softmax 把一行得分变为权重。蓝色为正，橙色为负。",
   ],
   cell: ["{query} → {key}", "{query} → {key}"],
   noVectors: [
@@ -19,21 +19,25 @@ export const words = {
   product: ["q × k", "q × k"],
   score: ["q · k", "q · k"],
   scaled: ["score", "得分"],
-  scaledHint: ["score = q · k × {scale}{more}.", "得分 = q · k × {scale}{more}。"],
   withBias: [", plus the position bias", "，再加位置偏置"],
   withCap: [", softly capped at {cap}", "，软上限 {cap}"],
-  softmax: ["softmax", "softmax"],
+  softmax: ["softmax (·: < 0.001)", "softmax（·：< 0.001）"],
   orderNeurons: ["order neurons by |q × k|", "按 |q × k| 排列神经元"],
   mostOfScore: [
     "{n} of {d} neurons make up 90 % of this score (of Σ|q × k|).",
     "{d} 个神经元中的 {n} 个占该得分的 90 %（按 Σ|q × k|）。",
   ],
   participation: ["Participation ratio {value}.", "参与度 {value}。"],
+  pairGets: ["{query} gives {key} {value} of its attention.", "{query} 把 {value} 的注意力给了 {key}。"],
   rise: [
-    "The score is {value} above the mean of its row; about {n} of {d} neurons make the difference.",
-    "得分比本行平均高 {value}；这一差别约由 {d} 个神经元中的 {n} 个造成。",
+    "The score is {value} above the average of its row. Half of that comes from {n} of {d} neurons.",
+    "得分比本行平均高 {value}，其中一半来自 {d} 个神经元中的 {n} 个。",
   ],
-  riseBy: ["Largest: {list}.", "最大的：{list}。"],
+  fall: [
+    "The score is {value} below the average of its row. Half of that comes from {n} of {d} neurons.",
+    "得分比本行平均低 {value}，其中一半来自 {d} 个神经元中的 {n} 个。",
+  ],
+  neuronName: ["neuron {index}", "神经元 {index}"],
   unpin: ["Unpin", "取消固定"],
   pairs: ["Pinned pairs, q × k", "已固定的词元对，q × k"],
   attribution: ["What the score is made of", "得分由什么组成"],

@@ -72,7 +72,10 @@ export const JOURNEY = {
     "“{best}” has the largest score, {value}; the softmax keeps that order.",
     "“{best}”的得分最大，为 {value}；softmax 不改变大小次序。",
   ],
-  ask_scale: ["What is {score} after the scaling, with d = {d}?", "d = {d} 时，{score} 缩放之后是多少？"],
+  ask_scale: [
+    "“{word}” → “{key}” scores {score} before the scaling. And after it, with d = {d}?",
+    "“{word}”→“{key}”缩放之前的得分是 {score}。d = {d} 时，缩放之后是多少？",
+  ],
   because_scale: [
     "It is divided by √d = {root}, not by d: {value}.",
     "除以的是 √d = {root}，不是 d：得 {value}。",
@@ -139,6 +142,12 @@ export const JOURNEY = {
     "“{best}” is the likeliest, with probability {value}.",
     "“{best}”最有可能，概率为 {value}。",
   ],
-  ask_loss: ["Which word surprised the model most?", "哪个词最出乎模型意料？"],
-  because_loss: ["“{best}”: probability {chance}, loss {value}.", "“{best}”：概率 {chance}，损失 {value}。"],
+  ask_loss: [
+    "What does a word cost to which the model gave probability 0.5?",
+    "模型给出概率 0.5 的词，损失是多少？",
+  ],
+  because_loss: [
+    "−log 0.5 = 0.69. Here “{best}” cost most: probability {chance}, loss {value}.",
+    "−log 0.5 = 0.69。这里损失最大的是“{best}”：概率 {chance}，损失 {value}。",
+  ],
 } as const;

@@ -1,0 +1,21 @@
+// Where attention goes that has nothing to do: special tokens and, in causal models, the first token that a row sees.
+
+import type { Site } from "../data/wire";
+import type { Axis } from "./axis";
+
+/** Whether queries see what comes before them only: half of the map is never lit. */
+export const isCausal = (site: Site): boolean =>
+  site.query === site.key && site.mask.right === 0 && site.mask.table === null;
+
+/** Whether a query that looks at a key rests there; both are display positions. */
+export type Rests = (query: number, key: number) => boolean;
+
+export function restsOf(site: Site, rows: Axis, columns: Axis): Rests {
+  const { special, starts } = columns;
+  if (!isCausal(site)) return (_, key) => special[key];
+  const { left } = site.mask;
+  return (query, key) => {
+    const first = left === null ? 0 : Math.max(0, rows.starts[query] - left);
+    return special[key] || (starts[key] <= first && first < starts[key + 1]);
+  };
+}
