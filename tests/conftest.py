@@ -12,7 +12,11 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-import torch
+
+# Tiny models and small sums: two threads only wait for each other. Set before numpy and torch are there, and for the
+# processes that tests start.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BartConfig,
@@ -28,8 +32,6 @@ import regard
 from regard.models.packaged import packaged_path
 from tests.silent import Silent
 from tests.tiny import enlarged, made, tiny_bert, tiny_llama
-
-torch.set_num_threads(1)  # tiny models: two threads only wait for each other
 
 WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
@@ -51,6 +53,12 @@ SLOW = (
 )
 SLOW_MARKS = ("models", "corpora", "ray", "browser")
 REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where nothing slow is asked for, files that are slow as a whole are not even imported."""
+    place = collection_path.relative_to(Path(__file__).parent).as_posix()
+    return True if config.option.markexpr == "not slow" and place.startswith(SLOW) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
