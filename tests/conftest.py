@@ -39,10 +39,12 @@ ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 
 # The files that take longest, longest first: two workers that end with a long one would end far apart.
 LONG = (
-    *("studies/test_ray.py", "package/test_wheel.py", "studies/test_coref.py", "fidelity/test_sweep.py"),
-    *("browser/test_app.py", "examples/test_notebooks.py", "commands/test_cli.py", "studies/test_probe.py"),
-    *("studies/test_identity.py", "docs/test_tutorial.py", "studies/test_ablation.py", "app/test_serving.py"),
-    *("package/test_optimised.py", "studies/test_resume.py", "studies/test_syntax.py", "studies/test_controls.py"),
+    *("browser/test_app.py", "browser/test_walk.py", "studies/test_ray.py", "fidelity/test_sweep.py"),
+    *("studies/test_probe.py", "browser/test_views.py", "browser/test_stage.py", "studies/test_identity.py"),
+    *("studies/test_coref.py", "studies/test_ablation.py", "examples/test_notebooks.py", "browser/test_history.py"),
+    *("browser/test_heads.py", "package/test_wheel.py", "browser/test_report.py", "browser/test_never_blank.py"),
+    *("package/test_optimised.py", "studies/test_resume.py", "studies/test_syntax.py", "commands/test_cli.py"),
+    *("browser/test_notebook.py", "app/test_serving.py", "studies/test_controls.py", "docs/test_tutorial.py"),
 )
 # What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
 # corpora, clusters, environments, processes that import torch, folders of figures.

@@ -12,6 +12,7 @@ from regard.studies.atlas.study import Atlas
 from tests.tiny import saved
 
 SMALL = 16  # examples of a window, where a test needs several
+THREE = 2 * SMALL + 8  # of three such windows, the last not full
 NOUNS, VERBS, ENDS = "cat dog mat store straw it".split(), "sat went bought".split(), ". ! ?".split()
 
 
@@ -61,8 +62,8 @@ def small_windows() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def three_windows(tmp_path_factory) -> Path:
-    """Three small windows of the engine, the last not full."""
-    return write_corpus(tmp_path_factory.mktemp("corpus") / "three.txt", 2 * SMALL + 8)
+    """Three small windows of the engine."""
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "three.txt", THREE)
 
 
 @pytest.fixture(scope="session")

@@ -25,12 +25,11 @@ from regard.studies.ablation.study import AblationMap
 from regard.studies.atlas.study import Atlas
 from regard.studies.change.study import Change
 from regard.studies.folder import CHECKPOINT, LOCK
-from tests.studies.conftest import SMALL, write_corpus
+from tests.studies.conftest import SMALL, THREE, write_corpus
 from tests.studies.test_resume import begun
 from tests.tiny import tiny_bert
 
 pytestmark = pytest.mark.usefixtures("small_windows")
-LINES = 2 * SMALL + 8  # three windows, the last not full
 
 
 def stop(*_):
@@ -50,7 +49,7 @@ def tables(folder):
 
 @pytest.fixture
 def text(tmp_path):
-    return write_corpus(tmp_path / "text.txt", LINES)
+    return write_corpus(tmp_path / "text.txt", THREE)
 
 
 @pytest.fixture
@@ -135,7 +134,7 @@ def test_an_edited_corpus_is_refused_also_behind_what_was_read(bert, folder, tex
 
 def test_another_corpus_of_the_same_name_is_refused(bert, folder, tmp_path):
     (tmp_path / "other").mkdir()
-    refused(bert, write_corpus(tmp_path / "other" / "text.txt", LINES, seed=5), folder, "corpus content was")
+    refused(bert, write_corpus(tmp_path / "other" / "text.txt", THREE, seed=5), folder, "corpus content was")
 
 
 def test_the_same_corpus_at_another_place_is_the_same(bert, folder, text, tmp_path):
