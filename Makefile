@@ -13,6 +13,8 @@ SAY := @printf '%s\n'
 # a file's tests run in one process, with the servers it starts; the longest files come first (tests/conftest.py)
 WORKERS ?= 2
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# what Python has compiled is kept, also where the environment says otherwise: tests start many processes
+test test-quick: export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-quick check bench format browser frontend example docs docs-generated docs-numbers docs-gallery constraints clean
 

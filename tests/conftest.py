@@ -12,7 +12,11 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-import torch
+
+# Tiny models and small sums: two threads only wait for each other. Set before numpy and torch are there, and for the
+# processes that tests start.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
     BartConfig,
@@ -29,18 +33,18 @@ from regard.models.packaged import packaged_path
 from tests.silent import Silent
 from tests.tiny import enlarged, made, tiny_bert, tiny_llama
 
-torch.set_num_threads(1)  # tiny models: two threads only wait for each other
-
 WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 
 
 # The files that take longest, longest first: two workers that end with a long one would end far apart.
 LONG = (
-    *("studies/test_ray.py", "package/test_wheel.py", "studies/test_coref.py", "fidelity/test_sweep.py"),
-    *("browser/test_app.py", "examples/test_notebooks.py", "commands/test_cli.py", "studies/test_probe.py"),
-    *("studies/test_identity.py", "docs/test_tutorial.py", "studies/test_ablation.py", "app/test_serving.py"),
-    *("package/test_optimised.py", "studies/test_resume.py", "studies/test_syntax.py", "studies/test_controls.py"),
+    *("browser/test_app.py", "browser/test_walk.py", "studies/test_ray.py", "fidelity/test_sweep.py"),
+    *("studies/test_probe.py", "browser/test_views.py", "browser/test_stage.py", "studies/test_identity.py"),
+    *("studies/test_coref.py", "studies/test_ablation.py", "examples/test_notebooks.py", "browser/test_history.py"),
+    *("browser/test_heads.py", "package/test_wheel.py", "browser/test_report.py", "browser/test_never_blank.py"),
+    *("package/test_optimised.py", "studies/test_resume.py", "studies/test_syntax.py", "commands/test_cli.py"),
+    *("browser/test_notebook.py", "app/test_serving.py", "studies/test_controls.py", "docs/test_tutorial.py"),
 )
 # What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
 # corpora, clusters, environments, processes that import torch, folders of figures.
@@ -51,6 +55,12 @@ SLOW = (
 )
 SLOW_MARKS = ("models", "corpora", "ray", "browser")
 REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where nothing slow is asked for, files that are slow as a whole are not even imported."""
+    place = collection_path.relative_to(Path(__file__).parent).as_posix()
+    return True if config.option.markexpr == "not slow" and place.startswith(SLOW) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,42 +68,36 @@ def long_llama(tmp_path_factory, bytelevel) -> Path:
     return folder
 
 
+@contextmanager
+def hosted(*, connection: type[Connection] = Connection, **settings: Any) -> Iterator[tuple[str, App]]:
+    """The app in a thread of this process, which has imported all that takes time: its address, and its parts."""
+    socket = listen("127.0.0.1", 0)
+    port = socket.getsockname()[1]
+    made = application(AppSettings(port=port, **settings))
+    server = server_of(made, connection)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{port}", made.state.parts
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        socket.close()
+        for loading in [one for one in threading.enumerate() if one.name == "regard-loading"]:
+            loading.join()  # models that a test makes meanwhile would lack their tied weights
+
+
 Serve = Callable[..., tuple[httpx.Client, App]]
 
 
 @pytest.fixture
 def serve(tiny) -> Iterator[Serve]:
     """Start servers in threads, on the tiny model unless another is given; they end with the test."""
-    ends: list[Callable[[], Any]] = []
+    with ExitStack() as ends:
 
-    def start(
-        *, limits: dict[str, Any] | None = None, connection: type[Connection] = Connection, **settings: Any
-    ) -> tuple[httpx.Client, App]:
-        socket = listen("127.0.0.1", 0)
-        address = f"http://127.0.0.1:{socket.getsockname()[1]}"
-        given = {
-            "models": (str(tiny),),
-            "port": socket.getsockname()[1],
-            "limits": Limits(**(limits or {})),
-            **settings,
-        }
-        made = application(AppSettings(**given))
-        server = server_of(made, connection)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
-        thread.start()
-        client = httpx.Client(base_url=address, timeout=TIMEOUT)
+        def start(*, limits: dict[str, Any] | None = None, **settings: Any) -> tuple[httpx.Client, App]:
+            given = {"models": (str(tiny),), "limits": Limits(**(limits or {})), **settings}
+            address, parts = ends.enter_context(hosted(**given))
+            return ends.enter_context(httpx.Client(base_url=address, timeout=TIMEOUT)), parts
 
-        def end() -> None:
-            client.close()
-            server.should_exit = True
-            thread.join(20)
-            socket.close()
-            for loading in [one for one in threading.enumerate() if one.name == "regard-loading"]:
-                loading.join()  # models that a test makes meanwhile would lack their tied weights
-
-        ends.append(end)
-        return client, made.state.parts
-
-    yield start
-    for end in ends:
-        end()
+        yield start

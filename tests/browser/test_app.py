@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from test_access import barriers
 from test_heads import INK, KEY, QUERY, address, names, until
-from tests.app.conftest import long_llama, started  # noqa: F401 (a fixture, and what starts the server)
+from tests.app.conftest import hosted, long_llama, started  # noqa: F401 (a fixture, and what starts servers)
 from tests.app.entering import origin_of
 from tests.tiny import saved, tiny_bert
 from transformers import BertForMaskedLM
@@ -290,39 +290,47 @@ def test_studies_are_listed_and_their_report_opens(use):
     page.wait_for_selector("[data-study=tokens-tiny]")
 
 
-@pytest.mark.parametrize("what", ["page", "picture", "pdf", "png", "numbers", "trace"])
-def test_everything_can_leave(use, show, minilm, tmp_path, what):
+def is_the_page(path, show):
+    saved = show(path)
+    saved.wait_for_selector(".plot")
+    assert saved.inner_text(".inspector h2") == "Head 1.8"
+
+
+def is_the_picture(path):
+    root = ElementTree.parse(path).getroot()
+    said = " ".join("".join(node.itertext()) for node in root.iter() if node.tag.endswith("text"))
+    for part in ("Where head 1.8 looks", "query", "key", "attention weight", "encoder layer 1 head 8", "went"):
+        assert part in said
+    assert float(root.get("width").removesuffix("pt")) == pytest.approx(3.3 * 72, abs=1)
+
+
+def are_the_numbers(path, attention):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["query_index", "query", "key_index", "key", "value"] and len(rows) == 19 * 19
+    assert [row["key"] for row in rows[:3]] == ["[CLS]", "i₁", "went"]
+    assert (rows[19]["query_index"], rows[19]["query"], rows[19]["key_index"]) == ("1", "i₁", "0")
+    shown = np.array([float(row["value"]) for row in rows]).reshape(19, 19)
+    assert np.allclose(shown, attention, atol=1e-5)
+
+
+def test_everything_can_leave(use, show, minilm, tmp_path):
     page = use(store("matrix", 1, 8))
     until(page, DRAWN)
-    page.click("[data-open-panel=export]")
-    with page.expect_download() as waiting:
-        page.click(f"[data-export={what}]")
-    path = tmp_path / waiting.value.suggested_filename
-    waiting.value.save_as(path)
-    if what == "trace":
-        assert Trace.load(path).attention(1, 8).shape == (19, 19)
-    elif what == "png":
-        assert path.name == "regard-matrix-layer1-head8.png" and path.read_bytes().startswith(b"\x89PNG")
-    elif what == "numbers":
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert list(rows[0]) == ["query_index", "query", "key_index", "key", "value"] and len(rows) == 19 * 19
-        assert [row["key"] for row in rows[:3]] == ["[CLS]", "i₁", "went"]
-        assert (rows[19]["query_index"], rows[19]["query"], rows[19]["key_index"]) == ("1", "i₁", "0")
-        shown = np.array([float(row["value"]) for row in rows]).reshape(19, 19)
-        assert np.allclose(shown, minilm.trace(*STORE).attention(1, 8), atol=1e-5)
-    elif what == "pdf":
-        assert path.name == "regard-matrix-layer1-head8.pdf" and path.read_bytes().startswith(b"%PDF")
-    elif what == "picture":
-        root = ElementTree.parse(path).getroot()
-        said = " ".join("".join(node.itertext()) for node in root.iter() if node.tag.endswith("text"))
-        for part in ("Where head 1.8 looks", "query", "key", "attention weight", "encoder layer 1 head 8", "went"):
-            assert part in said
-        assert float(root.get("width").removesuffix("pt")) == pytest.approx(3.3 * 72, abs=1)
-    else:
-        saved = show(path)
-        saved.wait_for_selector(".plot")
-        assert saved.inner_text(".inspector h2") == "Head 1.8"
+    left = {}
+    for what in ("page", "picture", "pdf", "png", "numbers", "trace"):
+        if not page.locator(f"[data-export={what}]").count():
+            page.click("[data-open-panel=export]")
+        with page.expect_download() as waiting:
+            page.click(f"[data-export={what}]")
+        left[what] = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(left[what])
+    is_the_page(left["page"], show)
+    is_the_picture(left["picture"])
+    for what, start in (("pdf", b"%PDF"), ("png", b"\x89PNG")):
+        assert left[what].name == f"regard-matrix-layer1-head8.{what}" and left[what].read_bytes().startswith(start)
+    are_the_numbers(left["numbers"], minilm.trace(*STORE).attention(1, 8))
+    assert Trace.load(left["trace"]).attention(1, 8).shape == (19, 19)
 
 
 def test_what_cannot_be_done_is_said_where_it_happens(use):
@@ -485,7 +493,7 @@ def opened(browser: Any, link: str) -> Any:
 
 
 def test_the_app_opens_on_the_model_that_was_named_with_a_sentence_that_suits_it(browser, long_llama):  # noqa: F811
-    with started("--model", str(long_llama)) as (link, _):
+    with hosted(models=(str(long_llama),)) as (link, _):
         page = opened(browser, link)
         assert str(long_llama) in page.inner_text("[data-open-panel=models]")
         assert page.input_value("[data-field=text]") == "The cat sat on the mat. The cat"

@@ -21,10 +21,11 @@ INK = """selector => [...document.querySelectorAll(selector)].map(source => {
 
 def until(page, condition, arg=None, seconds=20):
     """Wait for a condition. The page's policy forbids eval, with which playwright's own waiting works."""
-    deadline = time.monotonic() + seconds
+    deadline, pause = time.monotonic() + seconds, 10.0
     while not page.evaluate(condition, arg):
         assert time.monotonic() < deadline, f"never came true: {condition}"
-        page.wait_for_timeout(15)
+        page.wait_for_timeout(pause)
+        pause = min(1.5 * pause, 150)  # milliseconds: to ask often takes time from what is waited for
 
 
 def still(page):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from test_heads import QUERY, address, pressed, until
-from tests.app.conftest import started
+from tests.app.conftest import hosted
 
 HEAD = "document.querySelector('.inspector h2').innerText"
 ASKED = "#text=The+cat+sat.&view=heads&kind=encoder&layer=1&heads=3"
@@ -16,7 +16,7 @@ ASKED = "#text=The+cat+sat.&view=heads&kind=encoder&layer=1&heads=3"
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """The address of an app with the default model."""
-    with started() as (found, _):
+    with hosted() as (found, _):
         yield found
 
 

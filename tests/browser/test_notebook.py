@@ -9,12 +9,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from importlib.util import find_spec
 
 import pytest
 from test_heads import until
+from tests.conftest import need
 from tests.processes import spawned
-
-pytest.importorskip("jupyterlab")
 
 CELLS = [
     """import numpy as np
@@ -54,6 +54,7 @@ def notebook():
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """A JupyterLab of its own on loopback, with its settings in a folder of the test."""
+    need(find_spec("jupyterlab") is not None, "needs JupyterLab (make test installs it)")
     folder = tmp_path_factory.mktemp("lab")
     (folder / "tour.ipynb").write_text(json.dumps(notebook()))
     settings = folder / "settings"

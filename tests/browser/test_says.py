@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from test_heads import QUERY, until
-from tests.app.conftest import started
+from tests.app.conftest import hosted
 from tests.tiny import saved, tiny_bert, tiny_llama
 from transformers import BertForMaskedLM
 
@@ -27,8 +27,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any) -> dict[st
 
 @pytest.fixture(scope="module")
 def home(folders: dict[str, Path]) -> Iterator[str]:
-    options = [part for path in folders.values() for part in ("--model", str(path))]
-    with started("--model", "translator", *options) as (found, _):
+    with hosted(models=("translator", *map(str, folders.values()))) as (found, _):
         yield found
 
 

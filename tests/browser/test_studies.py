@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.app.conftest import started
+from tests.app.conftest import hosted
 from tests.tiny import saved
 
 LINES = "the cat sat on the mat and a dog went to the store .\n"
@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(browser: Any, bert: Any, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The list of studies of a server with a tiny model and an empty folder."""
     tiny = saved(bert, tmp_path_factory.mktemp("models") / "tiny")
-    with started("--model", str(tiny), "--studies", str(folder)) as (address, _):
+    with hosted(models=(str(tiny),), studies=folder) as (address, _):
         page = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en-US", color_scheme="dark")
         page.goto(address)
         page.locator("[data-view=studies]").click()

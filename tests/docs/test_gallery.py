@@ -1,10 +1,10 @@
 """The gallery shows every view, is what its script writes, and stays small."""
 
 import json
-import sys
 
 import pytest
 
+from .scripts import script
 from .write_page import ROOT
 
 FOLDER = ROOT / "docs" / "gallery"
@@ -13,13 +13,7 @@ MOST = 3_000_000  # bytes of all pictures
 
 @pytest.fixture(scope="module")
 def shots():
-    sys.path.insert(0, str(FOLDER))
-    try:
-        import shots as module
-
-        yield module
-    finally:
-        sys.path.remove(str(FOLDER))
+    yield from script(FOLDER, "shots")
 
 
 def test_the_page_is_what_its_script_writes(shots):

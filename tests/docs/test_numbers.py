@@ -1,10 +1,10 @@
 """Figures in the pages are those that were measured last, and each has a script that measures it again."""
 
 import re
-import sys
 
 import pytest
 
+from .scripts import script
 from .write_page import ROOT
 
 FOLDER = ROOT / "docs" / "numbers"
@@ -12,13 +12,7 @@ FOLDER = ROOT / "docs" / "numbers"
 
 @pytest.fixture(scope="module")
 def run():
-    sys.path.insert(0, str(FOLDER))
-    try:
-        import run as module
-
-        yield module
-    finally:
-        sys.path.remove(str(FOLDER))
+    yield from script(FOLDER, "run")
 
 
 def test_every_block_of_a_page_is_what_its_script_makes_of_the_measured_figures(run):

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedConfig
+from transformers.initialization import no_init_weights
 
 from tests.fidelity.sizes import FAMILIES, INPUTS, SIZES, UNSET, count_tokens
 
@@ -57,17 +58,28 @@ def _part_class(config_class: Any, name: str, part: Any, given: dict[str, Any]) 
     return type(default) if isinstance(default, PreTrainedConfig) else None
 
 
-def model_of(model_type: str, attention: str | None = None) -> torch.nn.Module:
-    """The family's base model; the same weights each time, with its default or a named attention function."""
+def model_of(model_type: str) -> torch.nn.Module:
+    """The family's base model with its default attention function; the same weights each time."""
+    torch.manual_seed(zlib.crc32(model_type.encode()))
+    model = _built(model_type)
+    _enliven(model)
+    return model
+
+
+def eager_of(model_type: str, model: torch.nn.Module) -> torch.nn.Module:
+    """A second model of the family with eager attention and a model's weights, so none are drawn for it."""
+    with no_init_weights():
+        eager = _built(model_type, attn_implementation="eager")
+    eager.load_state_dict(model.state_dict())
+    return eager
+
+
+def _built(model_type: str, **options: Any) -> torch.nn.Module:
     config = config_of(model_type)
     model_class = MODEL_MAPPING[type(config)]
     if isinstance(model_class, tuple):
         model_class = model_class[0]
-    torch.manual_seed(zlib.crc32(model_type.encode()))
-    options = {} if attention is None else {"attn_implementation": attention}
-    model = model_class._from_config(config, dtype=torch.float32, **options).eval()
-    _enliven(model)
-    return model
+    return model_class._from_config(config, dtype=torch.float32, **options).eval()
 
 
 def _enliven(model: torch.nn.Module) -> None:

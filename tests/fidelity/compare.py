@@ -24,7 +24,7 @@ from torch.overrides import TorchFunctionMode
 import regard
 from regard.trace.site import Site
 from regard.trace.trace import Trace
-from tests.fidelity.build import inputs_of, model_of
+from tests.fidelity.build import eager_of, inputs_of, model_of
 
 BOUND = 1e-5
 _ATTENTION = re.compile(r"attn|attention|selfatt|mha", re.IGNORECASE)
@@ -213,8 +213,7 @@ class Reference:
     """The maps of an eager model with the same weights: as output fields, and by the module that made them."""
 
     def __init__(self, model_type: str, model: torch.nn.Module, inputs: Mapping[str, Any]) -> None:
-        eager = model_of(model_type, "eager")
-        eager.load_state_dict(model.state_dict())
+        eager = eager_of(model_type, model)
         self.model_type = model_type
         self.reported: dict[str, list[torch.Tensor]] = defaultdict(list)
         self.entered: set[str] = set()

@@ -14,6 +14,8 @@ SIZES: dict[str, Any] = {
     "src_vocab_size": 99,
     "tgt_vocab_size": 99,
     "org_vocab_size": 99,
+    "entity_vocab_size": 99,
+    "vocab_size_per_layer_input": 99,
     "type_vocab_size": 2,
     "pad_token_id": 0,
     "bos_token_id": 1,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from regard.studies.atlas.study import Atlas
 from tests.tiny import saved
 
+SMALL = 16  # examples of a window, where a test needs several
+THREE = 2 * SMALL + 8  # of three such windows, the last not full
 NOUNS, VERBS, ENDS = "cat dog mat store straw it".split(), "sat went bought".split(), ". ! ?".split()
 
 
@@ -46,6 +50,20 @@ def pairs(tmp_path_factory, sentences) -> Path:
     rows = zip(sentences[2::2], sentences[3::2], strict=True)
     path.write_text("text\tpair\n" + "".join(f"{one}\t{other}\n" for one, other in rows), "utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def small_windows() -> Iterator[None]:
+    """The atlas sums few examples together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Atlas, "window", SMALL)
+        yield
+
+
+@pytest.fixture(scope="session")
+def three_windows(tmp_path_factory) -> Path:
+    """Three small windows of the engine."""
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "three.txt", THREE)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ import regard
 from regard.cli import app
 from regard.corpus.sums import Sums
 from regard.studies.controls import SEEDS, Controls, Ranged, random_model, shuffled_model
+from regard.studies.tokens.study import Tokens
+from tests.studies.conftest import SMALL, THREE
 from tests.studies.planted import planted_model, write_planted
 
 COLUMNS = ["model", "random weights", "lowest", "highest", "shuffled weights"]
@@ -97,24 +99,25 @@ def test_the_number_of_draws_can_be_chosen(bert_folder, corpus, tmp_path):
     assert json.loads(result.output)["meta"]["control_seeds"] == 2
 
 
-def test_an_interrupted_control_goes_on_where_it_was(bert, long_corpus, tmp_path):
-    whole = regard.study.tokens(bert, long_corpus, control=True)
+def test_an_interrupted_control_goes_on_where_it_was(bert, three_windows, tmp_path, monkeypatch):
+    monkeypatch.setattr(Tokens, "window", SMALL)
+    whole = regard.study.tokens(bert, three_windows, control=True)
     seen = []
 
     def interrupt(tally, seconds):
         seen.append(tally.examples)
-        if seen.count(600) == 3:  # the model, one draw, and the second draw just now
+        if seen.count(THREE) == 3:  # the model, one draw, and the second draw just now
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        regard.study.tokens(bert, long_corpus, control=True, output=tmp_path, report=interrupt)
+        regard.study.tokens(bert, three_windows, control=True, output=tmp_path, report=interrupt)
     kept = {path.name.partition("checkpoint")[0] for path in tmp_path.iterdir()}
     assert kept == {"", "control-random-0-", "control-random-1-"}
     again = []
     resumed = regard.study.tokens(
-        bert, long_corpus, control=True, output=tmp_path, resume=True, report=lambda tally, _: again.append(tally)
+        bert, three_windows, control=True, output=tmp_path, resume=True, report=lambda tally, _: again.append(tally)
     )
-    assert sum(tally.examples == 600 for tally in again) == 2  # the third draw and the shuffled weights
+    assert sum(tally.examples == THREE for tally in again) == 2  # the third draw and the shuffled weights
     for name, table in whole.tables.items():
         pd.testing.assert_frame_equal(resumed.tables[name], table)
     assert not any("checkpoint" in path.name for path in tmp_path.iterdir())

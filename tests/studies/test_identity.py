@@ -25,9 +25,11 @@ from regard.studies.ablation.study import AblationMap
 from regard.studies.atlas.study import Atlas
 from regard.studies.change.study import Change
 from regard.studies.folder import CHECKPOINT, LOCK
-from tests.studies.conftest import write_corpus
+from tests.studies.conftest import SMALL, THREE, write_corpus
 from tests.studies.test_resume import begun
 from tests.tiny import tiny_bert
+
+pytestmark = pytest.mark.usefixtures("small_windows")
 
 
 def stop(*_):
@@ -47,7 +49,7 @@ def tables(folder):
 
 @pytest.fixture
 def text(tmp_path):
-    return write_corpus(tmp_path / "text.txt", 600)
+    return write_corpus(tmp_path / "text.txt", THREE)
 
 
 @pytest.fixture
@@ -56,9 +58,9 @@ def folder(bert, text, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(bert_folder, long_corpus, tmp_path_factory):
+def undisturbed(bert_folder, three_windows, tmp_path_factory):
     folder = tmp_path_factory.mktemp("undisturbed")
-    regard.study.atlas(bert_folder, long_corpus, output=folder)
+    regard.study.atlas(bert_folder, three_windows, output=folder)
     return tables(folder)
 
 
@@ -132,14 +134,14 @@ def test_an_edited_corpus_is_refused_also_behind_what_was_read(bert, folder, tex
 
 def test_another_corpus_of_the_same_name_is_refused(bert, folder, tmp_path):
     (tmp_path / "other").mkdir()
-    refused(bert, write_corpus(tmp_path / "other" / "text.txt", 600, seed=5), folder, "corpus content was")
+    refused(bert, write_corpus(tmp_path / "other" / "text.txt", THREE, seed=5), folder, "corpus content was")
 
 
 def test_the_same_corpus_at_another_place_is_the_same(bert, folder, text, tmp_path):
     moved = text.rename(tmp_path / "moved.txt")
     done = []
     regard.study.atlas(bert, moved, output=folder, resume=True, report=lambda tally, _: done.append(tally.examples))
-    assert done[0] == 512  # not from the start
+    assert done[0] == 2 * SMALL  # not from the start
 
 
 def test_another_version_of_the_study_is_refused(bert, folder, text, monkeypatch):
@@ -154,7 +156,7 @@ def test_another_beginning_of_standard_input_is_refused(bert, text, tmp_path, mo
     data = text.read_bytes()
     given(data)
     folder = interrupted(bert, "-", tmp_path / "out")
-    for other in (data.replace(b"cat", b"dog", 1), data[:1000]):
+    for other in (data.replace(b"cat", b"dog", 1), data[:300]):
         given(other)
         refused(bert, "-", folder, "does not begin with the examples that the checkpoint")
     given(data)
@@ -193,7 +195,7 @@ def test_a_checkpoint_is_not_thrown_away_unasked(bert, folder, text):
 def test_a_restart_begins_anew(bert, folder, text):
     done = []
     regard.study.atlas(bert, text, output=folder, restart=True, report=lambda tally, _: done.append(tally.examples))
-    assert done[0] == 256 and not (folder / CHECKPOINT).exists()
+    assert done[0] == SMALL and not (folder / CHECKPOINT).exists()
 
 
 def test_both_resume_and_restart_are_refused(bert, folder, text):
@@ -229,7 +231,7 @@ def test_any_flipped_bit_is_refused(bert, folder, text):
             load_checkpoint(path, mine)
         assert "\n" not in str(error.value)
     path.write_bytes(whole)
-    assert load_checkpoint(path, mine).tally.examples == 256
+    assert load_checkpoint(path, mine).tally.examples == SMALL
 
 
 def test_a_cut_checkpoint_is_refused_in_one_sentence(bert, folder, text):
@@ -257,30 +259,30 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def arguments(bert_folder, long_corpus, tmp_path):
-    return ["study", "atlas", str(long_corpus), "-m", str(bert_folder), "-o", str(tmp_path)]
+def arguments(bert_folder, three_windows, tmp_path):
+    return ["study", "atlas", str(three_windows), "-m", str(bert_folder), "-o", str(tmp_path)]
 
 
-def test_of_two_runs_in_one_folder_the_second_is_refused(arguments, bert_folder, long_corpus, undisturbed, tmp_path):
+def test_of_two_runs_in_one_folder_the_second_is_refused(arguments, bert_folder, three_windows, undisturbed, tmp_path):
     child = begun(arguments, tmp_path)
     with pytest.raises(
         ValueError, match=rf"another run is writing to .*process {child.pid} on .* since .*remove .*{LOCK}"
     ):
-        regard.study.atlas(bert_folder, long_corpus, output=tmp_path, resume=True)
+        regard.study.atlas(bert_folder, three_windows, output=tmp_path, resume=True)
     _, said = child.communicate(timeout=240)
     assert child.returncode == 0, said
     assert tables(tmp_path) == undisturbed
     assert not (tmp_path / LOCK).exists()
 
 
-def test_sigterm_saves_as_ctrl_c_does(arguments, bert_folder, long_corpus, undisturbed, tmp_path):
+def test_sigterm_saves_as_ctrl_c_does(arguments, bert_folder, three_windows, undisturbed, tmp_path):
     child = begun(arguments, tmp_path)
     child.send_signal(signal.SIGTERM)
     _, said = child.communicate(timeout=120)
     assert child.returncode == 143, said
     command = shlex.split(said.splitlines()[-1])
     assert command == ["regard", *arguments, "--resume"]
-    regard.study.atlas(bert_folder, long_corpus, output=tmp_path, resume=True)
+    regard.study.atlas(bert_folder, three_windows, output=tmp_path, resume=True)
     assert tables(tmp_path) == undisturbed
 
 

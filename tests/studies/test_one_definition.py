@@ -97,7 +97,9 @@ def check_both(model, text, pair, maps, causal):
 
 def check_same(trace, sums):
     """Every measure and pattern of every head, and what the heads are called."""
-    table = atlas_table(sums).set_index(["kind", "layer", "measure", "head"]).sort_index()
+    index = ["kind", "layer", "measure", "head"]
+    awake = awake_table(sums)
+    table, when_awake = (made.set_index(index).sort_index() for made in (atlas_table(sums), awake))
     compared = set()
     for site in trace.patterns().measured:
         heads = len(site.heads)
@@ -118,19 +120,18 @@ def check_same(trace, sums):
             mine = table.loc[site.kind, site.layer, name]
             np.testing.assert_allclose(mine["value"], level.value, **CLOSE, err_msg=name)
             np.testing.assert_allclose(mine["chance"], level.chance, **CLOSE, err_msg=name)
-        compared |= check_awake(site, awake_table(sums))
+        compared |= check_awake(site, when_awake)
         types = np.full((heads, len(TYPES)), np.nan) if site.types is None else site.types
         place = f"{site.kind}/{site.layer}"
         shares, typed = (sums.whole(f"{place}/{name}") for name in ("types", "typed"))
         np.testing.assert_array_equal(typed, ~np.isnan(types).any(axis=-1))
         np.testing.assert_allclose(shares, np.nan_to_num(types), **CLOSE, err_msg="types")
-    check_same_names(trace, awake_table(sums))
+    check_same_names(trace, awake)
     return compared
 
 
-def check_awake(site, awake):
+def check_awake(site, table):
     """What the heads of a site do when awake; the names that were compared."""
-    table = awake.set_index(["kind", "layer", "measure", "head"]).sort_index()
     level = table.loc[site.kind, site.layer, AWAKE_SHARE]["value"]
     np.testing.assert_allclose(1 - level, site.rest, **CLOSE)
     compared = set()

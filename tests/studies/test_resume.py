@@ -19,12 +19,17 @@ from regard.corpus.readers.source import Source
 from regard.studies.atlas import study as atlas_study
 from regard.studies.folder import CHECKPOINT
 from tests.processes import spawned
+from tests.studies.conftest import SMALL
+
+pytestmark = pytest.mark.usefixtures("small_windows")
 
 # The command line, saving after every window and then resting, so that the test can act between two windows.
-SLOW = """
+SLOW = f"""
 import time, torch
 from regard.corpus import engine
+from regard.studies.atlas.study import Atlas
 torch.set_num_threads(1)
+Atlas.window = {SMALL}
 engine._EVERY, save = 0, engine.save_checkpoint
 engine.save_checkpoint = lambda *rest: (save(*rest), time.sleep(0.7))
 from regard.cli import main
@@ -47,27 +52,27 @@ def table(folder):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(bert_folder, long_corpus):
-    return regard.study.atlas(bert_folder, long_corpus).table
+def undisturbed(bert_folder, three_windows):
+    return regard.study.atlas(bert_folder, three_windows).table
 
 
-def test_a_killed_run_resumes_to_the_same_table(bert_folder, long_corpus, undisturbed, tmp_path):
-    arguments = ["study", "atlas", str(long_corpus), "-m", str(bert_folder), "-o", str(tmp_path)]
+def test_a_killed_run_resumes_to_the_same_table(bert_folder, three_windows, undisturbed, tmp_path):
+    arguments = ["study", "atlas", str(three_windows), "-m", str(bert_folder), "-o", str(tmp_path)]
     child = begun(arguments, tmp_path)
     os.kill(child.pid, signal.SIGKILL)
     child.communicate()
     assert not (tmp_path / "result.parquet").exists()
     done = []
     regard.study.atlas(
-        bert_folder, long_corpus, output=tmp_path, resume=True, report=lambda tally, _: done.append(tally.examples)
+        bert_folder, three_windows, output=tmp_path, resume=True, report=lambda tally, _: done.append(tally.examples)
     )
-    assert done[0] > 256  # the first windows were not run again
+    assert done[0] > SMALL  # the first windows were not run again
     pd.testing.assert_frame_equal(table(tmp_path), undisturbed)
     assert not (tmp_path / CHECKPOINT).exists()
 
 
-def test_ctrl_c_saves_and_prints_the_command_to_go_on_with(bert_folder, long_corpus, undisturbed, tmp_path, command):
-    arguments = ["study", "atlas", str(long_corpus), "-m", str(bert_folder), "-o", str(tmp_path)]
+def test_ctrl_c_saves_and_prints_the_command_to_go_on_with(bert_folder, three_windows, undisturbed, tmp_path, command):
+    arguments = ["study", "atlas", str(three_windows), "-m", str(bert_folder), "-o", str(tmp_path)]
     child = begun(arguments, tmp_path)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=60)
@@ -79,14 +84,14 @@ def test_ctrl_c_saves_and_prints_the_command_to_go_on_with(bert_folder, long_cor
 
 
 @pytest.fixture
-def stopped(bert, long_corpus, tmp_path, monkeypatch):
+def stopped(bert, three_windows, tmp_path, monkeypatch):
     """A folder with the checkpoint of a run that was interrupted after its first window."""
 
     def interrupt(tally, seconds):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        regard.study.atlas(bert, long_corpus, output=tmp_path, report=interrupt)
+        regard.study.atlas(bert, three_windows, output=tmp_path, report=interrupt)
     return tmp_path
 
 
@@ -95,30 +100,30 @@ def stopped(bert, long_corpus, tmp_path, monkeypatch):
     [
         ("gpt2", {}, "model class was 'BertModel' and is now 'GPT2LMHeadModel'"),
         ("bert", {"seed": 1}, "settings seed was 0 and is now 1"),
-        ("bert", {"limit": 300}, "corpus limit was None and is now 300"),
+        ("bert", {"limit": 30}, "corpus limit was None and is now 30"),
         ("bert", {"long": "skip"}, "long was 'truncate' and is now 'skip'"),
     ],
 )
-def test_the_checkpoint_of_another_run_is_refused(stopped, long_corpus, model, options, difference, request):
+def test_the_checkpoint_of_another_run_is_refused(stopped, three_windows, model, options, difference, request):
     with pytest.raises(ValueError, match=difference):
-        regard.study.atlas(request.getfixturevalue(model), long_corpus, output=stopped, resume=True, **options)
+        regard.study.atlas(request.getfixturevalue(model), three_windows, output=stopped, resume=True, **options)
 
 
-def test_the_checkpoint_of_a_version_with_other_patterns_is_refused(stopped, bert, long_corpus, monkeypatch):
+def test_the_checkpoint_of_a_version_with_other_patterns_is_refused(stopped, bert, three_windows, monkeypatch):
     monkeypatch.setattr(atlas_study, "PATTERNS", atlas_study.PATTERNS[:-1])
     with pytest.raises(
         ValueError, match=r"to a different run: settings patterns was \['previous token', .* and is now"
     ):
-        regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
+        regard.study.atlas(bert, three_windows, output=stopped, resume=True)
 
 
-def test_a_damaged_checkpoint_is_refused(stopped, bert, long_corpus):
+def test_a_damaged_checkpoint_is_refused(stopped, bert, three_windows):
     (stopped / CHECKPOINT).write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match="damaged"):
-        regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
+        regard.study.atlas(bert, three_windows, output=stopped, resume=True)
 
 
-def test_a_full_disk_leaves_the_old_checkpoint_valid(stopped, bert, long_corpus, monkeypatch):
+def test_a_full_disk_leaves_the_old_checkpoint_valid(stopped, bert, three_windows, monkeypatch):
     before = (stopped / CHECKPOINT).read_bytes()
 
     def full(arrays, path, metadata):
@@ -127,7 +132,7 @@ def test_a_full_disk_leaves_the_old_checkpoint_valid(stopped, bert, long_corpus,
 
     monkeypatch.setattr("safetensors.numpy.save_file", full)
     with pytest.raises(OSError, match=r"No space left.*still valid"):
-        regard.study.atlas(bert, long_corpus, output=stopped, resume=True)
+        regard.study.atlas(bert, three_windows, output=stopped, resume=True)
     assert (stopped / CHECKPOINT).read_bytes() == before
     assert [path.name for path in stopped.iterdir()] == [CHECKPOINT]
 

@@ -370,7 +370,7 @@ def test_the_command_line_writes_a_folder_and_says_what_it_found(bert_folder, st
 @pytest.mark.corpora
 def test_real_heads_beat_every_fixed_offset_and_random_ones_do_not(minilm, corpora):
     path = corpora / "ud_english_ewt" / "en_ewt-ud-dev.conllu"
-    result = regard.study.syntax(minilm, path, limit=300, least=60, control=True)
+    result = regard.study.syntax(minilm, path, limit=150, least=30, control=True)
     best = result.tables["Best head of each relation"]
     relations = best[best["relation"] != ALL]
     assert (relations["beats it"] == "yes").sum() >= 5

@@ -177,8 +177,15 @@ def _images(kind: str, draw: Any, label: str) -> str:
 
 def _figure(drawer: Drawer, number: int) -> str:
     caption, draw = drawer
-    pictures = _images("image/svg+xml", lambda: draw().svg(), caption)
-    kind = ' class="wide"' if draw().figure.get_figwidth() * 72 > _WIDE else ""
+    widths = []  # in inches
+
+    def drawn() -> bytes:
+        picture = draw()
+        widths.append(picture.figure.get_figwidth())
+        return picture.svg()
+
+    pictures = _images("image/svg+xml", drawn, caption)
+    kind = ' class="wide"' if max(widths) * 72 > _WIDE else ""
     return f"<figure{kind}>{pictures}<figcaption>Figure {number}. {html.escape(caption)}</figcaption></figure>"
 
 
