@@ -19,6 +19,7 @@ import { Export } from "./export";
 import { Header } from "./header";
 import { Saying } from "./saying";
 import { Session } from "./session";
+import { Portrait } from "./studies/portrait";
 import { APP_VIEWS } from "./views";
 
 add(APP);
@@ -30,6 +31,7 @@ const Aside = () => (
   <>
     <Saying />
     <Effect />
+    <Portrait />
   </>
 );
 

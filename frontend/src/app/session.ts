@@ -17,6 +17,7 @@ import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
 import { Says } from "./says";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
+import { Portraits } from "./studies/portraits";
 import { Worth } from "./worth";
 
 const TYPING = 120; // milliseconds without a key before the model is asked
@@ -30,6 +31,7 @@ export class Session {
   readonly worth = new Worth(this.server);
   readonly says = new Says(this.server);
   readonly comparison = new Comparison(this.server);
+  readonly portraits = new Portraits();
   private readonly changes = new Changes(this.server);
   readonly ask: Signal<Ask>;
   readonly store: Signal<Store | null> = signal(null);
@@ -62,6 +64,7 @@ export class Session {
     const { examples, default: standard } = await this.server.connect((trouble) => {
       this.trouble.value = trouble;
     });
+    this.portraits.look();
     const asked = this.ask.peek().text !== "";
     const first = examples.find((one) => one.model === (standard ?? examples[0].model));
     if (first && !asked) this.show(first.id, this.addressed);
@@ -193,6 +196,19 @@ export class Session {
       target: target ?? "",
       other: { ...other, layer: null, head: null },
     };
+  }
+
+  /** A head that a study's page names, in a view of the text that is here; of the study's model, if it is offered. */
+  openHead(model: string | null, address: string): void {
+    const wanted = fromHash(`#${address}`);
+    const offered = model !== null && this.server.record(model) !== null;
+    if (offered && model !== this.server.nameOf(this.ask.peek())) {
+      this.choose(model);
+      this.telling = false;
+      this.begun = wanted;
+      this.untouched = this.store.peek()?.selection.peek() ?? null;
+    }
+    this.store.peek()?.set(wanted);
   }
 
   /** Switch a head off, or on again. */

@@ -39,12 +39,7 @@ function sort(event) {
 addEventListener("message", (event) => {
   if (!atlas || event.source !== atlas.contentWindow || event.data !== "ready") return;
   ready = true;
-  for (const field of document.querySelectorAll("[data-filter]")) field.addEventListener("input", filter);
-for (const link of document.querySelectorAll("a[data-open]")) {
-  link.hidden = parent === window;
-  link.addEventListener("click", open);
-}
-paint();
+  paint();
   tell(shown);
 });
 /** Only rows with these letters stay. */
@@ -54,10 +49,12 @@ function filter(event) {
     row.hidden = !row.textContent.toLowerCase().includes(wanted);
 }
 
-/** The app that shows this page opens a head in its own views. */
-function open(event) {
+/** The app that shows this page opens a head in its own views, or another page: a frame may not by itself. */
+function ask(event) {
+  const { open, page } = event.currentTarget.dataset;
+  if (parent === window) return;
   event.preventDefault();
-  parent.postMessage(`open ${event.currentTarget.dataset.open}`, "*");
+  parent.postMessage(open ? `open ${open}` : `page ${page}`, "*");
 }
 
 addEventListener("hashchange", paint);
@@ -65,8 +62,8 @@ dark.addEventListener("change", paint);
 for (const link of document.querySelectorAll("a[data-show]")) link.addEventListener("click", move);
 for (const button of document.querySelectorAll("th button")) button.addEventListener("click", sort);
 for (const field of document.querySelectorAll("[data-filter]")) field.addEventListener("input", filter);
-for (const link of document.querySelectorAll("a[data-open]")) {
-  link.hidden = parent === window;
-  link.addEventListener("click", open);
+for (const link of document.querySelectorAll("a[data-open], a[data-page]")) {
+  link.hidden = parent === window && link.dataset.open !== undefined;
+  link.addEventListener("click", ask);
 }
 paint();

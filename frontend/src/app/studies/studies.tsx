@@ -1,29 +1,34 @@
 // The saved studies of the server's folder: a list, and the report of one.
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
+import { folderOf, type Reading } from "./portraits";
 import { Start } from "./start";
 
 const BRACKETS = /\[[-−]?\d[\d.,]*, /; // an interval
+const PAGE = /^(?:report|heads\/[\w.-]+)\.html$/; // that a study may have
 const POLL = 700; // milliseconds between two looks at a study that runs
 
 export function StudiesView() {
   const tell = useTell();
   const found = useSignal<api.Studies | null>(null);
   const trouble = useSignal<Trouble | null>(null);
-  const open = useSignal<api.StudyRecord | null>(null);
+  const { portraits } = useSession();
+  const open = portraits.reading;
   const read = async () => {
     try {
       const before = found.peek()?.running;
       found.value = await api.studies();
+      portraits.know(found.value);
       trouble.value = null;
       const { running, studies } = found.value;
       // One that has just finished opens by itself.
-      if (running?.state === "done" && before?.id === running.id && before.state === "running")
-        open.value = studies.find(({ name }) => name === running.name) ?? null;
+      const done = running?.state === "done" && before?.id === running.id && before.state === "running";
+      const study = done && studies.find(({ name }) => name === running.name);
+      if (study) open.value = { study };
     } catch (error) {
       trouble.value = troubleOf(error);
     }
@@ -37,7 +42,7 @@ export function StudiesView() {
     const timer = setInterval(read, POLL);
     return () => clearInterval(timer);
   }, [running]);
-  if (open.value) return <Report study={open.value} back={() => (open.value = null)} />;
+  if (open.value) return <Report {...open.value} back={() => (open.value = null)} />;
   const { folder, studies } = found.value ?? { folder: null, studies: [] };
   return (
     <section class="app-studies">
@@ -62,7 +67,7 @@ export function StudiesView() {
           {studies.some(({ findings }) => findings.some((text) => BRACKETS.test(text))) && (
             <p class="app-note">{tell("intervals")}</p>
           )}
-          <List studies={studies} open={(study) => (open.value = study)} />
+          <List studies={studies} open={(study) => (open.value = { study })} />
         </div>
       )}
       {found.value && folder !== null && <Start found={found.value} changed={read} />}
@@ -121,13 +126,23 @@ function How({ study }: { study: api.StudyRecord }) {
   );
 }
 
-/** Where the files of a study are. */
-const folderOf = ({ name, report }: api.StudyRecord): string =>
-  report?.replace(/[^/]*$/, "") ?? `/studies/${encodeURIComponent(name)}/`;
-
-function Report({ study, back }: { study: api.StudyRecord; back: () => void }) {
+function Report({ study, page, back }: Reading & { back: () => void }) {
   const tell = useTell();
-  const { theme } = useSession();
+  const session = useSession();
+  const { theme } = session;
+  const frame = useRef<HTMLIFrameElement>(null);
+  const address = page ? folderOf(study) + page : study.report!;
+  useEffect(() => {
+    // A page of a head asks for that head in the app's own views, or for another page of the study.
+    const heard = (event: MessageEvent) => {
+      if (event.source !== frame.current?.contentWindow || typeof event.data !== "string") return;
+      const [what, ...rest] = event.data.split(" ");
+      if (what === "open") session.openHead(study.model, rest.join(" "));
+      if (what === "page" && PAGE.test(rest[0])) session.portraits.reading.value = { study, page: rest[0] };
+    };
+    window.addEventListener("message", heard);
+    return () => window.removeEventListener("message", heard);
+  }, [study]);
   return (
     <section class="app-report">
       <header>
@@ -135,12 +150,13 @@ function Report({ study, back }: { study: api.StudyRecord; back: () => void }) {
           ‹ {tell("back")}
         </button>
         <h2>{study.title || study.name}</h2>
-        <a href={study.report!} target="_blank" rel="noreferrer">
+        <a href={address} target="_blank" rel="noreferrer">
           {tell("newTab")}
         </a>
       </header>
       <iframe
-        src={`${study.report!}#theme=${theme.value}`}
+        ref={frame}
+        src={`${address}#theme=${theme.value}`}
         title={tell("report", { name: study.title || study.name })}
         sandbox="allow-scripts"
       />

@@ -46,6 +46,7 @@ export const words = {
   studyWrites: ["writing the report …", "正在写报告……"],
   cancelStudy: ["Cancel", "取消"],
   cancelled: ["The study was cancelled; nothing was written.", "研究已取消，没有写入任何内容。"],
+  portrait: ["What this head does over {corpus}", "这个头在 {corpus} 中做什么"],
   studiesOf: ["What finished studies found", "已完成的研究有何发现"],
   intervals: ["Numbers in brackets are 95 % intervals.", "方括号中的数是 95 % 区间。"],
   study: ["Study", "研究"],

@@ -84,7 +84,8 @@ def index_part(index: pd.DataFrame) -> str:
     rows = []
     for row in index.itertuples():
         place = (row.kind, row.layer, row.head)
-        link = f'<a href="{page_name(place, index)}">{html.escape(_short(place, index))}</a>'
+        page = page_name(place, index)
+        link = f'<a href="{page}" data-page="{page}">{html.escape(_short(place, index))}</a>'
         value = "n/a" if row.value != row.value else f"{row.value:.2f}"
         mark = "holds" if row.verified else ""
         rows.append(
@@ -105,11 +106,12 @@ def index_part(index: pd.DataFrame) -> str:
 def _links(place: Place, index: pd.DataFrame) -> str:
     places = [tuple(row) for row in index[["kind", "layer", "head"]].itertuples(index=False)]
     at = places.index(place)
-    found = ['<a href="../report.html">All heads</a>']
+    found = ['<a href="../report.html" data-page="report.html">All heads</a>']
     for label, number in (("←", at - 1), ("→", at + 1)):
         if 0 <= number < len(places):
             name = _short(places[number], index)
-            found.append(f'<a href="{html.escape(name)}.html" title="head {html.escape(name)}">{label} {name}</a>')
+            page = page_name(places[number], index)
+            found.append(f'<a href="{name}.html" data-page="{page}" title="head {name}">{label} {name}</a>')
     return f'<nav class="quiet">{" · ".join(found)}</nav>'
 
 

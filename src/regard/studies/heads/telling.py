@@ -73,7 +73,8 @@ def looked_at(sums: Sums, place: Place, tokens: CountedTokens, count: int = _FEW
     kind, layer, head = place
     where = f"{kind}/{layer}"
     above = (sums[f"{where}/looked_at"] - sums[f"{where}/looked_at_chance"])[..., head].sum(axis=0)
-    return [tokens.names[n] for n in tokens.top(above, count)]
+    names = dict.fromkeys(tokens.names[n] for n in tokens.top(above, 2 * count))  # with and without a space: one word
+    return list(names)[:count]
 
 
 def reach(sums: Sums, place: Place) -> tuple[int, int]:

@@ -1,0 +1,42 @@
+// Portraits of heads among the server's studies: which page shows a head, and which one is open.
+
+import { signal } from "@preact/signals";
+import type { Page } from "../../data/wire";
+import type { Place } from "../../state/store";
+import * as api from "../api";
+
+/** A study that is read, at one of its pages; its report unless another is named. */
+export interface Reading {
+  study: api.StudyRecord;
+  page?: string;
+}
+
+export class Portraits {
+  readonly reading = signal<Reading | null>(null);
+  private readonly known = signal<api.StudyRecord[]>([]);
+
+  /** Look which portraits there are; without the server's answer there are none. */
+  async look(): Promise<void> {
+    try {
+      this.know(await api.studies());
+    } catch {
+      this.known.value = [];
+    }
+  }
+
+  know({ studies }: api.Studies): void {
+    this.known.value = studies.filter(({ study, report }) => study === "heads" && report);
+  }
+
+  /** The newest page of a head of a model; null if no study has one. */
+  of(model: string, page: Page, { kind, layer, head }: Place): Reading | null {
+    const study = this.known.value.find((one) => one.model === model);
+    if (!study) return null;
+    const several = new Set(page.sites.map((site) => site.kind)).size > 1;
+    return { study, page: `heads/${several ? `${kind}-` : ""}${layer}.${head}.html` };
+  }
+}
+
+/** Where the files of a study are. */
+export const folderOf = ({ name, report }: api.StudyRecord): string =>
+  report?.replace(/[^/]*$/, "") ?? `/studies/${encodeURIComponent(name)}/`;
