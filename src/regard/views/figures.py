@@ -208,7 +208,8 @@ class _Job:
         visible = np.ones((site.queries, site.keys), bool) if allowed is None else allowed
         special = np.array([token.special for token in self.trace.side(site.key_side).tokens])
         causal = site.mask.causal and site.query_side == site.key_side and site.queries > 1
-        return np.asarray(resting_keys(visible, special, causal=causal))[np.ix_(self.rows, self.columns)]
+        rests: Array = np.asarray(resting_keys(visible, special, causal=causal))
+        return np.asarray(rests[np.ix_(self.rows, self.columns)])
 
     @property
     def divisions(self) -> tuple[int | None, int | None]:
