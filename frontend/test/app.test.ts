@@ -289,8 +289,8 @@ test("the other side of a comparison is another text, another model, or all head
 });
 
 test("sentences come in both languages with their values", () => {
-  expect(say("en", "studiesOf", { folder: "here" })).toBe("Finished studies, in the folder here");
-  expect(say("zh", "studiesOf", { folder: "here" })).toContain("here");
+  expect(say("en", "inputsOf", { count: 32 })).toBe("32 inputs");
+  expect(say("zh", "inputsOf", { count: 32 })).toContain("32");
   expect(isKey("toString")).toBe(false);
 });
 

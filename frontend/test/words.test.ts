@@ -37,7 +37,7 @@ describe("the table", () => {
       expect(chinese.trim(), key).not.toBe("");
       expect(names(chinese), key).toEqual(names(english));
       // Formulas, names and signs are the same in both.
-      const words = chinese.replace(/\{\w+\}|KL|nat|EN|[AB]\b|[^\p{L}]/gu, "");
+      const words = chinese.replace(/\{\w+\}|KL|nat|English|[AB]\b|[^\p{L}]/gu, "");
       if (english !== chinese && words) expect(chinese, key).toMatch(HAN);
     }
   });

@@ -42,7 +42,7 @@ def ask(page: Any, study: str, text: str, *, limit: int = 10, control: bool = Fa
 
 
 def test_what_cannot_be_studied_is_refused_with_the_way_out(page: Any, folder: Path) -> None:
-    assert "start one above" in page.locator("[data-no-studies]").inner_text()
+    assert "start one here" in page.locator("[data-no-studies]").inner_text()
     assert page.locator("[data-do=start]").is_disabled()  # there is no text yet
     said = page.locator("[data-study-refused]")
     for study, text, limit, words in (

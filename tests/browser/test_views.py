@@ -331,7 +331,7 @@ SAID = {
     "heads": ("Where head 0.1 looks", "query", "key", "attention weight", "0.3"),
     "atlas": ("Every head of the model", "layer", "head", "weight / the head's largest", "1.0"),
     "matrix": ("Where head 0.1 looks", "query", "key", "attention weight", "0.20"),
-    "neurons": ("How head 0.1 scores each key", "key k", "softmax"),
+    "neurons": ("How head 0.1 scores each key", "key k", "softmax (· below 0.001)"),
 }
 
 

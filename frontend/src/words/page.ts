@@ -110,7 +110,7 @@ export const PAGE = {
   byArriving: ["By what arrives: {what}.", "按传来的内容：{what}。"],
   otherRests: ["{share} rests, mostly on {place}", "{share} 在休息，主要停在{place}上"],
   otherDoes: ["{name} {share}", "{name} {share}"],
-  otherAwake: ["of the rest, {name} {share}", "其余之中，{name} {share}"],
+  otherAwake: ["and of what is awake {share} is “{name}”", "醒着的部分中，“{name}”占 {share}"],
   byWeight: ["By weight: {what}.", "按权重：{what}。"],
   numbers: ["numbers", "数值"],
   spreadLine: [

@@ -208,7 +208,7 @@ class _Job:
         visible = np.ones((site.queries, site.keys), bool) if allowed is None else allowed
         special = np.array([token.special for token in self.trace.side(site.key_side).tokens])
         causal = site.mask.causal and site.query_side == site.key_side and site.queries > 1
-        rests = np.asarray(resting_keys(visible, special, causal=causal))
+        rests: Array = np.asarray(resting_keys(visible, special, causal=causal))
         return np.asarray(rests[np.ix_(self.rows, self.columns)])
 
     @property

@@ -7,8 +7,8 @@ export const words = {
     "服务器没有研究文件夹。用 regard serve --studies FOLDER 启动。",
   ],
   emptyStudies: [
-    "There is no study in {folder} yet: start one above, or write one there with regard study.",
-    "{folder} 中还没有研究：可在上方开始一项，或用 regard study 生成。",
+    "There is no study in {folder} yet: start one here, or write one there with regard study.",
+    "{folder} 中还没有研究：可在此开始一项，或用 regard study 生成。",
   ],
   newStudy: ["Start a study of {model}", "对 {model} 开始研究"],
   whichStudy: ["Question", "问题"],

@@ -21,7 +21,7 @@ export const words = {
   scaled: ["score", "得分"],
   withBias: [", plus the position bias", "，再加位置偏置"],
   withCap: [", softly capped at {cap}", "，软上限 {cap}"],
-  softmax: ["softmax (·: < 0.001)", "softmax（·：< 0.001）"],
+  softmax: ["softmax (· below 0.001)", "softmax（· 小于 0.001）"],
   orderNeurons: ["order neurons by |q × k|", "按 |q × k| 排列神经元"],
   mostOfScore: [
     "{n} of {d} neurons make up 90 % of this score (of Σ|q × k|).",
