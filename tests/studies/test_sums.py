@@ -49,7 +49,9 @@ def parts(bert, corpus):
 
 
 @settings(max_examples=25, deadline=None)
-@given(order=st.permutations(range(FEW)), cuts=st.sets(st.integers(1, FEW - 1)), name=st.sampled_from([*STUDIES, "change"]))
+@given(
+    order=st.permutations(range(FEW)), cuts=st.sets(st.integers(1, FEW - 1)), name=st.sampled_from([*STUDIES, "change"])
+)
 def test_any_order_and_any_split_gives_the_same_sums(parts, order, cuts, name):
     whole, single = parts[name]
     edges = [0, *sorted(cuts), FEW]
