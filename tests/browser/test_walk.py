@@ -422,7 +422,7 @@ def test_no_step_has_a_barrier(show, page_file, theme):
         page.click(f"[data-step={step}]")
         page.click("[data-option='0']")
         still(page)
-        assert page.evaluate(RUN, []) == [], step
+        assert page.evaluate(RUN) == [], step
 
 
 def test_words_that_occur_twice_carry_their_position(show, bert, tmp_path):

@@ -1,5 +1,7 @@
 """The atlas over a corpus equals the same measures taken input by input from traces."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -35,11 +37,22 @@ def by_hand(some, kind, layer, pattern):
     return mass, hit, chance, rows
 
 
+@pytest.fixture(scope="module")
+def studied(request):
+    """A function from the names of a model and a corpus to its atlas and all its traces."""
+
+    @cache
+    def of(name, file="corpus"):
+        model, path = request.getfixturevalue(name), request.getfixturevalue(file)
+        return regard.study.atlas(model, path), traces(model, path)
+
+    return of
+
+
 @pytest.mark.parametrize(("name", "kind"), [("bert", "encoder"), ("gpt2", "decoder"), ("llama", "decoder")])
-def test_patterns_equal_the_rows_of_all_traces(name, kind, corpus, request):
-    model = request.getfixturevalue(name)
-    table = regard.study.atlas(model, corpus).table.set_index(["kind", "layer", "measure", "head"]).sort_index()
-    some = traces(model, corpus)
+def test_patterns_equal_the_rows_of_all_traces(name, kind, studied):
+    result, some = studied(name)
+    table = result.table.set_index(["kind", "layer", "measure", "head"]).sort_index()
     asked = 0
     for pattern in PATTERNS:
         for layer in (0, 1):
@@ -55,9 +68,9 @@ def test_patterns_equal_the_rows_of_all_traces(name, kind, corpus, request):
     assert asked >= 10
 
 
-def test_patterns_across_sentences_are_measured_over_pairs(bert, pairs):
-    table = regard.study.atlas(bert, pairs).table.set_index(["measure", "layer"]).sort_index()
-    some = traces(bert, pairs)
+def test_patterns_across_sentences_are_measured_over_pairs(studied):
+    result, some = studied("bert", "pairs")
+    table = result.table.set_index(["measure", "layer"]).sort_index()
     across = next(pattern for pattern in PATTERNS if pattern.name == "same word in the other sentence")
     mass, _, _, rows = by_hand(some, "encoder", 1, across)
     assert rows > 0
@@ -66,11 +79,11 @@ def test_patterns_across_sentences_are_measured_over_pairs(bert, pairs):
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
-def test_entropy_and_distance_equal_the_rows_of_all_traces(name, corpus, request):
-    model = request.getfixturevalue(name)
-    table = regard.study.atlas(model, corpus).table.set_index(["layer", "measure"]).sort_index()
+def test_entropy_and_distance_equal_the_rows_of_all_traces(name, studied):
+    result, some = studied(name)
+    table = result.table.set_index(["layer", "measure"]).sort_index()
     total, far, uniform, rows = 0.0, 0.0, 0.0, 0
-    for trace in traces(model, corpus):
+    for trace in some:
         site = trace.sites[1]
         attention = maps(site)
         found, expected = entropy_rows(attention, visible=seen(site))
@@ -84,11 +97,11 @@ def test_entropy_and_distance_equal_the_rows_of_all_traces(name, corpus, request
 
 
 @pytest.mark.parametrize(("name", "file"), [("bert", "corpus"), ("bert", "pairs"), ("gpt2", "corpus")])
-def test_types_equal_those_of_each_map(name, file, request):
-    model, path = request.getfixturevalue(name), request.getfixturevalue(file)
-    shares = regard.study.atlas(model, path).tables["Types of maps"]
+def test_types_equal_those_of_each_map(name, file, studied):
+    result, some = studied(name, file)
+    shares = result.tables["Types of maps"]
     total, count = np.zeros(len(TYPES)), 0
-    for trace in traces(model, path):
+    for trace in some:
         side = next(iter(trace.sides.values()))
         if len(side) < FEWEST:
             continue
@@ -100,17 +113,18 @@ def test_types_equal_those_of_each_map(name, file, request):
     assert ((shares["low"] <= shares["share"]) & (shares["share"] <= shares["high"])).all()
 
 
-@pytest.mark.parametrize("tokens", [16, 100, 4096])
-def test_sums_do_not_depend_on_batch_size_and_padding(bert, corpus, tokens):
+def test_sums_do_not_depend_on_batch_size_and_padding(bert, corpus):
     ((index, examples),) = windows_of(read(Source(str(corpus))))
 
     def sums(size):
         return sum_window(Atlas(), bert, window_of(index, examples, encoder_of(bert), long="truncate", tokens=size))
 
-    alone, together = sums(1), sums(tokens)
-    assert set(alone.arrays) == set(together.arrays)
-    for name, array in alone.arrays.items():
-        np.testing.assert_allclose(together[name], array, rtol=1e-5, atol=1e-4, err_msg=name)
+    alone = sums(1)
+    for tokens in (16, 100, 4096):
+        together = sums(tokens)
+        assert set(alone.arrays) == set(together.arrays)
+        for name, array in alone.arrays.items():
+            np.testing.assert_allclose(together[name], array, rtol=1e-5, atol=1e-4, err_msg=f"{name}, {tokens}")
 
 
 def test_the_atlas_of_a_report_shows_names_and_numbers_of_the_corpus(minilm, corpus):

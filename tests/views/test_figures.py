@@ -26,11 +26,10 @@ def texts(svg: Path) -> str:
 
 
 @pytest.mark.parametrize("view", ["heads", "matrix", "atlas", "neurons"])
-@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
-def test_every_view_saves_in_every_format(trace, view, ending, tmp_path):
-    path = trace.figure(view, layer=1).save(tmp_path / f"figure.{ending}")
-    start = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
-    assert path.read_bytes().startswith(start)
+def test_every_view_saves_in_every_format(trace, view, tmp_path):
+    drawn = trace.figure(view, layer=1)
+    for ending, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
+        assert drawn.save(tmp_path / f"figure.{ending}", dpi=100).read_bytes().startswith(start)
 
 
 def test_a_figure_says_where_it_comes_from_and_text_stays_text(trace, tmp_path):
