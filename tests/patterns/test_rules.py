@@ -1,11 +1,14 @@
 """Rules: what they mean, by plain loops over queries and keys, and what is said of those that cannot be read."""
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from regard.errors import UserError
 from regard.patterns.definitions import PATTERNS, Part
@@ -225,6 +228,19 @@ def test_a_rule_that_cannot_be_read_is_shown_with_the_character(text, place, exp
 def test_an_empty_or_endless_rule_is_refused(text, expected):
     with pytest.raises(UserError, match=expected):
         parse_rule(text)
+
+
+PIECES = (
+    *"query key is not and or ( ) offset = < -1 position 3 same word segment other first in head of by nsubj".split(),
+    *("NOUN", "common", "later", "piece", '"the"', '"', "/a+/", "/(/", "~", "induction", "follows", "{", "é", "0" * 12),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12), st.sampled_from(["", " "]))
+@settings(max_examples=300, deadline=None)
+def test_whatever_is_typed_is_a_rule_or_a_sentence_about_it(pieces, between):
+    with suppress(UserError):
+        parse_rule(between.join(pieces))
 
 
 def test_an_expression_that_would_run_forever_is_stopped(bert):

@@ -136,7 +136,7 @@ def test_an_option_that_is_not_taken_is_named(bert, corpus):
 
 
 def test_kinds_of_attention_that_cannot_be_asked_are_named(t5, corpus):
-    found = regard.find("offset = -1", corpus, t5, limit=2)
+    found = regard.find("offset = -1", corpus, t5, limit=3)
     assert set(found.table["kind"]) == {"encoder", "decoder"}
     assert "n/a for cross attention: queries and keys are positions in different texts." in found.cautions
 
@@ -191,8 +191,8 @@ def test_induction_heads_of_smollm_come_first(smollm, tmp_path):
     chooser = random.Random(0)
     known = [token for token in range(1000, 20000) if smollm.tokenizer.decode([token]).strip().isalpha()]
     lines = []
-    for _ in range(8):
-        half = " ".join(smollm.tokenizer.decode([token]).strip() for token in chooser.sample(known, 20))
+    for _ in range(6):
+        half = " ".join(smollm.tokenizer.decode([token]).strip() for token in chooser.sample(known, 16))
         lines.append(f"{half} {half}")
     path = tmp_path / "repeated.txt"
     path.write_text("\n".join(lines), "utf-8")

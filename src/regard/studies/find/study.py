@@ -81,7 +81,7 @@ def _findings(table: Any, asleep: int) -> list[str]:
     found = []
     if len(table):
         best = table.iloc[0]
-        other = "" if best["held_out"] != best["held_out"] else f"; {best['held_out']:.2f} on the half not chosen by"
+        other = "" if best["held_out"] != best["held_out"] else f", held out {best['held_out']:.2f}"
         found.append(
             f"Head {head_name(best['layer'], best['head'])} comes first: {best['share']:.2f} of its awake attention, "
             f"where chance would give {best['chance']:.2f}; lift {best['lift']:.2f}{other}."
