@@ -12,15 +12,18 @@ if TYPE_CHECKING:
     from regard.models.load import load
     from regard.models.model import Model
     from regard.studies import registry as study
+    from regard.studies.find.asking import find
 
 __version__ = "0.1.0"
-__all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "load", "study"]
+__all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "find", "load", "study"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load` and `Model` need torch, `study` more: imported when they are first used."""
+    """`load` and `Model` need torch, `study` and `find` more: imported when they are first used."""
     if name == "study":
         return import_module("regard.studies.registry")
+    if name == "find":
+        return import_module("regard.studies.find.asking").find
     if name == "load":
         return import_module("regard.models.load").load
     if name == "Model":

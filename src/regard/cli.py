@@ -15,6 +15,7 @@ from regard import __version__
 from regard.commands import (
     ablate,
     doctor,
+    find,
     models,
     neurons,
     prune,
@@ -87,6 +88,7 @@ for _command in (
     view.patterns,
     view.trace,
     neurons.neurons,
+    find.find,
     walk.walk,
     models.models,
     doctor.doctor,

@@ -118,6 +118,12 @@ class TaskOptions(_Reading, _Sampling, _Keeping, _Cutting, _Engine, _Reporting):
     """What a study of a task takes: no control, since random weights cannot do a task."""
 
 
+class FindOptions(_Reading, _Reporting, total=False):
+    """What a search for heads takes."""
+
+    limit: int
+
+
 class ProbeOptions(_Sampling, _Keeping):
     """What a study of probes takes: features stay on this machine, so there is only one engine."""
 

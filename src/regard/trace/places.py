@@ -47,6 +47,16 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
+class Grammar:
+    """Tags and dependencies of the words of a text, where its corpus has them."""
+
+    pieces: Array  # (n,) the word that each token is a piece of, -1 for none
+    tags: Array  # (words,) UPOS
+    heads: Array  # (words,) the word that each one depends on, -1 for a root
+    relations: Array  # (words,) how
+
+
+@dataclass(frozen=True, eq=False)
 class MapContext:
     """Queries and keys of some maps: their places, and why they have no words, if they have none."""
 
@@ -57,6 +67,8 @@ class MapContext:
     no_text: str = ""  # the code of a reason
     related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None if unknown
     names: tuple[str, ...] = ()  # the words by their numbers
+    sides: tuple[Side, Side] | None = None  # queries and keys as they are written; None if unknown
+    grammar: Grammar | None = None  # of the text, if queries and keys are the same; None if unknown
 
     @property
     def sentences(self) -> int:
@@ -75,7 +87,7 @@ def context_between(query: Side, key: Side, same: bool, causal: bool) -> MapCont
     keys = places_of(key, vocabulary)
     queries = keys if same else places_of(query, vocabulary)
     related = _related(key, keys.words) if same else None
-    return MapContext(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary))
+    return MapContext(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary), (query, key))
 
 
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
@@ -85,7 +97,7 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     words, pieces = [-1] * count, [-1] * count
     kinds = [(False,) * 5] * count  # the fields from punctuation to later_pieces
     groups = list(word_groups(side))
-    cased = [word_text([side.tokens[i] for i in group]).removeprefix("##").strip() for group in groups]
+    cased = [_spelling(side, group) for group in groups]
     texts = [text.lower() for text in cased]
     unknown = _unknown(texts)
     for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
@@ -125,6 +137,20 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         first=border & (np.arange(count) == 0),
         later=border & (np.arange(count) > 0),
     )
+
+
+def spellings(side: Side) -> list[str]:
+    """(n,) the word that each token is a piece of, as it is written."""
+    found = [""] * len(side)
+    for group in word_groups(side):
+        text = _spelling(side, group)
+        for place in group:
+            found[place] = text
+    return found
+
+
+def _spelling(side: Side, group: Sequence[int]) -> str:
+    return word_text([side.tokens[i] for i in group]).removeprefix("##").strip()
 
 
 def _unknown(texts: list[str]) -> set[int]:

@@ -1,0 +1,1 @@
+"""Heads that follow a rule, over a corpus."""
