@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.studies.find.study import EXAMPLES
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -15,7 +15,7 @@ from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
 from regard.studies.find.examples import LOOKED_AT, example_table
 from regard.studies.find.ranking import ranked
 from regard.studies.find.reduce import RuleTaker
-from regard.studies.heads import head_name
+from regard.studies.head_names import head_name
 from regard.studies.result import Result
 from regard.trace.sentences import Message, reason
 

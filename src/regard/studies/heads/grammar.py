@@ -35,7 +35,7 @@ _KINDS = {name: place for place, name in enumerate(UPOS)}
 _LINKS = {name: place for place, name in enumerate(RELATIONS)}
 
 
-class Grammar:
+class WordGrammar:
     """The trees of a batch; words without a piece of their own are left out."""
 
     def __init__(self, batch: Batch, sentences: list[Sentence]) -> None:
@@ -54,7 +54,7 @@ class Grammar:
         self._maps: WordMaps | None = None
 
     @classmethod
-    def of(cls, batch: Batch) -> Grammar | None:
+    def of(cls, batch: Batch) -> WordGrammar | None:
         """The grammar of a batch; None where its examples have no trees."""
         if any("tree" not in item.example.fields for item in batch.items):
             return None

@@ -24,7 +24,7 @@ from regard.patterns.levels import MapRows
 from regard.studies.atlas.awake import BagOfRows, arriving_of, awake_sums
 from regard.studies.base import Batch, key
 from regard.studies.heads.distances import distance_sums
-from regard.studies.heads.grammar import Grammar
+from regard.studies.heads.grammar import WordGrammar
 from regard.studies.heads.keeping import BINS, RowsOf, best_rows, bins_of, rows_of, typical_rows
 from regard.studies.heads.vocabulary import Vocabulary
 from regard.studies.tables import Tables, of_all, tables_of
@@ -63,7 +63,7 @@ class HeadsTaker(Taker[HeadTables]):
     def __init__(self, batch: Batch, vocabulary: Vocabulary, seed: int) -> None:
         super().__init__(batch)
         self.vocabulary, self.seed = vocabulary, seed
-        self.grammar = Grammar.of(batch)
+        self.grammar = WordGrammar.of(batch)
 
     def make(self, view: LayerView) -> HeadTables:
         tables = tables_of(self.batch, view)
