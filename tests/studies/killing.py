@@ -15,7 +15,7 @@ import torch
 import regard
 from regard.corpus import engine
 from regard.models.load import load
-from regard.studies.atlas.study import Atlas
+from regard.studies.base import Pass
 
 
 def states(folder):
@@ -27,7 +27,7 @@ def killed_run(model, corpus, output, wait):
     before = states(output)
     child = os.fork()
     if not child:
-        regard.study.atlas(model, corpus, output=output, resume=True)
+        regard.study.heads(model, corpus, output=output, resume=True)
         os._exit(0)
     while states(output) == before:
         time.sleep(0.001)
@@ -40,10 +40,10 @@ def killed_run(model, corpus, output, wait):
 if __name__ == "__main__":
     name, corpus, folder, kills = sys.argv[1:]
     torch.set_num_threads(1)
-    Atlas.window, engine._EVERY = 16, 0  # many checkpoints
+    Pass.window, engine._EVERY = 16, 0  # many checkpoints
     model, chooser, output = load(name), random.Random(0), Path(folder) / "killed"
-    regard.study.atlas(model, corpus, output=Path(folder) / "undisturbed")
+    regard.study.heads(model, corpus, output=Path(folder) / "undisturbed")
     output.mkdir()
     for _ in range(int(kills)):
         killed_run(model, corpus, output, chooser.uniform(0, 0.01))
-    regard.study.atlas(model, corpus, output=output, resume=True)
+    regard.study.heads(model, corpus, output=output, resume=True)

@@ -27,15 +27,18 @@ from regard.studies.atlas.study import Atlas
 from regard.studies.base import MapStudy
 from regard.studies.change.study import Change
 from regard.studies.coref.study import Coref
+from regard.studies.heads.study import Heads
 from regard.studies.syntax.study import Syntax
 from tests.tiny import saved
 
+TOKENS = (5, 6, 7, 8, 9)  # counted one by one
 
-class Dying(Atlas):
-    """An atlas whose worker dies once, in the middle of the corpus."""
 
-    def __init__(self, *, flag, seed=0):
-        super().__init__(seed=seed)
+class Dying(Heads):
+    """Portraits, which keep rows beside their sums, whose worker dies once, in the middle of the corpus."""
+
+    def __init__(self, tokens, *, flag, seed=0):
+        super().__init__(tokens, seed=seed)
         self.flag = flag
 
     @property
@@ -118,7 +121,7 @@ if __name__ == "__main__":
     texts = Run(Source(corpus))
     runs = (
         (Change(other=model), texts),  # carries a second model to its workers
-        (Dying(flag=f"{output}/died"), texts),  # loses a worker
+        (Dying(TOKENS, flag=f"{output}/died"), texts),  # loses a worker
         (Trees(), of_treebank(treebank)),
         (Mentions(pieces=32), of_mentions(gap)),
     )

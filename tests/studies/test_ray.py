@@ -23,10 +23,11 @@ from regard.models.load import load
 from regard.studies.atlas.study import Atlas
 from regard.studies.change.study import Change
 from regard.studies.controls import CONTROL, random_model, shuffled_model
+from regard.studies.heads.study import Heads
 from regard.studies.result import _slug
 from tests.conftest import need
 from tests.studies.planted import write_planted
-from tests.studies.ray_run import Mentions, Trees, controlled, curved, of_mentions, of_treebank
+from tests.studies.ray_run import TOKENS, Mentions, Trees, controlled, curved, of_mentions, of_treebank
 from tests.tiny import saved
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(1800)]  # a busy machine takes its time to start a cluster
@@ -127,7 +128,7 @@ def test_a_control_goes_to_a_worker_as_its_seed(make, bert_folder, bert):
 
 def test_a_killed_worker_loses_and_doubles_nothing(on_ray, bert_folder, long_corpus):
     assert (on_ray / "died").exists()
-    same(run_local(Atlas(), load(str(bert_folder)), Run(Source(str(long_corpus)))), on_ray / "atlas")
+    same(run_local(Heads(TOKENS), load(str(bert_folder)), Run(Source(str(long_corpus)))), on_ray / "heads")
 
 
 def test_workers_name_the_example_whose_attention_is_not_finite(on_ray):

@@ -201,8 +201,8 @@ export class Session {
   /** A head that a study's page names, in a view of the text that is here; of the study's model, if it is offered. */
   openHead(model: string | null, address: string): void {
     const wanted = fromHash(`#${address}`);
-    const offered = model !== null && this.server.record(model) !== null;
-    if (offered && model !== this.server.nameOf(this.ask.peek())) {
+    const here = this.store.peek()?.page.facts.model === model;
+    if (!here && model !== null && this.server.record(model) !== null) {
       this.choose(model);
       this.telling = false;
       this.begun = wanted;

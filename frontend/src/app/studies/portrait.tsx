@@ -7,12 +7,9 @@ export function Portrait() {
   const session = useSession();
   const store = useStore();
   const tell = useTell();
-  const model = session.shown.value?.model;
   const { heads, view } = store.selection.value;
   const found =
-    model && heads.length === 1 && view !== "studies"
-      ? session.portraits.of(model, store.page, store.place)
-      : null;
+    heads.length === 1 && view !== "studies" ? session.portraits.of(store.page, store.place) : null;
   if (!found) return null;
   return (
     <p>

@@ -28,9 +28,9 @@ export class Portraits {
     this.known.value = studies.filter(({ study, report }) => study === "heads" && report);
   }
 
-  /** The newest page of a head of a model; null if no study has one. */
-  of(model: string, page: Page, { kind, layer, head }: Place): Reading | null {
-    const study = this.known.value.find((one) => one.model === model);
+  /** The newest study's page of a head of the model that is shown; null if no study has one. */
+  of(page: Page, { kind, layer, head }: Place): Reading | null {
+    const study = this.known.value.find((one) => one.model === page.facts.model);
     if (!study) return null;
     const several = new Set(page.sites.map((site) => site.kind)).size > 1;
     return { study, page: `heads/${several ? `${kind}-` : ""}${layer}.${head}.html` };

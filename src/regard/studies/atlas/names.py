@@ -99,10 +99,11 @@ def _level(kind: str, layer: int, awake: Array, rows: Array, clusters: Array) ->
         yield dict(zip(AWAKE_COLUMNS, (kind, layer, head, AWAKE_SHARE, *numbers), strict=True))
 
 
-def named_heads(awake: pd.DataFrame) -> pd.DataFrame:
+def named_heads(awake: pd.DataFrame, *, sure: bool = True) -> pd.DataFrame:
     """Heads whose awake lift reaches the threshold of a pattern, and of no simpler one that explains it.
 
-    The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name. A
+    The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name
+    (unless it need not be `sure`, since it is tested elsewhere). A
     head that is awake for less than `ASLEEP` of its attention always rests. One that looks at some kind of words
     whatever the query is looks at the same words from everywhere; the column `words` says at which kind. Strongest
     first.
@@ -120,8 +121,8 @@ def named_heads(awake: pd.DataFrame) -> pd.DataFrame:
     places = pd.MultiIndex.from_frame(awake[[*heads, "measure"]])
     sleeping = awake[(awake["measure"] == AWAKE_SHARE) & (awake["value"] < ASLEEP)]
     asleep = pd.MultiIndex.from_frame(awake[heads]).isin(pd.MultiIndex.from_frame(sleeping[heads]))
-    sure = (awake["low"] >= FLOOR) & (awake["awake"] >= EQUIVALENTS) & ~asleep
-    chosen = awake[flags.reindex(places, fill_value=False).to_numpy(dtype=bool) & sure]
+    enough = (awake["awake"] >= EQUIVALENTS) & ~asleep & ((awake["low"] >= FLOOR) | (not sure))
+    chosen = awake[flags.reindex(places, fill_value=False).to_numpy(dtype=bool) & enough]
     found = [part for part in (_striped(chosen), _sleepers(sleeping)) if not part.empty]
     together = pd.concat(found, ignore_index=True) if found else _striped(chosen)
     ordered = together.sort_values("value", ascending=False, kind="stable")

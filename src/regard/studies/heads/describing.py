@@ -8,7 +8,8 @@ Groups of documents with an even number are the first half. All correlations are
 the resting places, of what heads do beyond looking evenly (`reduce.py`). A description is a name of the atlas, or what
 distances alone, or the tokens looked at alone, predict:
 
-- a name must predict better than both rivals; one that is a distance itself, nearly as well as the mean map;
+- a name must predict better than both rivals, whichever half it is scored on, and on the second also with the lower end
+  of its interval where there is one; one that is a distance itself, nearly as well as the mean map;
 - distances, and tokens, must predict with a correlation of `CLEAR` at least, and those with more than even attention on
   one half must have it on the other, with the lift from which a head is named (untrained heads look almost evenly, but
   what little they do is all tokens): both whichever half they are from.
@@ -71,24 +72,24 @@ class Description:
     @property
     def holds(self) -> bool:
         """Whether the name predicts more than distances do."""
-        if not self.score.low > 0:
-            return False
-        if self.name in POSITIONAL:
-            return self.score.value >= NEARLY * max(self.by_mean, self.by_offset)
         rivals = [value for value in (self.by_mean, self.by_offset) if value == value]
-        return all(self.score.low > rival for rival in rivals)
+        if self.name in POSITIONAL:
+            return self.score.value > 0 and all(self.score.value >= NEARLY * rival for rival in rivals)
+        sure = self.score.low if self.score.low == self.score.low else self.score.value
+        return sure > 0 and all(sure > rival for rival in rivals)
 
 
 def describe(sums: Sums) -> dict[Place, Description]:
     """The description of every head."""
-    first, second = (half_of(sums, half) for half in (0, 1))
-    named = {(row.kind, row.layer, row.head): row for row in first_names(named_heads(awake_table(first))).itertuples()}
+    halves = [half_of(sums, half) for half in (0, 1)]
+    names = first_names(named_heads(awake_table(halves[0]), sure=False))
+    named = {(row.kind, row.layer, row.head): row for row in names.itertuples()}
     found = {}
     for kind, layers in layers_of(sums, "pairs").items():
         for layer in layers:
             for head in range(sums[f"{kind}/{layer}/square"].shape[1]):
                 place = (kind, layer, head)
-                found[place] = _chosen(_scored(named.get(place), place, sums, second), place, sums)
+                found[place] = _chosen(named.get(place), place, sums, halves)
     return found
 
 
@@ -97,11 +98,14 @@ def half_of(sums: Sums, half: int) -> Sums:
     return Sums({name: array[half::2] for name, array in sums.arrays.items() if len(array) == GROUPS})
 
 
-def _chosen(found: Description, place: Place, sums: Sums) -> Description:
-    """The name if it holds, or else what distances or tokens tell if they are clear in both halves."""
-    if found.name == ALWAYS or (found.name and found.holds):
+def _chosen(row: Any, place: Place, sums: Sums, halves: list[Sums]) -> Description:
+    """The name on the first half (a row, or None) if it holds, or else what distances or tokens tell if they are clear.
+
+    Either in both halves.
+    """
+    found, swapped = (_scored(row, place, sums, halves, found=half) for half in (0, 1))
+    if found.name == ALWAYS or (found.name and found.holds and swapped.holds):
         return replace(found, verified=True)
-    swapped = _rivals(sums, place, found=1)
     clear = {
         name: one
         for name, one, other, lifts in (
@@ -116,21 +120,22 @@ def _chosen(found: Description, place: Place, sums: Sums) -> Description:
     return replace(found, name=best, words="", score=Score(clear[best]), verified=True)
 
 
-def _scored(row: Any, place: Place, sums: Sums, second: Sums) -> Description:
-    """What a head is called on the first half (a row of the names, or None), scored on the second."""
-    found = _rivals(sums, place, found=0)
+def _scored(row: Any, place: Place, sums: Sums, halves: list[Sums], *, found: int) -> Description:
+    """A name, and what distances and tokens of the half `found` tell, scored on the other."""
+    told = _rivals(sums, place, found=found)
     if row is None:
-        return found
+        return told
     if row.measure == ALWAYS:
-        return replace(found, name=ALWAYS)
+        return replace(told, name=ALWAYS)
     kind, layer, head = place
+    second = halves[1 - found]
     column = PLACES[row.words if row.measure == STRIPES else row.measure]
     product = resampled(second[f"{kind}/{layer}/described"][:, head, column])
     squares = [resampled(second[f"{kind}/{layer}/{name}"]) for name in ("square", "described_square")]
     values = product / _root(squares[0][:, head] * squares[1][:, column])
     low, high = interval(values, clusters_of(second[f"{kind}/{layer}/described_square"][:, column]))
     score = Score(float(values[0]), float(low), float(high))
-    return replace(found, name=row.measure, words=row.words if row.measure == STRIPES else "", score=score)
+    return replace(told, name=row.measure, words=row.words if row.measure == STRIPES else "", score=score)
 
 
 def _rivals(sums: Sums, place: Place, *, found: int) -> Description:

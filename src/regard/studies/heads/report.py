@@ -70,7 +70,7 @@ def _findings(index: pd.DataFrame, found: Mapping[Place, Description], context: 
     sure, resting = _counts(found)
     said = [
         f"{sure} of {len(found)} heads have a description that holds on text it was not chosen on; {resting} always "
-        f"rest, and of {len(found) - sure - resting} nothing that was tried holds."
+        f"rest; for {len(found) - sure - resting} no description holds."
     ]
     told = index[index["verified"] & ~index["description"].isin([ALWAYS, BY_DISTANCE, BY_TOKEN])]
     told = told.sort_values("value", ascending=False).groupby("description", sort=False).head(1)

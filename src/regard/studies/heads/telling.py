@@ -120,7 +120,7 @@ def sentence(description: Description, rest: Rest, sums: Sums, place: Place, tok
         return f"Always rests: {rest.share:.2f} of its attention is on {rest.on}."
     if not description.verified:
         few = ", ".join(looked_at(sums, place, tokens, 3))
-        return f"{rests}; nothing said of the rest holds on new text. It looks most at: {few}."
+        return f"{rests}; no description of the rest holds on new text. It looks most at: {few}."
     return f"{rests}; awake, it {does(description, sums, place, tokens)}."
 
 
@@ -145,12 +145,15 @@ def proof(description: Description) -> str:
     if description.verified and description.name not in (BY_DISTANCE, BY_TOKEN):
         parts.append(f"this description {score.value:.2f}{between(score.low, score.high)}")
     named = {
-        f"the distance {description.offset}": description.by_offset,
-        "the mean map by distance": description.by_mean,
-        "the tokens looked at": description.by_token,
+        f"one distance ({_signed(description.offset or 0)})": description.by_offset,
+        "its mean map by distance": description.by_mean,
+        "the tokens it looks at": description.by_token,
     }
     parts += [f"{name} {value:.2f}" for name, value in named.items() if value == value]
     return (
-        "Correlation with its attention beyond even attention, on the half of the documents that nothing was chosen "
-        f"on: {', '.join(parts)}."
+        f"How well its attention is predicted on documents that were not chosen on (correlation): {', '.join(parts)}."
     )
+
+
+def _signed(distance: int) -> str:
+    return reach_in_words(distance, distance).removeprefix("at ")
