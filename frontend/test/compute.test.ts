@@ -154,11 +154,14 @@ test("attention rests on special tokens and, in a causal model, on the first tok
   expect(rested(2, 0)[3]).toEqual([1, 2]);
 });
 
-test("lines that rest are drawn first, in grey and thin", () => {
+test("lines that rest are drawn first, in grey and paler", () => {
   const strokes: [string, number, number][] = [];
+  const alphas: number[] = [];
   const pen = {
-    lines: (_: ArrayLike<number>, count: number, width: number, ink: { colour: string }) =>
-      strokes.push([ink.colour, count, width]),
+    lines: (_: ArrayLike<number>, count: number, width: number, ink: { colour: string; alpha?: number }) => {
+      strokes.push([ink.colour, count, width]);
+      alphas.push(ink.alpha ?? 1);
+    },
     rect() {},
     text() {},
     image() {},
@@ -182,7 +185,8 @@ test("lines that rest are drawn first, in grey and thin", () => {
   const g = { left: 50, right: 150, strip: 10, width: 200, text: 40, row: 20, size: 13 };
   links(pen, found, places, inks, g, 0, 100);
   expect(strokes).toEqual([
-    ["grey", 2, 1],
+    ["grey", 2, 2],
     ["red", 1, 2],
   ]);
+  expect(alphas[0]).toBeLessThan(alphas[1]);
 });

@@ -11,6 +11,13 @@ export interface Cell {
 /** A name for a head among those of one kind. */
 export const nameOf = ({ site, head }: Cell): string => `${site.layer} ${site.part} ${head}`;
 
+/** The head with the largest of some numbers, as every page calls it, and that number. */
+export function largest(found: ReadonlyMap<string, number>): { head: string; value: number } {
+  const [[name, value]] = [...found].sort(([, a], [, b]) => b - a);
+  const [layer, , head] = name.split(" ");
+  return { head: `${layer}.${head}`, value };
+}
+
 /** How heads are told apart: by what they do, or by the type of their map. */
 export type Tint = "pattern" | "type";
 

@@ -103,7 +103,7 @@ export interface Inks {
   quiet: string;
 }
 
-export const RESTING = 0.45; // of the strength of other lines: what rests stays in the background
+export const RESTING = 0.7; // of the strength of other lines: what rests stays in the background
 
 /** Lines from queries to keys: colour is the head, strength the weight; what rests is grey, thin and below. */
 export function links(
@@ -129,7 +129,8 @@ export function links(
   };
   // Faint lines first: strong ones stay on top.
   buckets.resting.forEach((bucket, level) => {
-    draw(bucket, 1, { colour: quiet, alpha: RESTING * opacityOf(level) });
+    const alpha = RESTING * opacityOf(level);
+    draw(bucket, opacityOf(level) > STRONG ? 2 : 1, { colour: quiet, alpha });
   });
   buckets.awake.forEach((bucket, at) => {
     const [level, head] = [Math.floor(at / colours.length), at % colours.length];

@@ -2,7 +2,7 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { run, superseded } from "../../compute/jobs";
-import { nameOf } from "../../data/report";
+import { largest, nameOf } from "../../data/report";
 import { useSay, useStore } from "../../frame/context";
 import { figure, shades } from "../../marks/scales";
 import { useSession, useTell } from "../context";
@@ -32,10 +32,11 @@ export function ByHead() {
     return () => abort.abort();
   });
   if (!found.value.size) return null;
+  const most = largest(found.value);
   return (
     <section class="app-heads">
       <h3>{tell("byHead")}</h3>
-      <p class="app-note">{tell("byHeadHint")}</p>
+      <p class="app-note">{tell("byHeadHint", { head: most.head, share: figure(most.value, 2) })}</p>
       <Grid found={found.value} />
     </section>
   );
@@ -51,6 +52,12 @@ function Grid({ found }: { found: Map<string, number> }) {
   const colours = shades(store.theme.value);
   return (
     <div class="app-by-head" style={{ gridTemplateColumns: `auto repeat(${columns}, minmax(12px, 22px))` }}>
+      <span />
+      {sites[0].heads.map((head) => (
+        <span key={head} class="quiet column">
+          {head}
+        </span>
+      ))}
       {sites.map((site) => [
         <span key={`layer ${site.layer}`} class="quiet">
           {site.layer}

@@ -47,7 +47,10 @@ export const words = {
     "两个模型的头只是编号相同：请选择与 B 的哪个头比较。",
   ],
   byHead: ["How much each head differs", "每个头的差异"],
-  byHeadHint: ["Click a head to compare it.", "单击一个头进行对比。"],
+  byHeadHint: [
+    "Head {head} differs most: {share} of a token's attention goes elsewhere. Click a head to compare it.",
+    "差异最大的是头 {head}：平均每个词元有 {share} 的注意力转向别处。单击一个头进行对比。",
+  ],
   cellColumn: ["where they differ most", "差异最大处"],
   pointed: ["{query} → {key}", "{query} → {key}"],
   readout: ["{cell}: A {a} · B {b} · A − B {difference}", "{cell}：A {a} · B {b} · A − B {difference}"],

@@ -1,7 +1,17 @@
 // The atlas's legend: what the pictures are, what the colours mean, and how many heads go by each name. It filters.
 
 import type { Digest } from "../../compute/digest";
-import { type Cell, colourOf, counts, hasTypes, isKnown, isResting, NONE, namesOf } from "../../data/report";
+import {
+  type Cell,
+  colourOf,
+  counts,
+  hasTypes,
+  isKnown,
+  isResting,
+  largest,
+  NONE,
+  namesOf,
+} from "../../data/report";
 import { isHere } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
@@ -71,7 +81,9 @@ function ChangeLegend() {
   if (!found.size) return <p data-change="unlike">{tell("changeUnlike")}</p>;
   const heads = store.off.value.map(({ layer, head }) => `${layer}.${head}`).join(", ");
   const changed = [...found.values()].filter((value) => value > 0).length;
-  return <p data-change="shown">{tell("legendChange", { heads, changed, count: found.size })}</p>;
+  const { head: most, value } = largest(found);
+  const numbers = { heads, changed, count: found.size, most, top: figure(value, 2) };
+  return <p data-change="shown">{tell("legendChange", numbers)}</p>;
 }
 
 /** The colours of changes, with ticks. */

@@ -36,8 +36,8 @@ export const words = {
   byType: ["type of map", "图的类型"],
   byChange: ["change", "变化"],
   legendChange: [
-    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). {changed} of {count} heads change; below 0.0001 counts as no change.",
-    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。{count} 个头中有 {changed} 个改变；小于 0.0001 的差异视为相同。",
+    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). Head {most} changes most, {top}; {changed} of {count} heads change; below 0.0001 counts as no change.",
+    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变；小于 0.0001 的差异视为相同。",
   ],
   changeWaiting: [
     "Running the model with all heads on, to compare …",

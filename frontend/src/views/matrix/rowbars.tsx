@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import { positionOf } from "../../compute/axis";
+import { restsOf } from "../../compute/rest";
 import { useSay, useStore } from "../../frame/context";
 import { useSeen } from "../../frame/scroller";
 import { brief, SMALL } from "../../marks/scales";
@@ -56,12 +57,31 @@ export function RowBars() {
   );
 }
 
-/** The row pointed at, or pinned; or else the first that is no special token. */
+const MANY = 128; // rows among which the one to begin with is looked for
+
+/** The row pointed at, or pinned; or else that of the strongest look outside the resting places. */
 function rowOf(store: Store): number {
   const axis = store.rows.value;
   const { query } = store.hover.value;
   const [pinned] = store.selection.value.queries;
   if (query !== null && query < axis.count) return query;
   if (pinned !== undefined) return positionOf(axis, pinned);
-  return Math.max(0, axis.special.indexOf(false));
+  return clearest(store);
+}
+
+/** The row of the strongest look outside the resting places; in long texts, the first that is no special token. */
+function clearest(store: Store): number {
+  const [rows, columns] = [store.rows.value, store.columns.value];
+  const first = Math.max(0, rows.special.indexOf(false));
+  if (rows.count > MANY) return first;
+  const rests = restsOf(store.site.value, rows, columns);
+  const lens = store.lens(store.lead);
+  let [best, most] = [first, 0];
+  for (let query = 0; query < rows.count; query++) {
+    if (rows.special[query]) continue;
+    lens.row(query).forEach((weight, key) => {
+      if (weight > most && key < columns.count && !rests(query, key)) [best, most] = [query, weight];
+    });
+  }
+  return best;
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from regard.corpus.sums import Sums
+from regard.patterns.definitions import ALWAYS
 from regard.studies.article import page
 from regard.studies.base import StudyContext
 from regard.studies.head_names import head_name
@@ -63,16 +64,16 @@ def portrait_page(
     parts = [
         _links(portrait.place, index),
         f"<h1>{html.escape(title)}</h1>",
-        f'<p class="lede">{html.escape(row["sentence"])}</p>',
+        f'<p class="lede">{html.escape(row["sentence"])}{_badge(portrait.description)}</p>',
         f'<p class="quiet">{html.escape(proof(portrait.description))}</p>',
         f'<p class="made">{html.escape(over)}</p>',
         _try(portrait.place),
-        *(_group(name, portrait.looks) for name in _GROUPS),
         '<div class="figures">',
+        _distances(_of(tables["distances"], portrait.place)) if len(tables["distances"]) else "",
         _tokens(_of(tables["tokens"], portrait.place), "looked at", "Tokens it looks at"),
+        *(_group(name, portrait.looks) for name in _GROUPS),
         _tokens(_of(tables["tokens"], portrait.place), "looking", "Tokens that look"),
         _tokens(_of(tables["tokens"], portrait.place), "rested on", "Where it rests"),
-        _distances(_of(tables["distances"], portrait.place)) if len(tables["distances"]) else "",
         _grammar(_of(tables["grammar"], portrait.place)) if "grammar" in tables else "",
         "</div>",
     ]
@@ -82,7 +83,7 @@ def portrait_page(
 def index_part(index: pd.DataFrame) -> str:
     """All heads as a table that can be searched and sorted; each is a link to its page."""
     rows = []
-    for row in index.itertuples():
+    for row in index.sort_values(["verified", "value"], ascending=False, kind="stable").itertuples():
         place = (row.kind, row.layer, row.head)
         page = page_name(place, index)
         link = f'<a href="{page}" data-page="{page}">{html.escape(_short(place, index))}</a>'
@@ -101,6 +102,13 @@ def index_part(index: pd.DataFrame) -> str:
         '<p><label>Find <input type="search" data-filter placeholder="previous, tokens back, [SEP] …"></label></p>'
         f'<div class="scroll tall"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
+
+
+def _badge(description: Description) -> str:
+    """Whether what is said holds on new text, and how well."""
+    if description.name == ALWAYS or not description.verified:
+        return ""
+    return f' <span class="badge">holds on new text: {description.score.value:.2f}</span>'
 
 
 def _links(place: Place, index: pd.DataFrame) -> str:
@@ -127,7 +135,7 @@ def _group(name: str, looks: Sequence[Look]) -> str:
     if not mine:
         return ""
     title, about = _GROUPS[name]
-    return f'<h2>{title}</h2><p class="quiet">{about}</p><div class="looks">{"".join(map(drawn, mine))}</div>'
+    return f'<section><h2>{title}</h2><p class="quiet">{about}</p>{"".join(map(drawn, mine))}</section>'
 
 
 def _tokens(table: pd.DataFrame, side: str, title: str) -> str:

@@ -94,8 +94,8 @@ def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) 
             best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
             said = (
                 f"{about_kind(kind, table['kind'])}{name[:1].upper()}{name[1:]}: {head['value']:.2f} of the attention "
-                f"of head {head_name(head['layer'], head['head'])}, the strongest; in layer {best['layer']} "
-                f"{best['value']:.2f}{between(best['low'], best['high'])} on average, where even attention would give "
+                f"of head {head_name(head['layer'], head['head'])}, the strongest. Layer {best['layer']} has most of "
+                f"it, {best['value']:.2f}{between(best['low'], best['high'])} on average; even attention would give "
                 f"{best['chance']:.2f}."
             )
             sentences.append((head["value"] - best["chance"], said))
