@@ -57,6 +57,8 @@ class MapContext:
     no_text: str = ""  # the code of a reason
     related: Array | None = None  # (W + 1, W + 1) booleans by word number, False for -1; None if unknown
     names: tuple[str, ...] = ()  # the words by their numbers
+    gains: Array | None = None  # (queries, keys) nats; None if unknown
+    no_gains: str = ""  # the code of the reason
 
     @property
     def sentences(self) -> int:
@@ -75,7 +77,8 @@ def context_between(query: Side, key: Side, same: bool, causal: bool) -> MapCont
     keys = places_of(key, vocabulary)
     queries = keys if same else places_of(query, vocabulary)
     related = _related(key, keys.words) if same else None
-    return MapContext(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary))
+    gains = (query.gains, query.no_gains) if same else (None, "two_texts")
+    return MapContext(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary), *gains)
 
 
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:

@@ -1,0 +1,96 @@
+"""Which words predict which: gains compared with one plain run of transformers per pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertForMaskedLM
+
+import regard
+from regard.errors import UserError
+from regard.models import predicting
+from tests.tiny import enlarged, tiny_bert, tiny_llama
+
+TEXT, PAIR = "the cat sat on the mat .", "a dog went to the store ."
+
+
+@pytest.fixture(scope="module")
+def masked(wordpiece):
+    return enlarged(tiny_bert(wordpiece, BertForMaskedLM), 16)
+
+
+@pytest.fixture(scope="module")
+def causal(bytelevel):
+    return enlarged(tiny_llama(bytelevel), 3)
+
+
+@torch.no_grad()
+def log_p(model, token, place, **inputs):
+    logits = model.module(**{name: torch.tensor([value]) for name, value in inputs.items()}).logits[0, place]
+    return float(torch.log_softmax(logits, -1)[token])
+
+
+def test_gains_of_a_masked_model_are_those_of_one_run_per_pair(masked, monkeypatch):
+    monkeypatch.setattr(predicting, "_TOKENS", 100)  # several batches, the last one smaller
+    trace = masked.trace(TEXT, PAIR, predictive=True)
+    given = masked.tokenizer(TEXT, PAIR)
+    ids, rest = given["input_ids"], {name: given[name] for name in ("token_type_ids", "attention_mask")}
+    words = [i for i, token in enumerate(trace.tokens) if not token.special]
+
+    def likely(token, *hidden):
+        hide = [masked.tokenizer.mask_token_id if i in hidden else one for i, one in enumerate(ids)]
+        return log_p(masked, ids[token], token, input_ids=hide, **rest)
+
+    expected = np.full((len(ids), len(ids)), np.nan)
+    for i in words:
+        for j in words:
+            if i != j:
+                expected[i, j] = likely(i, i) - likely(i, i, j)
+    np.testing.assert_allclose(trace.gains(), expected, atol=1e-5)
+    assert np.nanmax(np.abs(expected)) > 0.1
+
+
+def test_gains_of_a_causal_model_are_those_of_one_run_per_key(causal, monkeypatch):
+    monkeypatch.setattr(predicting, "_TOKENS", 100)
+    trace = causal.trace("The cat sat on it.", predictive=True)
+    ids = [token.id for token in trace.tokens]
+    expected = np.full((len(ids), len(ids)), np.nan)
+    for i in range(1, len(ids) - 1):
+        for j in range(i):
+            whole, cut = [1] * len(ids), [int(key != j) for key in range(len(ids))]
+            expected[i, j] = log_p(causal, ids[i + 1], i, input_ids=ids, attention_mask=whole) - log_p(
+                causal, ids[i + 1], i, input_ids=ids, attention_mask=cut
+            )
+    np.testing.assert_allclose(trace.gains(), expected, atol=1e-5)
+    assert np.nanmax(np.abs(expected)) > 0.1
+
+
+def test_gains_are_saved_with_a_trace(causal, tmp_path):
+    trace = causal.trace("The cat", predictive=True)
+    np.testing.assert_array_equal(regard.Trace.load(trace.save(tmp_path / "a.safetensors")).gains(), trace.gains())
+
+
+@pytest.mark.parametrize(("name", "why"), [("bert", "no language-model head"), ("t5", "encoder-decoder")])
+def test_models_that_predict_no_words_say_so(request, tmp_path, name, why):
+    model = request.getfixturevalue(name)
+    trace = model.trace("the cat sat", predictive=True, **({"target": "a dog"} if model.is_encoder_decoder else {}))
+    for one in (trace, regard.Trace.load(trace.save(tmp_path / "a.safetensors"))):
+        with pytest.raises(UserError, match=why):
+            one.gains()
+        assert why in one.patterns().measured[0].missing["predictive word"]
+
+
+def test_nothing_is_asked_unless_requested_and_words_have_no_gains(causal):
+    trace = causal.trace("The cat")
+    with pytest.raises(UserError, match="predictive=True"):
+        trace.gains()
+    assert "predictive word" not in trace.patterns().worth_saying
+    with pytest.raises(UserError, match="token-level"):
+        causal.trace("The cat", predictive=True).words().gains()
+
+
+def test_a_text_that_would_take_too_long_is_refused_with_its_cost(masked, monkeypatch):
+    monkeypatch.setitem(predicting.MOST, predicting.MASKED, 5)
+    with pytest.raises(UserError, match=r"the text has 9 tokens, and .* 45 runs of the model; use at most 5 tokens"):
+        masked.trace(TEXT, predictive=True)
