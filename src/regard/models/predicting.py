@@ -35,6 +35,7 @@ from regard.transformer.model import Bert
 if TYPE_CHECKING:
     from regard.models.engine import Engine
     from regard.models.prepare import Encoded
+    from regard.trace.tokens import Side
 
 MASKED, NEXT = "masked token", "next token"
 MOST = {MASKED: 128, NEXT: 512}  # tokens: 8,256 inputs of 128, or 511 of 512
@@ -51,23 +52,35 @@ def predicted_token(engine: Engine) -> str:
     return NEXT if engine.can_generate else ""
 
 
+def no_gains(engine: Engine) -> str:
+    """The code of the reason why a model has no gains, if it has none."""
+    if engine.is_encoder_decoder:
+        return "two_sides"
+    return "" if _asked(engine) else "no_head"
+
+
 def with_gains(engine: Engine, row: Encoded, trace: Trace) -> Trace:
     """The trace of an encoded text with its gains, or with the code of the reason why it has none."""
-    about = MASKED if isinstance(engine.module, Bert) else predicted_token(engine)
-    side = trace.side()
-    if engine.is_encoder_decoder:
-        found = replace(side, no_gains="two_sides")
-    elif not about or (about == NEXT and not all(site.mask.causal for site in trace.sites)):
-        found = replace(side, no_gains="no_head")
-    else:
-        check_length(len(row.ids), about)
-        inputs = engine.collate([row])[0]
-        table = _masked(engine, inputs, side) if about == MASKED else _cut(engine, inputs, side)
-        found = replace(side, gains=table.astype(np.float32), no_gains="")
+    side, why = trace.side(), no_gains(engine)
+    if not why and _asked(engine) == NEXT and not all(site.mask.causal for site in trace.sites):
+        why = "no_head"  # it sees the next token
+    found = replace(side, no_gains=why) if why else replace(side, gains=_gains(engine, row), no_gains="")
     return replace(trace, sides={**trace.sides, side.name: found})
 
 
-def check_length(tokens: int, about: str) -> None:
+def _asked(engine: Engine) -> str:
+    return MASKED if isinstance(engine.module, Bert) else predicted_token(engine)
+
+
+def _gains(engine: Engine, row: Encoded) -> Array:
+    about = _asked(engine)
+    _check_length(len(row.ids), about)
+    inputs, _ = engine.collate([row])
+    table = (_masked if about == MASKED else _cut)(engine, inputs, row.side)
+    return np.asarray(table, np.float32)
+
+
+def _check_length(tokens: int, about: str) -> None:
     """Refuse a text that would take too many runs of the model."""
     most = MOST[about]
     if tokens > most:
@@ -78,7 +91,7 @@ def check_length(tokens: int, about: str) -> None:
         )
 
 
-def _masked(engine: Engine, inputs: dict[str, Any], side: Any) -> Array:
+def _masked(engine: Engine, inputs: dict[str, Any], side: Side) -> Array:
     """(n, n) gains of a masked language model; NaN where nothing is asked."""
     ids = inputs["input_ids"][0]
     places = [int(i) for i in np.flatnonzero(places_of(side, {}).content)]
@@ -101,7 +114,7 @@ def _masked(engine: Engine, inputs: dict[str, Any], side: Any) -> Array:
     return np.asarray(alone[:, None] - without)
 
 
-def _cut(engine: Engine, inputs: dict[str, Any], side: Any) -> Array:
+def _cut(engine: Engine, inputs: dict[str, Any], side: Side) -> Array:
     """(n, n) gains of a causal language model; NaN where nothing is asked."""
     ids = inputs["input_ids"][0]
     count = len(ids)

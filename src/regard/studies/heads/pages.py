@@ -44,6 +44,7 @@ class Portrait:
     description: Description
     looks: Sequence[Look]
     sums: Sums
+    predicts: str  # a sentence
 
 
 def page_name(place: Place, index: pd.DataFrame) -> str:
@@ -65,6 +66,7 @@ def portrait_page(
         f"<h1>{html.escape(title)}</h1>",
         f'<p class="lede">{html.escape(row["sentence"])}</p>',
         f'<p class="quiet">{html.escape(proof(portrait.description))}</p>',
+        f'<p class="quiet">{html.escape(portrait.predicts)}</p>',
         f'<p class="made">{html.escape(over)}</p>',
         _try(portrait.place),
         *(_group(name, portrait.looks) for name in _GROUPS),
@@ -85,13 +87,14 @@ def index_part(index: pd.DataFrame) -> str:
     for row in index.itertuples():
         place = (row.kind, row.layer, row.head)
         link = f'<a href="{page_name(place, index)}">{html.escape(_short(place, index))}</a>'
-        value = "n/a" if row.value != row.value else f"{row.value:.2f}"
+        value, predicts = ("n/a" if one != one else f"{one:.2f}" for one in (row.value, row.predicts))
         mark = "holds" if row.verified else ""
         rows.append(
             f'<tr><td class=text>{link}</td><td class="text long">{html.escape(row.sentence)}</td>'
-            f"<td class=text>{mark}</td><td>{value}</td><td>{row.rests:.2f}</td></tr>"
+            f"<td class=text>{mark}</td><td>{value}</td><td>{row.rests:.2f}</td><td>{predicts}</td></tr>"
         )
-    heads = (("head", True), ("what it does", True), ("new text", True), ("correlation", False), ("rests", False))
+    texts = ("head", "what it does", "new text")
+    heads = [(name, name in texts) for name in (*texts, "correlation", "rests", "predicts")]
     head = "".join(
         f'<th scope="col"{" class=text" if text else ""}><button type="button">{name}</button></th>'
         for name, text in heads
