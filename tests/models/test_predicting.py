@@ -10,6 +10,8 @@ from transformers import BertForMaskedLM
 import regard
 from regard.errors import UserError
 from regard.models import predicting
+from regard.transformer.config import Config
+from regard.transformer.model import Bert
 from tests.tiny import enlarged, tiny_bert, tiny_llama
 
 TEXT, PAIR = "the cat sat on the mat .", "a dog went to the store ."
@@ -49,6 +51,23 @@ def test_gains_of_a_masked_model_are_those_of_one_run_per_pair(masked, monkeypat
                 expected[i, j] = likely(i, i) - likely(i, i, j)
     np.testing.assert_allclose(trace.gains(), expected, atol=1e-5)
     assert np.nanmax(np.abs(expected)) > 0.1
+
+
+def test_gains_of_a_trained_bert_come_from_its_own_head(wordpiece):
+    torch.manual_seed(0)
+    sizes = {"width": 16, "heads": 2, "layers": 1, "hidden": 16, "decoder_layers": 0, "segments": 2}
+    module = Bert(Config(vocabulary=len(wordpiece), **sizes)).eval()
+    trace = regard.load((module, wordpiece)).trace("the cat sat", predictive=True)
+    ids = [token.id for token in trace.tokens]
+
+    def likely(token, *hidden):
+        hide = torch.tensor([[wordpiece.mask_token_id if i in hidden else one for i, one in enumerate(ids)]])
+        return torch.log_softmax(module.masked_words(module(hide))[0, token], -1)[ids[token]]
+
+    with torch.no_grad():
+        expected = float(likely(1, 1) - likely(1, 1, 2))
+    np.testing.assert_allclose(trace.gains()[1, 2], expected, atol=1e-5)
+    assert abs(expected) > 1e-3
 
 
 def test_gains_of_a_causal_model_are_those_of_one_run_per_key(causal, monkeypatch):
