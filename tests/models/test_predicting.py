@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,7 @@ from regard.errors import UserError
 from regard.models import predicting
 from regard.transformer.config import Config
 from regard.transformer.model import Bert
-from tests.tiny import enlarged, tiny_bert, tiny_llama
+from tests.tiny import enlarged, saved, tiny_bert, tiny_llama
 
 TEXT, PAIR = "the cat sat on the mat .", "a dog went to the store ."
 
@@ -113,3 +115,16 @@ def test_a_text_that_would_take_too_long_is_refused_with_its_cost(masked, monkey
     monkeypatch.setitem(predicting.MOST, predicting.MASKED, 5)
     with pytest.raises(UserError, match=r"the text has 9 tokens, and .* 45 runs of the model; use at most 5 tokens"):
         masked.trace(TEXT, predictive=True)
+
+
+def test_the_command_prints_which_words_predict_which(causal, command, tmp_path):
+    folder, text = saved(causal, tmp_path / "model"), "The cat sat on it."
+    told = command("patterns", text, "-m", folder, "--predictive", width=120).stdout
+    gains = causal.trace(text, predictive=True).gains()
+    query, key = np.unravel_index(np.nanargmax(gains[:, 1:]), gains[:, 1:].shape)
+    best = told.split("less likely\n")[1].splitlines()[0].split()
+    assert best[1] == f"({key + 1})" and best[-2:] == [f"({query + 1})", f"{np.nanmax(gains[:, 1:]):.2f}"]
+    assert f"{abs(np.nanmean(gains[:, 0])):.2f} nats" in told.split("without the first token")[1]
+    record = json.loads(command("patterns", text, "-m", folder, "--predictive", "--json").stdout)
+    found = np.array([[np.nan if x is None else x for x in row] for row in record["gains"]])
+    np.testing.assert_allclose(found, gains, atol=1e-4)
