@@ -263,13 +263,25 @@ def test_the_result_is_a_folder_of_tables_and_pages(saved):
     assert json.loads((folder / "meta.json").read_text())["study"] == "heads"
 
 
+SIMPLER = ("previous token", "other pieces of the word", "repeated token", "induction")  # what often predicts
+
+
+def pooled(traces, layer, head, name):
+    """The lift of a head over some traces, by their awake attention."""
+    found = [awake[name] for trace in traces if name in (awake := trace.patterns().measured[layer].awake)]
+    weights = np.nan_to_num([one.awake[head] for one in found])
+    share, chance = (np.nansum([getattr(one, part)[head] for one in found] * weights) for part in ("share", "chance"))
+    return max(0.0, (share - chance) / max(weights.sum() - chance, 1e-9))
+
+
 def test_predicts_is_the_pooled_lift_of_the_first_inputs(corpus, bytelevel, tmp_path):
     model, count = enlarged(tiny_llama(bytelevel), 3), 10
     result = regard.study.heads(model, corpus, output=tmp_path, predictive=count, limit=20)
-    totals = np.zeros((3, 2, 4))  # mass, awake, expected
+    totals, inputs = np.zeros((3, 2, 4)), []  # mass, awake, expected
     for text in corpus.read_text("utf-8").splitlines()[:count]:
         cut = model.tokenizer.decode(model.tokenizer(text)["input_ids"][:32])
         trace = model.trace(cut, predictive=True)
+        inputs.append(trace)
         free = np.tril(np.ones((len(trace.tokens),) * 2, bool))
         free[:, 0] = False
         targets = predictive_targets(trace.gains(), free)
@@ -287,6 +299,9 @@ def test_predicts_is_the_pooled_lift_of_the_first_inputs(corpus, bytelevel, tmp_
     assert (
         (lifts > 0).any() and (table["predicts_low"] <= lifts + 1e-6).all() and result.meta["predictive_inputs"] == 10
     )
+    for row in table.itertuples():  # a name gives way to simpler ones
+        mine, *simpler = (pooled(inputs, row.layer, row.head, name) for name in ("predictive word", *SIMPLER))
+        assert row.predicts_own == (mine > max(simpler))
     page = (tmp_path / "heads" / "0.0.html").read_text("utf-8")
     assert f"lift {lifts[0]:.2f} [" in page and "first 10 inputs" in page
 

@@ -5,7 +5,7 @@ Enters: the corpus and the model. Leaves: a number per head, with chance and int
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,10 @@ from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.models.predicting import no_gains
 from regard.models.prepare import encode
 from regard.models.progress import working
+from regard.patterns.awake import AwakeRows
 from regard.patterns.definitions import PREDICTIVE
-from regard.patterns.rows import SiteRows, read_trace
+from regard.patterns.naming import own_name
+from regard.patterns.rows import read_trace
 from regard.studies.base import StudyContext
 from regard.studies.heads.describing import Place
 from regard.trace.sentences import Message, reason
@@ -36,16 +38,20 @@ TOKENS = 32  # of each input: 528 runs of a masked model, 31 of a causal one
 
 @dataclass(frozen=True)
 class Predicts:
-    """The awake attention of a head on the words that help most with the prediction: its share, chance and lift."""
+    """The awake attention of a head on the words that help most with the prediction: its share, chance and lift.
+
+    `own` is false where the head has a larger lift for something simpler that often predicts, such as a neighbour.
+    """
 
     lift: float
     low: float
     high: float
     share: float
     chance: float
+    own: bool = field(default=False, kw_only=True)
 
     @property
-    def record(self) -> dict[str, float]:
+    def record(self) -> dict[str, float | bool]:
         """Its columns in the table of all heads."""
         return {
             "predicts": self.lift,
@@ -53,6 +59,7 @@ class Predicts:
             "predicts_high": self.high,
             "predicts_share": self.share,
             "predicts_chance": self.chance,
+            "predicts_own": self.own,
         }
 
 
@@ -80,6 +87,7 @@ class Predicting:
             f"Words that help most with the prediction have {one.share:.2f} of its awake attention, chance "
             f"{one.chance:.2f}: lift {one.lift:.2f}{between(one.low, one.high)}, over the first {TOKENS} tokens of the "
             f"first {self.inputs} inputs."
+            + ("" if one.own else " Something simpler explains that, such as a neighbour.")
         )
 
 
@@ -97,7 +105,7 @@ def predicting(context: StudyContext, count: int) -> Predicting:
         return Predicting({}, 0, reason("none_predicts"))
     heads: dict[Place, Predicts] = {}
     for place in found[0]:
-        heads |= _read(place, np.stack([one[place] for one in found]))
+        heads |= _read(place, [one[place] for one in found])
     return Predicting(heads, len(sums))
 
 
@@ -113,35 +121,44 @@ def _traces(context: StudyContext, count: int) -> Iterator[Trace]:
         yield engine.trace_rows([row], [None], predictive=True)[0]
 
 
-def _sums(trace: Trace) -> dict[tuple[str, int], Array]:
-    """(4, H) mass, awake attention, expected mass and rows, for each kind and layer; nothing if no word predicts."""
+def _sums(trace: Trace) -> dict[tuple[str, int], dict[str, Array]]:
+    """For each kind and layer the sums of each pattern; nothing if no word predicts."""
     return {
-        (rows.measured.kind, rows.measured.layer): _of_site(rows)
+        (rows.measured.kind, rows.measured.layer): {name: _of(rows.awake, n) for n, name in enumerate(rows.awake.names)}
         for rows in read_trace(trace, "weights")
         if PREDICTIVE.name in rows.awake.names
     }
 
 
-def _of_site(rows: SiteRows) -> Array:
-    awake = rows.awake
-    number = awake.names.index(PREDICTIVE.name)
+def _of(awake: AwakeRows, number: int) -> Array:
+    """(4, H) mass, awake attention, expected mass and rows of a pattern."""
     counted = awake.counted[number].astype(np.float64)  # (Q,)
     weight = awake.weight.astype(np.float64)  # (H, Q)
     mass, expected = awake.mass[number] @ counted, weight @ (counted * awake.chance[number])
     return np.stack([mass, weight @ counted, expected, np.full(len(mass), counted.sum())])
 
 
-def _read(place: tuple[str, int], sums: Array) -> dict[Place, Predicts]:
-    """The numbers of a layer's heads, from sums by input (N, 4, H)."""
+def _read(place: tuple[str, int], inputs: list[dict[str, Array]]) -> dict[Place, Predicts]:
+    """The numbers of a layer's heads, from the sums of each input."""
     kind, layer = place
-    drawn = resampled(sums)  # (1 + draws, 4, H)
-    mass, awake, expected = (drawn[:, n, :, None] for n in range(3))
-    reading = read_awake(AwakeSums(mass, awake, expected, drawn[:, 3, :1]))
-    lift, share, chance = (np.asarray(part)[..., 0] for part in (reading.lift, reading.share, reading.chance))
+    sums = np.stack([one[PREDICTIVE.name] for one in inputs])  # (N, 4, H)
+    lift, share, chance = _reading(resampled(sums))
     low, high = interval(lift, clusters_of(sums[:, 1]))
+
+    def lift_of(name: str) -> Array:
+        whole = sum((one[name] for one in inputs if name in one), np.zeros(sums.shape[1:]))
+        return np.asarray(np.nan_to_num(_reading(whole[None])[0][0]))
+
+    own = own_name(PREDICTIVE.name, lift_of)
+    numbers = np.stack([lift[0], low, high, share[0], chance[0]]).T  # (H, 5)
     return {
-        (kind, layer, head): Predicts(
-            *map(float, (lift[0, head], low[head], high[head], share[0, head], chance[0, head]))
-        )
-        for head in range(sums.shape[2])
+        (kind, layer, head): Predicts(*map(float, row), own=bool(mine))
+        for head, (row, mine) in enumerate(zip(numbers, own, strict=True))
     }
+
+
+def _reading(sums: Array) -> tuple[Array, Array, Array]:
+    """(N, H) lift, share and chance of sums (N, 4, H)."""
+    mass, awake, expected = (sums[:, n, :, None] for n in range(3))
+    found = read_awake(AwakeSums(mass, awake, expected, sums[:, 3, :1]))
+    return found.lift[..., 0], found.share[..., 0], found.chance[..., 0]

@@ -105,10 +105,12 @@ def _most_predictive(index: pd.DataFrame, predicts: Predicting) -> str:
     """The head that looks most at the words that predict."""
     if index["predicts"].isna().all():
         return predicts.said(next(iter(predicts.heads), ("", 0, 0)))
-    row = index.loc[index["predicts"].idxmax()]
-    return (
-        f"Head {head_name(row['layer'], row['head'])} looks most at what predicts. {predicts.said(tuple(row[_PLACE]))}"
-    )
+    own = index[index["predicts_own"] & index["predicts"].notna()]
+    if own.empty:
+        return "No head looks at the words that help with the prediction more than at something simpler."
+    row = own.loc[own["predicts"].idxmax()]
+    named = f"Of heads that do nothing simpler, {head_name(row['layer'], row['head'])} looks most at what predicts."
+    return f"{named} {predicts.said(tuple(row[_PLACE]))}"
 
 
 def _counts(found: Mapping[Place, Description]) -> tuple[int, int]:
