@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from regard.corpus.batches import Item
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Problems
 from regard.corpus.sums import Array
@@ -99,18 +100,19 @@ def predicting(context: StudyContext, count: int) -> Predicting:
     if why:
         return Predicting({}, 0, reason(why))
     with working("asking which words predict which"):
-        sums = [_sums(trace) for trace in _traces(context, count)]
-    found = [one for one in sums if one]
+        sums = [(cluster, _sums(trace)) for cluster, trace in _traces(context, count)]
+    found = [(cluster, one) for cluster, one in sums if one]
     if not found:
         return Predicting({}, 0, reason("none_predicts"))
     heads: dict[Place, Predicts] = {}
-    for place in found[0]:
-        heads |= _read(place, [one[place] for one in found])
+    clusters = [cluster for cluster, _ in found]
+    for place in found[0][1]:
+        heads |= _read(place, [one[place] for _, one in found], clusters)
     return Predicting(heads, len(sums))
 
 
-def _traces(context: StudyContext, count: int) -> Iterator[Trace]:
-    """Traces with gains of the first inputs, each cut to `TOKENS`."""
+def _traces(context: StudyContext, count: int) -> Iterator[tuple[int, Trace]]:
+    """Traces with gains of the first inputs, each cut to `TOKENS`, and what each is resampled with."""
     from tqdm import tqdm
 
     engine = context.model._engine
@@ -118,7 +120,7 @@ def _traces(context: StudyContext, count: int) -> Iterator[Trace]:
     examples = list(islice(read(context.source, Problems()), count))
     for example in tqdm(examples, desc="inputs", disable=None, leave=False):
         row = encode(engine.tokenizer, example.text, example.pair, limit=limit, truncate=True)
-        yield engine.trace_rows([row], [None], predictive=True)[0]
+        yield Item(example.number, row, example).cluster, engine.trace_rows([row], [None], predictive=True)[0]
 
 
 def _sums(trace: Trace) -> dict[tuple[str, int], dict[str, Array]]:
@@ -138,10 +140,12 @@ def _of(awake: AwakeRows, number: int) -> Array:
     return np.stack([mass, weight @ counted, expected, np.full(len(mass), counted.sum())])
 
 
-def _read(place: tuple[str, int], inputs: list[dict[str, Array]]) -> dict[Place, Predicts]:
-    """The numbers of a layer's heads, from the sums of each input."""
+def _read(place: tuple[str, int], inputs: list[dict[str, Array]], clusters: list[int]) -> dict[Place, Predicts]:
+    """The numbers of a layer's heads, from the sums of each input and the document it belongs to."""
     kind, layer = place
-    sums = np.stack([one[PREDICTIVE.name] for one in inputs])  # (N, 4, H)
+    documents, numbers = np.unique(clusters, return_inverse=True)
+    sums = np.zeros((len(documents), *inputs[0][PREDICTIVE.name].shape))  # (N, 4, H)
+    np.add.at(sums, numbers, np.stack([one[PREDICTIVE.name] for one in inputs]))
     lift, share, chance = _reading(resampled(sums))
     low, high = interval(lift, clusters_of(sums[:, 1]))
 
@@ -150,10 +154,10 @@ def _read(place: tuple[str, int], inputs: list[dict[str, Array]]) -> dict[Place,
         return np.asarray(np.nan_to_num(_reading(whole[None])[0][0]))
 
     own = own_name(PREDICTIVE.name, lift_of)
-    numbers = np.stack([lift[0], low, high, share[0], chance[0]]).T  # (H, 5)
+    found = np.stack([lift[0], low, high, share[0], chance[0]]).T  # (H, 5)
     return {
         (kind, layer, head): Predicts(*map(float, row), own=bool(mine))
-        for head, (row, mine) in enumerate(zip(numbers, own, strict=True))
+        for head, (row, mine) in enumerate(zip(found, own, strict=True))
     }
 
 
