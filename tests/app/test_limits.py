@@ -234,3 +234,13 @@ def test_downloaded_models_are_on_the_list_and_load_without_the_hub(serve, tiny,
     assert "someone/tiny" in {model["name"] for model in client.get("/api/models").json()["models"]}
     answer = post(client, model="someone/tiny")
     assert answer.status_code == 200 and decode(answer.content).facts["model"] == "someone/tiny"
+
+
+def test_which_words_predict_which_is_asked_of_short_texts(serve):
+    client, _ = serve(limits={"predictive": 7})
+    refused = post(client, predictive=True)
+    assert refused.status_code == 413 and refused.json()["code"] == "long_predictive"
+    assert refused.json()["values"] == {"tokens": 8, "limit": 7}
+    answer = post(client, text="the cat sat", predictive=True)
+    report = client.get(f"/api/traces/{answer.headers['x-regard-trace']}/report")
+    assert b"no language-model head" in report.content  # n/a, with the reason

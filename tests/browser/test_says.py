@@ -10,8 +10,10 @@ from urllib.parse import quote
 import pytest
 from test_heads import QUERY, until
 from tests.app.conftest import hosted
-from tests.tiny import saved, tiny_bert, tiny_llama
+from tests.tiny import enlarged, saved, tiny_bert, tiny_llama
 from transformers import BertForMaskedLM
+
+import regard
 
 BARS = "all => all.map(e => [+e.dataset.bar, e.dataset.ghost === undefined ? null : +e.dataset.ghost])"
 
@@ -20,7 +22,7 @@ BARS = "all => all.map(e => [+e.dataset.bar, e.dataset.ghost === undefined ? nul
 def folders(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("models")
     return {
-        "masked": saved(tiny_bert(wordpiece, BertForMaskedLM), folder / "masked"),
+        "masked": saved(enlarged(tiny_bert(wordpiece, BertForMaskedLM), 16), folder / "masked"),
         "causal": saved(tiny_llama(wordpiece), folder / "causal"),
     }
 
@@ -99,3 +101,23 @@ def test_a_masked_model_says_what_would_stand_under_the_pointer(use, folders):
     page.wait_for_selector("[data-bar]")
     assert "Predictions for “cat”, masked" in page.inner_text("[data-says]")
     assert "What really stands there: “cat”." in page.inner_text("[data-says]")
+
+
+def test_which_words_predict_which_is_asked_on_request(use, folders):
+    text = "the cat sat on the mat and a dog went to the store"
+    page = use(folders["masked"], text, kind="encoder", layer=1, heads=2)
+    tokens = page.eval_on_selector_all(QUERY, "all => all.length")
+    button = page.locator("[data-do=predict]")
+    assert f"up to {tokens * (tokens + 1) // 2} more times" in page.inner_text(".app-predict")
+    button.click()
+    page.wait_for_selector("[data-predicted]")
+    assert button.count() == 0
+    assert "layer=1&heads=2" in page.url  # what was chosen stays chosen
+    told = page.inner_text("[data-predicted]")
+    model = regard.load(folders["masked"])
+    trace = model.trace(text, predictive=True)
+    share = trace.patterns().measured[1].readings["predictive word"].mass[2]
+    assert "of 6 heads" in told and f"This head: {share:.2f} of all its attention." in told
+    page.fill("[data-field=text]", "the cat sat on the mat")
+    page.wait_for_selector("[data-do=predict]")  # the next text is asked without
+    assert page.locator("[data-predicted]").count() == 0

@@ -7,8 +7,7 @@ from regard.measures import (
     entropy,
     js_distance,
     mean_distance,
-    predictive,
-    predictive_shares,
+    predictive_targets,
     shape_features,
     sink_mass,
 )
@@ -65,27 +64,11 @@ def test_js_distance_equals_its_definition():
     np.testing.assert_allclose(js_distance(maps, smooth=0.0)[0, 1], expected)
 
 
-def test_predictive_shares_are_what_is_lost_without_a_token():
-    content = np.array([False, True, True, True])
-    alone = np.array([0.0, -1.0, -1.0, -1.0])
-    without = np.full((4, 4), -1.0)
-    without[1, 2], without[1, 3], without[2, 1] = -4.0, -2.0, -0.5  # the last one helps nobody: it gains
-    shares = predictive_shares(alone, without, content)
-    np.testing.assert_allclose(shares[1], [0, 0, 0.75, 0.25])
-    np.testing.assert_allclose(shares[2], 0)
-
-
-def test_attention_equal_to_the_shares_is_fully_predictive():
-    shares = np.array([[0.0, 0.75, 0.25], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
-    maps = shares.copy()
-    maps[1, 1] = 1
-    found = predictive(maps, shares)
-    assert (found.mass, found.argmax, found.lift, found.rows) == (1, 1, 1, 2)
-    np.testing.assert_allclose(found.chance, ((1 / 3 + 0.25) + 1 / 3) / 2)
-
-
-def test_nothing_predictive_is_not_available():
-    assert np.isnan(predictive(np.eye(3), np.zeros((3, 3))).lift)
+def test_the_most_predictive_keys_hold_half_of_what_is_gained():
+    gains = np.array([[0.0, 2.0, 1.0, 0.9, np.nan], [5.0, 1.0, 1.0, 1.0, -3.0], [0.09, 0.09, 0.0, 0.0, 0.0]])
+    among = np.array([[True] * 5, [False, True, True, True, True], [True] * 5])
+    expected = [[False, True, False, False, False], [False, True, True, False, False], [False] * 5]
+    np.testing.assert_array_equal(predictive_targets(gains, among), expected)
 
 
 def test_shares_of_what_is_carried_follow_the_norms():

@@ -4,18 +4,18 @@ import io
 import json
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from rich.console import Console
 from rich.text import Text
-from transformers import AutoModel, BertForMaskedLM, ViTConfig, ViTModel
+from transformers import AutoModel, ViTConfig, ViTModel
 
 import regard
 from regard import Segment, Trace
-from regard.patterns import NAMES, head_report, patterns, predictive_words, warnings_for
-from regard.patterns.predictive import predictive_readings
+from regard.patterns import NAMES, head_report, patterns, warnings_for
 from regard.patterns.rows import read_trace
 from regard.patterns.telling import telling
 from regard.printing.patterns import as_csv, as_record, report
@@ -23,7 +23,6 @@ from regard.trace.places import places_of
 from regard.trace.tokens import Side, Token
 
 from ..conftest import ARTICLE
-from ..tiny import tiny_bert
 
 TOKENS = "[CLS] the cat saw the dog . [SEP] a dog saw the bird . [SEP]".split()
 SEGMENTS = (Segment("A", 0, 8), Segment("B", 8, 15))
@@ -268,7 +267,7 @@ def test_the_table_goes_to_pandas_and_csv():
 def test_the_record_is_json_and_speaks_words(bert):
     trace = bert.trace(*ARTICLE)
     record = json.loads(json.dumps(as_record(trace, trace.patterns())))
-    assert set(record) == {"facts", "tokens", "findings", "heads", "missing", "warnings"}
+    assert set(record) == {"facts", "tokens", "findings", "heads", "gains", "missing", "warnings"}
 
 
 def printed(found, *, width=100, **options):
@@ -336,29 +335,32 @@ def test_warnings_apply_only_where_they_should():
 # -- predictive words --------------------------------------------------------------------------------------
 
 
-def test_predictive_words_follow_the_log_probabilities():
-    tokens = ["[CLS]", "a", "b", "c", "d", "e", "[SEP]"]
-    trace = trace_of(shifted(-1, 7), np.full((7, 7), 1 / 7), tokens=tokens, segments=())
-
-    def log_prob(positions, masked):
-        return [-5.0 if i - 1 in places else -1.0 for i, places in zip(positions, masked, strict=True)]
-
-    found = predictive_readings(trace, log_prob)[0]
-    np.testing.assert_allclose(found.lift, [1, 0], atol=1e-6)
-    assert found.rows[0] == 4  # the first word has no ordinary token before it
+def gaining(trace, gains):
+    (side,) = trace.sides.values()
+    return replace(trace, sides={side.name: replace(side, gains=gains, no_gains="")})
 
 
-def test_predictive_words_of_a_masked_language_model(wordpiece):
-    model = tiny_bert(wordpiece, BertForMaskedLM)
-    found = predictive_words(model, "the cat sat .", "a dog sat .")
-    assert set(found) == {0, 1}
-    assert found[0].lift.shape == (3,)
-    assert ((found[0].lift >= 0) & (found[0].lift <= 1)).all()
+def test_a_head_that_looks_at_what_predicts_is_named_for_it():
+    count, helper = 16, (np.arange(16) * 7 + 3) % 16  # no fixed distance
+    looking = np.eye(count)[helper]
+    trace = trace_of(looking, np.full((count, count), 1 / count), tokens=[*"abcdefghijklmnop"], segments=())
+    gains = np.where(looking > 0, 2.0, np.nan)
+    np.fill_diagonal(gains, np.nan)
+    gains[4] = 0.05  # nothing helps enough
+    found = gaining(trace, gains).patterns()
+    rows = 15 - int((helper == np.arange(count)).sum())
+    measured = found.measured[0].awake["predictive word"]
+    np.testing.assert_allclose(measured.lift, [1, 0], atol=1e-6)
+    np.testing.assert_allclose(measured.chance, 1 / count, atol=1e-6)
+    (finding,) = found.strongest("predictive word")
+    assert (finding.head, finding.hits, finding.rows) == (0, rows, rows)
+    assert "the words that help most with the prediction" in finding.sentence
 
 
-def test_predictive_words_say_why_a_model_cannot_have_them(bert, gpt2):
-    assert "without a language-model head" in predictive_words(bert, "the cat sat .")
-    assert "no mask token" in predictive_words(gpt2, "the cat sat .")
+def test_a_head_that_looks_one_token_back_is_not_named_for_what_predicts():
+    trace = gaining(trace_of(shifted(-1, 12), tokens=[*"abcdefghijkl"], segments=()), 2.0 * shifted(-1, 12))
+    assert trace.patterns().measured[0].awake["predictive word"].lift[0] > 0.9
+    assert {finding.pattern for finding in trace.patterns()} == {"previous token"}
 
 
 # -- real models -------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from transformers import BertForMaskedLM
 
 import regard
 from regard.corpus.engine import Run, run_local
@@ -15,6 +16,7 @@ from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
 from regard.corpus.sums import KEPT, Sums
 from regard.errors import UserError
+from regard.measures.predictive import predictive_targets
 from regard.studies.heads.choosing import QUANTILES, shown_rows, typical_of, varied
 from regard.studies.heads.describing import BY_DISTANCE, describe
 from regard.studies.heads.distances import DISTANCES, distance_sums
@@ -23,7 +25,7 @@ from regard.studies.heads.study import Heads
 from regard.studies.heads.telling import reach_in_words
 from regard.studies.heads.vocabulary import Vocabulary, frequent_tokens
 from regard.trace.places import context_between
-from tests.tiny import tiny_bert, tiny_llama
+from tests.tiny import enlarged, tiny_bert, tiny_llama
 
 WORDS = "the cat sat on the mat , a dog bought fresh strawberries at the store . it was happy and we went".split()
 DRAWN = np.random.default_rng(0)
@@ -261,6 +263,57 @@ def test_the_result_is_a_folder_of_tables_and_pages(saved):
     assert json.loads((folder / "meta.json").read_text())["study"] == "heads"
 
 
+SIMPLER = ("previous token", "other pieces of the word", "repeated token", "induction")  # what often predicts
+
+
+def pooled(traces, layer, head, name):
+    """The lift of a head over some traces, by their awake attention."""
+    found = [awake[name] for trace in traces if name in (awake := trace.patterns().measured[layer].awake)]
+    weights = np.nan_to_num([one.awake[head] for one in found])
+    share, chance = (np.nansum([getattr(one, part)[head] for one in found] * weights) for part in ("share", "chance"))
+    return max(0.0, (share - chance) / max(weights.sum() - chance, 1e-9))
+
+
+def test_predicts_is_the_pooled_lift_of_the_first_inputs(corpus, bytelevel, tmp_path):
+    model, count = enlarged(tiny_llama(bytelevel), 3), 10
+    result = regard.study.heads(model, corpus, output=tmp_path, predictive=count, limit=20)
+    totals, inputs = np.zeros((3, 2, 4)), []  # mass, awake, expected
+    for text in corpus.read_text("utf-8").splitlines()[:count]:
+        cut = model.tokenizer.decode(model.tokenizer(text)["input_ids"][:32])
+        trace = model.trace(cut, predictive=True)
+        inputs.append(trace)
+        free = np.tril(np.ones((len(trace.tokens),) * 2, bool))
+        free[:, 0] = False
+        targets = predictive_targets(trace.gains(), free)
+        chance = targets.sum(-1) / np.maximum(free.sum(-1), 1)
+        rows = (chance > 0) & (chance < 0.5)
+        for layer in (0, 1):
+            maps = trace.attention(layer)[:, rows] * free[rows]
+            awake = maps.sum(-1)
+            totals[:, layer] += (maps * targets[rows]).sum((1, 2)), awake.sum(-1), (awake * chance[rows]).sum(-1)
+    share, chance = totals[0] / totals[1], totals[2] / totals[1]
+    table = result.table.sort_values(["layer", "head"])
+    lifts = np.clip((share - chance) / (1 - chance), 0, 1).ravel()
+    np.testing.assert_allclose(table["predicts"], lifts, atol=1e-5)
+    np.testing.assert_allclose(table["predicts_chance"], chance.ravel(), atol=1e-5)
+    assert (
+        (lifts > 0).any() and (table["predicts_low"] <= lifts + 1e-6).all() and result.meta["predictive_inputs"] == 10
+    )
+    for row in table.itertuples():  # a name gives way to simpler ones
+        mine, *simpler = (pooled(inputs, row.layer, row.head, name) for name in ("predictive word", *SIMPLER))
+        assert row.predicts_own == (mine > max(simpler))
+    page = (tmp_path / "heads" / "0.0.html").read_text("utf-8")
+    assert f"lift {lifts[0]:.2f} [" in page and "first 10 inputs" in page
+
+
+def test_predicts_is_not_available_without_a_head_or_a_question(saved, corpus, bytelevel):
+    result, folder = saved
+    assert result.table["predicts"].isna().all()
+    assert "no language-model head" in (folder / "heads" / "0.0.html").read_text("utf-8")
+    unasked = regard.study.heads(tiny_llama(bytelevel), corpus, predictive=0, limit=10)
+    assert unasked.table["predicts"].isna().all() and "not asked" in unasked.findings[-1]
+
+
 def test_text_of_the_corpus_never_becomes_markup(wordpiece, tmp_path):
     corpus = tmp_path / "odd.txt"
     corpus.write_text("\n".join("the cat <script>alert(1)</script> sat & the mat" for _ in range(20)))
@@ -279,7 +332,8 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(saved, corpus, wordpiece, tmp_p
     monkeypatch.setattr("regard.studies.base.Pass.window", 16)
     monkeypatch.setattr("regard.corpus.engine._EVERY", 0.0)
     whole = tmp_path / "whole"
-    regard.study.heads(tiny_bert(wordpiece), corpus, output=whole)
+    model = tiny_bert(wordpiece, BertForMaskedLM)
+    regard.study.heads(model, corpus, output=whole, predictive=2)
 
     def interrupt(tally, seconds):
         if tally.inputs >= 48:
@@ -287,8 +341,8 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(saved, corpus, wordpiece, tmp_p
 
     folder = tmp_path / "stopped"
     with pytest.raises(KeyboardInterrupt):
-        regard.study.heads(tiny_bert(wordpiece), corpus, output=folder, report=interrupt)
-    regard.study.heads(tiny_bert(wordpiece), corpus, output=folder, resume=True)
+        regard.study.heads(model, corpus, output=folder, report=interrupt, predictive=2)
+    regard.study.heads(model, corpus, output=folder, resume=True, predictive=2)
     for name in ("result", "examples", "tokens", "distances"):
         assert (folder / f"{name}.parquet").read_bytes() == (whole / f"{name}.parquet").read_bytes()
     for page in (whole / "heads").iterdir():

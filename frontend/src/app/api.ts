@@ -13,6 +13,7 @@ export interface About {
   target: boolean;
   generate: boolean;
   walk: boolean;
+  predictive: boolean; // whether it can be asked which words predict which
   modes: string[]; // ways to switch its heads off
 }
 
@@ -121,6 +122,7 @@ export interface Question {
 export interface TraceQuestion extends Question {
   generate: number | null;
   ablate: { heads: Place[]; mode: string } | null;
+  predictive?: boolean;
   open: Open;
 }
 

@@ -17,6 +17,7 @@ import { SessionContext, sentenceOf, useSession, useTell } from "./context";
 import { Effect } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
+import { Predict } from "./predict";
 import { Saying } from "./saying";
 import { Session } from "./session";
 import { Portrait } from "./studies/portrait";
@@ -30,6 +31,7 @@ const Nothing = () => null;
 const Aside = () => (
   <>
     <Saying />
+    <Predict />
     <Effect />
     <Portrait />
   </>

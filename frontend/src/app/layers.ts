@@ -10,6 +10,7 @@ export interface Shown {
   model: string; // as the server calls it
   page: Page;
   text?: string; // what was asked, for a reader
+  predictive?: boolean; // whether the model was asked which words predict which
 }
 
 const HELD = 3;

@@ -218,6 +218,11 @@ export class Session {
     this.change({ off: rest.length < off.length ? rest : [...off, place] });
   };
 
+  /** Ask which words predict which, of the text that is shown; the next one is asked without. */
+  predict(): void {
+    this.run(this.ask.peek(), null, 0, true);
+  }
+
   /** Ask once more, as it is. */
   again(): void {
     this.last = "";
@@ -249,7 +254,7 @@ export class Session {
     }
   }
 
-  private async run(ask: Ask, walked: number | null, delay: number): Promise<void> {
+  private async run(ask: Ask, walked: number | null, delay: number, predictive = false): Promise<void> {
     const tell = (trouble: Trouble | null) => {
       this.trouble.value = trouble;
     };
@@ -258,7 +263,7 @@ export class Session {
         const model = await this.server.ready(this.server.nameOf(ask), signal, tell);
         const question = this.server.question(ask);
         const ablate = ask.off.length ? { heads: ask.off, mode: ask.mode } : null;
-        const more = { generate: ask.generate || null, ablate, open: this.open(ask) };
+        const more = { generate: ask.generate || null, ablate, predictive, open: this.open(ask) };
         const job = () =>
           walked === null
             ? api.trace({ ...question, ...more }, "a", signal)
@@ -266,8 +271,8 @@ export class Session {
         const answer = await patiently(job, signal, tell);
         signal.throwIfAborted();
         tell(null);
-        const asked = [ask.text, ask.pair].filter(Boolean).join(" · ");
-        await this.put(answer, model, asked, signal);
+        const text = [ask.text, ask.pair].filter(Boolean).join(" · ");
+        await this.put(answer, { model, text, predictive }, signal);
       }, delay);
     } catch (error) {
       this.returning = false;
@@ -286,7 +291,11 @@ export class Session {
   }
 
   /** Show an answer, with what its heads do if that comes soon. */
-  private async put(answer: api.Answer, model: string, asked: string, signal: AbortSignal): Promise<void> {
+  private async put(
+    answer: api.Answer,
+    asked: Omit<Shown, "id" | "page">,
+    signal: AbortSignal,
+  ): Promise<void> {
     const page = decode(answer.bytes);
     const report = api.report(answer.id, signal).then(decode, (error) => {
       if (error instanceof ApiError && ["unmeasured", "memory"].includes(error.code))
@@ -297,7 +306,7 @@ export class Session {
     const soon = await Promise.race([report, pause(REPORT, signal).then(enough, enough)]);
     if (soon) Object.assign(page, merged(page, soon));
     // Shown even where the next text is on its way: who types without a pause sees how the picture changes.
-    this.byItself(() => this.place({ id: answer.id, model, page, text: asked }));
+    this.byItself(() => this.place({ id: answer.id, page, ...asked }));
     signal.throwIfAborted();
     const told = soon ?? (await report);
     signal.throwIfAborted();

@@ -61,6 +61,28 @@ export const APP = {
     "{tokens} tokens would need about {need} GB, and {free} GB are free; try a shorter text.",
     "{tokens} 个词元约需 {need} GB 内存，而空闲的只有 {free} GB；请用较短的文本。",
   ],
+  trouble_long_predictive: [
+    "The text has {tokens} tokens; which words predict which can be asked of at most {limit} here.",
+    "文本有 {tokens} 个词元；此处最多可对 {limit} 个词元查询哪些词能预测哪些词。",
+  ],
+  predict: ["Also ask: which words predict which?", "再查询：哪些词能预测哪些词？"],
+  predictHint: [
+    "Finds heads that look at them. The model runs up to {count} more times.",
+    "找出看向这些词的头。模型最多再运行 {count} 次。",
+  ],
+  predicted: [
+    "Words that predict: {count} of {heads} heads look at them, in the colour of that name.",
+    "有助预测的词：{heads} 个头中有 {count} 个看向它们，以该名称的颜色标出。",
+  ],
+  predictedNone: [
+    "Words that predict: none of {heads} heads looks at them enough to be named for it.",
+    "有助预测的词：{heads} 个头中没有一个看得足够多而以此命名。",
+  ],
+  predictedShare: ["This head: {share} of all its attention.", "此头：占其全部注意力的 {share}。"],
+  predictLong: [
+    "For texts of up to {most} tokens: the model runs again for each token or pair of tokens.",
+    "适用于不超过 {most} 个词元的文本：模型要为每个词元或每对词元再运行一次。",
+  ],
   again: ["Try again", "重试"],
   dismiss: ["Dismiss", "关闭"],
   truncate: ["Cut the text to the model's limit", "把文本截到模型的上限"],

@@ -17,6 +17,7 @@ from regard.capture.finite import require_finite_output
 from regard.errors import OutOfRangeError, UserError
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
+from regard.models.predicting import predicted_token
 from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
 from regard.trace.sentences import Message, note
 from regard.trace.tokens import Token
@@ -242,15 +243,12 @@ def _modes(model: Model, modes: Sequence[str] | str | None) -> tuple[tuple[str, 
 def _about(model: Model) -> tuple[str, list[Message]]:
     """What the model predicts, and a note where it predicts nothing."""
     name = type(model.module).__name__
-    if "ForMaskedLM" in name and getattr(model.tokenizer, "mask_token_id", None) is not None:
-        return "masked token", []
     if "ForSequenceClassification" in name:
         return ("score" if model.config.num_labels == 1 else "labels"), []
     if "ForTokenClassification" in name:
         return "token labels", []
-    if model.can_generate:
-        return "next token", []
-    return "hidden states", [note("no_predictions", name=name)]
+    token = predicted_token(model._engine)
+    return (token, []) if token else ("hidden states", [note("no_predictions", name=name)])
 
 
 def _tokens(model: Model, book: Book) -> tuple[Token, ...]:

@@ -68,6 +68,7 @@ class Question:
     target: str | None
     generate: int | None
     truncate: bool
+    predictive: bool
     layer: int
     count: int
     position: int | None
@@ -148,6 +149,7 @@ def question_of(fields: Fields, limits: Limits) -> Question:
         target=fields.text("target", limits.text) or None,
         generate=fields.number("generate", 1, limits.generate),
         truncate=bool(fields.get("truncate", bool)),
+        predictive=bool(fields.get("predictive", bool)),
         layer=fields.number("layer", 0, 10_000) or 0,
         count=fields.number("count", 1, 100) or 5,
         position=fields.number("position", -limits.text, limits.text),

@@ -19,6 +19,7 @@ class Limits:
     body: int = 1_000_000  # bytes of a request
     tokens: int = 8192  # of one input
     generate: int = 256  # tokens a model may generate
+    predictive: int = 64  # of an input for which a model is asked which words predict which: up to 2,080 runs
     traces: int = 512  # kept for reports, layers and exports
     memory: int = 2_000_000_000  # bytes of traces kept
     queue: int = 32  # requests waiting for the model

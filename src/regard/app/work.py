@@ -57,6 +57,7 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
             generate=question.generate,
             truncate=question.truncate,
             attribution=True,
+            predictive=question.predictive,
             **off,
         )
     job.check()
@@ -211,6 +212,13 @@ def _check_length(model: Model, question: Question, limits: Limits) -> None:
             "long_here",
             tokens=tokens,
             limit=limits.tokens,
+        )
+    if question.predictive and tokens > limits.predictive:
+        raise large(
+            f"the text has {tokens:,} tokens; which words predict which is asked here of at most {limits.predictive:,}",
+            "long_predictive",
+            tokens=tokens,
+            limit=limits.predictive,
         )
     check_run(model, tokens)
 

@@ -84,6 +84,13 @@ def patterns(
         float | None,
         typer.Option(help="Lowest lift for which a head gets a name.", min=0.01, max=1, show_default=False),
     ] = None,
+    predictive: Annotated[
+        bool,
+        typer.Option(
+            "--predictive",
+            help="Also ask a language model which words predict which: a run per token, or per pair if it is masked.",
+        ),
+    ] = False,
     tracing: Tracing,
     loading: Loading,
     as_json: Json = False,
@@ -91,11 +98,12 @@ def patterns(
 ) -> None:
     """Show what each head does with a text: a map of layers and heads, and the strongest heads in words."""
     from regard.printing import patterns as printed
+    from regard.printing.gains import gains_report
 
     if as_json and as_csv:
         raise UserError("choose either --json or --csv")
     loaded = loading.load(model)
-    trace = tracing.trace(loaded, text, pair)
+    trace = tracing.trace(loaded, text, pair, predictive=predictive)
     with working("measuring the heads"):
         found = trace.patterns(threshold=threshold)
     if as_json:
@@ -103,7 +111,7 @@ def patterns(
     elif as_csv:
         out.out(printed.as_csv(found), end="", highlight=False)
     else:
-        for part in printed.report(found, out, count=count):
+        for part in (*printed.report(found, out, count=count), *gains_report(trace)):
             out.print(part)
 
 

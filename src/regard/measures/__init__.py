@@ -11,7 +11,7 @@ from regard.measures.divergence import js_distance
 from regard.measures.entropy import Level, entropy, sink_mass
 from regard.measures.offset import to_next, to_offset, to_previous, to_self
 from regard.measures.places import to_first, to_places
-from regard.measures.predictive import predictive, predictive_shares
+from regard.measures.predictive import predictive_targets
 from regard.measures.reading import Reading, lift, read
 from regard.measures.shape import Shape, shape_features
 from regard.measures.share import Share, carried_share
@@ -32,8 +32,7 @@ __all__ = [
     "lift",
     "mean_distance",
     "other_pieces",
-    "predictive",
-    "predictive_shares",
+    "predictive_targets",
     "read",
     "related_word",
     "same_word",

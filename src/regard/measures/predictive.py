@@ -1,37 +1,36 @@
-"""Predictive words: does a head look at what helps to predict the token?"""
+"""Predictive words: which keys help most to predict a token.
+
+Enters: gains in nats, (..., Q, K): how much likelier the token of row i is thanks to key j (`models/predicting.py`).
+Leaves: target keys.
+"""
 
 from __future__ import annotations
 
-from regard.measures.library import array_namespace, clip
-from regard.measures.reading import Array, Reading, RowReadings, summarise
+from regard.measures.library import array_namespace
+from regard.measures.reading import Array
+
+HELPS = 0.1  # nats that the best key of a row must gain: it makes the token 1.1 times as likely
+HALF = 0.5  # share of a row's gains that its most predictive keys hold together
 
 
-def predictive(attention: Array, shares: Array) -> Reading:
-    """Overlap of attention with predictive shares: m_i = sum over j of min(A_ij, P_ij).
+def predictive_targets(gains: Array, among: Array) -> Array:
+    """(..., Q, K): the most predictive keys, the fewest that together hold half of what the keys `among` gain.
 
-    Chance is the same sum for uniform attention, sum of min(1/n, P_ij). Rows count where something predicts the token
-    (P_i sums to 1). The argmax rate says how often the strongest key is the most predictive one.
+    Keys that gain nothing, or of which it is not known (NaN), are none. Rows whose best key gains less than 0.1 nats
+    have none.
 
-    Source: Vig (2019), "Deconstructing BERT", pattern 5; the score is ours.
+    Source: Vig (2019), "Deconstructing BERT", pattern 5; the choice of keys is ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> predictive_targets(np.array([[0.1, 2.0, -1.0, 0.3]]), np.array([[True, True, True, True]]))
+    array([[False,  True, False, False]])
     """
-    xp = array_namespace(attention)
-    mass = xp.sum(xp.minimum(attention, shares), axis=-1)
-    chance = xp.sum(xp.minimum(xp.full_like(shares, 1 / shares.shape[-1]), shares), axis=-1)
-    hit = xp.argmax(attention, axis=-1) == xp.argmax(shares, axis=-1)
-    return summarise(RowReadings(mass, hit, chance, xp.sum(shares, axis=-1) > 0))
-
-
-def predictive_shares(alone: Array, without: Array, content: Array) -> Array:
-    """(n, n) shares P: how much each other token helps to predict token i.
-
-        P_i proportional to max(0, log p(x_i | i masked) - log p(x_i | i and j masked)),  j an ordinary token, j != i
-
-    `alone` is (n,) log p(x_i | i masked), `without` (n, n) log p(x_i | i and j masked), `content` (n,) booleans. Rows
-    of special tokens, and rows that nothing helps, are 0.
-    """
-    xp = array_namespace(without)
-    pairs = content[:, None] & content[None, :] & ~xp.eye(content.shape[0], dtype=xp.bool)
-    loss = alone[:, None] - without
-    gain = xp.where(pairs, clip(loss, 0.0, None), xp.zeros_like(loss))
-    total = xp.sum(gain, axis=-1, keepdims=True)
-    return gain / xp.where(total > 0, total, xp.ones_like(total))
+    xp = array_namespace(gains)
+    helps = xp.where(among & (gains > 0), gains, xp.zeros_like(gains))
+    order = xp.argsort(-helps, axis=-1, stable=True)
+    sorted_ = xp.take_along_axis(helps, order, axis=-1)
+    larger = xp.cumulative_sum(sorted_, axis=-1) - sorted_  # what the keys before hold together
+    needed = (larger < HALF * xp.sum(helps, axis=-1, keepdims=True)) & (sorted_[..., :1] >= HELPS) & (sorted_ > 0)
+    return xp.take_along_axis(needed, xp.argsort(order, axis=-1), axis=-1)

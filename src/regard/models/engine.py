@@ -38,6 +38,7 @@ from regard.capture.tiers import undisturbed
 from regard.errors import UserError
 from regard.models.ablated import ablation_facts
 from regard.models.base import Device, Reader
+from regard.models.predicting import with_gains
 from regard.models.prepare import Encoded
 from regard.models.related import Relation, relation_of, with_related
 from regard.trace.trace import Trace
@@ -166,9 +167,10 @@ class Engine(Reader):
         targets: Sequence[str | None],
         *,
         attribution: bool = False,
+        predictive: bool = False,
         batch_size: int = 1,
     ) -> list[Trace]:
-        """A trace of each encoded text."""
+        """A trace of each encoded text; `predictive` ones have gains."""
         traces: list[Trace] = []
         for start in range(0, len(rows), batch_size):
             part = slice(start, start + batch_size)
@@ -177,6 +179,8 @@ class Engine(Reader):
                 traces += self.record(inputs, book, [row.facts for row in rows[part]], attribution)
             except NotFiniteError as error:
                 raise error.among(list(range(len(rows)))[part]) if len(rows) > 1 else error from None
+        if predictive:
+            return [with_gains(self, row, trace) for row, trace in zip(rows, traces, strict=True)]
         return traces
 
     def record(

@@ -111,6 +111,7 @@ class Model:
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
+        predictive: bool = False,
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
@@ -128,6 +129,7 @@ class Model:
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
+        predictive: bool = False,
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
@@ -145,6 +147,7 @@ class Model:
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
+        predictive: bool = False,
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
@@ -169,6 +172,9 @@ class Model:
         attribution
             Keep the parts that the first layer's q and k are sums of (word, position, segment embedding), for BERT-type
             models.
+        predictive
+            Also ask a language model which words predict which: `trace.gains()`, and one more pattern. It takes a run
+            of the model per token (causal models, up to 512 tokens) or per pair of tokens (masked ones, up to 128).
         ablate, mode, means
             Heads to switch off while the text runs, and how; see `Model.ablate`. Names of patterns mean the heads that
             show them on this text.
@@ -178,7 +184,7 @@ class Model:
         if ablate is not None:
             plain: Callable[[], Any] = partial(
                 self.trace, text, pair, target=target, generate=generate, image=image, truncate=truncate,
-                segment_ids=segment_ids, attribution=attribution, batch_size=batch_size,
+                segment_ids=segment_ids, attribution=attribution, predictive=predictive, batch_size=batch_size,
             )  # fmt: skip
             with self.ablate(ablate, mode=mode, means=means, patterns=_findings(plain, ablate)):
                 return plain()  # type: ignore[no-any-return]
@@ -190,11 +196,12 @@ class Model:
         texts, pairs, targets = _as_lists(text, pair, target)
         if generate is not None:
             answered = [self._engine.continue_text(one, generate, truncate=truncate) for one in texts]
-            traces = self._engine.trace_rows(answered, [None] * len(texts))
+            traces = self._engine.trace_rows(answered, [None] * len(texts), predictive=predictive)
         else:
             options = {"truncate": truncate, "segment_ids": segment_ids}
             rows = [self._engine.encode(one, other, **options) for one, other in zip(texts, pairs, strict=True)]
-            traces = self._engine.trace_rows(rows, targets, attribution=attribution, batch_size=batch_size)
+            more = {"attribution": attribution, "predictive": predictive}
+            traces = self._engine.trace_rows(rows, targets, **more, batch_size=batch_size)
         return traces[0] if isinstance(text, str) else traces
 
     # -- switching heads off -------------------------------------------------------------------------------

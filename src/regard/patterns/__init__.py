@@ -4,7 +4,6 @@ from regard.patterns.cautions import warnings_for
 from regard.patterns.definitions import NAMES, PATTERNS
 from regard.patterns.findings import head_report, patterns
 from regard.patterns.neurons import Neurons, neurons_of
-from regard.patterns.predictive import predictive_words
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 
 __all__ = [
@@ -17,6 +16,5 @@ __all__ = [
     "head_report",
     "neurons_of",
     "patterns",
-    "predictive_words",
     "warnings_for",
 ]

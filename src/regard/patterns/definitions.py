@@ -17,9 +17,11 @@ from regard.measures.bag import own_targets
 from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import gaps, near_targets
 from regard.measures.places import place_targets
+from regard.measures.predictive import predictive_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
 from regard.patterns.entries import PHRASES
 from regard.trace.places import Array, MapContext, Places
+from regard.trace.tokens import UNASKED
 
 USUAL = 0.3  # lift from which a head is named for a pattern; heads of untrained models stay below 0.1
 NEAR = 5  # tokens that are near
@@ -140,6 +142,12 @@ def _induction(part: Part) -> Targets:
     return induction_targets(part.queries.ids, part.keys.ids, start=part.start), None
 
 
+def _predictive(part: Part) -> Targets:
+    assert part.context.gains is not None
+    gains = part.context.gains[part.start : part.start + len(part.visible)]
+    return predictive_targets(gains, part.visible & ~part.rests), part.queries.content
+
+
 def _first(part: Part) -> Targets:
     return place_targets(part.visible, np.arange(part.visible.shape[1]) == 0), part.queries.content
 
@@ -190,6 +198,10 @@ def _embedded(context: MapContext) -> str:
     return "" if known else "unrelated"
 
 
+def _predicted(context: MapContext) -> str:
+    return context.no_gains
+
+
 def _free(context: MapContext) -> str:
     if context.causal:
         return "unseen_sentence"
@@ -237,7 +249,8 @@ WORDS: dict[str, tuple[Callable[[Places], Array], str]] = {
     "later pieces of words": (lambda p: p.later_pieces, "no_pieces"),
 }
 _SHORT = "short"
-OBVIOUS = frozenset({"causal_only", "repeated_instead"})  # only say which question a model of the other type is asked
+# Codes that say nothing of a text: what a model of the other type is asked, and what is asked on request.
+OBVIOUS = frozenset({"causal_only", "repeated_instead", UNASKED})
 
 PATTERNS = (
     Pattern(
@@ -338,9 +351,12 @@ PATTERNS = (
         "no_between",
     ),
 )
+# Asked of a trace that has gains, which take a run of the model per token: not of a whole corpus.
+PREDICTIVE = Pattern("predictive word", _predictive, _needs(_text, _one_text, _predicted), "none_predicts")
+OF_TRACES = (*PATTERNS, PREDICTIVE)
 BAG = "bag of words"
 bag_missing = _needs(_text, _one_text, _free, _two_sentences)
 STRIPES = "same words from everywhere"
 ALWAYS = "always rests"
-THRESHOLDS = {pattern.name: pattern.threshold for pattern in PATTERNS if pattern.threshold is not None} | {BAG: USUAL}
+THRESHOLDS = {pattern.name: pattern.threshold for pattern in OF_TRACES if pattern.threshold is not None} | {BAG: USUAL}
 NAMES = (*THRESHOLDS, STRIPES, ALWAYS)

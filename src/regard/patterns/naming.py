@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from regard.patterns.definitions import BAG, USUAL, WORDS
+from regard.patterns.definitions import BAG, PREDICTIVE, USUAL, WORDS
 from regard.trace.places import Array
 
 FLOOR = 0.1  # lift that a name must be sure of: the lower end of its interval
@@ -19,10 +19,11 @@ STAYS = 0.5  # share of its attention to a kind of words that stays if queries a
 _AT_ANY_DISTANCE = ("same word", "same word in the other sentence")
 _NEIGHBOURS = ("previous token", "next token")
 _NEAR = {"tokens just before": "previous token", "tokens just after": "next token"}
-_BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are related, or pieces, or of one sentence
+_BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are related, predict, are of one sentence
     "other pieces of the word": _NEIGHBOURS,
     "related word": (*_NEIGHBOURS, "common words"),  # common words are related to each other
     BAG: (*_NEIGHBOURS, *_NEAR, "itself"),
+    PREDICTIVE.name: (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction"),
     **dict.fromkeys(WORDS, (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction")),
 }
 

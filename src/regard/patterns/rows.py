@@ -26,7 +26,7 @@ from regard.measures.reading import (
 from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, type_probabilities
 from regard.patterns.awake import AwakeRows, awake_of, awake_readings, kept_of, stays_of
-from regard.patterns.definitions import BAG, PATTERNS, Part, bag_missing
+from regard.patterns.definitions import BAG, OF_TRACES, Part, bag_missing
 from regard.patterns.levels import AWAKE, LEVELS, WEIGHED, LevelMeasure, MapRows
 from regard.patterns.table import SiteMeasures
 from regard.trace.places import Array, MapContext, context_of
@@ -98,7 +98,7 @@ def _read(context: MapContext, sites: list[Site], by: str) -> _Gathered:
     gathered = _Gathered(context, loose)
     first = sites[0]
     heads = sum(site.heads for site in sites)
-    step = max(1, _BLOCK // (first.keys * max(heads, len(PATTERNS))))
+    step = max(1, _BLOCK // (first.keys * max(heads, len(OF_TRACES))))
     for start in range(0, first.queries, step):
         rows = slice(start, min(start + step, first.queries))
         visible = _visible(first, np.arange(rows.start, rows.stop))
@@ -137,7 +137,7 @@ class _Gathered:
     def __init__(self, context: MapContext, loose: bool) -> None:
         self.context = context
         self.loose = loose  # whether rows may sum to less than 1
-        self.asked = tuple(pattern for pattern in PATTERNS if not pattern.missing(context))
+        self.asked = tuple(pattern for pattern in OF_TRACES if not pattern.missing(context))
         self.levels = tuple(level for level in LEVELS if level.asked(context, loose))
         self.bag = not bag_missing(context)
         self.read: list[RowReadings] = []
@@ -203,7 +203,7 @@ class _Gathered:
 
     def _measured(self, awake: AwakeRows) -> SiteMeasures:
         """The measures of all heads together, and why some are n/a."""
-        missing = {p.name: reason(code) for p in PATTERNS if (code := p.missing(self.context))}
+        missing = {p.name: reason(code) for p in OF_TRACES if (code := p.missing(self.context))}
         summary = summarise(RowReadings(*_joined(self.read)))
         readings = {p.name: Reading(*(field[n] for field in summary)) for n, p in enumerate(self.asked)}
         missing |= {p.name: reason(p.none) for p in self.asked if not readings[p.name].rows.any()}

@@ -22,6 +22,7 @@ from regard.patterns.definitions import ALWAYS, NAMES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, RANKS
 from regard.patterns.findings import head_report
 from regard.patterns.table import Finding, Patterns, SiteMeasures
+from regard.printing.gains import gains_record
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -176,6 +177,7 @@ def as_record(trace: Trace, found: Patterns) -> dict[str, Any]:
         "tokens": {name: side.texts for name, side in trace.sides.items()},
         "findings": found.rows(),
         "heads": head_report(trace, found),
+        "gains": gains_record(trace),
         "missing": found.missing,
         "warnings": warnings_for(found, facts=found.facts, heads=found.heads),
     }

@@ -59,11 +59,21 @@ def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
 
 
 @STUDIES.add(TEXTS)
-def heads(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+def heads(
+    model: Named,
+    corpus: Corpus,
+    *,
+    predictive: Annotated[
+        int,
+        Flag("Inputs for which a language model is asked which words predict which; 0: none.", least=0, metavar="N"),
+    ] = 32,
+    **options: Unpack[Options],
+) -> Result:
     """A portrait of every head: what it does when awake, tested on new text, with examples; a page per head.
 
     Each page shows the head's strongest looks, ordinary ones of every strength, the tokens that look and are looked at,
-    and how far it looks; with a CoNLL-U treebank also between which parts of speech and along which relations.
+    and how far it looks; with a CoNLL-U treebank also between which parts of speech and along which relations. For the
+    first `predictive` inputs, cut to 32 tokens, a language model is asked which words predict which.
     """
     from regard.studies.heads.study import Heads
     from regard.studies.heads.vocabulary import frequent_tokens
@@ -72,7 +82,7 @@ def heads(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     if source.once:
         raise UserError("portraits read their corpus more than once; name a file in place of standard input or a pipe")
     counted = frequent_tokens(ready, source, options.get("long", "truncate"))
-    return run_over(Heads(counted, seed=options.get("seed", 0)), ready, source, options)
+    return run_over(Heads(counted, seed=options.get("seed", 0), predictive=predictive), ready, source, options)
 
 
 @STUDIES.add(TEXTS)

@@ -19,7 +19,7 @@ from regard.files import write_atomic
 from regard.trace.mask import Mask
 from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
-from regard.trace.tokens import Segment, Side, Token
+from regard.trace.tokens import UNASKED, Segment, Side, Token
 
 if TYPE_CHECKING:
     from regard.trace.trace import Trace
@@ -122,6 +122,8 @@ def _side_record(side: Side, put: Put) -> dict[str, Any]:
         "segments": [asdict(segment) for segment in side.segments],
         "image": put(side.image, f"image.{side.name}"),
         "related": put(side.related, f"related.{side.name}"),
+        **({} if side.gains is None else {"gains": put(side.gains, f"gains.{side.name}")}),
+        **({} if side.no_gains in ("", UNASKED) else {"no_gains": side.no_gains}),
     }
 
 
@@ -133,12 +135,15 @@ def _token_record(token: Token) -> dict[str, Any]:
 
 def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:
     image, related = record["image"], record.get("related")  # older files have no related words
+    gains = record.get("gains")
     return Side(
         record["name"],
         tuple(Token(**token) for token in record["tokens"]),
         tuple(Segment(**segment) for segment in record["segments"]),
         None if image is None else arrays[image],
         None if related is None else arrays[related],
+        None if gains is None else arrays[gains],
+        record.get("no_gains", UNASKED) if gains is None else "",
     )
 
 

@@ -69,6 +69,8 @@ class MapContext:
     names: tuple[str, ...] = ()  # the words by their numbers
     sides: tuple[Side, Side] | None = None  # queries and keys as they are written; None if unknown
     grammar: Grammar | None = None  # of the text, if queries and keys are the same; None if unknown
+    gains: Array | None = None  # (queries, keys) nats; None if unknown
+    no_gains: str = ""  # the code of the reason
 
     @property
     def sentences(self) -> int:
@@ -87,7 +89,19 @@ def context_between(query: Side, key: Side, same: bool, causal: bool) -> MapCont
     keys = places_of(key, vocabulary)
     queries = keys if same else places_of(query, vocabulary)
     related = _related(key, keys.words) if same else None
-    return MapContext(queries, keys, same, causal, _no_text(query, key), related, tuple(vocabulary), (query, key))
+    gains, no_gains = (query.gains, query.no_gains) if same else (None, "two_texts")
+    return MapContext(
+        queries,
+        keys,
+        same,
+        causal,
+        _no_text(query, key),
+        related,
+        tuple(vocabulary),
+        sides=(query, key),
+        gains=gains,
+        no_gains=no_gains,
+    )
 
 
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:

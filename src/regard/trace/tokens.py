@@ -16,6 +16,8 @@ import numpy as np
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+(?:['’](?:(?![{_UNSPACED}])\w)+)*|[^\w\s]")
 
+UNASKED = "unasked"  # the code of why there are no gains: nobody asked
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -56,7 +58,8 @@ class Side:
     """One list of positions that maps are over; an encoder-decoder model has two.
 
     It has a `name`, its `tokens` and their `segments`. `image` is a (height, width, 3) uint8 array where tokens are
-    patches of it; `related` has the (m, 2) first positions of related words, None if unknown.
+    patches of it; `related` has the (m, 2) first positions of related words, None if unknown. `gains` are (n, n) nats
+    by which tokens help to predict others, NaN where that is not asked; without them, `no_gains` is the code of why.
     """
 
     name: str
@@ -64,6 +67,8 @@ class Side:
     segments: tuple[Segment, ...] = ()
     image: np.ndarray | None = None
     related: np.ndarray | None = None
+    gains: np.ndarray | None = None
+    no_gains: str = UNASKED
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -175,4 +180,5 @@ def merge_words(side: Side, groups: list[list[int]]) -> Side:
     owner = {position: index for index, group in enumerate(groups) for position in group}
     segments = tuple(Segment(s.name, owner[s.start], owner[s.end - 1] + 1) for s in side.segments if s.end > s.start)
     related = None if side.related is None else np.array([owner[i] for i in range(len(side))])[side.related]
-    return Side(side.name, tuple(word(group) for group in groups), segments, side.image, related)
+    no_gains = side.no_gains or "merged_gains"
+    return Side(side.name, tuple(map(word, groups)), segments, side.image, related, no_gains=no_gains)

@@ -183,6 +183,16 @@ class Trace:
         norms = self.norms(layer, kind=kind, part=part)[:, positions(keys, site.keys)]  # (H, K)
         return _of_heads(site, head, lambda index: site.attention(index, queries, keys) * norms[index])
 
+    def gains(self) -> Array:
+        """(n, n) nats by which key j helps to predict: token i, in masked models; the token after i, in causal ones.
+
+        Negative where the token is likelier without j, NaN where nothing is asked; see `regard.models.predicting`.
+        """
+        side = self.side()
+        if side.gains is None:
+            raise UserError(f"it is not known which words predict which: {reason(side.no_gains)}")
+        return side.gains
+
     def attribution(
         self, layer: int, head: int, *, kind: str | None = None, queries: Positions = None, keys: Positions = None
     ) -> dict[tuple[str, str], Array]:

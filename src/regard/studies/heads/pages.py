@@ -45,6 +45,7 @@ class Portrait:
     description: Description
     looks: Sequence[Look]
     sums: Sums
+    predicts: str  # a sentence
 
 
 def page_name(place: Place, index: pd.DataFrame) -> str:
@@ -66,6 +67,7 @@ def portrait_page(
         f"<h1>{html.escape(title)}</h1>",
         f'<p class="lede">{html.escape(row["sentence"])}{_badge(portrait.description)}</p>',
         f'<p class="quiet">{html.escape(proof(portrait.description))}</p>',
+        f'<p class="quiet">{html.escape(portrait.predicts)}</p>',
         f'<p class="made">{html.escape(over)}</p>',
         _try(portrait.place),
         '<div class="figures">',
@@ -87,13 +89,14 @@ def index_part(index: pd.DataFrame) -> str:
         place = (row.kind, row.layer, row.head)
         page = page_name(place, index)
         link = f'<a href="{page}" data-page="{page}">{html.escape(_short(place, index))}</a>'
-        value = "n/a" if row.value != row.value else f"{row.value:.2f}"
+        value, predicts = ("n/a" if one != one else f"{one:.2f}" for one in (row.value, row.predicts))
         mark = "holds" if row.verified else ""
         rows.append(
             f'<tr><td class=text>{link}</td><td class="text long">{html.escape(row.sentence)}</td>'
-            f"<td class=text>{mark}</td><td>{value}</td><td>{row.rests:.2f}</td></tr>"
+            f"<td class=text>{mark}</td><td>{value}</td><td>{row.rests:.2f}</td><td>{predicts}</td></tr>"
         )
-    heads = (("head", True), ("what it does", True), ("new text", True), ("correlation", False), ("rests", False))
+    texts = ("head", "what it does", "new text")
+    heads = [(name, name in texts) for name in (*texts, "correlation", "rests", "predicts")]
     head = "".join(
         f'<th scope="col"{" class=text" if text else ""}><button type="button">{name}</button></th>'
         for name, text in heads

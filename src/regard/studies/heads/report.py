@@ -18,6 +18,7 @@ from regard.studies.heads.choosing import shown_rows
 from regard.studies.heads.describing import BY_DISTANCE, BY_TOKEN, Description, Place, describe
 from regard.studies.heads.examples import examples_table, looks_of
 from regard.studies.heads.pages import Portrait, index_part, page_name, portrait_page
+from regard.studies.heads.predicting import Predicting, predicting
 from regard.studies.heads.shown import ShownRows
 from regard.studies.heads.tables import distance_table, grammar_table, index_table, token_table
 from regard.studies.heads.telling import CountedTokens
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from regard.studies.heads.study import Heads
 
+_PLACE = ["kind", "layer", "head"]
 _TOLD = 4  # heads of each kind of description that the findings name
 
 
@@ -37,7 +39,8 @@ def heads_result(sums: Sums, context: StudyContext) -> Result:
     study: Heads = context.study  # type: ignore[assignment]
     tokens = CountedTokens(context.model, study.vocabulary.ids)
     found = describe(sums)
-    index = index_table(sums, found, tokens)
+    predicts = predicting(context, study.predictive)
+    index = index_table(sums, found, tokens, predicts)
     rows = shown_rows(sums)
     assert context.second is not None  # this study always has a second pass
     texts = texts_of(context, ShownRows(rows).wanted)
@@ -49,15 +52,17 @@ def heads_result(sums: Sums, context: StudyContext) -> Result:
         files["grammar"] = grammar
     title = f"What each head of {context.model.name} does when awake"
     pages = {
-        page_name(place, index): partial(portrait_page, Portrait(place, one, looks[place], sums), index, files, context)
+        page_name(place, index): partial(
+            portrait_page, Portrait(place, one, looks[place], sums, predicts.said(place)), index, files, context
+        )
         for place, one in found.items()
     }
     return Result(
         study="heads",
         title=title,
         table=index,
-        meta=context.meta(),
-        findings=_findings(index, found, context),
+        meta={**context.meta(), "predictive_inputs": predicts.inputs},
+        findings=[*_findings(index, found, context), _most_predictive(index, predicts)],
         cautions=context.cautions(),
         files=files,
         sections={"All heads": index_part(index)},
@@ -94,6 +99,18 @@ def _findings(index: pd.DataFrame, found: Mapping[Place, Description], context: 
             f"{Ranged(sure_of[:-1], sure_of[-1]).said('{:.3g}')}."
         )
     return said
+
+
+def _most_predictive(index: pd.DataFrame, predicts: Predicting) -> str:
+    """The head that looks most at the words that predict."""
+    if index["predicts"].isna().all():
+        return predicts.said(next(iter(predicts.heads), ("", 0, 0)))
+    own = index[index["predicts_own"] & index["predicts"].notna()]
+    if own.empty:
+        return "No head looks at the words that help with the prediction more than at something simpler."
+    row = own.loc[own["predicts"].idxmax()]
+    named = f"Of heads that do nothing simpler, {head_name(row['layer'], row['head'])} looks most at what predicts."
+    return f"{named} {predicts.said(tuple(row[_PLACE]))}"
 
 
 def _counts(found: Mapping[Place, Description]) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from regard.models.fingerprint import digest
 from regard.patterns.definitions import PATTERNS
 from regard.studies.base import Batch, MapStudy, StudyContext
 from regard.studies.heads.choosing import shown_rows
+from regard.studies.heads.predicting import INPUTS
 from regard.studies.heads.reduce import HeadsTaker
 from regard.studies.heads.report import heads_result
 from regard.studies.heads.shown import ShownRows
@@ -25,13 +26,17 @@ if TYPE_CHECKING:
 
 
 class Heads(MapStudy):
-    """What every head does when awake, with examples; `tokens` are those that are counted one by one."""
+    """What every head does when awake, with examples; `tokens` are those that are counted one by one.
+
+    The report asks the model which words predict which for the first `predictive` inputs.
+    """
 
     name: ClassVar[str] = "heads"
 
-    def __init__(self, tokens: Sequence[int], *, seed: int = 0) -> None:
+    def __init__(self, tokens: Sequence[int], *, seed: int = 0, predictive: int = INPUTS) -> None:
         super().__init__(seed=seed)
         self.vocabulary = Vocabulary(tokens)
+        self.predictive = predictive
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -40,7 +45,7 @@ class Heads(MapStudy):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        return {**super().arguments, "tokens": self.vocabulary.ids}
+        return {**super().arguments, "tokens": self.vocabulary.ids, "predictive": self.predictive}
 
     def taker(self, batch: Batch) -> HeadsTaker:
         """Reduce each layer to sums and kept rows."""

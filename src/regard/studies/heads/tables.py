@@ -15,6 +15,7 @@ from regard.studies.base import layers_of
 from regard.studies.heads.describing import Description, Place
 from regard.studies.heads.distances import DISTANCES
 from regard.studies.heads.grammar import RELATIONS, UPOS
+from regard.studies.heads.predicting import Predicting
 from regard.studies.heads.telling import CountedTokens, looked_at, rest_of, sentence
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ MOST = 40  # tokens per head and direction that are written: those with most bey
 _NOTHING = 1e-5  # a share that is noise
 
 
-def index_table(sums: Sums, found: Mapping[Place, Description], tokens: CountedTokens) -> pd.DataFrame:
-    """A row per head: what is said of it, how well that predicts it, and how much it rests."""
+def index_table(
+    sums: Sums, found: Mapping[Place, Description], tokens: CountedTokens, predicts: Predicting
+) -> pd.DataFrame:
+    """A row per head: what is said of it, how well that predicts it, how much it rests, and looks at what predicts."""
     import pandas as pd
 
     rows = []
@@ -51,6 +54,7 @@ def index_table(sums: Sums, found: Mapping[Place, Description], tokens: CountedT
                 "rests_arriving": rest.arriving,
                 "rests_on": rest.on,
                 "looks_at": ", ".join(looked_at(sums, place, tokens)),
+                **predicts.of(place).record,
             }
         )
     return pd.DataFrame(rows)
