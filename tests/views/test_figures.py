@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from regard.measures.types import TYPES
-from regard.patterns.definitions import ALWAYS, BAG, NAMES, PATTERNS, STRIPES
+from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
 from regard.trace.trace import Trace
 from regard.views.figures import figure, pooled, readable
@@ -130,7 +130,7 @@ def test_a_picture_shows_itself_in_a_notebook(trace):
 def test_every_pattern_and_type_has_a_colour():
     assert tuple(PATTERN_COLOURS) == tuple(LETTERS) == NAMES
     assert len(set(LETTERS.values())) == len(NAMES)
-    assert list(PHRASES) == [*(pattern.name for pattern in PATTERNS), BAG, STRIPES, ALWAYS]
+    assert list(PHRASES) == [*(pattern.name for pattern in OF_TRACES), BAG, STRIPES, ALWAYS]
     assert tuple(TYPE_COLOURS) == TYPES  # figures draw shares in this order
 
 

@@ -103,7 +103,7 @@ export interface Inks {
   quiet: string;
 }
 
-export const RESTING = 0.7; // of the strength of other lines: what rests stays in the background
+export const RESTING = 0.55; // of the strength of other lines: what rests stays in the background
 
 /** Lines from queries to keys: colour is the head, strength the weight; what rests is grey, thin and below. */
 export function links(
