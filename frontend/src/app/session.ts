@@ -1,4 +1,5 @@
 // One reader at work: what was asked, what came, and what went wrong. Everything the app shows hangs on this.
+// Long on purpose: what is asked, what comes and what is shown change together.
 
 import { computed, effect, type Signal, signal } from "@preact/signals";
 import { decode, type Page, type Site } from "../data/wire";

@@ -1,4 +1,5 @@
 // One cell of a step, taken apart: what it is made of, the largest terms written out.
+// Long on purpose: one function per step of the walk, in the order of the steps.
 
 import type { WalkData } from "./data";
 import { attention, embedded, feed, type WhatIf } from "./layer";

@@ -1,4 +1,5 @@
 // The walk: the computation of one layer, step by step, with the model's own numbers.
+// Long on purpose: the parts of one page, each small, in the order in which they stand there.
 
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

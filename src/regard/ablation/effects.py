@@ -2,6 +2,8 @@
 
 Enters: a `Model`, a text and heads. Leaves: an `Effect`: predictions at a position (language models), labels
 (classifiers) or hidden states (models without either), before and after, for each way of switching heads off.
+
+Long on purpose: predictions, labels and hidden states share how heads are switched off and what is compared.
 """
 
 from __future__ import annotations

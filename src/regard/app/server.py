@@ -1,6 +1,8 @@
 """The server: addresses, and what answers them. docs/reference/app.md lists them all.
 
 Enters: settings. Leaves: an ASGI application.
+
+Long on purpose: one short function per address, beside the table of all addresses.
 """
 
 from __future__ import annotations

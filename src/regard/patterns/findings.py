@@ -1,6 +1,8 @@
 """From measures to names: which heads do what, how sure that is, and the sentence that says so.
 
 Enters: a Trace. Leaves: `Patterns`; for pages and scripts, one plain record per head.
+
+Long on purpose: the way from a measure to a name and its sentence is read in one go.
 """
 
 from __future__ import annotations

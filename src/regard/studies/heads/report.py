@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from regard.studies.heads.study import Heads
 
 _PLACE = ["kind", "layer", "head"]
-_TOLD = 4  # heads of each kind of description that the findings name
 
 
 def heads_result(sums: Sums, context: StudyContext) -> Result:
