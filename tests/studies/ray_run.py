@@ -37,8 +37,8 @@ TOKENS = (5, 6, 7, 8, 9)  # counted one by one
 class Dying(Heads):
     """Portraits, which keep rows beside their sums, whose worker dies once, in the middle of the corpus."""
 
-    def __init__(self, tokens, *, flag, seed=0):
-        super().__init__(tokens, seed=seed)
+    def __init__(self, tokens, *, flag, **more):
+        super().__init__(tokens, **more)
         self.flag = flag
 
     @property
