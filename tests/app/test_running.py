@@ -56,7 +56,7 @@ def test_a_study_becomes_a_report_that_is_listed_under_a_name_of_the_server(serv
 
 
 REFUSED = [
-    ({"study": "nothing"}, 400, "study must be one of atlas, tokens"),
+    ({"study": "nothing"}, 400, "study must be one of atlas, heads, tokens"),
     ({"study": "change"}, 400, "study must be one of"),
     ({"text": " \n"}, 422, "has no text"),
     ({"text": "x" * 2001}, 413, "the text has 2,001 characters; a study here takes at most 2,000"),

@@ -143,9 +143,10 @@ def _induction(part: Part) -> Targets:
 
 
 def _predictive(part: Part) -> Targets:
-    assert part.context.gains is not None
-    gains = part.context.gains[part.start : part.start + len(part.visible)]
-    return predictive_targets(gains, part.visible & ~part.rests), part.queries.content
+    gains = part.context.gains
+    assert gains is not None
+    here = gains[part.start : part.start + len(part.visible)]
+    return predictive_targets(here, part.visible & ~part.rests), part.queries.content
 
 
 def _first(part: Part) -> Targets:
