@@ -52,6 +52,7 @@ SLOW = (
     *(*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py"),
     *("commands/test_background.py", "package/test_sdist.py", "views/test_odd_texts.py", "studies/test_probe_parts.py"),
     *("studies/test_figures.py", "studies/test_article.py", "app/test_running.py", "app/test_long.py"),
+    *("studies/test_heads.py", "studies/test_find.py", "studies/test_matching.py"),
 )
 SLOW_MARKS = ("models", "corpora", "ray", "browser")
 REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
