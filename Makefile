@@ -10,8 +10,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 SAY := @printf '%s\n'
-# a file's tests run in one process, with the servers it starts; the longest files come first (tests/conftest.py)
-WORKERS ?= 2
+# a file's tests run in one process, with the servers it starts; the longest files come first (tests/conftest.py);
+# one more process than two cores: a third of the time they wait for browsers, servers and each other
+WORKERS ?= 3
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # what Python has compiled is kept, also where the environment says otherwise: tests start many processes
 test test-quick: export PYTHONDONTWRITEBYTECODE :=
@@ -93,11 +94,17 @@ frontend/node_modules/.stamp: frontend/package-lock.json
 	@npm --prefix frontend install --no-save --silent --no-audit --no-fund
 	@touch $@
 
-browser:
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
-		echo "installing chromium for the browser tests ..." && \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null 2>&1; } || \
-		{ echo "the browser tests need chromium; install it (Debian: apt-get install chromium)"; exit 1; }
+browser: $(VENV)/.browser
+
+# once: where the headless shell is not to be had, the whole browser serves, and takes four times as long for a page
+$(VENV)/.browser: | $(BIN)/python
+	@{ command -v chromium-headless-shell && command -v chromium; } >/dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		echo "installing chromium for the browser tests ..." && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-headless-shell >/dev/null 2>&1; } || \
+		command -v chromium >/dev/null || \
+		{ echo "the browser tests need chromium; install it (Debian: apt-get install chromium chromium-headless-shell)"; exit 1; }
+	@touch $@
 
 clean:
 	@rm -rf $(VENV) site frontend/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

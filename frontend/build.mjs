@@ -1,5 +1,5 @@
-// Builds the two bundles, each an ES module and a style sheet: regard.js, which the saved page and the notebook carry,
-// and app.js, the same views with a server behind them. Each begins with the licences of the packages it contains.
+// Builds two bundles, each an ES module and a style sheet: regard.js, which the saved page and the notebook carry, and
+// app.js, the same views with a server behind them; and joint.js, a script for the pages of heads. Each begins with the licences of the packages it contains.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
@@ -20,6 +20,18 @@ const { metafile, outputFiles } = await build({
   logLevel: "warning",
   metafile: true,
   write: false,
+});
+
+// Inside a page there are no modules: this one is a script.
+await build({
+  entryPoints: { joint: "src/joint/index.ts" },
+  outdir,
+  bundle: true,
+  format: "iife",
+  target: "es2022",
+  minify: true,
+  charset: "utf8",
+  logLevel: "warning",
 });
 
 // Python's list of views: the ids of the registry that the page loops over.

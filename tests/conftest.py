@@ -7,15 +7,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 # Tiny models and small sums: two threads only wait for each other. Set before numpy and torch are there, and for the
 # processes that tests start.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a test: nobody's saved rules
 
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
@@ -37,13 +40,14 @@ WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berri
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 
 
-# The files that take longest, longest first: two workers that end with a long one would end far apart.
+# The files that take longest, longest first: workers that end with a long one would end far apart. The sweep, which
+# keeps two cores busy by itself, does not begin beside the cluster.
 LONG = (
-    *("browser/test_app.py", "browser/test_walk.py", "studies/test_ray.py", "fidelity/test_sweep.py"),
-    *("studies/test_probe.py", "browser/test_views.py", "browser/test_stage.py", "studies/test_identity.py"),
-    *("studies/test_coref.py", "studies/test_ablation.py", "examples/test_notebooks.py", "browser/test_history.py"),
-    *("browser/test_heads.py", "package/test_wheel.py", "browser/test_report.py", "browser/test_never_blank.py"),
-    *("package/test_optimised.py", "studies/test_resume.py", "studies/test_syntax.py", "commands/test_cli.py"),
+    *("browser/test_app.py", "studies/test_ray.py", "browser/test_walk.py", "fidelity/test_sweep.py"),
+    *("examples/test_notebooks.py", "studies/test_identity.py", "studies/test_coref.py", "studies/test_probe.py"),
+    *("studies/test_ablation.py", "package/test_wheel.py", "studies/test_syntax.py", "package/test_optimised.py"),
+    *("browser/test_views.py", "browser/test_stage.py", "browser/test_history.py", "studies/test_resume.py"),
+    *("browser/test_report.py", "browser/test_never_blank.py", "browser/test_heads.py", "commands/test_cli.py"),
     *("browser/test_notebook.py", "app/test_serving.py", "studies/test_controls.py", "docs/test_tutorial.py"),
 )
 # What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
@@ -66,13 +70,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, and begin with what takes longest; a file stays together, with the server it starts."""
+    tests = Counter(item.path for item in items)
 
-    def turn(item: pytest.Item) -> int:
+    def turn(item: pytest.Item) -> tuple[int, int, str]:
         place = item.path.relative_to(Path(__file__).parent).as_posix()
         real = REAL & set(getattr(item, "fixturenames", ()))
         if real or place.startswith(SLOW) or any(item.get_closest_marker(mark) for mark in SLOW_MARKS):
             item.add_marker(pytest.mark.slow)
-        return LONG.index(place) if place in LONG else len(LONG)
+        return LONG.index(place) if place in LONG else len(LONG), -tests[item.path], place
 
     items.sort(key=turn)
 
@@ -89,6 +94,12 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def own_rules(tmp_path_factory, monkeypatch) -> None:
+    """No test knows the rules of whoever runs it; each that saves some has a file of its own."""
+    monkeypatch.setenv("REGARD_RULES", str(tmp_path_factory.getbasetemp() / f"rules-{uuid4().hex}.json"))
 
 
 @pytest.fixture
@@ -161,11 +172,12 @@ def bytelevel() -> PreTrainedTokenizerFast:
     )
 
 
-_shared: list[tuple[regard.Model, list[float]]] = []  # models of all tests, and the sums of their weights
+_shared: dict[str, tuple[regard.Model, list[float]]] = {}  # models of all tests, and the sums of their weights
 
 
-def shared(model: regard.Model) -> regard.Model:
-    _shared.append((model, _weight_sums(model)))
+def shared(name: str, model: regard.Model) -> regard.Model:
+    """A model of all tests, by the name of its fixture."""
+    _shared[name] = model, _weight_sums(model)
     return model
 
 
@@ -174,16 +186,17 @@ def _weight_sums(model: regard.Model) -> list[float]:
 
 
 @pytest.fixture(autouse=True)
-def shared_models_unchanged() -> Iterator[None]:
+def shared_models_unchanged(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test that changes a model of all tests fails itself, not another one much later."""
     yield
-    for model, before in _shared:
-        assert _weight_sums(model) == before, f"this test changed the {type(model.module).__name__} of all tests"
+    for name in _shared.keys() & set(request.fixturenames):  # others it cannot reach
+        model, before = _shared[name]
+        assert _weight_sums(model) == before, f"this test changed the {name} of all tests"
 
 
 @pytest.fixture(scope="session")
 def bert(wordpiece) -> regard.Model:
-    return shared(tiny_bert(wordpiece))
+    return shared("bert", tiny_bert(wordpiece))
 
 
 @pytest.fixture(scope="session")
@@ -191,12 +204,12 @@ def gpt2(bytelevel) -> regard.Model:
     config = GPT2Config(
         vocab_size=len(bytelevel), n_embd=24, n_layer=2, n_head=3, n_positions=64, bos_token_id=0, eos_token_id=0
     )
-    return shared(made(GPT2LMHeadModel, config, bytelevel))
+    return shared("gpt2", made(GPT2LMHeadModel, config, bytelevel))
 
 
 @pytest.fixture(scope="session")
 def llama(bytelevel) -> regard.Model:
-    return shared(tiny_llama(bytelevel))
+    return shared("llama", tiny_llama(bytelevel))
 
 
 @pytest.fixture(scope="session")
@@ -213,7 +226,7 @@ def t5(wordpiece) -> regard.Model:
         pad_token_id=0,
         eos_token_id=3,
     )
-    return shared(made(T5ForConditionalGeneration, config, wordpiece))
+    return shared("t5", made(T5ForConditionalGeneration, config, wordpiece))
 
 
 @pytest.fixture(scope="session")
@@ -234,7 +247,7 @@ def bart(wordpiece) -> regard.Model:
         decoder_start_token_id=3,
         forced_eos_token_id=3,
     )
-    return shared(made(BartForConditionalGeneration, config, wordpiece))
+    return shared("bart", made(BartForConditionalGeneration, config, wordpiece))
 
 
 def packaged(name: str) -> regard.Model:

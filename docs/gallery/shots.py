@@ -10,6 +10,7 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "gallery.md"
 STORE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 CAT = "The cat sat on the mat. The cat"
+AGAIN = f"{CAT} sat"
 DECODER = "SmolLM2-135M-Instruct"
 THEMES = ("light", "dark")
 SIZES = {390: 844, 1440: 900, 1920: 1080}  # width -> height of the window
@@ -48,6 +49,12 @@ def _decoder(view: str, **more: object) -> str:
     return _asked(CAT, model=DECODER, generate=10, view=view, kind="decoder", layer=17, heads=4, **more)
 
 
+def _look(**more: object) -> str:
+    """An induction head's look back at what followed the same word."""
+    look = {"layer": 18, "heads": 6, "queries": 9, "keys": 3}
+    return _asked(AGAIN, model=DECODER, view="heads", kind="decoder", **look, **more)
+
+
 ALL = tuple(SIZES)
 APP = (
     Shot("app", "The app: what changes without head 1.8", "regard, then Switch off", _store("atlas", 1, 8, off="encoder:1.8"), "[data-effect] [data-after]"),
@@ -62,6 +69,8 @@ APP = (
     Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _store("compare", 1, 8, otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-panel=both] canvas"),
     Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
     Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report]"),
+    Shot("why", "Why there: lines back through the layers", f"regard serve -m {DECODER}, click a line, then Why there?", _look(why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
+    Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(cut="decoder:18.6:9-3"), ".app-cut [data-bar]"),
     Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), ".ranking, .finding"),
     Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), ".ranking, .finding"),
     Shot("decoder-matrix", "The same as a map", f"regard serve -m {DECODER}", _decoder("matrix"), ".finding, .ranking"),

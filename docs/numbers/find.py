@@ -36,13 +36,14 @@ def measure(data: Path) -> dict[str, Any]:
         place.write_text("\n".join(_repeated(decoder)), "utf-8")
         induction = find("induction", place, decoder).table.head(5).to_dict("records")
     return {
-        "printed": {rule: _printed(find(rule, trees, model, limit=INPUTS)) for rule in SHOWN},
+        "printed": {rule: printed(find(rule, trees, model, limit=INPUTS)) for rule in SHOWN},
         "first": {rule: find(rule, trees, model, limit=INPUTS).table.iloc[0].to_dict() for rule in RULES},
         "induction": induction,
     }
 
 
-def _printed(found: Any) -> str:
+def printed(found: Any) -> str:
+    """What the command prints."""
     from rich.console import Console
 
     from regard.printing.found import found_report

@@ -104,6 +104,13 @@ test("what was asked survives the address", () => {
       { kind: "cross", layer: 0, head: 11 },
     ],
     mode: "uniform",
+    judged: { position: 0, token: " tired" },
+    why: [{ kind: "decoder", layer: 18, head: 6, query: 9, key: 3 }],
+    cut: [
+      { kind: "decoder", layer: 18, head: 6, queries: [9, 10], keys: [3] },
+      { kind: "cross", layer: 0, head: 1, queries: [], keys: [2] },
+    ],
+    how: "zero",
     other: { with: "model", text: "x", pair: "y", model: "c", layer: 0, head: 3 },
   };
   expect(fromAddress(`#${toAddress(ask)}&view=heads&layer=2`)).toEqual(ask);

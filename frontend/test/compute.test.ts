@@ -152,6 +152,8 @@ test("attention rests on special tokens and, in a causal model, on the first tok
   expect(rested(null, null)).toEqual([[2], [2], [2], [2]]);
   expect(rested(null, 0)[3]).toEqual([0, 2]);
   expect(rested(2, 0)[3]).toEqual([1, 2]);
+  const masked = axisOf({ ...axis.side, stand_ins: [2] }, "tokens"); // [MASK] and [UNK] stand for words
+  expect(restsOf(site, masked, masked)(0, 2)).toBe(false);
 });
 
 test("lines that rest are drawn first, in grey and paler", () => {

@@ -11,6 +11,7 @@ export const golden = (): Page => decode(bytes());
 export interface Reference {
   attention: number[][][][]; // site, head, query, key
   measures: Record<"measures" | "chance", Record<string, number | null>>[][]; // site, head: of regard.measures
+  worth: Record<"mask" | "zero", (number | null)[][][]>; // head, query, key: of the first site
   words: number[][][]; // head, word, word: contributions of the first site
 }
 

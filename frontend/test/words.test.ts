@@ -7,7 +7,9 @@ import { type Node, SyntaxKind } from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 import { afterAll, describe, expect, test } from "vitest";
 import { sentenceOf } from "../src/app/context";
+import { CUT } from "../src/app/cut/words";
 import { APP_VIEW_MODULES } from "../src/app/views";
+import { WHY } from "../src/app/why/words";
 import type { Say } from "../src/frame/context";
 import { told } from "../src/frame/report";
 import { VIEW_MODULES } from "../src/views";
@@ -19,7 +21,8 @@ import { REFUSALS, SENTENCES } from "../src/words/sentences";
 import { golden } from "./golden";
 
 const OF_VIEWS: Words[] = [...VIEW_MODULES, ...APP_VIEW_MODULES].map(({ words }) => words);
-const PARTS: Words[] = [PAGE, PATTERNS, APP, SENTENCES, REFUSALS, ...OF_VIEWS];
+const PARTS: Words[] = [PAGE, PATTERNS, APP, WHY, CUT, SENTENCES, REFUSALS, ...OF_VIEWS];
+for (const part of [APP, REFUSALS, WHY, CUT]) add(part);
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 
@@ -77,8 +80,6 @@ describe("sentences of Python", () => {
   });
 
   test("a refusal is said by its code, or else by the server", () => {
-    add(APP);
-    add(REFUSALS);
     const absent = { code: "hub_empty", message: "a/b has no files ...", values: { name: "a/b" } };
     expect(sentenceOf(absent, tell)).toBe("Hub 上的 a/b 没有模型文件");
     const own = { code: "own_code", message: "", values: { name: "bert" } };

@@ -13,17 +13,20 @@ if TYPE_CHECKING:
     from regard.models.model import Model
     from regard.studies import registry as study
     from regard.studies.find.asking import find
+    from regard.studies.heads.nearest import nearest
 
 __version__ = "0.1.0"
-__all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "find", "load", "study"]
+__all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "find", "load", "nearest", "study"]
 
 
 def __getattr__(name: str) -> Any:
-    """`load` and `Model` need torch, `study` and `find` more: imported when they are first used."""
+    """`load` and `Model` need torch, `study`, `find` and `nearest` more: imported when they are first used."""
     if name == "study":
         return import_module("regard.studies.registry")
     if name == "find":
         return import_module("regard.studies.find.asking").find
+    if name == "nearest":
+        return import_module("regard.studies.heads.nearest").nearest
     if name == "load":
         return import_module("regard.models.load").load
     if name == "Model":

@@ -14,17 +14,23 @@ import typer
 from regard import __version__
 from regard.commands import (
     ablate,
+    cut,
     doctor,
+    export,
     find,
     match,
     models,
+    nearest,
     neurons,
     prune,
+    rules,
     serve,
     study,
     train,
     view,
     walk,
+    why,
+    writes,
 )
 from regard.commands.heads import ManyHeads
 from regard.commands.shared import err, out
@@ -89,15 +95,21 @@ for _command in (
     view.patterns,
     view.trace,
     neurons.neurons,
+    cut.cut,
     find.find,
     match.match,
+    nearest.nearest,
+    export.export,
     walk.walk,
+    why.why,
+    writes.writes,
     models.models,
     doctor.doctor,
 ):
     app.command()(_command)
 app.command(cls=ManyHeads)(ablate.ablate)
 app.command(cls=ManyHeads)(prune.prune)
+app.add_typer(rules.app, name="rules")
 app.add_typer(study.app, name="study")
 app.add_typer(train.app, name="train")
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from transformers import (
@@ -12,7 +13,8 @@ from transformers import (
 )
 from typer.testing import CliRunner
 
-from regard.ablation.effects import EVERYTHING, effect
+from regard.ablation.comparing import EVERYTHING
+from regard.ablation.effects import effect
 from regard.cli import app
 from regard.models.means import NAME
 from tests.ablation import by_hand
@@ -49,6 +51,25 @@ def test_predictions_of_a_causal_model_are_those_of_the_edited_weights(sharp):
     assert found.actual == " "
     assert len(found.rows) >= 5
     assert [r.before for r in found.rows] == sorted((r.before for r in found.rows), reverse=True)
+
+
+def test_the_rank_of_a_head_is_that_of_switching_every_head_off_by_itself(sharp, monkeypatch):
+    monkeypatch.setattr("regard.ablation.yardstick.FEWEST", 2)
+    gpt2 = sharp("gpt2")
+    names = [f"{layer}.{head}" for (_, layer), count in gpt2.layout().items() for head in range(count)]
+    alone = {name: effect(gpt2, "the cat sat", heads=name, modes="zero").kl["zero"] for name in names}
+    for name in names:
+        found = effect(gpt2, "the cat sat", heads=name, modes="zero", compared=True).yardstick
+        assert (found.heads, found.tried) == (len(names), len(names))
+        assert found.change == pytest.approx(alone[name], rel=1e-3, abs=1e-7)
+        others = [kl for other, kl in alone.items() if other != name]
+        assert found.more == sum(kl > alone[name] for kl in others)
+        assert found.typical == pytest.approx(float(np.median(others)), rel=1e-3, abs=1e-7)
+
+
+def test_only_a_single_head_among_enough_is_ranked(gpt2):
+    assert effect(gpt2, "the cat", heads="0.1", modes="zero", compared=True).yardstick is None  # there are few
+    assert effect(gpt2, "the cat", heads="0.1,1.1", modes="zero", compared=True).yardstick is None
 
 
 def test_a_causal_model_goes_on_from_the_last_token_unless_told(gpt2):

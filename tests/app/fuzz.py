@@ -29,9 +29,19 @@ GETS = [
     "/api/traces/{id}/page?view={junk}&layer={junk}&heads={junk}", "/api/traces/{id}/layers/{kind}/{number}",
     "/api/traces/{id}/layers/{junk}/{junk}", "/api/traces/{junk}/report", "/{junk}",
 ]  # fmt: skip
-POSTS = ["/api/traces", "/api/ablate", "/api/says", "/api/walk", "/api/models", "/api/studies"]
+POSTS = [
+    "/api/traces",
+    "/api/ablate",
+    "/api/says",
+    "/api/why",
+    "/api/writes",
+    "/api/walk",
+    "/api/models",
+    "/api/studies",
+]
 FIELDS = (
-    "text pair model target generate truncate ablate open heads mode position count layer name study limit control"
+    "text pair model target generate truncate ablate open heads mode position count layer name study limit control "
+    "head query key check"
 ).split()
 ODD = [
     None, True, False, 0, -1, 1, 2**31, 2**70, 1e308, -0.5, "", " ", "\n", "\x00", "\u202e", "👩‍👩‍👧",

@@ -123,6 +123,33 @@ def test_heads_are_switched_off(client, minilm):
     assert record["rows"][1]["after"] == pytest.approx(there.rows[1].after, abs=1e-5)
 
 
+def test_lines_are_cut(client, minilm):
+    edges = [{"layer": 3, "head": 2, "query": 2, "key": [4, 5]}, {"layer": 1, "head": None, "query": None, "key": 0}]
+    record = ask(client, "/api/cut", edges=edges, controls=3).json()
+    here = minilm.cut(*ARTICLE, edges=[(3, 2, 2, [4, 5]), (1, None, None, 0)], controls=3)
+    assert record["sentence"] == here.sentence and record["lines"] == here.lines > 12
+    assert record["change"]["unit"] == "similarity"
+    assert record["change"]["after"] == pytest.approx(here.change.after, abs=1e-5) != record["change"]["before"]
+    assert record["control"]["count"] == 3 and len(record["said"]) == 3
+
+
+def test_lines_are_judged_and_later_checked(client, minilm):
+    answer = ask(client, worth={"how": "zero"})
+    made = decode(answer.content)
+    here = minilm.trace(*ARTICLE, worth={"how": "zero", "check": 0})
+    np.testing.assert_allclose(made.worth(4, how="zero"), here.worth(4, how="zero"), atol=1e-6)
+    assert made.facts["worth"]["check"] is None
+    checked = ask(client, of(answer, "worth"), worth={"how": "zero", "check": 8}).json()
+    assert checked["check"]["edges"] == 8 and checked["coded"][0]["code"].startswith("worth_")
+    again = header_of(client.get(of(answer, "layers/encoder/0")).content)
+    assert again["facts"]["worth"] == checked
+    drawn = client.get(of(answer, "figure?view=matrix&layer=1&heads=8&worth=1"))
+    assert drawn.status_code == 200 and "agrees with exact cuts" in drawn.text
+    unjudged = client.get(of(ask(client), "page?worth=1"))
+    assert unjudged.status_code == 422 and "worth=True" in unjudged.json()["message"]
+    assert client.post("/api/traces", json={"text": "Hello!", "worth": True}).json()["code"] == "no_outcome"
+
+
 @pytest.mark.parametrize(
     ("model", "head"),
     [
@@ -194,6 +221,11 @@ def test_a_figure_that_cannot_be_drawn_is_refused_in_a_sentence(client, query, s
         ({"text": "a", "open": {"view": "nothing"}}, 400, "bad"),
         ({"text": "a", "ablate": {"heads": [{"layer": True, "head": 0}]}}, 400, "bad"),
         ({"text": "a", "generate": 0}, 400, "bad"),
+        ({"text": "a", "edges": [{"head": 0}]}, 400, "bad"),
+        ({"text": "a", "edges": [{"layer": 0, "query": ["a"]}]}, 400, "bad"),
+        ({"text": "a", "edges": [{"layer": 0}] * 257}, 413, "large"),
+        ({"text": "a", "worth": {"how": "gently"}}, 400, "bad"),
+        ({"text": "a", "worth": []}, 400, "bad"),
         ({"text": " "}, 422, "input"),
         ({"text": "a", "target": "b"}, 422, "input"),
         ({"text": "a", "open": {"layer": 99}}, 422, "input"),
@@ -233,6 +265,7 @@ def test_other_refusals_have_the_same_shape(client):
     assert client.post("/api/traces", content="text=a").json()["error"] == "media"
     assert client.post("/api/models", json={"name": "someone/unknown"}).json()["error"] == "refused"
     assert ask(client, "/api/ablate").json()["error"] == "bad"
+    assert ask(client, "/api/cut").json()["error"] == "bad"
 
 
 def row(trace: Trace, text: str, kind: str, layer: int, head: int, occurrence: int = 0) -> str:

@@ -15,6 +15,7 @@ from regard.app import memory
 from regard.app.memory import estimate
 from regard.app.weighing import weight_of
 from regard.views import decode
+from tests.tiny import saved
 
 TEXT = {"text": "the cat sat on the mat"}
 
@@ -234,6 +235,37 @@ def test_downloaded_models_are_on_the_list_and_load_without_the_hub(serve, tiny,
     assert "someone/tiny" in {model["name"] for model in client.get("/api/models").json()["models"]}
     answer = post(client, model="someone/tiny")
     assert answer.status_code == 200 and decode(answer.content).facts["model"] == "someone/tiny"
+
+
+def test_scores_are_split_for_short_texts(serve):
+    client, _ = serve(limits={"split": 7})
+    asked = {"text": "the cat sat on the mat", "head": {"layer": 1, "head": 2}, "query": 3}
+    refused = client.post("/api/why", json=asked)
+    assert refused.status_code == 413 and refused.json()["code"] == "long_here"
+    assert refused.json()["values"] == {"tokens": 8, "limit": 7}
+    answer = client.post("/api/why", json={**asked, "text": "the cat sat", "count": 2}).json()
+    assert answer["key"]["agreement"] is None and len(answer["query"]["components"]) == 2
+    assert answer["key"]["rest"]["count"] == 6 and answer["error"] < 1e-4
+    assert answer["chain"][0] | {"layer": 1, "head": 2, "query": 3} == answer["chain"][0]
+    assert client.post("/api/why", json={**asked, "text": "the cat sat", "check": True}).json()["key"]["agreement"]
+    for wrong in ({"query": None}, {"head": None}, {"head": {"layer": 1}}, {"query": -1}, {"check": "yes"}):
+        assert client.post("/api/why", json={**asked, **wrong}).status_code == 400
+    for absent in ({"query": 90}, {"key": 90}, {"head": {"layer": 9, "head": 0}}):
+        assert client.post("/api/why", json={**asked, "text": "the cat sat", **absent}).status_code == 422
+
+
+def test_what_a_head_writes_is_asked_of_decoders(serve, llama, tmp_path):
+    client, _ = serve(models=(str(saved(llama, tmp_path / "llama")),), limits={"split": 8})
+    asked = {"text": "ab cab", "head": {"layer": 1, "head": 2}, "position": 3, "count": 2}
+    answer = client.post("/api/writes", json=asked).json()
+    assert [len(answer[name]) for name in ("promoted", "demoted", "components")] == [2, 2, 2]
+    assert answer["position"] == 3 and answer["error"] < 1e-4 and answer["sources"][0]["promoted"][0]["logit"]
+    assert client.post("/api/writes", json={**asked, "text": "ab cab cab"}).json()["code"] == "long_here"
+    assert client.post("/api/writes", json={**asked, "head": None}).status_code == 400
+    assert client.post("/api/writes", json={**asked, "position": 70}).status_code == 422
+    client, _ = serve()
+    refused = client.post("/api/writes", json={**asked, "text": "the cat sat"})
+    assert refused.status_code == 422 and refused.json()["code"] == "writes_none"
 
 
 def test_which_words_predict_which_is_asked_of_short_texts(serve):

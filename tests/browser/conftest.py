@@ -18,6 +18,8 @@ from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
 from regard.views import save_html
 
+# The shell is the same engine without windows, which take most of the time where pages are opened and closed.
+CHROMIUM = "chromium-headless-shell", "chromium", "google-chrome"
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -38,15 +40,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def launch() -> Iterator[Callable[..., Any]]:
+    """Starts a browser: the first of some names that is installed."""
     from playwright import sync_api
 
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    need(chromium is not None, "needs Chromium")
     with sync_api.sync_playwright() as play:
-        running = play.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        yield running
-        running.close()
+
+        def start(*names: str) -> Any:
+            found = next(filter(None, map(shutil.which, names)), None)
+            need(found is not None, "needs Chromium")
+            return play.chromium.launch(executable_path=found, args=ARGUMENTS)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def browser(launch: Callable[..., Any]) -> Iterator[Any]:
+    running = launch(*CHROMIUM)
+    yield running
+    running.close()
 
 
 @pytest.fixture
@@ -59,6 +71,7 @@ def show(browser: Any) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(240_000)  # a busy machine takes its time
         page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on(

@@ -30,7 +30,7 @@ def barriers(page: Any, views: dict[str, Callable[[], object]]) -> list[str]:
             for view, opened in views.items():
                 page.click(f"[data-view={view}]")
                 opened()
-                until(page, SETTLED, seconds=60)
+                until(page, SETTLED, seconds=240)
                 still(page)
                 found += [f"{view}, {width} pixels, {theme} theme: {one}" for one in page.evaluate(RUN)]
                 if page.locator(".panel-box").count():

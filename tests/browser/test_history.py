@@ -25,12 +25,12 @@ def opened(browser: Any, site: str) -> Iterator[Any]:
     """The app with a text and a head in its address."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(240_000)
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.goto(site + ASKED)
     page.wait_for_selector(QUERY)
-    until(page, "document.querySelector('[data-saved]') === null", seconds=60)
+    until(page, "document.querySelector('[data-saved]') === null", seconds=240)
     yield page
     context.close()
     assert troubles == []

@@ -29,7 +29,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any) -> Iterator[s
 def page(browser: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     made = context.new_page()
-    made.set_default_timeout(60_000)
+    made.set_default_timeout(240_000)
     yield made
     context.close()
 
@@ -65,7 +65,7 @@ def test_a_saved_example_is_there_at_once_and_the_page_asks_until_the_model_is(p
     assert page.inner_text("[data-stale=saved]").startswith("Saved example")
     assert "I went to the store." in page.inner_text("[data-stale]")
     page.wait_for_selector("[data-trouble=busyAgain]")
-    until(page, f"{STALE} === null", seconds=60)
+    until(page, f"{STALE} === null", seconds=240)
     assert page.query_selector("[data-trouble]") is None
     assert "first" in page.inner_text("[data-open-panel=models]")
     assert page.evaluate("document.querySelectorAll('[data-view]').length") > 4
@@ -82,13 +82,13 @@ def test_what_is_chosen_in_the_saved_example_stays_chosen(page, home):
     for route in held:
         route.continue_()
     page.unroute("**/api/models")
-    until(page, f"{STALE} === null", seconds=60)
+    until(page, f"{STALE} === null", seconds=240)
     assert page.get_attribute("[role=tab][aria-selected=true]", "data-view") == "matrix"
 
 
 def test_a_picture_of_another_text_is_dim_and_says_of_which(page, home):
     page.goto(home + "#text=the+cat+sat&view=heads&kind=encoder&layer=0&heads=0")
-    until(page, f"document.querySelectorAll('{QUERY}').length === 5", seconds=60)
+    until(page, f"document.querySelectorAll('{QUERY}').length === 5", seconds=240)
     held: list[Any] = []
     page.route("**/api/traces", lambda route: held.append(route))
     page.fill("[data-field=text]", "the dog")

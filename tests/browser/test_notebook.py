@@ -93,7 +93,7 @@ def lab(tmp_path_factory):
             process.wait()
 
 
-def wait_for(address, process, log, seconds=60):
+def wait_for(address, process, log, seconds=240):
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -101,6 +101,14 @@ def wait_for(address, process, log, seconds=60):
         except OSError:
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()
             time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def browser(launch):
+    """The whole browser, in which people open JupyterLab."""
+    running = launch("chromium", "google-chrome", "chromium-headless-shell")
+    yield running
+    running.close()
 
 
 @pytest.fixture
@@ -117,13 +125,13 @@ def page(browser):
 
 
 def drawn(page, count):
-    until(page, f"document.querySelectorAll('{VIEW} canvas').length >= 2", seconds=60)
-    until(page, f"document.querySelectorAll('{VIEW}').length === {count}", seconds=60)
+    until(page, f"document.querySelectorAll('{VIEW} canvas').length >= 2", seconds=240)
+    until(page, f"document.querySelectorAll('{VIEW}').length === {count}", seconds=240)
 
 
 def printed(page, text):
     has = "text => [...document.querySelectorAll('.jp-OutputArea-output pre')].some(p => p.textContent.includes(text))"
-    until(page, has, arg=text, seconds=60)
+    until(page, has, arg=text, seconds=240)
 
 
 def to_last_cell(page):
@@ -141,9 +149,9 @@ def layer_of(page, view):
 
 def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
     page.goto(f"{lab}/lab/tree/tour.ipynb")
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=240_000)
     page.wait_for_selector("#jupyterlab-splash", state="detached")
-    page.wait_for_selector("text=(ipykernel) | Idle", timeout=60_000)  # before, running a cell asks for a kernel
+    page.wait_for_selector("text=(ipykernel) | Idle", timeout=240_000)  # before, running a cell asks for a kernel
     page.click("text=Run >> nth=0")
     page.click("text=Run All Cells >> nth=0")
     drawn(page, 2)

@@ -18,6 +18,7 @@ from regard import Trace
 from regard.app.run import listen
 from regard.app.server import application
 from regard.app.settings import AppSettings
+from regard.studies.chart import Bar, Chart
 from regard.studies.figures import grid_picture
 from regard.studies.result import Result
 
@@ -49,6 +50,8 @@ def test_the_atlas_draws_in_a_report_on_disk(browser: Any, report: Path) -> None
     page = browser.new_page()
     page.goto(report.as_uri())
     assert "could not be drawn" not in atlas_of(page).locator("body").inner_text()
+    page.locator("#atlas .wait").wait_for(state="detached")  # what stood there while it was drawn
+    assert "Drawing the atlas" in report.read_text("utf-8")
     page.close()
 
 
@@ -198,4 +201,20 @@ def test_a_report_never_scrolls_sideways(browser: Any, article: Path, width: int
     page.goto(article.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def test_a_chart_stands_beside_the_findings_and_the_others_are_folded(browser: Any, tmp_path: Path) -> None:
+    chart = Chart("How many.", [Bar("before", 4), Bar("<b>after</b>", 2, 1.0, "head 0.1")])
+    table = pd.DataFrame({"a": [1.0]})
+    said = ["The first.", "The second.", "The third.", "The fourth."]
+    file = Result("x", "A title", table, {}, findings=said, chart=chart).save(tmp_path) / "report.html"
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(file.as_uri())
+    first, drawn = (page.locator(part).first.bounding_box() for part in (".findings li", ".chart"))
+    assert drawn["x"] >= first["x"] + first["width"] and abs(drawn["y"] - first["y"]) < 40
+    assert [item.is_visible() for item in page.locator(".findings li").all()] == [True, True, True, False]
+    widths = [bar.bounding_box()["width"] for bar in page.locator(".chart i").all()]
+    assert widths[1] / widths[0] == pytest.approx(0.5, abs=0.02)
+    assert page.locator(".chart dt").all_inner_texts() == ["before", "<b>after</b>"]
     page.close()

@@ -41,11 +41,11 @@ def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(240_000)
         parts = {"model": model, "text": text, "view": "heads", **more}
         page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
         page.wait_for_selector(QUERY)
-        until(page, "document.querySelector('[data-saved]') === null", seconds=60)
+        until(page, "document.querySelector('[data-saved]') === null", seconds=240)
         return page
 
     yield open_app

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from tests.browser.test_heads import KEY, QUERY, still, until
 
@@ -115,7 +116,7 @@ def test_over_a_map_of_the_atlas_the_pointer_says_what_its_head_does(show, pages
     page = show(pages["pair"], "#view=atlas")
     page.hover("[data-cell='0-1']")
     said = page.inner_text(".tip")
-    assert said.startswith("head 0.1 · ") and said.endswith("Awake, it looks one token back.")
+    assert said.startswith("head 0.1 · ") and said.endswith(" it looks one token back.")
     page.click("[data-cell='0-1']")
     plot = box_of(page, "[data-beside='0-1'] .plot .over")
     page.mouse.move((plot[0] + plot[2]) / 2, (plot[1] + plot[3]) / 2)
@@ -298,6 +299,37 @@ def test_on_a_phone_choices_are_a_sheet_and_the_inspector_is_a_drawer(show, page
     assert not page.is_visible(".inspector h2")
     page.tap(".drawer summary")
     assert page.inner_text(".inspector h2") == "Head 2.3"
+
+
+def test_on_a_phone_the_picture_comes_first_and_the_drawer_says_what_the_head_does(show, pages):
+    for view, picture in (("heads", ".scroller"), ("matrix", ".spread"), ("atlas", ".around")):
+        page = show(pages["pair"], f"#view={view}&layer=0&heads=2", **PHONE)
+        page.wait_for_selector(picture)
+        still(page)
+        if view != "atlas":  # the colours of its names are one line above the maps
+            assert box_of(page, picture)[3] <= box_of(page, ".stage > .legend")[1] + 1, view
+        assert box_of(page, picture)[1] < PHONE["viewport"]["height"] / 2, view
+        assert page.inner_text(".drawer summary").startswith("0.2 "), view
+        assert box_of(page, ".drawer summary")[3] - box_of(page, ".drawer summary")[1] >= 44
+    assert page.locator(".beside .plot canvas").first.is_visible()  # one head of the atlas, large, below the others
+
+
+def test_where_a_head_rests_the_matrix_is_grey_and_the_colours_end_at_its_strongest_look(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=matrix&layer=0&heads=1")
+    page.wait_for_selector(".colour-bar span")
+    still(page)
+    weights = pair_trace.attention(0, 1)
+    border = np.array([token.border for token in pair_trace.side("encoder").tokens])
+    strongest = weights[:, ~border].max()
+    ticks = [float(text) for text in page.locator(".colour-bar span").all_inner_texts()]
+    assert max(ticks) == pytest.approx(strongest, abs=0.006)
+    assert "Grey: resting" in page.inner_text(".legend")
+    read = """() => { const canvas = document.querySelector('.plot canvas');
+      return [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data] }"""
+    pixels = np.array(page.evaluate(read)).reshape(-1, 4)[:, :3]
+    spread = np.ptp(pixels.astype(int), axis=1)
+    dark = pixels.max(axis=1) < 215
+    assert (dark & (spread < 30)).any() and (dark & (spread > 60)).any()  # greys, and blues
 
 
 def test_the_focus_ring_is_not_the_colour_of_what_is_chosen(show, pages):

@@ -25,6 +25,7 @@ def page(browser: Any, bert: Any, folder: Path, tmp_path_factory: pytest.TempPat
     tiny = saved(bert, tmp_path_factory.mktemp("models") / "tiny")
     with hosted(models=(str(tiny),), studies=folder) as (address, _):
         page = browser.new_page(viewport={"width": 1280, "height": 900}, locale="en-US", color_scheme="dark")
+        page.set_default_timeout(240_000)  # a busy machine takes its time
         page.goto(address)
         page.locator("[data-view=studies]").click()
         page.locator(".app-start").wait_for()
@@ -87,3 +88,19 @@ def test_a_finished_study_opens_as_its_report_in_the_app_s_theme(page: Any, fold
     (made,) = folder.iterdir()
     row = page.locator(f"[data-study='{made.name}']")
     assert "two-words.txt" in row.inner_text() and "10" in row.inner_text()
+
+
+def test_a_card_says_the_finding_large_beside_its_bars(page: Any, folder: Path) -> None:
+    (made,) = folder.iterdir()
+    card = page.locator(f"[data-study='{made.name}']")
+    headline = card.locator(".headline")
+    assert re.search(r" gets most: \d+% of all attention in layer \d", headline.inner_text())
+    size = "one => parseFloat(getComputedStyle(one).fontSize)"
+    assert headline.evaluate(size) > card.locator("summary").evaluate(size) + 3
+    bars = card.locator(".app-chart dd")
+    assert bars.count() == 5
+    values = [float(text.split()[0]) for text in bars.all_inner_texts()]
+    widths = [bar.bounding_box()["width"] for bar in card.locator(".app-chart i").all()]
+    for value, width in zip(values, widths, strict=True):
+        assert width / max(widths) * max(values) == pytest.approx(value, abs=0.011)  # printed with two decimals
+    assert card.locator(".app-chart u").count() == 5  # each with what even attention would give

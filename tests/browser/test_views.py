@@ -34,7 +34,7 @@ def test_the_atlas_shows_every_head_and_one_large_beside_them(show, pages):
 
 
 def test_where_there_is_no_room_beside_the_atlas_a_head_is_enlarged_over_it(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 420, "height": 760})
+    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 610, "height": 760})
     page.click("[data-cell='2-3']")
     page.wait_for_selector(".enlarged .plot")
     assert page.locator(".beside").count() == 0
@@ -44,6 +44,15 @@ def test_where_there_is_no_room_beside_the_atlas_a_head_is_enlarged_over_it(show
     page.click(".enlarged [data-open=heads]")
     page.wait_for_selector(QUERY)
     assert "heads=0" in address(page)
+
+
+def test_on_a_phone_maps_keep_their_size_and_the_head_that_is_tapped_is_below_them(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 420, "height": 760})
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    page.click("[data-cell='2-3']")  # waits until it stands still
+    page.wait_for_selector("[data-beside='2-3'] .plot")
+    assert page.locator(".enlarged").count() == 0
+    assert page.eval_on_selector("[data-cell='2-3']", "map => map.clientWidth") > 44
 
 
 def test_the_atlas_is_sorted_by_measures_and_cut_to_rows_and_columns(show, pages):
@@ -86,9 +95,11 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     page.wait_for_selector(".finding")
     text = page.inner_text(".about")
     (found,) = [f for f in pair_trace.patterns().of(0, 1) if f.pattern == "previous token"]
-    assert f"Rests for {found.rest:.2f}, mostly on [SEP]." in text and "Awake, it looks one token back." in text
-    assert re.search(rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+for 14 of 14 tokens", text)
-    assert "By what arrives: " in text and "previous token" in text.split("By what arrives: ")[1]
+    rest = round(100 * found.rest)
+    assert f"{rest}% of its attention rests, mostly on [SEP]." in text
+    assert f"With the other {100 - rest}% it looks one token back." in text
+    assert re.search(rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+for 14 of the 14 tokens", text)
+    assert "previous token" in text.split("Measured by what it passes on: ")[1]
     page.click(".missing summary")
     assert "Type of map: diagonal" in page.inner_text(".missing")
     assert "not why the model answers" in page.text_content(".cautions")
@@ -227,6 +238,7 @@ def test_the_matrix_zooms_pans_and_changes_its_scale(show, pages):
 def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
     page.wait_for_selector("[data-key='3']")
+    assert "is 1/√16 × the sum" in page.inner_text(".legend")
     label = page.get_attribute("[data-key='3']", "aria-label")
     score, weight = re.search(r"score (−?[\d.]+), ([\d.<]+)", label).groups()
     assert float(score.replace("−", "-")) == pytest.approx(pair_trace.scores(0, 2)[5, 3], rel=0.01)
@@ -247,7 +259,7 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     assert page.locator(".pair canvas").count() == 2
     strip = "document.querySelector('.pair canvas').toDataURL()"
     before = page.evaluate(strip)
-    page.check("[data-control=ordered]")
+    page.uncheck("[data-control=ordered]")  # they are ordered at first
     until(page, f"b => {strip} !== b", arg=before)
     page.click("[data-query='8']")
     assert page.get_attribute("[data-query='8']", "aria-expanded") == "false"

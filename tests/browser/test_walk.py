@@ -297,6 +297,37 @@ def test_scores_turn_into_shares_that_are_the_models(show, page_file, walked):
     assert int(np.argmax(widths)) == int(np.argmax(walked.trace.attention(0, 2)[3]))
 
 
+def test_negative_numbers_grow_to_the_left_of_zero(show, page_file):
+    page = show(page_file, "#view=walk&step=4")
+    page.wait_for_selector("[data-cell=bars] .amount")
+    rows = page.eval_on_selector_all(
+        "[data-cell=bars] tbody tr",
+        """all => all.map(row => { const [bar] = row.querySelectorAll('.amount');
+          const [box, around] = [bar, bar.parentElement].map(one => one.getBoundingClientRect());
+          const zero = around.left + parseFloat(getComputedStyle(bar.parentElement, '::before').left);
+          return [row.querySelector('.number').textContent, box.left - zero, box.right - zero] })""",
+    )
+    numbers = [(float(text.replace("\u2212", "-")), left, right) for text, left, right in rows]
+    assert {value < 0 for value, *_ in numbers} == {True, False}
+    for value, left, right in numbers:
+        assert (right <= 1.5) if value < 0 else (left >= -1.5)
+    longest = max(right - left for _, left, right in numbers)
+    most = max(abs(value) for value, *_ in numbers)
+    for value, left, right in numbers:
+        assert (right - left) / longest == pytest.approx(abs(value) / most, abs=0.03)
+
+
+def test_a_row_of_cross_attention_says_what_was_said_and_what_comes_next(show, page_file, walked):
+    page = show(page_file, "#view=walk")
+    page.click("[data-step=cross]")
+    page.wait_for_selector("[data-saying]")
+    words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
+    page.select_option("[data-pair=query]", "1")
+    assert page.inner_text("[data-saying]").startswith(f"Having said “{words[1]}”, about to say “{words[2]}”")
+    page.select_option("[data-pair=query]", str(len(words) - 1))
+    assert "about to end" in page.inner_text("[data-saying]")
+
+
 def test_a_question_is_answered_by_clicking_and_says_the_number(show, page_file, walked):
     page = show(page_file)
     go(page, "scores")

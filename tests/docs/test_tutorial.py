@@ -1,4 +1,4 @@
-"""The tutorial shows what the commands print."""
+"""The tutorials show what the commands print."""
 
 import re
 import shlex
@@ -7,16 +7,18 @@ import pytest
 
 from .write_page import ROOT
 
-PAGE = ROOT / "docs" / "tutorials" / "six-patterns.md"
+PAGES = {"six-patterns": 4, "what-is-a-head-for": 4}  # and how many commands each shows with what they print
 LEFT_OUT = ("...", "page: ", "regard-view.html")  # parts of the output, sizes, paths
 
 
 @pytest.mark.models
-def test_the_outputs_in_the_tutorial_are_those_of_the_commands(command, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", PAGES)
+def test_the_outputs_in_a_tutorial_are_those_of_the_commands(command, tmp_path, monkeypatch, page):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"((?:^    .*\n|^\n(?=    ))+)", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    text = (ROOT / "docs" / "tutorials" / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"((?:^    .*\n|^\n(?=    ))+)", text, flags=re.MULTILINE)
     shown = [block for block in blocks if block.lstrip().startswith("$ regard")]
-    assert len(shown) == 4
+    assert len(shown) == PAGES[page]
     for block in shown:
         typed, *lines = [_plain(line) for line in block.splitlines() if line.strip()]
         done = command(*shlex.split(typed)[2:], width=110)

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-import nbformat
 import pytest
-from jupyter_client.manager import start_new_kernel
-from nbclient import NotebookClient
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 NAMES = ["ablation", "from-bertviz", "patterns", "quick-tour", "studies"]
@@ -18,6 +15,8 @@ def test_every_notebook_is_here():
 @pytest.fixture(scope="module")
 def kernel():
     """One kernel for all notebooks: to import the libraries takes longer than most of them."""
+    from jupyter_client.manager import start_new_kernel
+
     manager, client = start_new_kernel(kernel_name="python3")
     yield manager
     client.stop_channels()
@@ -28,6 +27,9 @@ def kernel():
 @pytest.mark.filterwarnings("ignore:Proactor|unclosed:")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs(name, kernel, tmp_path):
+    import nbformat  # here: it compiles forty grammars, which every process that collects tests would do
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
     assert not any(cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"

@@ -8,7 +8,10 @@ from tests.fidelity.known import FAILURES, FLOOR, NO_ATTENTION, REQUIRED, TERMS,
 from tests.fidelity.page import PAGE, facts, page
 from tests.fidelity.sweep import sweep
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # transformers' own, for odd tiny sizes
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # transformers' own, for odd tiny sizes
+    pytest.mark.timeout(1800),  # a busy machine takes its time for all families
+]
 
 
 @pytest.fixture(scope="module")

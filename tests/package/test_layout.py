@@ -35,6 +35,9 @@ HOOKS = {
     "trace.heads": ("patterns",),  # the names of patterns, in a sentence
     "patterns.table": ("printing",),
     "ablation.effects": ("printing",),
+    "models.why": ("printing",),
+    "ablation.cutting": ("printing",),
+    "models.writes": ("printing",),
 }
 TORCH = {"capture", "transformer", "models", "ablation", "studies"}
 

@@ -8,6 +8,7 @@ import pytest
 
 import regard
 from regard.studies.article import digits
+from regard.studies.chart import Bar, Chart, chart_markup, counted
 from regard.studies.entry import command_line
 from regard.studies.head_names import heads_in
 from regard.studies.registry import STUDIES
@@ -83,3 +84,10 @@ def test_a_ramp_passes_through_its_ends_and_follows_d3_between():
     drawn = np.round(255 * spline(["#000000", "#ff0000", "#00ff00"], 5)[:, :2])
     expected = [[0, 0], [117, 5], [170, 43], [117, 133], [0, 255]]
     np.testing.assert_allclose(drawn, expected, atol=1)
+
+
+def test_bars_of_shares_end_at_one_and_others_at_the_largest():
+    shares = Chart("Shares.", [Bar("a", 0.5, 0.1), Bar("b", 0.25)], top=1.0)
+    assert "width:50.0%" in chart_markup(shares) and "left:10.0%" in chart_markup(shares)
+    assert shares.record["top"] == 1.0
+    assert "width:100.0%" in chart_markup(counted("Counts.", {"a": 4, "b": 2}))

@@ -10,6 +10,7 @@ import pytest
 
 import regard
 from regard.errors import UserError
+from regard.patterns import add_rule, saved_rules
 from regard.patterns.definitions import PATTERNS
 from regard.studies.find.ranking import COLUMNS
 from tests.studies import by_hand
@@ -211,3 +212,40 @@ SENTENCES = [
     "When the film ended nobody spoke, and the lights came on one after the other.",
     "A river that begins in the mountains carries sand and stones down to the sea.",
 ]
+
+
+def test_saved_rules_are_patterns_of_the_atlas(sharp, corpus, tmp_path):
+    llama = sharp("llama")
+    add_rule("two back", "offset = -2")
+    add_rule("subjects", "key is head of query by nsubj")
+    made = regard.study.atlas(llama, corpus, output=tmp_path / "atlas")
+    assert made.meta["settings"]["rules"] == {"two back": "offset = -2", "subjects": "key is head of query by nsubj"}
+    table = made.tables["What every head does when awake"]
+    mine = table[(table["measure"] == "two back") & (table["by"] == "weights")]
+    expected = regard.find("offset = -2", corpus, llama).table.set_index(["layer", "head"]).sort_index()
+    mine = mine.set_index(["layer", "head"]).sort_index()
+    for one, other in (("lift", "value"), ("low", "low"), ("high", "high"), ("share", "share"), ("rows", "rows")):
+        np.testing.assert_allclose(expected[one], mine[other], atol=1e-6)
+    assert any(text.startswith("n/a: subjects (") and "treebank" in text for text in made.cautions)
+    arriving = table[(table["measure"] == "two back") & (table["by"] == "contributions")]
+    assert len(arriving) == len(mine) and not np.allclose(arriving["share"], mine["share"])
+
+
+def test_a_saved_rule_names_heads_over_a_treebank_and_in_figures(tmp_path):
+    trees = write_planted(tmp_path / "planted.conllu", 120)
+    rule = add_rule("heads of subjects", "key is head of query by nsubj")
+    made = regard.study.atlas(planted_model(), trees)
+    named = made.tables["Named heads"]
+    assert named[named["measure"] == rule.name]["head"].tolist() == [0]
+    assert any("ead 0.0 follows the rule “heads of subjects”: 1.00 of its awake" in text for text in made.findings)
+    records = made.example_options["report"]
+    assert [one["patterns"][0].get("colour") for one in records] == [rule.colour, None]
+    made.figure()  # has a colour for it
+
+
+def test_a_rule_that_was_asked_can_be_saved(command, bert_folder, corpus):
+    made = command("find", "offset = -2", corpus, "-m", bert_folder, "--save", "two back")
+    assert made.returncode == 0 and "saved as 'two back'" in made.stderr
+    assert [rule.record["rule"] for rule in saved_rules()] == ["offset = -2"]
+    refused = command("find", "offset = -2", corpus, "-m", bert_folder, "--save", "<b>")
+    assert refused.returncode == 2 and "is no name for a rule" in refused.stderr and not refused.stdout

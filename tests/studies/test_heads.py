@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ from regard.studies.heads.vocabulary import Vocabulary, frequent_tokens
 from regard.trace.places import context_between
 from tests.tiny import enlarged, tiny_bert, tiny_llama
 
+ROOT = Path(__file__).parents[2]
 WORDS = "the cat sat on the mat , a dog bought fresh strawberries at the store . it was happy and we went".split()
 DRAWN = np.random.default_rng(0)
 
@@ -237,6 +239,30 @@ def test_distances_in_words(ends, words):
     assert reach_in_words(*ends) == words
 
 
+def test_headvis_reads_the_same_looks(saved, tmp_path, command):
+    _, folder = saved
+    made = command("export", folder, "-o", tmp_path / "data")
+    assert made.returncode == 0 and made.stdout.startswith("6 heads in ")
+    files = {path.relative_to(tmp_path / "data").as_posix() for path in (tmp_path / "data").rglob("*.json")}
+    heads = {f"heads/L{layer}H{head}.json" for layer in range(2) for head in range(3)}
+    assert files == {"config.json", "scatter_data.json", "server_config.json", "attributions/manifest.json", *heads}
+    read = {name: json.loads((tmp_path / "data" / name).read_text("utf-8")) for name in files}
+    config = read["config.json"]
+    assert config["heads"] == [[layer, head] for layer in range(2) for head in range(3)]
+    assert [set(row) for row in read["scatter_data.json"]] == 6 * [{"layer", "head", *config["metrics"]}]
+    examples = pd.read_parquet(folder / "examples.parquet")
+    mine = examples[(examples["layer"] == 1) & (examples["head"] == 2) & ~examples["group"].str.contains("arrives")]
+    sequences = read["heads/L1H2.json"]["sequences"]
+    assert len(sequences) == len(mine) > 0
+    for one, row in zip(sequences, mine.itertuples(), strict=True):
+        assert one["tokens"] == list(row.tokens) and 1 <= one["interval"] <= config["n_intervals"]
+        places = [divmod(index, one["seq_len"]) for index in one["attention_indices"]]
+        assert places == [(row.query, key) for key in row.keys] and one["attention_values"] == list(row.weights)
+    assert sum(read["heads/L1H2.json"]["qk_distance_histogram"]["bin_values"]) == pytest.approx(1, abs=1e-4)
+    wrong = command("export", tmp_path)
+    assert wrong.returncode == 2 and "regard study heads CORPUS -o FOLDER" in wrong.stderr
+
+
 @pytest.fixture(scope="module")
 def saved(corpus, wordpiece, tmp_path_factory):
     folder = tmp_path_factory.mktemp("portraits")
@@ -248,7 +274,7 @@ def test_the_result_is_a_folder_of_tables_and_pages(saved):
     result, folder = saved
     index = pd.read_parquet(folder / "result.parquet")
     assert len(index) == len(result.table) == 6
-    pages = sorted(path.name for path in (folder / "heads").iterdir())
+    pages = sorted(path.name for path in (folder / "heads").glob("*.html"))
     assert pages == sorted(f"{row.layer}.{row.head}.html" for row in index.itertuples())
     report = (folder / "report.html").read_text("utf-8")
     for row in index.itertuples():
@@ -260,6 +286,27 @@ def test_the_result_is_a_folder_of_tables_and_pages(saved):
     one = examples.iloc[0]
     assert one.tokens[one["query"]] == one.query_token and one.tokens[one.key] == one.key_token
     assert set(examples.group) == {"strongest", "ordinary", "strongest by what arrives"}
+
+
+def test_each_head_is_also_json_with_the_numbers_of_the_tables(saved):
+    _, folder = saved
+    described = (ROOT / "docs" / "reference" / "portraits.md").read_text("utf-8")
+    tables = {path.stem: pd.read_parquet(path) for path in folder.glob("*.parquet")}
+    assert len(list((folder / "heads").glob("*.json"))) == 6
+    head = json.loads((folder / "heads" / "1.2.json").read_text("utf-8"), parse_constant=pytest.fail)
+    assert (head["format"], head["version"], head["kind"], head["layer"], head["head"]) == (
+        *("regard head", 1),
+        *("encoder", 1, 2),
+    )
+    assert all(f"`{name}`" in described for name in head)
+    assert all(f"`{name}`" in described for name in head["examples"][0])
+    for name in ("examples", "tokens", "distances"):
+        mine = tables[name][(tables[name]["layer"] == 1) & (tables[name]["head"] == 2)]
+        assert len(head[name]) == len(mine) > 0
+        shares = [one["share" if name != "examples" else "weight"] for one in head[name]]
+        assert shares == mine["share" if name != "examples" else "weight"].tolist()
+    row = tables["result"][(tables["result"]["layer"] == 1) & (tables["result"]["head"] == 2)].iloc[0]
+    assert head["said"]["sentence"] == row["sentence"] and head["said"]["verified"] == bool(row["verified"])
     assert json.loads((folder / "meta.json").read_text())["study"] == "heads"
 
 
@@ -319,7 +366,7 @@ def test_text_of_the_corpus_never_becomes_markup(wordpiece, tmp_path):
     corpus.write_text("\n".join("the cat <script>alert(1)</script> sat & the mat" for _ in range(20)))
     folder = tmp_path / "out"
     regard.study.heads(tiny_bert(wordpiece), corpus, output=folder)
-    for page in [folder / "report.html", *(folder / "heads").iterdir()]:
+    for page in [folder / "report.html", *(folder / "heads").glob("*.html")]:
         assert "<script>alert" not in page.read_text("utf-8")
 
 

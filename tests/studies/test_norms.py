@@ -6,7 +6,7 @@ import torch
 
 import regard
 from regard.capture import Layer
-from regard.studies.norms.study import spearman
+from regard.measures.ranks import spearman
 from tests.studies.by_hand import maps, traces
 
 

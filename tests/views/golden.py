@@ -72,6 +72,9 @@ def golden_trace() -> Trace:
     parts = {"parts": ("word", "position", "constant"), "qparts": normal(3, 2, 5, D), "kparts": normal(3, 2, 5, D)}
     parts["kparts"][2] = parts["kparts"][2, :, :1]
     causal = replace(causal, q=parts["qparts"].sum(0), k=parts["kparts"].sum(0), **parts)
+    outputs = np.stack([grouped.attention(i) @ grouped.v[grouped.group(i)] for i in range(4)])  # (H, Q, e)
+    g = normal(4, 7, D)
+    grouped = replace(grouped, g=g, go=(g * outputs).sum(-1))
     sides = {"encoder": encoder, "decoder": decoder}
     return Trace(sides, (grouped, windowed, given, causal, crossed), {"model": "golden"})
 
@@ -138,6 +141,9 @@ def golden() -> bytes:
         reference = {
             "attention": [[site.attention(i).round(7).tolist() for i in range(site.heads)] for site in seen.sites],
             "measures": [head_measures(seen, site) for site in seen.sites],
+            "worth": {
+                how: [seen.sites[0].worth(i, how=how).round(6).tolist() for i in range(4)] for how in ("mask", "zero")
+            },
             "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
         }
         given = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}

@@ -1,17 +1,22 @@
 """Figures for papers: every view, every format, and the door for people who come from BertViz."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from PIL import Image
 
+from regard.errors import UserError
 from regard.measures.types import TYPES
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
 from regard.trace.trace import Trace
+from regard.views import encode
 from regard.views.figures import figure, pooled, readable
+from regard.views.report import Report
 
 FRONTEND = Path(__file__).resolve().parents[2] / "frontend" / "src"
 
@@ -39,8 +44,12 @@ def test_a_figure_says_where_it_comes_from_and_text_stays_text(trace, tmp_path):
 
 def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(trace, tmp_path):
     svg = texts(trace.figure("matrix", layer=1, head=2).save(tmp_path / "figure.svg"))
-    assert all(part in svg for part in ("Where head 1.2 looks", "query", "key", "attention weight", "0.6"))
+    assert all(part in svg for part in ("Where head 1.2 looks", "query", "key", "attention weight"))
     assert "“[CLS] the cat sat ." in svg
+    special = [token.special for token in trace.side().tokens]
+    strongest = trace.attention(1, 2)[:, ~np.array(special)].max()  # where the bar ends
+    ticks = [float(part) for part in re.findall(r"(?<![\w.])\d\.\d+(?![\w.])", svg.replace("1.2", ""))]
+    assert len(ticks) >= 2 and 0.5 * strongest < max(ticks) <= strongest + 0.01
     atlas = texts(trace.figure("atlas").save(tmp_path / "atlas.svg"))
     assert all(part in atlas for part in ("layer", "head;", "weight / the head's largest", "0.6"))
 
@@ -88,6 +97,48 @@ def test_a_map_is_shown_pixel_for_pixel(trace):
 def test_contributions_are_shown_in_place_of_weights(trace):
     drawn = trace.figure("matrix", layer=1, head=0, contributions=True).figure
     np.testing.assert_allclose(drawn.axes[0].images[0].get_array(), trace.contributions(1, 0), atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def judged(llama):
+    return llama.trace("the cat sat on the mat .", worth={"check": 8})
+
+
+def test_worth_is_shown_with_its_sign_and_with_how_far_to_believe_it(judged, tmp_path):
+    picture = judged.figure("matrix", layer=1, head=0, worth=True)
+    image = picture.figure.axes[0].images[0]
+    expected = judged.worth(1, 0)
+    np.testing.assert_allclose(image.get_array().filled(np.nan), expected, atol=1e-7)
+    assert image.norm.vmin == -image.norm.vmax == pytest.approx(-np.nanmax(np.abs(expected)))
+    written = texts(picture.save(tmp_path / "worth.svg"))
+    assert "agrees with exact cuts" in written
+    assert judged.facts["worth"]["name"].strip() in written
+
+
+def test_lines_have_the_colour_of_what_they_are_worth(judged):
+    unknown, hurting, helping = judged.figure("heads", layer=1, head=0, worth=True).figure.axes[0].collections
+    values = judged.worth(1, 0)
+    assert len(unknown.get_segments()) == np.isnan(values).sum() > 0
+    top = np.nanmax(np.abs(values))
+    assert len(helping.get_segments()) == (values > 0.005 * top).sum()
+    assert len(hurting.get_segments()) == (values < -0.005 * top).sum()
+
+
+def test_an_atlas_of_worth_has_one_scale_for_all_heads(judged):
+    drawn = judged.figure("atlas", worth=True).figure
+    shown = drawn.axes[0].images[0].get_array().filled(np.nan)
+    every = np.concatenate([judged.worth(layer).ravel() for layer in judged.layers()])
+    top = np.nanmax(np.abs(every))
+    first = judged.worth(0, 0)
+    np.testing.assert_allclose(shown[63, 0], np.sign(first[-1, 0]) * np.sqrt(abs(first[-1, 0]) / top), atol=1e-6)
+    assert np.nanmax(np.abs(shown)) == pytest.approx(1)
+
+
+def test_worth_is_refused_where_nobody_asked(trace):
+    with pytest.raises(UserError, match="worth=True"):
+        trace.figure("matrix", worth=True)
+    with pytest.raises(UserError, match="worth=True"):
+        encode(trace, worth=True)
 
 
 def test_cross_attention_has_two_different_columns(bart, tmp_path):
@@ -176,3 +227,29 @@ def test_a_png_has_the_asked_resolution(trace, tmp_path):
         with Image.open(trace.figure("matrix").save(tmp_path / f"{dpi}.png", dpi=dpi)) as image:
             widths.append(image.width)
     assert widths[1] == pytest.approx(2 * widths[0], abs=2)
+
+
+def test_a_map_is_grey_where_the_head_rests_and_its_colours_end_at_the_strongest_look(trace):
+    axes = trace.figure("matrix", layer=0, head=1).figure.axes[0]
+    weights = trace.attention(0, 1)
+    border = np.array([token.border for token in trace.side(trace.sites[0].key_side).tokens])
+    whole, grey = axes.images
+    assert whole.get_clim() == (0, pytest.approx(float(weights[:, ~border].max())))
+    over = np.ma.filled(np.ma.masked_invalid(grey.get_array()), -1)
+    np.testing.assert_allclose(over[:, border], weights[:, border], atol=1e-7)
+    assert (over[:, ~border] == -1).all()
+
+
+def test_heads_with_a_name_have_a_frame_in_its_colour(trace, monkeypatch):
+    named = {("encoder", 0, 0, 1): "previous token", ("encoder", 1, 0, 0): "next token"}
+    known = {
+        where: {"patterns": [{"name": name}], "probabilities": None, "measures": {}} for where, name in named.items()
+    }
+    monkeypatch.setattr("regard.views.frames.report_of", lambda _: Report(known))
+    axes = trace.figure("atlas").figure.axes[0]
+    frames = sorted((frame.get_y(), frame.get_x(), to_hex(frame.get_edgecolor())) for frame in axes.patches)
+    assert [colour for *_, colour in frames] == [to_hex(PATTERN_COLOURS[name]) for name in named.values()]
+    assert frames[0][1] > frames[1][1] and frames[0][0] < frames[1][0]  # head 1 of layer 0, head 0 of layer 1
+    legend = axes.get_legend()
+    assert {text.get_text() for text in legend.get_texts()} == {"previous token 1", "next token 1"}
+    assert legend.get_title().get_text() == f"2 of {sum(site.heads for site in trace.sites)} heads have a name"

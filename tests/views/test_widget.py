@@ -20,12 +20,20 @@ def test_a_choice_in_python_reaches_the_selection():
     assert view.selection["queries"] == [3]
 
 
+def test_a_view_opens_with_what_lines_are_worth(llama):
+    view = llama.trace("the cat sat", worth={"check": 0}).view(worth=True)
+    assert view.selection["worth"] is True
+    view.select(worth=False)
+    assert view.selection["worth"] is False
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"layer": 9}, "holds layers 0, 1"),
         ({"heads": [7]}, "not 7"),
         ({"view": "tree"}, "choose from atlas, heads"),
+        ({"worth": True}, "trace the text with worth=True"),
         ({"token": 3}, "has no option 'token'; choose from view, kind"),
     ],
 )

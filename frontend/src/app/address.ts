@@ -1,5 +1,6 @@
 // What was asked for, as a part of the page's address: a reload, or a friend, sees the same.
 
+import type { Edges, Look } from "../state/edges";
 import type { Place } from "../state/store";
 
 export type With = "text" | "model" | "on";
@@ -14,6 +15,12 @@ export interface Other {
   head: number | null;
 }
 
+/** The token or label whose log probability lines are judged by; null is the model's own prediction. */
+export interface JudgedBy {
+  position: number | null;
+  token: string | null;
+}
+
 export interface Ask {
   model: string | null; // null is the server's default
   text: string;
@@ -23,10 +30,19 @@ export interface Ask {
   truncate: boolean;
   off: Place[];
   mode: string;
+  judged: JudgedBy;
+  why: Look[]; // looks whose reasons were asked for, one leading to the next
+  cut: Edges[];
+  how: How;
   other: Other;
 }
 
+/** How a look is cut: before the softmax, so that others take its share, or after it. */
+export type How = "mask" | "zero";
+
 export const NO_OTHER: Other = { with: "text", text: "", pair: "", model: "", layer: null, head: null };
+
+export const NOT_JUDGED: JudgedBy = { position: null, token: null };
 
 export const NOTHING_ASKED: Ask = {
   model: null,
@@ -37,6 +53,10 @@ export const NOTHING_ASKED: Ask = {
   truncate: false,
   off: [],
   mode: "zero",
+  judged: NOT_JUDGED,
+  why: [],
+  cut: [],
+  how: "mask",
   other: NO_OTHER,
 };
 
@@ -47,6 +67,26 @@ function placeOf(name: string): Place[] {
   const found = /^([a-z]+):(\d+)\.(\d+)$/.exec(name);
   return found ? [{ kind: found[1], layer: Number(found[2]), head: Number(found[3]) }] : [];
 }
+
+/** Looks as an address has them: decoder:18.6:9-3; * stands for all tokens, a dot between several. */
+export const edgesName = ({ queries, keys, ...place }: Edges): string =>
+  `${placeName(place)}:${queries.join(".") || "*"}-${keys.join(".") || "*"}`;
+
+function edgesOf(name: string): Edges[] {
+  const found = /^([a-z]+:\d+\.\d+):([\d.]+|\*)-([\d.]+|\*)$/.exec(name);
+  const list = (text: string) => (text === "*" ? [] : text.split(".").filter(Boolean).map(Number));
+  return found
+    ? placeOf(found[1]).map((place) => ({ ...place, queries: list(found[2]), keys: list(found[3]) }))
+    : [];
+}
+
+const lookName = ({ query, key, ...place }: Look): string =>
+  edgesName({ ...place, queries: [query], keys: [key] });
+
+const lookOf = (name: string): Look[] =>
+  edgesOf(name).flatMap(({ queries, keys, ...place }) =>
+    queries.length === 1 && keys.length === 1 ? [{ ...place, query: queries[0], key: keys[0] }] : [],
+  );
 
 /** The part of an address that says what was asked for. */
 export function toAddress(ask: Ask): string {
@@ -63,6 +103,11 @@ export function toAddress(ask: Ask): string {
   put("truncate", ask.truncate ? 1 : 0);
   put("off", ask.off.map(placeName).join(","));
   put("mode", ask.mode === NOTHING_ASKED.mode ? null : ask.mode);
+  put("for", ask.judged.token);
+  put("at", ask.judged.position === null ? null : String(ask.judged.position));
+  put("why", ask.why.map(lookName).join(","));
+  put("cut", ask.cut.map(edgesName).join(","));
+  put("how", ask.how === NOTHING_ASKED.how ? null : ask.how);
   put("with", other.with === NO_OTHER.with ? null : other.with);
   put("otherText", other.text);
   put("otherPair", other.pair);
@@ -87,6 +132,10 @@ export function fromAddress(hash: string): Ask | null {
     truncate: text("truncate") === "1",
     off: text("off").split(",").flatMap(placeOf),
     mode: text("mode") || NOTHING_ASKED.mode,
+    judged: { position: /^\d+$/.test(text("at")) ? Number(text("at")) : null, token: parts.get("for") },
+    why: text("why").split(",").flatMap(lookOf),
+    cut: text("cut").split(",").flatMap(edgesOf),
+    how: text("how") === "zero" ? "zero" : "mask",
     other: {
       with: kind === "model" || kind === "on" ? kind : "text",
       text: text("otherText"),

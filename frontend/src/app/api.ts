@@ -1,6 +1,9 @@
 // The server's door, as docs/reference/app.md describes it. Enters: questions. Leaves: answers, or an ApiError with a
 // sentence that can be shown as it is.
 
+import type { Told } from "../data/wire";
+import type { Judged } from "../data/worth";
+import type { Edges, Look } from "../state/edges";
 import type { Place } from "../state/store";
 import type { Values } from "../words";
 
@@ -15,6 +18,7 @@ export interface About {
   walk: boolean;
   predictive: boolean; // whether it can be asked which words predict which
   modes: string[]; // ways to switch its heads off
+  cuts: string[]; // ways to cut single lines
 }
 
 export interface ModelRecord {
@@ -34,6 +38,7 @@ export interface Open {
   kind?: string | null;
   layer?: number | null;
   heads?: number[] | null;
+  worth?: boolean; // with what lines are worth; for exported pages
 }
 
 export interface Example {
@@ -57,6 +62,13 @@ export interface ServerState {
   limits: Record<string, number>;
 }
 
+/** The picture of what a study found: bars of a name, a length, a tick or none, and a note. */
+export interface Chart {
+  about: string;
+  bars: [name: string, value: number, tick: number | null, note: string][];
+  top?: number; // where their scale ends; 0, or nothing: at the largest
+}
+
 export interface StudyRecord {
   name: string;
   study: string | null;
@@ -65,6 +77,7 @@ export interface StudyRecord {
   corpus: string | null;
   inputs: number | null;
   findings: string[]; // the first ones
+  chart: Chart | null;
   changed: number;
   report: string | null;
   files: string[];
@@ -119,10 +132,18 @@ export interface Question {
   truncate: boolean;
 }
 
+/** What lines are judged by, and how many are cut at once to see whether estimates agree. */
+export interface Judging {
+  position: number | null;
+  token: string | null;
+  check: number;
+}
+
 export interface TraceQuestion extends Question {
   generate: number | null;
   ablate: { heads: Place[]; mode: string } | null;
   predictive?: boolean;
+  worth?: Judging | null;
   open: Open;
 }
 
@@ -145,6 +166,7 @@ export interface Effect {
   actual: string | null;
   notes: string[];
   coded: { code: string; values: Values }[]; // of the notes
+  yardstick: { heads: number; tried: number; more: number; change: number; typical: number } | null;
 }
 
 /** What a model says: the record of regard.ablation.effects.said. */
@@ -156,6 +178,63 @@ export interface Said {
   actual: string | null;
   answer: string | null; // of an encoder-decoder model
   answer_after: string | null;
+}
+
+/** What cutting looks changes: the record of `Model.cut`. */
+export interface Cut {
+  edges: string[];
+  how: "mask" | "zero";
+  about: string;
+  tokens: string[];
+  position: number | null;
+  rows: EffectRow[];
+  sentence: string; // in English
+  said: { code: string; values: Values }[]; // what was cut, what that does, what random lines do
+  notes: string[];
+  coded: { code: string; values: Values }[]; // of the notes
+}
+
+/** What made a part of a score: an earlier head or MLP, an embedding, or a bias. */
+export interface WhyComponent {
+  name: string;
+  kind: "head" | "mlp" | "word" | "position" | "segment" | "biases" | "bias";
+  attention: string | null; // kind of attention of the stack it is in
+  layer: number | null;
+  head: number | null;
+  score: number;
+  centred: number; // its share of the score less the mean of its shares in the row
+  sources: { position: number; token: string; score: number }[]; // tokens that a head read its share from
+}
+
+/** The parts that made one end of a look, largest first, and all others in one. */
+export interface WhySide {
+  position: number;
+  token: string;
+  components: WhyComponent[];
+  rest: { count: number; score: number; centred: number };
+  agreement: { spearman: number | null; parts: number } | null; // with what removing them changes
+}
+
+/** A look, and the earlier ones that lead into it. */
+export interface WhyLine extends Look {
+  share: number;
+  into?: number;
+  side?: "key" | "query";
+}
+
+/** Why a head looks from a query to a key. */
+export interface Why {
+  model: string;
+  head: Place & { name: string };
+  score: number;
+  centred: number;
+  weight: number;
+  visible: number;
+  sum: number;
+  error: number;
+  key: WhySide;
+  query: WhySide;
+  chain: WhyLine[];
 }
 
 export interface Answer {
@@ -243,6 +322,14 @@ export const layer = (id: string, kind: string, number: number, signal?: AbortSi
 export const report = (id: string, signal: AbortSignal): Promise<Uint8Array> =>
   bytesOf(`/api/traces/${id}/report`, signal);
 
+/** How far the worth of a trace agrees with exact cuts. */
+export const checkWorth = async (
+  id: string,
+  question: TraceQuestion,
+  signal: AbortSignal,
+): Promise<Judged & { coded?: { code: string; values: Values }[] }> =>
+  (await post(`/api/traces/${id}/worth`, question, "worth", signal)).json();
+
 /** All ways of switching off, side by side. */
 export const effect = async (question: Question, heads: Place[], signal: AbortSignal): Promise<Effect> =>
   (await post("/api/ablate", { ...question, heads, count: 5 }, "effect", signal)).json();
@@ -258,6 +345,35 @@ export const says = async (
   return (await post("/api/says", { ...question, ...more }, "says", signal)).json();
 };
 
+export const why = async (
+  question: Question,
+  { kind, layer, head, query, key }: Look,
+  check: boolean,
+  signal: AbortSignal,
+): Promise<Why> => {
+  const asked = { ...question, head: { kind, layer, head }, query, key, count: 5, check };
+  return (await post("/api/why", asked, check ? "why-check" : "why", signal)).json();
+};
+
+export const cut = async (
+  question: Question,
+  { cut: looks, how, generate }: { cut: readonly Edges[]; how: string; generate: number },
+  position: number | null,
+  controls: number,
+  signal: AbortSignal,
+): Promise<Cut> => {
+  const some = (list: readonly number[]) => (list.length ? list : null);
+  const edges = looks.map(({ kind, layer, head, queries, keys }) => ({
+    kind,
+    layer,
+    head,
+    query: some(queries),
+    key: some(keys),
+  }));
+  const more = { edges, how, controls, position, generate: generate || null, count: 5 };
+  return (await post("/api/cut", { ...question, ...more }, "cut", signal)).json();
+};
+
 export const studies = (): Promise<Studies> => get("/api/studies");
 
 export const startStudy = async (question: StudyQuestion): Promise<StudyRun> =>
@@ -265,6 +381,73 @@ export const startStudy = async (question: StudyQuestion): Promise<StudyRun> =>
 
 export const cancelStudy = async (): Promise<void> => {
   await call("/api/studies/running", { method: "DELETE" });
+};
+
+/** Where the page is that shows what is nearest to a position of a trace in a study. */
+export function nearestPage(id: string, asked: Record<string, string | number>): string {
+  const query = new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]));
+  return `/api/traces/${id}/nearest?${query}`;
+}
+
+/** A head, and how far it follows a rule. */
+export interface Follower extends Place {
+  part: number;
+  lift: number;
+  share: number;
+  chance: number;
+  rows: number;
+  awake: number;
+  best: [query: number, key: number, value: number] | null;
+}
+
+export interface Followed {
+  rule: string;
+  heads: Follower[]; // best first
+  missing: Record<string, Told>; // why there are none, by kind of attention
+}
+
+/** The record of regard find. */
+export interface FoundHeads {
+  rule: string;
+  model: string;
+  inputs: number;
+  heads: (Place & {
+    lift: number | null;
+    low: number | null;
+    high: number | null;
+    held_out: number | null;
+    chance: number | null;
+    rows: number;
+  })[];
+  examples: { attention: number; text: string; query_at: [number, number]; key_at: [number, number] }[];
+  notes: string[];
+}
+
+export interface SavedRule {
+  name: string;
+  rule: string;
+  colour: string;
+}
+
+export const follow = async (id: string, rule: string, signal: AbortSignal): Promise<Followed> =>
+  (await post(`/api/traces/${id}/rule`, { rule }, "rule", signal)).json();
+
+/** The same over the corpus of a study. */
+export const findIn = async (study: string, rule: string, signal: AbortSignal): Promise<FoundHeads> =>
+  (await post(`/api/studies/${encodeURIComponent(study)}/rule`, { rule }, "find", signal)).json();
+
+interface RuleList {
+  rules: SavedRule[];
+}
+
+export const rules = async (): Promise<SavedRule[]> => (await get<RuleList>("/api/rules")).rules;
+
+export const saveRule = async (name: string, rule: string): Promise<SavedRule[]> =>
+  ((await (await post("/api/rules", { name, rule }, "rules")).json()) as RuleList).rules;
+
+export const forgetRule = async (name: string): Promise<SavedRule[]> => {
+  const answer = await call(`/api/rules/${encodeURIComponent(name)}`, { method: "DELETE" });
+  return ((await answer.json()) as RuleList).rules;
 };
 
 /** Where a trace can be downloaded. */
@@ -277,6 +460,7 @@ export function pageFile(id: string, open: Open): string {
   if (open.kind) query.set("kind", open.kind);
   if (open.layer != null) query.set("layer", String(open.layer));
   if (open.heads?.length) query.set("heads", open.heads.join(","));
+  if (open.worth) query.set("worth", "1");
   return `/api/traces/${id}/page?${query}`;
 }
 

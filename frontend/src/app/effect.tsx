@@ -41,7 +41,10 @@ function Table({ found }: { found: Record }) {
   const compared = found.rows.some(({ before }) => before !== null);
   return (
     <>
-      <p data-verdict>{verdictOf(found, mode, tell)}</p>
+      <p data-verdict>
+        {verdictOf(found, mode, tell)} {found.yardstick && rankOf(found.yardstick, tell)}
+      </p>
+      {found.yardstick && <Rank found={found.yardstick} tell={tell} />}
       <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
       <table class="app-table">
         <thead>
@@ -98,6 +101,35 @@ function Table({ found }: { found: Record }) {
         </p>
       ))}
     </>
+  );
+}
+
+/** Whether that is much: how many other heads, switched off instead, change more. */
+export function rankOf({ heads, tried, more }: NonNullable<Record["yardstick"]>, tell: Say): string {
+  const all = tried === heads;
+  return tell(all ? (more ? "rankAll" : "rankFirst") : more ? "rankSome" : "rankMost", {
+    more,
+    tried,
+    heads,
+  });
+}
+
+/** Where it stands among the heads, on a line from the one that matters most to the one that matters least. */
+function Rank({ found, tell }: { found: NonNullable<Record["yardstick"]>; tell: Say }) {
+  const { tried, more, change, typical } = found;
+  const times = typical > 0 ? change / typical : Number.POSITIVE_INFINITY;
+  return (
+    <p class="app-rank" data-rank={more + 1} data-tried={tried}>
+      <span class="line" aria-hidden="true">
+        <i style={{ left: `${(100 * more) / Math.max(1, tried - 1)}%` }} />
+      </span>
+      <span class="ends quiet">
+        <span>{tell("rankLeft")}</span>
+        <span>{tell("rankRight")}</span>
+      </span>
+      {Number.isFinite(times) &&
+        tell("rankTimes", { times: times >= 10 ? times.toFixed(0) : times.toFixed(1) })}
+    </p>
   );
 }
 

@@ -24,6 +24,7 @@ export function Export() {
   const trouble = useSignal<Trouble | null>(null);
   const id = session.shown.value?.id ?? "";
   const { view, kind, layer, heads } = store.selection.value;
+  const worth = store.look.value.worth !== undefined;
   const kept = VIEWS.some(({ id: one }) => one === view) ? view : "heads"; // a page has no server
   const name = (session.shown.value?.model ?? "regard").replace(/.*\//, "").replace(/[^\w.-]+/g, "-");
   const drawn = store.view.picture !== undefined;
@@ -36,7 +37,7 @@ export function Export() {
       "page",
       "exportPage",
       id !== "",
-      () => fetched(api.pageFile(id, { view: kept, kind, layer, heads }), `${name}.html`),
+      () => fetched(api.pageFile(id, { view: kept, kind, layer, heads, worth }), `${name}.html`),
     ],
     ["picture", "exportPicture", drawn, () => (figured ? figure("svg") : savePicture(store, document))],
     ["pdf", "exportPdf", figured, () => figure("pdf")],
@@ -120,7 +121,7 @@ async function savePng(store: Store): Promise<void> {
   if (blob) download(`${pictureName(store)}.png`, blob, document);
 }
 
-/** The map of the head that is looked at, as weights or contributions: one line for each query and key. */
+/** The map of the head that is looked at, as weights, contributions or worth: one line for each query and key. */
 function saveNumbers(store: Store): void {
   const content = new Blob(["\ufeff", tidy(store.lens(store.lead))], { type: "text/csv" });
   const { kind, layer } = store.site.value;
@@ -144,10 +145,12 @@ export function tidy(lens: Pick<Lens, "rows" | "columns" | "row">): string {
 
 /** Where the server draws the current view. */
 function figureFile(store: Store, id: string, format: string, width: Width): string {
-  const { view, kind, layer, heads, queries, pairs, contributions, threshold } = store.selection.peek();
+  const { view, kind, layer, heads, queries, pairs, threshold } = store.selection.peek();
+  const { contributions, worth } = store.look.peek();
   const query = new URLSearchParams({ view, kind, layer: String(layer), format, width });
   if (view !== "atlas") query.set("heads", (view === "heads" ? heads : [store.lead]).join(","));
   if (contributions) query.set("contributions", "1");
+  if (worth) query.set("worth", "1");
   if (threshold > 0 && view === "heads") query.set("threshold", String(threshold));
   const token = pairs.at(-1)?.[0] ?? queries.at(-1);
   if (view === "neurons" && token !== undefined) query.set("query", String(token));

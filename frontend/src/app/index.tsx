@@ -13,25 +13,37 @@ import { add, type Language, preferred } from "../words";
 import { APP } from "../words/app";
 import { REFUSALS } from "../words/sentences";
 import "./app.css";
+import { Chooser } from "./chooser";
 import { SessionContext, sentenceOf, useSession, useTell } from "./context";
+import { CutResult } from "./cut/result";
+import { CUT } from "./cut/words";
 import { Effect } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
+import { Looks } from "./looks";
 import { Predict } from "./predict";
+import { Rule } from "./rule";
 import { Saying } from "./saying";
 import { Session } from "./session";
 import { Portrait } from "./studies/portrait";
 import { APP_VIEWS } from "./views";
+import { Back } from "./why/back";
+import { WHY } from "./why/words";
 
 add(APP);
 add(REFUSALS);
+add(WHY);
+add(CUT);
 
 const Nothing = () => null;
 
 const Aside = () => (
   <>
+    <Looks />
+    <CutResult />
     <Saying />
     <Predict />
+    <Rule />
     <Effect />
     <Portrait />
   </>
@@ -49,7 +61,9 @@ function App() {
   const slots = {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
+    judging: Chooser,
     aside: Aside,
+    below: Back,
     commands: () => commandsOf(session, tell),
     keys: [tell("help_input"), tell("help_off")],
   };

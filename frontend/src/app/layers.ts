@@ -14,7 +14,7 @@ export interface Shown {
 }
 
 const HELD = 3;
-const WEIGHTS = ["q", "k", "maps", "lse", "norms", "dots", "bias", "sink"] as const;
+const WEIGHTS = ["q", "k", "maps", "lse", "norms", "dots", "bias", "sink", "v", "g", "go"] as const;
 
 export class Layers {
   private readonly held: Site[] = []; // the one fetched last comes last
@@ -35,7 +35,7 @@ export class Layers {
       const at = this.held.findIndex((one) => one !== keep.chosen && one !== site);
       const [gone] = this.held.splice(Math.max(0, at), 1);
       release([gone]);
-      Object.assign(gone, { q: null, k: null, maps: null, lse: null });
+      Object.assign(gone, { q: null, k: null, maps: null, lse: null, v: null, g: null, go: null });
     }
     return site;
   }

@@ -5,26 +5,33 @@ import { computed, effect, type Signal, signal } from "@preact/signals";
 import { decode, type Page, type Site } from "../data/wire";
 import type { Theme } from "../marks/scales";
 import { fromHash, toHash } from "../state/address";
+import { type Edges, type Look, sameEdges } from "../state/edges";
 import { Trail } from "../state/history";
 import { type Place, type Selection, Store, samePlace } from "../state/store";
 import type { View } from "../state/view";
 import type { Language } from "../words";
-import { type Ask, fromAddress, NOTHING_ASKED, type Other, toAddress } from "./address";
+import { type Ask, fromAddress, NOT_JUDGED, NOTHING_ASKED, type Other, toAddress } from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord } from "./api";
 import { Changes } from "./changes";
 import { Comparison } from "./compare/comparison";
+import { Cuts } from "./cut/cut";
+import { hides, Judge, judgingOf } from "./judge";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
+import { Rules } from "./rules";
 import { Says } from "./says";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
 import { Portraits } from "./studies/portraits";
+import { Reasons } from "./why/why";
 import { Worth } from "./worth";
 
 const TYPING = 120; // milliseconds without a key before the model is asked
 const TYPING_LONG = 700; // the same for texts that take seconds
 const LONG = 4000; // letters
 const REPORT = 220; // milliseconds a picture waits for what its heads do, so that both come at once
+const TEXTS = ["model", "text", "pair", "target", "truncate"] as const;
+const PLACED = ["next token", "masked token", "token labels"]; // what is said at one place of the text
 const WRITING = 60; // milliseconds after which the address follows
 
 export class Session {
@@ -33,6 +40,10 @@ export class Session {
   readonly says = new Says(this.server);
   readonly comparison = new Comparison(this.server);
   readonly portraits = new Portraits();
+  readonly judge = new Judge();
+  readonly why = new Reasons(this.server);
+  readonly cuts = new Cuts(this.server);
+  readonly rules = new Rules();
   private readonly changes = new Changes(this.server);
   readonly ask: Signal<Ask>;
   readonly store: Signal<Store | null> = signal(null);
@@ -71,6 +82,8 @@ export class Session {
     if (first && !asked) this.show(first.id, this.addressed);
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
+    effect(() => this.why.follow(this.ask.value));
+    effect(() => this.cuts.follow(this.ask.value, this.judged()));
     effect(() => {
       this.server.state.value; // what the model is, once it is there
       if (this.saved.value === null && this.store.value) this.says.follow(this.ask.value, this.spoken());
@@ -149,8 +162,17 @@ export class Session {
     return this.main.working;
   }
 
+  /** Change what is asked; looks, and what lines are judged by, belong to one text of one model. */
   change(change: Partial<Ask>): void {
-    this.ask.value = { ...this.ask.peek(), ...change };
+    const before = this.ask.peek();
+    const ask = { ...before, ...change };
+    const same = TEXTS.every((name) => ask[name] === before[name]);
+    const continued = same && ask.generate === before.generate;
+    this.ask.value = {
+      ...ask,
+      ...(!same && { why: [], cut: [] }),
+      ...(!continued && { judged: change.judged ?? NOT_JUDGED }),
+    };
   }
 
   changeOther(change: Partial<Other>): void {
@@ -219,6 +241,45 @@ export class Session {
     this.change({ off: rest.length < off.length ? rest : [...off, place] });
   };
 
+  /** Cut looks, or restore them. */
+  cutting(edges: Edges): void {
+    const { cut } = this.ask.peek();
+    const rest = cut.filter((one) => !sameEdges(one, edges));
+    this.change({ cut: rest.length < cut.length ? rest : [...cut, edges] });
+  }
+
+  /** Ask once more what the cut changes. */
+  cutAgain(): void {
+    this.cuts.again(this.ask.peek(), this.judged());
+  }
+
+  /** The token at which a cut is judged: the pinned one, as what the model says is; null leaves it to the model. */
+  private judged(): number | null {
+    const { cut } = this.ask.value;
+    const store = this.store.value;
+    const about = this.says.found.value?.about;
+    if (!cut.length || !store || !about || !PLACED.includes(about)) return null;
+    const said = this.model.value?.about?.target ? "decoder" : store.page.sites[0].query;
+    const { queries } = store.selection.value;
+    if (queries.length && store.site.value.query === said) return queries[queries.length - 1];
+    // A model that fills in one word needs to be told which.
+    return about === "next token" ? null : (cut.at(-1)!.queries.at(-1) ?? null);
+  }
+
+  /** Ask why a head looks there; a look that led to one that was asked about goes on from it. */
+  askWhy(look: Look): void {
+    const { kind, layer, head, query, key } = look;
+    this.change({ why: this.why.after({ kind, layer, head, query, key }) });
+  }
+
+  /** Show a head in a view, its look pinned. */
+  openLook({ kind, layer, head, query, key }: Look): void {
+    const store = this.store.peek()!;
+    const { heads, wide } = store.view;
+    const view = heads === "all" || wide ? { view: store.pinning } : {};
+    store.set({ kind, layer, heads: [head], queries: [query], keys: [key], ...view });
+  }
+
   /** Ask which words predict which, of the text that is shown; the next one is asked without. */
   predict(): void {
     this.run(this.ask.peek(), null, 0, true);
@@ -236,6 +297,14 @@ export class Session {
     return (this.saved.value === null ? chosen : this.begun.view) ?? chosen ?? "atlas";
   }
 
+  /** What lines are to be judged by; null where nobody wants to know, or a word must be chosen first. */
+  readonly judges = computed<api.Judging | null>(() => {
+    const chosen = this.saved.value === null ? this.store.value?.selection.value : undefined;
+    if (!(chosen ?? this.begun).worth || this.view === "walk") return null;
+    const { queries = [], keys = [] } = chosen ?? {};
+    return judgingOf(this.ask.value, this.model.value?.about, queries.at(-1) ?? keys.at(-1) ?? null);
+  });
+
   /** Whenever what is asked changes, ask the model. */
   private follow(): void {
     const ask = this.ask.value;
@@ -243,8 +312,12 @@ export class Session {
     const walking = this.view === "walk" && (this.model.value?.about?.walk ?? true);
     const layer = walking ? (this.store.value?.selection.value.layer ?? this.begun.layer ?? 0) : null;
     const texts = JSON.stringify([text, pair, target]);
-    const key = JSON.stringify([texts, model, generate, truncate, off, mode, layer]);
+    const judges = this.judges.value;
+    const key = JSON.stringify([texts, model, generate, truncate, off, mode, layer, judges]);
     if (key === this.last) return;
+    // Lines that were judged can be looked at by weight, too; but a word that was hidden for it comes back.
+    const before = this.last ? JSON.stringify([...JSON.parse(this.last).slice(0, -1), null]) : "";
+    if (key === before && !hides(this.model.value?.about)) return;
     const typed = this.last !== "" && JSON.parse(this.last)[0] !== texts;
     this.last = key;
     if (text.trim()) this.run(ask, layer, typed ? (texts.length > LONG ? TYPING_LONG : TYPING) : 0);
@@ -259,12 +332,15 @@ export class Session {
     const tell = (trouble: Trouble | null) => {
       this.trouble.value = trouble;
     };
+    const worth = walked === null ? this.judges.peek() : null;
+    this.judge.stop();
+    if (worth) this.judge.begin(this.store.peek());
     try {
       await this.main.ask(async (signal) => {
         const model = await this.server.ready(this.server.nameOf(ask), signal, tell);
         const question = this.server.question(ask);
         const ablate = ask.off.length ? { heads: ask.off, mode: ask.mode } : null;
-        const more = { generate: ask.generate || null, ablate, predictive, open: this.open(ask) };
+        const more = { generate: ask.generate || null, ablate, predictive, worth, open: this.open(ask) };
         const job = () =>
           walked === null
             ? api.trace({ ...question, ...more }, "a", signal)
@@ -274,11 +350,21 @@ export class Session {
         tell(null);
         const text = [ask.text, ask.pair].filter(Boolean).join(" · ");
         await this.put(answer, { model, text, predictive }, signal);
+        if (worth) this.judge.check(this.store.peek()!, answer.id, { ...question, ...more });
       }, delay);
     } catch (error) {
       this.returning = false;
-      if (!(error instanceof ApiError && error.code === "superseded")) tell(troubleOf(error));
+      if (worth && error instanceof ApiError && error.code !== "superseded") this.unjudged(troubleOf(error));
+      else if (!(error instanceof ApiError && error.code === "superseded")) tell(troubleOf(error));
     }
+  }
+
+  /** Lines cannot be judged: the picture goes on without, and says why. */
+  private unjudged(trouble: Trouble): void {
+    this.judge.trouble.value = trouble;
+    this.begun = { ...this.begun, worth: false };
+    this.byItself(() => this.store.peek()?.set({ worth: false }));
+    this.again();
   }
 
   /** The layer that is looked at, where the next page has it too. */
@@ -342,14 +428,17 @@ export class Session {
     const store = new Store(page, this.theme.peek(), this.language.peek(), this.views, {
       walks: () => this.model.value?.about?.walk ?? false,
       switching: this.switching,
+      judges: () => this.saved.value === null && (this.model.value?.about?.cuts.length ?? 0) > 0,
       fetch: (site, keep, signal) => this.weights(this.shown.peek()!, site, keep, signal),
     });
     store.past = this.trail;
     store.set({ view: "atlas", ...begun });
     effect(() => {
       store.off.value = this.ask.value.off;
+      store.cut.value = this.ask.value.cut;
     });
     this.changes.follow(store, this.ask, (ask) => this.open(ask));
+    this.rules.follow(store, this.shown);
     effect(() => {
       this.theme.value = store.theme.value;
       this.language.value = store.language.value;
@@ -397,7 +486,7 @@ export class Session {
     const chosen = fromHash(location.hash);
     const before = this.ask.peek();
     const ask = fromAddress(location.hash) ?? before;
-    const same = JSON.stringify({ ...ask, other: null }) === JSON.stringify({ ...before, other: null });
+    const same = JSON.stringify(pictured(ask)) === JSON.stringify(pictured(before));
     clearTimeout(this.writing);
     this.trail.moved();
     this.telling = false;
@@ -411,6 +500,9 @@ export class Session {
     this.ask.value = ask;
   }
 }
+
+/** What a picture depends on: neither on what it is compared with nor on what is asked about it. */
+const pictured = (ask: Ask) => ({ ...ask, other: null, why: null, cut: null, how: null });
 
 const selectionOf = ({ view, kind, layer, heads }: api.Open): Partial<Selection> => {
   const all = { view, kind, layer, heads, queries: [], keys: [], pairs: [] };

@@ -2,6 +2,7 @@
 
 import { type Axis, positionOf } from "./axis";
 import type { Lens } from "./lens";
+import { sizeOf } from "./worth";
 
 export interface Active {
   queries: number[]; // display positions, pinned first
@@ -42,5 +43,5 @@ export function strongest(
   const mean = (p: number) => values.reduce((sum, row) => sum + row[p], 0) / values.length;
   const all: [number, number][] = [];
   for (let p = 0; p < mask.length; p++) if (mask[p]) all.push([p, mean(p)]);
-  return all.sort((a, b) => b[1] - a[1]).slice(0, most);
+  return all.sort((a, b) => sizeOf(b[1]) - sizeOf(a[1])).slice(0, most);
 }

@@ -71,7 +71,18 @@ function drop(array: Packed): void {
 /** Let go of everything unpacked for these sites. */
 export function release(sites: readonly Site[]): void {
   for (const site of sites)
-    for (const array of [site.q, site.k, site.maps, site.bias, site.norms, site.dots]) if (array) drop(array);
+    for (const array of [
+      site.q,
+      site.k,
+      site.maps,
+      site.bias,
+      site.norms,
+      site.dots,
+      site.v,
+      site.g,
+      site.go,
+    ])
+      if (array) drop(array);
 }
 
 /** (queries, d) of a head. */

@@ -13,6 +13,7 @@ export interface Axis {
   labels: string[]; // texts
   names: string[]; // what is drawn: a text that occurs twice carries its position, the₄
   special: boolean[];
+  border: boolean[]; // special tokens but those that stand for a word
   segment: number[];
 }
 
@@ -53,6 +54,7 @@ export function axisOf(side: Side, level: Level): Axis {
     labels,
     names: named(labels, firsts),
     special: firsts.map((first) => side.special[first] === 1),
+    border: firsts.map((first) => side.special[first] === 1 && !side.stand_ins?.includes(first)),
     segment: firsts.map((first) => side.segment[first]),
   };
 }

@@ -11,9 +11,9 @@ export interface Digest {
   size: [number, number]; // rows, columns of the picture
   pool: number; // a pixel is the largest of pool x pool values
   sampled: number; // one row in `sampled` has been computed
-  pixels: Float32Array;
-  top: number;
-  measures: Record<Measure, number>; // NaN where no row counts, and for words and contributions
+  pixels: Float32Array; // of values of both signs, the one farthest from 0; NaN where a value is not known
+  top: number; // how far from 0 they go
+  measures: Record<Measure, number>; // NaN where no row counts, and for words, contributions and worth
   chance: Record<Measure, number>; // what uniform attention over the keys a row may see would give
 }
 
@@ -37,7 +37,8 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
   const pixels = new Float32Array(size[0] * size[1]);
   const sums = new Sums(lens);
   const sampled = (care === "sample" || care === "sketch") && pool > PAIR;
-  const weights = lens.look.level === "tokens" && !lens.look.contributions;
+  const { level, contributions, worth } = lens.look;
+  const weights = level === "tokens" && !contributions && !worth;
   const counted = weights && (care === "exact" || care === "sample");
   for (let p = 0; p < n; p += sampled ? pool : BAND) {
     const end = Math.min(p + (sampled ? PAIR : BAND), n);
@@ -50,7 +51,7 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
     yield;
   }
   let top = 0;
-  for (const value of pixels) if (value > top) top = value;
+  for (const value of pixels) if (Math.abs(value) > top) top = Math.abs(value);
   return { size, pool, sampled: sampled ? pool / PAIR : 1, pixels, top, ...sums.result() };
 }
 
@@ -62,10 +63,14 @@ export function poolOf(lens: Lens, care: Care = "exact"): number {
 
 function pooled(values: Float32Array, pixels: Float32Array, width: number, row: number, pool: number): void {
   const at = row * width;
+  if (pool === 1) {
+    pixels.set(values, at);
+    return;
+  }
   for (let x = 0, j = 0; x < width; x++) {
     let largest = pixels[at + x];
     for (const end = Math.min(j + pool, values.length); j < end; j++)
-      if (values[j] > largest) largest = values[j];
+      if (Math.abs(values[j]) > Math.abs(largest)) largest = values[j];
     pixels[at + x] = largest;
   }
 }

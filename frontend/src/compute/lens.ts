@@ -1,14 +1,16 @@
-// One head as the reader has chosen to see it: weights or contributions, tokens or words. Rows, columns and tiles
+// One head as the reader has chosen to see it: weights, contributions or worth, tokens or words. Rows, columns and tiles
 // of that picture, computed when asked for.
 
-import type { Page, Site } from "../data/wire";
-import { attention, block, type Head, headOf } from "./attention";
+import type { Cut, Page, Site } from "../data/wire";
+import { attention, block, type Head, headOf, type Tile } from "./attention";
 import { type Axis, axisOf, type Level } from "./axis";
+import { wordWorth, worth } from "./worth";
 
 export interface Look {
   level: Level;
   contributions: boolean; // rather than weights
   relative: boolean; // contributions as shares of their row
+  worth?: Cut; // rather than either: what cutting lines this way takes from the output
 }
 
 const BAND = 64; // rows computed in one step of a pass over a head
@@ -67,7 +69,7 @@ export class Lens {
   /** Rows and columns of a tile, every `stride`-th of each; at word level and for shares, of whole rows. */
   tile(rows: readonly [number, number], columns: readonly [number, number], stride: number): Float32Array {
     if (this.look.level === "tokens" && !this.divided) {
-      const out = attention(this.head, { rows, columns, stride });
+      const out = this.values({ rows, columns, stride });
       if (this.norms) {
         const m = Math.ceil((columns[1] - columns[0]) / stride);
         for (let i = 0; i < out.length; i++) out[i] *= this.norms[columns[0] + (i % m) * stride];
@@ -96,6 +98,12 @@ export class Lens {
     return this.sums!;
   }
 
+  /** Of tokens, before anything is joined. */
+  private values(tile: Tile): Float32Array {
+    const cut = this.look.worth;
+    return cut ? worth(this.head, tile, cut) : attention(this.head, tile);
+  }
+
   /** Token rows averaged over the words of the rows, then token columns joined into the words of the columns. */
   private reduced(
     rows: readonly [number, number],
@@ -104,7 +112,10 @@ export class Lens {
   ): Float32Array {
     const { starts } = this.rows;
     const tokens = [starts[rows[0]], starts[rows[1]]] as const;
-    const alpha = attention(this.head, { rows: tokens, columns: keys });
+    const cut = this.look.worth;
+    if (cut && this.look.level === "words")
+      return wordWorth(this.head, ends(starts, rows), ends(this.columns.starts, columns), cut);
+    const alpha = this.values({ rows: tokens, columns: keys });
     if (this.look.level === "tokens") return this.scaled(alpha, keys);
     const m = keys[1] - keys[0];
     const mean = averaged(alpha, m, starts, rows);
@@ -159,6 +170,10 @@ export class Lens {
   }
 }
 
+/** Where some positions begin, and where the last of them ends. */
+const ends = (starts: Int32Array, [from, to]: readonly [number, number]): Int32Array =>
+  starts.subarray(from, to + 1);
+
 function averaged(
   alpha: Float32Array,
   m: number,
@@ -211,7 +226,7 @@ export class Lenses {
 
   of(site: Site, index: number, look: Look): Lens {
     const number = this.page.sites.indexOf(site);
-    const key = `${number} ${index} ${look.level} ${look.contributions} ${look.relative}`;
+    const key = `${number} ${index} ${look.level} ${look.contributions} ${look.relative} ${look.worth}`;
     let lens = this.made.get(key);
     if (!lens) {
       lens = new Lens(site, index, this.axis(site.query, look.level), this.axis(site.key, look.level), look);

@@ -17,11 +17,11 @@ export interface Links {
   query: Uint32Array;
   key: Uint32Array;
   head: Uint8Array; // index into the heads gathered
-  weight: Float32Array;
-  top: number; // the strongest weight
+  weight: Float32Array; // or worth, of either sign; NaN, after all others, where it is not known
+  top: number; // the strongest, whatever its sign
   left: boolean; // whether visible lines were left out
   received: Float32Array[]; // per head: what each key gets, mean over the rows shown
-  strongest: Float32Array[]; // per head: the largest weight of each row
+  strongest: Float32Array[]; // per head: the strongest weight of each row
 }
 
 class Gathered {
@@ -33,35 +33,51 @@ class Gathered {
   top = 0;
   floor = 0;
   left = false;
+  private readonly unknown: [query: number, key: number, head: number][] = [];
   received: Float32Array[] = [];
   strongest: Float32Array[] = [];
 
   add(query: number, key: number, head: number, weight: number): void {
+    if (Number.isNaN(weight)) {
+      if (this.unknown.length < MOST) this.unknown.push([query, key, head]);
+      return;
+    }
     if (this.count === this.weight.length) this.cut(MOST);
-    if (weight <= this.floor) return;
+    if (Math.abs(weight) <= this.floor) return;
+    this.put(query, key, head, weight);
+    if (Math.abs(weight) > this.top) this.top = Math.abs(weight);
+  }
+
+  private put(query: number, key: number, head: number, weight: number): void {
     const at = this.count++;
     this.query[at] = query;
     this.key[at] = key;
     this.head[at] = head;
     this.weight[at] = weight;
-    if (weight > this.top) this.top = weight;
+  }
+
+  /** The strongest, then those that are not known. */
+  finish(): Links {
+    this.cut(MOST);
+    for (const [query, key, head] of this.unknown) this.put(query, key, head, Number.NaN);
+    return this;
   }
 
   /** Keep the strongest `most`. */
   cut(most: number): void {
     const faint = this.top * FAINT;
     let kept = 0;
-    for (let i = 0; i < this.count; i++) if (this.weight[i] >= faint) kept++;
+    for (let i = 0; i < this.count; i++) if (Math.abs(this.weight[i]) >= faint) kept++;
     let floor = faint;
     if (kept > most) {
-      const sorted = this.weight.slice(0, this.count).sort();
+      const sorted = this.weight.slice(0, this.count).map(Math.abs).sort();
       floor = sorted[this.count - most];
       this.left = true;
     }
     this.floor = Math.max(this.floor, floor);
     let to = 0;
     for (let i = 0; i < this.count && to < most; i++) {
-      if (this.weight[i] < floor) continue;
+      if (Math.abs(this.weight[i]) < floor) continue;
       this.query[to] = this.query[i];
       this.key[to] = this.key[i];
       this.head[to] = this.head[i];
@@ -93,10 +109,10 @@ export function* gather(lenses: readonly Seer[], shown: Shown, threshold: number
         rows++;
         for (let j = 0; j < m; j++) {
           const weight = band[at + j];
-          received[j] += weight;
+          received[j] += weight || 0; // what is not known is left out
           if (!shown.columns[j]) continue;
-          if (weight > largest) largest = weight;
-          if (weight > all.floor) all.add(row, j, h, weight);
+          if (Math.abs(weight) > Math.abs(largest)) largest = weight;
+          if (!(Math.abs(weight) <= all.floor)) all.add(row, j, h, weight);
         }
         strongest[row] = largest;
       }
@@ -104,6 +120,5 @@ export function* gather(lenses: readonly Seer[], shown: Shown, threshold: number
     }
     for (let j = 0; j < m; j++) received[j] /= Math.max(1, rows);
   }
-  all.cut(MOST);
-  return all;
+  return all.finish();
 }

@@ -72,6 +72,12 @@ export function riseOf(head: Head, query: number, key: number): Float32Array {
   });
 }
 
+/** The neurons that move a score most, either way. */
+export const movers = (rise: Float32Array, count: number): number[] =>
+  Array.from(rise.keys())
+    .sort((a, b) => Math.abs(rise[b]) - Math.abs(rise[a]))
+    .slice(0, count);
+
 /** Neurons of a query by the mean size of q x k over its keys, largest first. */
 export function bySize(head: Head, query: number): number[] {
   const d = width(head.site);

@@ -11,11 +11,11 @@ export const isCausal = (site: Site): boolean =>
 export type Rests = (query: number, key: number) => boolean;
 
 export function restsOf(site: Site, rows: Axis, columns: Axis): Rests {
-  const { special, starts } = columns;
-  if (!isCausal(site)) return (_, key) => special[key];
+  const { border, starts } = columns;
+  if (!isCausal(site)) return (_, key) => border[key];
   const { left } = site.mask;
   return (query, key) => {
     const first = left === null ? 0 : Math.max(0, rows.starts[query] - left);
-    return special[key] || (starts[key] <= first && first < starts[key + 1]);
+    return border[key] || (starts[key] <= first && first < starts[key + 1]);
   };
 }

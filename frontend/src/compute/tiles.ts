@@ -7,7 +7,7 @@ const BAND = 32; // rows computed in one step
 const KEPT = 600; // tiles remembered
 
 export interface Tile {
-  level: number; // a pixel is the largest of 2**level x 2**level values
+  level: number; // a pixel is the largest of 2**level x 2**level values, of either sign
   rows: [number, number];
   columns: [number, number];
   size: [number, number]; // pixels: rows, columns
@@ -18,7 +18,7 @@ export interface Tile {
 
 export class Tiles {
   private readonly made = new Map<string, Tile>();
-  /** The largest value seen so far: where the colours end. */
+  /** How far from 0 the values seen so far go: where the colours end. */
   top = 0;
 
   constructor(
@@ -63,7 +63,7 @@ export class Tiles {
         const at = i * size[1] + j;
         if (!this.shown.rows[rows[0] + i * pool] || !this.shown.columns[columns[0] + j * pool])
           values[at] = 0;
-        else if (values[at] > this.top) this.top = values[at];
+        else if (Math.abs(values[at]) > this.top) this.top = Math.abs(values[at]);
       }
     return tile;
   }
@@ -81,7 +81,7 @@ export class Tiles {
     tile.values = values;
     tile.exact = true;
     tile.changed++;
-    for (const value of values) if (value > this.top) this.top = value;
+    for (const value of values) if (Math.abs(value) > this.top) this.top = Math.abs(value);
   }
 
   private pool(
@@ -99,7 +99,8 @@ export class Tiles {
       for (let j = 0; j < m; j++) {
         const value = band[(row - from) * m + j];
         const cell = at + Math.floor(j / pool);
-        if (value > values[cell] && this.shown.columns[tile.columns[0] + j]) values[cell] = value;
+        if (Math.abs(value) > Math.abs(values[cell]) && this.shown.columns[tile.columns[0] + j])
+          values[cell] = value;
       }
     }
   }

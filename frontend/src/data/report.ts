@@ -32,8 +32,52 @@ function coloursOf(entries: { name: string; colour?: string }[]): Record<string,
   return Object.fromEntries(entries.flatMap(({ name, colour }) => (colour ? [[name, colour]] : [])));
 }
 
-/** The colour of a name. */
-export const colourOf = (tint: Tint, name: string): string => COLOURS[tint][name] ?? OTHER;
+const BRIGHT = 0.2; // luminance that is plain to see on a dark ground
+
+/**
+ * The colour of a name: its own, or that which a page brings for a rule that somebody saved. On a dark ground a dark
+ * one is mixed with white until it is plain to see.
+ */
+export function colourOf(page: Page, tint: Tint, name: string, theme: "light" | "dark" = "light"): string {
+  const own = Object.hasOwn(COLOURS[tint], name) ? COLOURS[tint][name] : brought(page).get(name);
+  const colour = own ?? OTHER;
+  if (theme === "light") return colour;
+  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  for (let white = 0; ; white += 0.05) {
+    const mixed = parts.map((part) => Math.round(part + white * (255 - part)));
+    if (luminance(mixed) >= BRIGHT)
+      return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+  }
+}
+
+function luminance(parts: number[]): number {
+  const [r, g, b] = parts.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+const known = new WeakMap<object, ReadonlyMap<string, string>>();
+
+/** Colours that came with the records of a page; only what is one. */
+function brought({ sites }: Page): ReadonlyMap<string, string> {
+  const key = sites[0].patterns ?? sites;
+  let found = known.get(key);
+  if (!found) {
+    const all = sites.flatMap(({ patterns, arriving }) => [
+      ...(patterns ?? []).flat(),
+      ...(arriving ?? []).flatMap((one) => one?.patterns ?? []),
+    ]);
+    const own = all.filter(({ colour }) => /^#[0-9a-f]{6}$/i.test(colour ?? ""));
+    found = new Map(own.map(({ name, colour }) => [name, colour!]));
+    known.set(key, found);
+  }
+  return found;
+}
+
+/** Whether a name is that of a rule that somebody saved. */
+export const isOwn = (page: Page, name: string): boolean => brought(page).has(name);
 
 /** Whether anybody looked at what the heads do. */
 export const isKnown = (page: Page): boolean => page.sites.some((site) => site.patterns !== null);
@@ -98,8 +142,9 @@ export function counts(page: Page, cells: Cell[], tint: Tint, contributions = fa
   const total = new Map<string, number>();
   for (const cell of cells)
     for (const name of namesOf(page, cell, tint, contributions)) total.set(name, (total.get(name) ?? 0) + 1);
-  const known = Object.keys(COLOURS[tint]);
-  const place = (name: string) => (name === NONE ? 1000 : known.includes(name) ? known.indexOf(name) : 999);
+  const order = Object.keys(COLOURS[tint]);
+  const place = (name: string) =>
+    name === NONE ? 1000 : order.includes(name) ? order.indexOf(name) : isOwn(page, name) ? -1 : 999;
   return [...total].sort(([a], [b]) => place(a) - place(b));
 }
 

@@ -22,6 +22,7 @@ export interface Side {
   segments: Segment[];
   word: (number | null)[] | null;
   adds?: (string | null)[]; // what tokens add to the text of their word, where that is not their own text
+  stand_ins?: number[]; // special tokens that stand for a word: [MASK], [UNK]
   row: (number | null)[] | null;
   column: (number | null)[] | null;
   image: Packed | null;
@@ -32,6 +33,9 @@ export interface Mask {
   right: number | null;
   table: Packed | null;
 }
+
+/** Ways to cut a line: hide its key, so that the others grow, or take out what it adds. */
+export type Cut = "mask" | "zero";
 
 export interface Site {
   kind: string;
@@ -55,6 +59,9 @@ export interface Site {
   parts: string[];
   qparts: Packed | null;
   kparts: Packed | null;
+  v: Packed | null; // (groups, keys, e) value vectors, where lines are judged
+  g: Packed | null; // (heads, queries, e) gradients of the number in facts.worth by each head's output
+  go: Packed | null; // (heads, queries) their products with that output
   measures: Record<string, Packed>;
   patterns: Found[][] | null; // of each head when awake, most specific first; null where nothing was looked for
   rest: (Rest | null)[] | null; // of each head
@@ -83,6 +90,7 @@ export interface Found {
   hits?: number;
   rows?: number;
   evidence?: [query: number, key: number, value: number][]; // rows that show it best
+  colour?: string; // of rules that somebody saved
 }
 
 /** How much of a head's attention rests, and where most of it. */
@@ -103,6 +111,7 @@ export interface Start {
   layer: number;
   part: number;
   heads: number[];
+  worth?: boolean; // whether what lines are worth is shown first
 }
 
 export interface Page {
@@ -161,7 +170,8 @@ function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | 
   const measures = Object.entries((record.measures ?? {}) as Record<string, Ref>);
   const missing = Object.entries((record.missing ?? {}) as Record<string, string>);
   const coded = (record.coded ?? {}) as Record<string, Coded>;
-  const arrays = ["q", "k", "maps", "lse", "bias", "sink", "norms", "dots", "qparts", "kparts", "types"];
+  const vectors = ["q", "k", "qparts", "kparts", "v", "g", "go"];
+  const arrays = [...vectors, "maps", "lse", "bias", "sink", "norms", "dots", "types"];
   return {
     ...record,
     ...Object.fromEntries(arrays.map((name) => [name, at(record[name])])),

@@ -2,8 +2,10 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { visible } from "../compute/axis";
+import type { Judged } from "../data/worth";
 import type { Store } from "../state/store";
-import { type Key, say } from "../words";
+import { isKey, type Key, say } from "../words";
 
 export const StoreContext = createContext<Store | null>(null);
 
@@ -29,12 +31,19 @@ export function partNames(store: Store): readonly [prompt: string, answer: strin
   return [tell("promptPart"), tell("answerPart")];
 }
 
+/** The token or label whose log probability is meant, or what else. */
+export function judgedName({ about, name }: Judged, tell: Say): string {
+  const key = `judged_${about}`;
+  return isKey(key) ? tell(key) : visible(name).replace(/^␣+(?=.)/, "");
+}
+
 /** What the numbers of the current picture are called. */
 export const useQuantity = (): string => quantityOf(useStore());
 
 export function quantityOf(store: Store): string {
   const tell = sayIn(store);
-  const { contributions, relative } = store.look.value;
+  const { contributions, relative, worth } = store.look.value;
+  if (worth) return tell("worthName", { name: judgedName(store.judged!, tell) });
   if (!contributions) return tell("weightsName");
   return tell(relative ? "sharesName" : "contributionsName");
 }

@@ -7,7 +7,7 @@ import type { Store } from "../state/store";
 
 const LASTS = 250; // milliseconds
 
-/** Between weights and contributions the stage cross-fades; not for readers who want no motion. */
+/** Between weights, contributions and worth the stage cross-fades; not for readers who want no motion. */
 export function useFade(store: Store, root: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let before = quantityOf(store);
@@ -21,8 +21,8 @@ export function useFade(store: Store, root: RefObject<HTMLElement | null>): void
 }
 
 const quantityOf = (store: Store): string => {
-  const { contributions, relative } = store.look.value;
-  return `${contributions} ${contributions && relative}`;
+  const { contributions, relative, worth } = store.look.value;
+  return `${contributions} ${contributions && relative} ${worth}`;
 };
 
 function fade(root: HTMLElement): void {

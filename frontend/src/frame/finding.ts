@@ -128,7 +128,12 @@ function commands(store: Store, tell: Say, help: () => void): Entry[] {
     store.site.value.norms !== null && {
       label: tell(contributions ? "weights" : "contributions"),
       words: "weights contributions",
-      run: () => store.set({ contributions: !contributions }),
+      run: () => store.set({ contributions: !contributions, worth: false }),
+    },
+    store.judges && {
+      label: tell("worth"),
+      words: "worth cut effect",
+      run: () => store.set({ worth: true }),
     },
     {
       label: tell(level === "tokens" ? "paletteWords" : "paletteTokens"),

@@ -6,14 +6,16 @@ import { strongest } from "../compute/active";
 import { type Digest, digest } from "../compute/digest";
 import { run, superseded } from "../compute/jobs";
 import type { Lens } from "../compute/lens";
+import { sizeOf } from "../compute/worth";
 import { isKnown } from "../data/report";
 import { isHere } from "../data/wire";
-import { brief, figure } from "../marks/scales";
+import { brief, figure, signColour, signed } from "../marks/scales";
 import { shownBy } from "../state/shown";
 import type { Key } from "../words";
 import { useSay, useStore } from "./context";
 import { Cautions, Findings } from "./report";
 import { Switch } from "./switch";
+import { PairWorth } from "./worth";
 
 const LISTED = 8;
 const LONG = 1024; // rows from which a head is described by a sample
@@ -55,7 +57,8 @@ function About() {
   const lens = useComputed(() => {
     const pointed = store.pointed.value;
     if (pointed && !isHere(pointed.site)) return null;
-    return pointed ? store.lens(pointed.head, pointed.site) : store.lens(store.lead);
+    const { site, head } = pointed ?? { site: store.site.value, head: store.lead };
+    return store.lenses.of(site, site.heads.indexOf(head), store.plain.value);
   });
   useSignalEffect(() => {
     const current = lens.value;
@@ -119,7 +122,8 @@ function Chosen() {
   const store = useStore();
   const tell = useSay();
   const { queries, keys, toKeys, toQueries } = store.active.value;
-  const { heads } = store.selection.value;
+  const pins = store.selection.value;
+  const { heads } = pins;
   const { hint } = store.view;
   if (!queries.length && !keys.length) return hint ? <p class="hint">{tell(hint)}</p> : null;
   const shown = shownBy(store.rows.value, store.columns.value, store.selection.value);
@@ -127,12 +131,18 @@ function Chosen() {
     list.length === 1 ? tell(one, { text: labels[list[0]] }) : tell(many, { count: list.length });
   return (
     <>
+      <PairWorth />
       {queries.length > 0 && toKeys.length > 0 && (
         <Ranking
           title={title(store.rows.value.names, queries, "looksAt", "theseLookAt")}
           labels={store.columns.value.names}
           entries={strongest(toKeys, shown.columns.mask, LISTED)}
           lit={store.hover.value.query === null ? null : store.hover.value.key}
+          keep={
+            pins.queries.length === 1
+              ? (p) => store.set({ keys: [store.columns.peek().starts[p]] })
+              : undefined
+          }
         />
       )}
       {keys.length > 0 && toQueries.length > 0 && (
@@ -141,6 +151,9 @@ function Chosen() {
           labels={store.rows.value.names}
           entries={strongest(toQueries, shown.rows.mask, LISTED)}
           lit={store.hover.value.key === null ? null : store.hover.value.query}
+          keep={
+            pins.keys.length === 1 ? (p) => store.set({ queries: [store.rows.peek().starts[p]] }) : undefined
+          }
         />
       )}
       {heads.length > 1 && <p class="hint">{tell("meanHeads", { count: heads.length })}</p>}
@@ -153,27 +166,50 @@ function Ranking({
   labels,
   entries,
   lit,
+  keep,
 }: {
   title: string;
   labels: string[];
   entries: [number, number][];
   lit: number | null; // the other end of the pair under the pointer
+  keep?: (position: number) => void; // pin it too, so that the two are a pair
 }) {
-  const top = Math.max(1e-12, ...entries.map(([, value]) => value));
+  const store = useStore();
+  const tell = useSay();
+  const { worth } = store.look.value;
+  const top = Math.max(1e-12, ...entries.map(([, value]) => sizeOf(value)));
   return (
     <section class="ranking">
       <h3 dir="auto">{title}</h3>
       <ol>
         {entries.map(([position, value]) => (
           <li key={position} class={position === lit ? "lit" : ""}>
-            <span class="name" dir="auto" title={labels[position]}>
-              {labels[position]}
-            </span>
+            {keep ? (
+              <button
+                type="button"
+                class="name"
+                dir="auto"
+                data-keep={position}
+                title={tell("keepPair", { text: labels[position] })}
+                onClick={() => keep(position)}
+              >
+                {labels[position]}
+              </button>
+            ) : (
+              <span class="name" dir="auto" title={labels[position]}>
+                {labels[position]}
+              </span>
+            )}
             <span class="bar">
-              <i style={{ width: `${(100 * value) / top}%` }} />
+              <i
+                style={{
+                  width: `${(100 * Math.max(0, sizeOf(value))) / top}%`,
+                  ...(worth && { background: signColour(value, store.theme.value) }),
+                }}
+              />
             </span>
             <span class="value" title={String(value)}>
-              {brief(value)}
+              {worth ? signed(value) : brief(value)}
             </span>
           </li>
         ))}

@@ -58,7 +58,11 @@ function actions(store: Store, help: Signal<boolean>): Record<string, () => void
       help.value = !help.value;
     },
     c: () => {
-      if (store.site.peek().norms) store.set({ contributions: !store.selection.peek().contributions });
+      if (store.site.peek().norms)
+        store.set({ contributions: !store.selection.peek().contributions, worth: false });
+    },
+    v: () => {
+      if (store.judges) store.set({ worth: !store.selection.peek().worth });
     },
     w: () => store.set({ level: store.selection.peek().level === "tokens" ? "words" : "tokens" }),
   };

@@ -4,6 +4,7 @@ import { SvgPen, shifted } from "../marks/pen";
 import { palette } from "../marks/scales";
 import type { Store } from "../state/store";
 import { sayIn } from "./context";
+import { agreement, judgedWhat } from "./worth";
 
 const WIDTH = 860;
 const MARGIN = 24;
@@ -19,7 +20,11 @@ function smallPrint(store: Store): string {
   const numbers = few
     ? tell("printHead", { list: heads.map((head) => `${layer}.${head}`).join(", ") })
     : tell("printHeads", { layer, count: heads.length });
-  const what = tell(!contributions ? "printWeights" : relative ? "printShares" : "printContributions");
+  const { judged } = store;
+  const what =
+    judged && store.look.peek().worth
+      ? tell("printWorth", { what: judgedWhat(store, judged), agreement: agreement(store, judged) })
+      : tell(!contributions ? "printWeights" : relative ? "printShares" : "printContributions");
   const place = store.view.heads === "all" ? tell("printAll") : tell("printPlace", { kind, heads: numbers });
   return tell("print", { model, place, what, version: store.page.made });
 }
@@ -33,7 +38,9 @@ function titleOf(store: Store): string | null {
   if (wide) return null;
   if (titled && !store.enlarged.peek()) return tell(titled, { place });
   const many = shown === "some" && heads.length > 1;
-  const { contributions } = store.look.peek();
+  const { contributions, worth } = store.look.peek();
+  if (worth && many) return tell("titleManyWorth", { layer, count: heads.length });
+  if (worth) return tell("titleWorth", { place });
   if (many) return tell(contributions ? "titleManyArrive" : "titleManyLook", { layer, count: heads.length });
   return tell(contributions ? "titleArrives" : "titleLooks", { place });
 }

@@ -1,11 +1,12 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
 import { restsOf } from "../compute/rest";
-import { type Cell, foundOf, isResting, measureOf, restOf, typeOf } from "../data/report";
+import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
 import { type Found, isHere, type Told } from "../data/wire";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
+import { MostWorth } from "./worth";
 
 /** The reader's word for a pattern, a type or a measure; names that somebody else gave stay as they are. */
 export function wordFor(tell: Say, name: string): string {
@@ -20,9 +21,10 @@ export function told(tell: Say, kind: "caution" | "note" | "reason", { text, cod
 }
 
 /** What a head of a name does, after its number: "0.2 looks one token back". */
-export function doesFor(tell: Say, name: string): string {
+export function doesFor(tell: Say, { name, colour }: Found): string {
   const key = `does_${name}`;
-  return isKey(key) ? tell(key) : wordFor(tell, name);
+  if (isKey(key)) return tell(key);
+  return colour ? tell("doesRule", { name }) : wordFor(tell, name);
 }
 
 const MOSTLY = 0.5; // share from which a head mostly rests
@@ -34,9 +36,11 @@ export function Findings() {
   const tell = useSay();
   const cell = store.pointed.value ?? { site: store.site.value, head: store.lead };
   const { contributions } = store.look.value;
+  if (!isKnown(store.page)) return null;
   const found = foundOf(cell, contributions);
   return (
     <div class="about">
+      {!found.length && <Strongest cell={cell} />}
       <p class="lede">
         {ledeOf(cell, contributions, tell).map((sentence) => (
           <span key={sentence}>{sentence}</span>
@@ -45,26 +49,45 @@ export function Findings() {
       {found.map((one) => (
         <Measured key={one.name} found={one} />
       ))}
-      {!found.length && <Strongest cell={cell} />}
       <Other cell={cell} />
+      <MostWorth cell={cell} />
       <Numbers cell={cell} />
     </div>
   );
 }
 
-/** One or two sentences: where the head rests, and what it does when awake. */
+/** In one sentence, what a head does where it does not rest. */
+export function doingOf(cell: Cell, contributions: boolean, tell: Say): string {
+  const does = actsOf(cell, contributions, tell);
+  const rests = foundOf(cell, contributions).some(({ name }) => isResting(name));
+  if (rests) return ledeOf(cell, contributions, tell)[0];
+  return does.length ? tell("ledeDoes", { does: does.join(tell("comma")) }) : tell("noPattern");
+}
+
+const actsOf = (cell: Cell, contributions: boolean, tell: Say): string[] =>
+  foundOf(cell, contributions)
+    .filter(({ name }) => !isResting(name))
+    .map((one) => doesFor(tell, one));
+
+/** One or two sentences: where the head rests, and what it does with the rest of its attention. */
 export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] {
   const found = foundOf(cell, contributions);
   const rest = restOf(cell, contributions);
-  const does = found.filter(({ name }) => !isResting(name)).map(({ name }) => doesFor(tell, name));
-  const share = rest && rest.share >= SHOWN ? rest.share.toFixed(2) : null;
+  const does = actsOf(cell, contributions, tell).join(tell("comma"));
+  const share = rest && rest.share >= SHOWN ? percent(rest.share) : null;
   const place = rest ? placeFor(tell, rest.place) : "";
-  if (found.some(({ name }) => isResting(name)))
-    return [tell("ledeAlways", { place, share: share ?? "1.00" })];
-  const awake = does.length ? tell("ledeDoes", { does: does.join(tell("comma")) }) : tell("noPattern");
+  if (found.some(({ name }) => isResting(name))) return [tell("ledeAlways", { place, share: share ?? 100 })];
+  const left = 100 - (share ?? 0);
+  const awake = !does
+    ? tell("noPattern")
+    : share !== null && left
+      ? tell("ledeOther", { does, left })
+      : tell("ledeDoes", { does });
   if (share === null) return [awake];
   return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share }), awake];
 }
+
+const percent = (share: number): number => Math.round(100 * share);
 
 function placeFor(tell: Say, place: string): string {
   if (place === "the first token") return tell("first");
@@ -107,6 +130,7 @@ function Strongest({ cell }: { cell: Cell }) {
   const tell = useSay();
   const { site, head } = cell;
   if (!isHere(site)) return null;
+  if (store.look.value.worth) return null; // what it is worth is said below
   const lens = store.lens(head, site);
   if (lens.rows.count > SEARCHED) return null;
   const rests = restsOf(site, lens.rows, lens.columns);
@@ -119,7 +143,11 @@ function Strongest({ cell }: { cell: Cell }) {
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  return <p dir="auto">{tell("strongestLook", { from, to, value: best.value.toFixed(2) })}</p>;
+  return (
+    <p class="lede" dir="auto" data-strongest>
+      {tell("strongestLook", { from, to, value: best.value.toFixed(2) })}
+    </p>
+  );
 }
 
 /** What the other way of reading says: what arrives beside where it looks, or the other way round. */
@@ -132,11 +160,12 @@ function Other({ cell }: { cell: Cell }) {
   const rest = restOf(cell, !contributions);
   const resting = rest && rest.share >= SHOWN;
   const what = resting
-    ? [tell("otherRests", { place: placeFor(tell, rest.place), share: rest.share.toFixed(2) })]
+    ? [tell("otherRests", { place: placeFor(tell, rest.place), share: percent(rest.share) })]
     : [];
   if (found && !isResting(found.name)) {
-    const share = (found.mass ?? found.score).toFixed(2);
-    what.push(tell(resting ? "otherAwake" : "otherDoes", { name: wordFor(tell, found.name), share }));
+    const share = percent(found.mass ?? found.score);
+    const left = 100 - percent(rest?.share ?? 0);
+    what.push(tell(resting ? "otherAwake" : "otherDoes", { name: wordFor(tell, found.name), share, left }));
   }
   if (!what.length) return null;
   return (

@@ -17,10 +17,11 @@ import { Inspector } from "./inspector";
 import { onKey } from "./keys";
 import { Palette } from "./palette";
 import { savePicture } from "./picture";
-import { told } from "./report";
+import { doingOf, told } from "./report";
 import { Story } from "./story";
 import { Tabs } from "./tabs";
 import { Tip } from "./tip";
+import { WorthLine } from "./worth";
 
 export interface ShellOptions {
   frame: boolean; // the page's own header; a notebook cell goes without
@@ -32,7 +33,9 @@ export interface ShellOptions {
 export interface Slots {
   header?: FunctionComponent; // in place of the page's own
   tools?: FunctionComponent;
+  judging?: FunctionComponent; // what lines are judged by, and other choices
   aside?: FunctionComponent; // in the inspector, below what is said of the head
+  below?: FunctionComponent; // under the view, beside the inspector
   commands?: () => readonly Entry[]; // what the palette finds besides
   keys?: readonly string[]; // sentences about more keys
 }
@@ -85,9 +88,11 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
           <Controls />
         </div>
       )}
+      {!wide && <WorthLine chooser={slots.judging} />}
       {story && !wide && isKnown(store.page) && <Story />}
       <main class="body">
         <Component />
+        {!wide && slots.below && <slots.below />}
         {!wide && (narrow ? <Drawer more={slots.aside} /> : <Inspector more={slots.aside} />)}
       </main>
       <Tip root={root} />
@@ -142,12 +147,16 @@ function Choices({ controls: Controls }: { controls: FunctionComponent }) {
 
 /** On a phone the inspector is a drawer at the lower edge. */
 function Drawer({ more }: { more?: FunctionComponent }) {
+  const store = useStore();
   const tell = useSay();
   const shown = useShown();
+  const one = store.view.heads !== "some" || store.selection.value.heads.length === 1;
+  const cell = { site: store.site.value, head: store.lead };
+  const lede = one && isKnown(store.page) ? doingOf(cell, store.look.value.contributions, tell) : null;
   return (
     <details class="drawer">
       <summary>
-        {tell("inspector")} · {shown}
+        <b>{shown}</b> <span>{lede ?? tell("inspector")}</span>
       </summary>
       <Inspector more={more} />
     </details>
@@ -164,13 +173,15 @@ function Header() {
   );
 }
 
-/** Weights or contributions, absolute or as shares of their row. */
+/** Weights, contributions (absolute or as shares of their row) or worth, and what the chosen one means. */
 function Quantity() {
   const store = useStore();
   const tell = useSay();
   const site = store.site.value;
-  const { contributions, relative } = store.selection.value;
-  if (!site.norms) {
+  const { relative } = store.selection.value;
+  const { contributions } = store.look.value;
+  const worth = store.judges && store.selection.value.worth;
+  if (!site.norms && !store.judges) {
     const reason = site.why.text ? told(tell, "reason", site.why) : tell("reason_unrecorded");
     const why = tell("noNorms", { why: reason });
     return (
@@ -179,17 +190,23 @@ function Quantity() {
       </span>
     );
   }
-  const options = [["weights", tell("weights")] as const, ["contributions", tell("contributions")] as const];
+  const options = [
+    ["weights", tell("weights")] as const,
+    ...(site.norms ? [["contributions", tell("contributions")] as const] : []),
+    ...(store.judges ? [["worth", tell("worth")] as const] : []),
+  ];
+  const value = worth ? "worth" : contributions ? "contributions" : "weights";
   return (
     <span class="quantity">
       <Choice
         label={tell("quantityHint")}
         title={tell("quantityHint")}
-        value={contributions ? "contributions" : "weights"}
+        value={value}
         options={options}
-        choose={(value) => store.set({ contributions: value === "contributions" })}
+        choose={(value) => store.set({ contributions: value === "contributions", worth: value === "worth" })}
       />
-      {contributions && (
+      <span class="quiet meaning">{tell(`meaning_${value}`)}</span>
+      {value === "contributions" && (
         <label class="check">
           <input
             type="checkbox"
@@ -252,7 +269,7 @@ function Tools({ help, find, more: More }: { help: () => void; find: () => void;
 
 const GESTURES = ["help_hover", "help_click", "help_double", "help_esc"] as const;
 const KEYS = ["help_layers", "help_heads", "help_views", "help_palette", "help_undo"] as const;
-const SWITCHES = ["help_contributions", "help_words", "help_help"] as const;
+const SWITCHES = ["help_contributions", "help_worth", "help_words", "help_help"] as const;
 
 function Help({ close, more }: { close: () => void; more: readonly string[] }) {
   const tell = useSay();

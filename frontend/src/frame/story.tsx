@@ -63,7 +63,7 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
       type="button"
       class={off ? "card off" : "card"}
       data-story={`${site.layer}.${head}`}
-      style={{ "--name": colourOf("pattern", found.name) }}
+      style={{ "--name": colourOf(store.page, "pattern", found.name, store.theme.value) }}
       onClick={open}
     >
       <Small cell={cell} />
@@ -71,7 +71,7 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
         <b>
           {site.layer}.{head}
         </b>{" "}
-        {doesFor(tell, found.name)}
+        {doesFor(tell, found)}
         <br />
         <small>{off ? tell("isOff") : evidenceOf(found, tell)}</small>
       </span>
@@ -89,7 +89,7 @@ function Small({ cell }: { cell: Cell }) {
   const store = useStore();
   const canvas = useRef<HTMLCanvasElement>(null);
   const { site, head } = cell;
-  const look = store.look.value;
+  const look = store.plain.value;
   const theme = store.theme.value;
   useEffect(() => {
     if (!isHere(site)) return undefined;

@@ -1,5 +1,5 @@
 // What the pointer says, the same in every view: store₁₀ → the₉ · 0.99 · 20 x chance · head 0.2; of a map among all
-// heads, what its head does: head 0.2 · Awake, it looks one token back.
+// heads, what its head does: head 0.2 · It looks one token back.
 
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -7,11 +7,13 @@ import { useEffect } from "preact/hooks";
 import { positionOf } from "../compute/axis";
 import { visibleKeys } from "../compute/digest";
 import { FEW, mean } from "../compute/mean";
+import { sizeOf } from "../compute/worth";
 import { isKnown, nameOf } from "../data/report";
-import { brief } from "../marks/scales";
+import { brief, signed } from "../marks/scales";
+import { covers } from "../state/edges";
 import { shownBy } from "../state/shown";
 import { type Store, samePlace } from "../state/store";
-import { sayIn, useStore } from "./context";
+import { judgedName, sayIn, useStore } from "./context";
 import { ledeOf } from "./report";
 
 /** Beside the pointer, or the token that has the focus. */
@@ -91,22 +93,35 @@ function pairTip(store: Store): string | null {
   const { query, key, value, head } = found;
   const { layer } = store.site.value;
   const heads = chosenOf(store);
-  const parts = [
-    tell("tipPair", {
-      from: store.rows.value.names[query],
-      to: store.columns.value.names[key],
-      value: brief(value),
-    }),
-  ];
-  const { contributions, relative } = store.look.value;
+  const pair = { from: store.rows.value.names[query], to: store.columns.value.names[key] };
+  const { contributions, relative, worth } = store.look.value;
+  const parts = [];
+  if (worth) {
+    const said = { ...pair, value: signed(value), name: judgedName(store.judged!, tell) };
+    parts.push(tell(Number.isNaN(value) ? "tipUnknown" : "tipWorth", said));
+    parts.push(tell("tipWeight", { value: brief(weightOf(store, head, query, key)) }));
+  } else parts.push(tell("tipPair", { ...pair, value: brief(value) }));
   const seen = visibleKeys(store.lens(head ?? heads[0]), query);
-  // A contribution has no chance level; its share of the row has.
-  if ((!contributions || relative) && seen > 1)
+  // Contributions and worth have no chance level; a share of the row has.
+  if (!worth && (!contributions || relative) && seen > 1)
     parts.push(tell("tipChance", { times: timesOf(value * seen) }));
   parts.push(
     head === null ? tell("tipHeads", { layer, count: heads.length }) : tell("tipHead", { layer, head }),
   );
+  const place = { kind: store.site.value.kind, layer, head: head ?? -1 };
+  const tokens = { query: store.rows.value.starts[query], key: store.columns.value.starts[key] };
+  if (covers(store.cut.value, { ...place, ...tokens })) parts.push(tell("cutIs"));
   return parts.join(" · ");
+}
+
+/** The attention behind a line, of one head or the mean of all that are chosen. */
+function weightOf(store: Store, head: number | null, query: number, key: number): number {
+  const site = store.site.value;
+  const { level } = store.look.value;
+  const heads = head === null ? chosenOf(store) : [head];
+  const of = (one: number) =>
+    store.lenses.of(site, site.heads.indexOf(one), { level, contributions: false, relative: false });
+  return heads.reduce((sum, one) => sum + of(one).row(query)[key], 0) / heads.length;
 }
 
 const timesOf = (ratio: number): string =>
@@ -136,7 +151,7 @@ function foundOf(store: Store): Found | null {
   let best: Found | null = null;
   (many ? [mean(arrays)] : arrays).forEach((values, h) => {
     for (const p of query === null ? shown.rows.list : candidates)
-      if (!best || values[p] > best.value)
+      if (!best || sizeOf(values[p]) > sizeOf(best.value))
         best = {
           query: query ?? p,
           key: query === null ? key! : p,

@@ -91,9 +91,11 @@ export function labels(
 const LEVELS = 24; // steps of opacity
 const STRONG = 0.6; // from where lines are twice as wide; thin ones are quick to draw
 
-/** How opaque a weight is drawn: the square root keeps weak ones in sight. */
+const UNKNOWN = 0.4; // how opaque is drawn what has no number
+
+/** How opaque a weight is drawn, whatever its sign: the square root keeps weak ones in sight. */
 export const strengthOf = (weight: number, top: number): number =>
-  Math.sqrt(Math.min(1, weight / (top || 1)));
+  Number.isNaN(weight) ? UNKNOWN : Math.sqrt(Math.min(1, Math.abs(weight) / (top || 1)));
 
 /** How lines are drawn: the colours of the heads, which of them are dashed, and what rests in the background. */
 export interface Inks {
@@ -101,6 +103,7 @@ export interface Inks {
   dashed: readonly boolean[];
   rests: Rests;
   quiet: string;
+  of?: (weight: number) => number; // which colour a weight has; without it, that of its head
 }
 
 export const RESTING = 0.55; // of the strength of other lines: what rests stays in the background
@@ -110,12 +113,13 @@ export function links(
   pen: Pen,
   found: Links,
   places: { rows: Int32Array; columns: Int32Array },
-  { colours, dashed, rests, quiet }: Inks,
+  { colours, dashed, rests, quiet, of }: Inks,
   g: Geometry,
   top: number,
   height: number,
 ): void {
-  const buckets = bucketsOf(found, colours.length, rests);
+  const ink = (i: number) => (of ? of(found.weight[i]) : found.head[i]);
+  const buckets = bucketsOf(found, colours.length, rests, ink);
   const segments = new Float32Array(4 * found.count);
   const draw = (bucket: readonly number[], width: number, ink: Ink) => {
     let n = 0;
@@ -141,15 +145,20 @@ export function links(
 
 const opacityOf = (level: number): number => (level + 0.5) / LEVELS;
 
-/** Lines by level, and those that are awake by head as well; arrays have holes where there are none. */
-function bucketsOf(found: Links, heads: number, rests: Rests): { resting: number[][]; awake: number[][] } {
+/** Lines by level, and those that are awake by colour as well; arrays have holes where there are none. */
+function bucketsOf(
+  found: Links,
+  inks: number,
+  rests: Rests,
+  ink: (i: number) => number,
+): { resting: number[][]; awake: number[][] } {
   const resting: number[][] = new Array(LEVELS);
-  const awake: number[][] = new Array(LEVELS * heads);
+  const awake: number[][] = new Array(LEVELS * inks);
   for (let i = 0; i < found.count; i++) {
     const level = Math.min(LEVELS - 1, Math.floor(strengthOf(found.weight[i], found.top) * LEVELS));
     const [list, at] = rests(found.query[i], found.key[i])
       ? [resting, level]
-      : [awake, level * heads + found.head[i]];
+      : [awake, level * inks + ink(i)];
     list[at] ??= [];
     list[at].push(i);
   }
@@ -169,11 +178,12 @@ export function bars(
   height: number,
   palette: Palette,
   alpha = 0.85,
+  write = told,
 ): void {
   const from = side === "query" ? g.left - g.text - 2 * GAP : g.right + g.text + 2 * GAP;
   const away = side === "query" ? -1 : 1;
   const numbers = g.strip >= 80;
-  const room = g.strip - GAP - (numbers ? 44 : 0);
+  const room = g.strip - GAP - (numbers ? (write === told ? 44 : 62) : 0); // with its sign a number is longer
   const thick = Math.max(6, Math.min(14, g.row - 8));
   const first = Math.max(0, Math.floor(top / g.row));
   const last = Math.min(positions.length, Math.ceil((top + height) / g.row));
@@ -184,14 +194,15 @@ export function bars(
     const colours = coloursAt(positions[i]);
     for (let h = 0; h < values.length; h++) {
       const value = values[h][positions[i]] / values.length;
-      const long = Math.min(1, value / strongest) * room;
+      const long = Math.min(1, Math.abs(value) / strongest) * room;
       total += value;
       if (long >= 0.5)
         pen.rect(away > 0 ? x : x - long, y - thick / 2, long, thick, { colour: colours[h], alpha });
       x += away * long;
     }
-    if (numbers && total >= 0.005)
-      pen.text(x + away * 6, y, brief(total), {
+    const text = numbers && write(total);
+    if (text)
+      pen.text(x + away * 6, y, text, {
         colour: palette.quiet,
         size: 12,
         mono: false,
@@ -200,13 +211,15 @@ export function bars(
   }
 }
 
-/** The largest mean over heads among some positions. */
+const told = (total: number): string => (total >= 0.005 ? brief(total) : "");
+
+/** The largest mean over heads among some positions, whatever its sign. */
 export function longest(values: readonly Float32Array[], positions: readonly number[]): number {
   let top = 1e-12;
   for (const p of positions) {
     let sum = 0;
     for (const row of values) sum += row[p];
-    if (sum / values.length > top) top = sum / values.length;
+    if (Math.abs(sum) / values.length > top) top = Math.abs(sum) / values.length;
   }
   return top;
 }

@@ -2,7 +2,7 @@
 
 import { strengthOf } from "./columns";
 import { measure, type Pen } from "./pen";
-import { figure, type Palette, rampStops, STEPS, ticks } from "./scales";
+import { figure, type Palette, rampStops, STEPS, ticks, twoSidedStops } from "./scales";
 
 const SMALL = 11;
 const THICK = 12; // of a colour bar
@@ -10,22 +10,24 @@ const THICK = 12; // of a colour bar
 /** Room that a colour bar takes beside a map. */
 export const BAR_ROOM = 84;
 
-/** The colours of a map from zero to `top`, with ticks and a name, beside (x, y). */
+type Marks = readonly (readonly [value: number, at: number])[]; // ticks of numbers of both signs
+
+/** The colours of a map from zero to `top`, or of both signs, with ticks and a name, beside (x, y). */
 export function colourBar(
   pen: Pen,
   [x, y]: readonly [number, number],
   height: number,
-  { top, log, name }: { top: number; log: boolean; name: string },
+  { top, log, name, marks }: { top: number; log: boolean; name: string; marks?: Marks },
   colours: Palette,
 ): void {
-  const stops = rampStops(colours.theme, STEPS);
-  const step = height / STEPS;
+  const stops = marks ? twoSidedStops(colours.theme) : rampStops(colours.theme, STEPS);
+  const step = height / stops.length;
   stops.forEach((colour, i) => {
     pen.rect(x, y + height - (i + 1) * step, THICK, step + 0.5, { colour });
   });
   const edge = [x, y, x + THICK, y + height];
   pen.lines(frameOf(edge), 4, 1, { colour: colours.rule });
-  for (const [value, at] of ticks(top, log)) {
+  for (const [value, at] of marks ?? ticks(top, log)) {
     const level = y + height * (1 - at);
     pen.lines([x + THICK, level, x + THICK + 4, level], 1, 1, { colour: colours.quiet });
     pen.text(x + THICK + 7, level, figure(value, 2), { colour: colours.quiet, size: SMALL, mono: false });

@@ -3,7 +3,7 @@
 export interface Ink {
   colour: string;
   alpha?: number;
-  dashed?: boolean; // lines only
+  dashed?: boolean; // lines and curves only
 }
 
 const DASHES = [5, 4];
@@ -71,7 +71,8 @@ export function canvasPen(context: CanvasRenderingContext2D): Pen {
       context.setLineDash([]);
       context.globalAlpha = 1;
     },
-    curve([x1, y1, a, b, c, d, x2, y2], width, { colour, alpha = 1 }) {
+    curve([x1, y1, a, b, c, d, x2, y2], width, { colour, alpha = 1, dashed = false }) {
+      context.setLineDash(dashed ? DASHES : []);
       context.globalAlpha = alpha;
       context.strokeStyle = colour;
       context.lineWidth = width;
@@ -79,6 +80,7 @@ export function canvasPen(context: CanvasRenderingContext2D): Pen {
       context.moveTo(x1, y1);
       context.bezierCurveTo(a, b, c, d, x2, y2);
       context.stroke();
+      context.setLineDash([]);
       context.globalAlpha = 1;
     },
     rect(x, y, width, height, { colour, alpha = 1 }) {
@@ -116,19 +118,18 @@ export class SvgPen implements Pen {
 
   lines(segments: ArrayLike<number>, count: number, width: number, ink: Ink): void {
     const { colour, alpha = 1, dashed = false } = ink;
-    const dash = dashed ? ` stroke-dasharray="${DASHES.join(" ")}"` : "";
     let path = "";
     for (let i = 0; i < 4 * count; i += 4)
       path += `M${short(segments[i])} ${short(segments[i + 1])}L${short(segments[i + 2])} ${short(segments[i + 3])}`;
     this.parts.push(
-      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"${dash}/>`,
+      `<path d="${path}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"${dash(dashed)}/>`,
     );
   }
 
-  curve(points: readonly number[], width: number, { colour, alpha = 1 }: Ink): void {
+  curve(points: readonly number[], width: number, { colour, alpha = 1, dashed = false }: Ink): void {
     const [x1, y1, ...rest] = points.map(short);
     this.parts.push(
-      `<path d="M${x1} ${y1}C${rest.join(" ")}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"/>`,
+      `<path d="M${x1} ${y1}C${rest.join(" ")}" fill="none" stroke="${colour}" stroke-width="${width}" stroke-opacity="${short(alpha)}"${dash(dashed)}/>`,
     );
   }
 
@@ -160,6 +161,8 @@ export class SvgPen implements Pen {
     );
   }
 }
+
+const dash = (dashed: boolean): string => (dashed ? ` stroke-dasharray="${DASHES.join(" ")}"` : "");
 
 const short = (value: number): string => String(Math.round(value * 100) / 100);
 

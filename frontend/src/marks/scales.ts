@@ -15,6 +15,17 @@ export function headColour(head: number, theme: Theme): string {
   return heads[head % heads.length];
 }
 
+/** The colour of a head's lines: on a dark ground brighter than its patch, for thin lines lose contrast. */
+export function lineColour(head: number, theme: Theme): string {
+  const colour = headColour(head, theme);
+  if (theme === "light") return colour;
+  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  const mixed = parts.map((part) => Math.round(part + LIFT * (255 - part)));
+  return `#${mixed.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+}
+
+const LIFT = 0.35; // of the way to white
+
 /** Black or white, whichever reads better on a colour. */
 export function inkOn(colour: string): string {
   const [r, g, b] = [1, 3, 5].map((i) => {
@@ -26,6 +37,10 @@ export function inkOn(colour: string): string {
 
 /** Blue for positive, orange for negative: apart for colour-blind eyes too. */
 export const SIGNS = { positive: "#2b6fd6", negative: "#e07b1a" };
+
+/** The same for lines and bars: dark enough on each ground. */
+export const signColour = (value: number, theme: Theme): string =>
+  Number.isNaN(value) ? themes[theme].quiet : themes[theme][value < 0 ? "below" : "above"][3];
 
 /** Ground, ink and accents of a picture. */
 export interface Palette {
@@ -71,6 +86,25 @@ export function ramp(theme: Theme): Uint8Array {
     const [r, g, b] = scale(i).match(/\d+/g)!.map(Number);
     table.set([r, g, b], 3 * i);
   }
+  return table;
+}
+
+// Where attention rests: from the ground to a middle grey, weaker than the colours of what is looked at.
+const GREYS = perTheme(({ ground, quiet }) => {
+  const grey = interpolateRgbBasis([ground, quiet]);
+  return (share: number) => grey(0.75 * share);
+});
+
+/** The same in grey, for places where attention rests. */
+export function greys(theme: Theme): Uint8Array {
+  const table = new Uint8Array(256 * 3);
+  for (let i = 0; i < 256; i++)
+    table.set(
+      GREYS[theme](i / 255)
+        .match(/\d+/g)!
+        .map(Number),
+      3 * i,
+    );
   return table;
 }
 
@@ -120,6 +154,13 @@ export const twoSidedTicks = (top: number): [value: number, at: number][] =>
       ]
     : [[0, 0.5]];
 
+/** The same where colours follow the square root: also a tenth of the largest. */
+export const rootTicks = (top: number): [value: number, at: number][] =>
+  [-1, -0.1, 0, 0.1, 1].map((share) => [
+    share * top,
+    0.5 + (Math.sign(share) * Math.sqrt(Math.abs(share))) / 2,
+  ]);
+
 /** Colour index (0..255) of a weight, linear or logarithmic up to `top`. */
 export function indexer(top: number, log: boolean): (weight: number) => number {
   if (top <= 0) return () => 0;
@@ -135,6 +176,17 @@ export function brief(value: number): string {
   if (value > 0 && value < SMALL) return "<0.001";
   return value >= 0.095 && value < 10 ? value.toFixed(2) : figure(value, value >= 0.01 ? 2 : 1);
 }
+
+/** A number of either sign in a list: +0.12, −0.020; what is not known is a question mark. */
+export function signed(value: number): string {
+  if (Number.isNaN(value)) return "?";
+  const size = Math.abs(value);
+  if (size < NOTHING) return size ? "≈ 0" : "0";
+  const text = size >= 0.095 && size < 10 ? size.toFixed(2) : figure(size, size >= 0.01 ? 2 : 1);
+  return (value < 0 ? "−" : "+") + text;
+}
+
+const NOTHING = 0.00005;
 
 /** A number as people read it: three significant digits, small ones as 0.00012, never 1.2e-4. */
 export function figure(value: number, digits = 3): string {

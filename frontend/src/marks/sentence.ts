@@ -1,8 +1,13 @@
 // A text set as text, with arcs between its words.
 
 import type { Axis } from "../compute/axis";
-import { measure, type Pen } from "./pen";
+import { type Ink, measure, type Pen } from "./pen";
 import type { Palette } from "./scales";
+
+/** How a curve is drawn. */
+export interface Stroke extends Ink {
+  width: number;
+}
 
 /** A word on the page: its left edge, the middle of its height. */
 export interface Placed {
@@ -92,6 +97,14 @@ export function setting(
   };
 }
 
+/** How an arc is drawn. */
+export interface Stroke {
+  colour: string;
+  alpha: number;
+  width: number;
+  dashed?: boolean;
+}
+
 /** An arc from word to word, over or under the line; returns where its middle is. */
 export function arc(
   pen: Pen,
@@ -100,7 +113,7 @@ export function arc(
   { size, line }: Setting,
   over: boolean,
   top: number,
-  ink: { colour: string; alpha: number; width: number },
+  ink: Stroke,
 ): [number, number] {
   const side = over ? -1 : 1;
   const half = size * 0.72;
@@ -113,26 +126,15 @@ export function arc(
 }
 
 /** An arc from a word of one text to one of the other, which stands above or below it. */
-export function bridge(
-  pen: Pen,
-  from: Placed,
-  to: Placed,
-  size: number,
-  top: number,
-  ink: { colour: string; alpha: number; width: number },
-): void {
+export function bridge(pen: Pen, from: Placed, to: Placed, size: number, top: number, ink: Stroke): void {
   const half = size * 0.72 * Math.sign(to.y - from.y);
   const [x1, x2] = [from.x + from.width / 2, to.x + to.width / 2];
   const [y1, y2] = [from.y + half - top, to.y - half - top];
   curve(pen, [x1, y1, x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2], ink);
 }
 
-function curve(
-  pen: Pen,
-  points: readonly number[],
-  { colour, alpha, width }: { colour: string; alpha: number; width: number },
-): [number, number] {
-  pen.curve?.(points, width, { colour, alpha });
+function curve(pen: Pen, points: readonly number[], { width, ...ink }: Stroke): [number, number] {
+  pen.curve?.(points, width, ink);
   const [x1, y1, a, b, c, d, x2, y2] = points;
   return [(x1 + 3 * a + 3 * c + x2) / 8, (y1 + 3 * b + 3 * d + y2) / 8];
 }

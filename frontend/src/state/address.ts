@@ -22,6 +22,7 @@ export function toHash(s: Selection): string {
   if (s.keys.length) parts.set("keys", s.keys.join(","));
   if (s.pairs.length) parts.set("pairs", s.pairs.flat().join(","));
   if (s.contributions) parts.set("contributions", s.relative ? "shares" : "1");
+  if (s.worth) parts.set("worth", "1");
   if (s.level !== "tokens") parts.set("level", s.level);
   if (!s.special) parts.set("special", "0");
   if (s.threshold) parts.set("threshold", String(s.threshold));
@@ -46,6 +47,7 @@ export function fromHash(hash: string): Partial<Selection> {
     pairs: pairs.flatMap((q, i) => (i % 2 ? [] : [[q, pairs[i + 1] ?? -1] as [number, number]])),
     contributions: contributions !== null,
     relative: contributions === "shares",
+    worth: parts.get("worth") === "1",
     level: parts.get("level") === "words" ? "words" : "tokens",
     special: parts.get("special") !== "0",
     threshold: Math.max(0, Number(parts.get("threshold") ?? 0)) || 0,

@@ -5,10 +5,13 @@ import { type Active, activity, merged } from "../compute/active";
 import { release } from "../compute/attention";
 import type { Axis, Level } from "../compute/axis";
 import { type Lens, Lenses, type Look } from "../compute/lens";
+import { hasWorth } from "../compute/worth";
 import type { Tint } from "../data/report";
 import { isHere, type Page, type Site } from "../data/wire";
+import { type Judged, judgedOf } from "../data/worth";
 import type { Theme } from "../marks/scales";
 import type { Language } from "../words";
+import type { Edges } from "./edges";
 import type { View } from "./view";
 
 const USUAL = "heads"; // the view that is open where none is named
@@ -24,6 +27,7 @@ export interface Selection {
   pairs: [number, number][]; // pinned query-key pairs
   contributions: boolean; // rather than weights
   relative: boolean; // as shares of their row
+  worth: boolean; // rather than either
   level: Level;
   special: boolean; // whether special tokens are shown
   threshold: number;
@@ -67,10 +71,17 @@ export interface Past {
   redo: () => void;
 }
 
+/** A rule, and the lift of each head for it, by kind, layer, part and head. */
+export interface Followed {
+  rule: string;
+  lifts: ReadonlyMap<string, number>;
+}
+
 /** What only a page with a model behind it can do. */
 export interface Powers {
   walks?: () => boolean; // whether a walk can be asked for
   switching?: (place: Place) => void;
+  judges?: () => boolean; // whether what lines are worth can be asked for
   /** The site with its weights; `keep` puts them into the page. */
   fetch?: (site: Site, keep: boolean, signal?: AbortSignal) => Promise<Site>;
 }
@@ -81,15 +92,18 @@ export class Store {
   readonly hover = signal<Hover>(NOTHING);
   readonly pointed = signal<{ site: Site; head: number } | null>(null); // the head under the pointer, in the atlas
   readonly neuron = signal<number | null>(null); // the neuron under the pointer
-  readonly ordered = signal(false); // whether neurons are ordered by the size of q x k
+  readonly ordered = signal(true); // whether neurons are ordered by the size of q x k
   readonly order = signal("grid"); // what the atlas is sorted by
   readonly tint = signal<Tint>("pattern"); // what the atlas is coloured by
   readonly wanted = signal<string[]>([]); // names chosen in the atlas's legend; none means all
   readonly enlarged = signal(false); // whether the atlas shows one head large
   readonly off = signal<Place[]>([]); // heads that are switched off in the model
+  readonly cut = signal<readonly Edges[]>([]); // looks that are cut in the model
   readonly changing = signal(false); // whether the atlas is to be coloured by what switching off changes
   readonly changes = signal<ReadonlyMap<string, number> | null>(null); // of each head; null until they are known
   readonly changesFailed = signal<string | null>(null); // why they are not
+  readonly checking = signal(false); // whether lines are being cut to see how far estimates of their worth agree
+  readonly followed = signal<Followed | null>(null); // how far heads follow a rule that somebody asks for
   readonly theme: Signal<Theme>;
   readonly language: Signal<Language>;
   past: Past | null = null; // where choices are kept; a page with an address keeps them there
@@ -98,6 +112,7 @@ export class Store {
   readonly site: ReadonlySignal<Site>;
   readonly heads: ReadonlySignal<number[]>;
   readonly look: ReadonlySignal<Look>;
+  readonly plain: ReadonlySignal<Look>; // weights or contributions: what heads are named by
   readonly rows: ReadonlySignal<Axis>;
   readonly columns: ReadonlySignal<Axis>;
   readonly active: ReadonlySignal<Active>;
@@ -116,9 +131,12 @@ export class Store {
     this.site = computed(() => this.find(this.selection.value)!);
     this.heads = computed(() => this.selection.value.heads);
     this.look = computed(() => {
-      const { level, contributions, relative } = this.selection.value;
-      return { level, contributions: contributions && this.site.value.norms !== null, relative };
+      const { level, contributions, relative, worth } = this.selection.value;
+      const look = { level, relative, contributions: contributions && this.site.value.norms !== null };
+      const cut = worth && this.view.signed && hasWorth(this.site.value) && this.judged?.how;
+      return cut ? { ...look, contributions: false, worth: cut } : look;
     });
+    this.plain = computed(() => ({ ...this.look.value, worth: undefined }));
     this.rows = computed(() => this.lenses.axis(this.site.value.query, this.look.value.level));
     this.columns = computed(() => this.lenses.axis(this.site.value.key, this.look.value.level));
     this.active = computed(() => {
@@ -157,9 +175,24 @@ export class Store {
     return this.registry.find(({ id }) => id === view)!;
   }
 
+  /** What lines are judged by; null where they are not. */
+  get judged(): Judged | null {
+    return judgedOf(this.page);
+  }
+
+  /** Whether the view that is open can show what lines are worth, at once or when the model was asked. */
+  get judges(): boolean {
+    return this.view.signed === true && (this.judged !== null || (this.powers.judges?.() ?? false));
+  }
+
   /** Whether the atlas is coloured by what switching off changes: only while something is off. */
   get byChange(): boolean {
     return this.changing.value && this.off.value.length > 0;
+  }
+
+  /** What the cells of the atlas are shaded by, in place of their maps; null where they show these. */
+  get shading(): "rule" | "change" | null {
+    return this.followed.value ? "rule" : this.byChange ? "change" : null;
   }
 
   /** The view in which tokens are pinned. */
@@ -287,6 +320,7 @@ function initial(page: Page): Selection {
     pairs: [],
     contributions: false,
     relative: false,
+    worth: page.selection.worth ?? false,
     level: "tokens",
     special: true,
     threshold: 0,

@@ -164,10 +164,8 @@ function StripsView({ cell, phase }: { cell: Strips; phase: Phase }) {
 function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
   const tell = useSay();
   const shares = cell.to === "A";
-  const sizes = [sizeOf(cell.lines.map((line) => line.before)), sizeOf(cell.lines.map((line) => line.after))];
   const same = !shares && cell.to !== "−log p"; // one scale: what is divided becomes shorter
-  const after = shares ? 1 : same ? Math.max(...sizes) : sizes[1];
-  const before = cell.from === "p" ? 1 : same ? Math.max(...sizes) : sizes[0];
+  const [before, after] = scalesOf(cell, shares, same);
   return (
     <table class={`turning ${phase}`}>
       <thead>
@@ -191,12 +189,12 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
             </th>
             <td class="number">{short(line.before)}</td>
             <td class="room">
-              <Bar value={line.before} size={before} ghost={phase === "after"} />
+              <Bar value={line.before} scale={before} ghost={phase === "after"} />
             </td>
             {phase === "after" && (
               <>
                 <td class="room grown">
-                  <Bar value={line.after} size={after} share={shares} />
+                  <Bar value={line.after} scale={after} share={shares} />
                 </td>
                 <td class="number" data-after={line.on ? "on" : undefined}>
                   {short(line.after)}
@@ -217,21 +215,54 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
   );
 }
 
+/** Where bars begin and end: from the lowest negative number, or 0, to the largest. */
+interface Scale {
+  low: number; // 0 or negative
+  high: number;
+}
+
+function scalesOf(cell: Bars, shares: boolean, same: boolean): [before: Scale, after: Scale] {
+  const over = (values: number[]): Scale => ({
+    low: Math.min(0, ...values.filter(Number.isFinite)),
+    high: Math.max(1e-12, ...values.filter(Number.isFinite)),
+  });
+  const before = cell.lines.map((line) => line.before);
+  const after = cell.lines.map((line) => line.after);
+  const one = over([...before, ...after]);
+  if (same) return [one, one];
+  const share = { low: 0, high: 1 };
+  return [cell.from === "p" ? share : over(before), shares ? share : over(after)];
+}
+
+/** A bar from zero: to the right, or to the left if the number is negative. */
 function Bar({
   value,
-  size,
+  scale,
   ghost,
   share,
 }: {
   value: number;
-  size: number;
+  scale: Scale;
   ghost?: boolean;
   share?: boolean;
 }) {
   if (!Number.isFinite(value)) return <i class="amount hidden" />;
+  const { low, high } = scale;
+  const part = (amount: number) => `${((100 * amount) / (high - low)).toFixed(2)}%`;
   const colour = share ? "var(--ink-a)" : value < 0 ? SIGNS.negative : SIGNS.positive;
-  const width = `${Math.max(0.5, (100 * Math.abs(value)) / size)}%`;
-  return <i class={ghost ? "amount ghost" : "amount"} style={{ width, background: colour }} />;
+  return (
+    <span class={low < 0 ? "axis signed" : "axis"} style={{ "--zero": part(-low) }}>
+      <i
+        class={ghost ? "amount ghost" : "amount"}
+        data-sign={value < 0 ? "negative" : "positive"}
+        style={{
+          marginInlineStart: part(Math.min(value, 0) - low),
+          width: `max(2px, ${part(Math.abs(value))})`,
+          background: colour,
+        }}
+      />
+    </span>
+  );
 }
 
 function BlocksView({ cell, phase }: { cell: Blocks; phase: Phase }) {

@@ -93,6 +93,7 @@ function Steps({ data }: { data: WalkData }) {
         <p class="words">{text}</p>
         <div class="middle">
           <div class="main">
+            {id === "cross" && !what.value.symmetric && <Saying pair={pair} tell={tell} />}
             {maps && <PairChoice pair={pair} tell={tell} />}
             {cell && <CellView cell={cell} name={`${id} ${head} ${pair.query} ${pair.key}`} />}
             {id === "tokens" && <Tokens data={data} words={words.value} at={pair.query} tell={tell} />}
@@ -297,6 +298,17 @@ function pairOf(store: Store, data: WalkData, id: StepId, head: number, what: Wh
     choose: (r, c) => choosePositions(order?.[r] ?? r, order?.[c] ?? c),
     open: () => store.set({ ...place, view: "neurons", queries: [query], pairs: [[query, key]] }),
   };
+}
+
+/** What a row of cross attention is about: the word that was just said, and the one that comes next. */
+function Saying({ pair: { query, queries }, tell }: { pair: Pair; tell: Say }) {
+  const [said, next] = [queries[query], queries[query + 1]].map((text) => text?.trim() ?? "");
+  const key = query === 0 ? "walk_begins" : next ? "walk_saying" : "walk_ends";
+  return (
+    <p class="saying" data-saying>
+      {tell(key, { said, next: next || "…" })}
+    </p>
+  );
 }
 
 function PairChoice({ pair, tell }: { pair: Pair; tell: Say }) {

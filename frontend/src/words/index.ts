@@ -1,7 +1,9 @@
 // Every sentence of the interface, in English and Chinese: one table. {names} are filled in by `say`. A view's own
 // sentences are in its folder; its registry puts them in.
 
+import type { CUT } from "../app/cut/words";
 import type { APP_VIEW_MODULES } from "../app/views";
+import type { WHY } from "../app/why/words";
 import type { VIEW_MODULES } from "../views";
 import type { APP } from "./app";
 import { PAGE } from "./page";
@@ -18,6 +20,8 @@ export type Key =
   | keyof typeof SENTENCES
   | keyof typeof REFUSALS
   | keyof typeof APP
+  | keyof typeof WHY
+  | keyof typeof CUT
   | KeyOf<(typeof VIEW_MODULES)[number]>
   | KeyOf<(typeof APP_VIEW_MODULES)[number]>;
 export type Values = Record<string, string | number>;

@@ -26,8 +26,11 @@ def available() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def estimate(model: Model, tokens: int) -> int:
-    """Bytes for a trace of this many tokens: what is kept (q, k, v), the widest step, and the predictions."""
+def estimate(model: Model, tokens: int, *, backward: bool = False) -> int:
+    """Bytes for a trace of this many tokens: what is kept (q, k, v), the widest step, and the predictions.
+
+    A backward pass keeps the steps of all layers.
+    """
     config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
     width = _first(config, "hidden_size", "d_model", "n_embd", "width")
     heads = _first(config, "num_attention_heads", "encoder_attention_heads", "n_head", "num_heads", "heads")
@@ -35,13 +38,15 @@ def estimate(model: Model, tokens: int) -> int:
     layers = len(model.layout())
     vectors = 3 * width * layers
     transient = 12 * width + words  # the feed-forward layer's inside, and a number for each word of the vocabulary
+    if backward:
+        vectors += 24 * width * layers
     maps = layers * heads * tokens if model._engine.plan().tier == "maps" else 0
     return 4 * tokens * (vectors + transient + maps)
 
 
-def check_run(model: Model, tokens: int) -> None:
+def check_run(model: Model, tokens: int, *, backward: bool = False) -> None:
     """Refuse a run that does not fit into free memory."""
-    need, free = estimate(model, tokens), available()
+    need, free = estimate(model, tokens, backward=backward), available()
     if need > _SHARE * free:
         raise large(
             f"{tokens:,} tokens would need about {need / 1e9:.1f} GB in {model.name}, and {free / 1e9:.1f} GB are "

@@ -201,6 +201,7 @@ def _no_model(name: str) -> Problem:
 def about(model: Model) -> dict[str, Any]:
     """What a model is, and what it can do."""
     from regard.models.ablated import modes_of
+    from regard.models.cutting import cuts_of
     from regard.models.predicting import no_gains
     from regard.views.walk import can_walk
 
@@ -217,6 +218,7 @@ def about(model: Model) -> dict[str, Any]:
         "walk": can_walk(model.module),
         "predictive": not no_gains(model._engine),
         "modes": list(modes_of(model)),
+        "cuts": list(cuts_of(model._engine)),
     }
 
 

@@ -9,21 +9,28 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
 from regard.app.problems import Problem, bad, large
 from regard.app.settings import Limits
+from regard.trace.edges import CUTS
 from regard.views.figures import FIGURES, FORMATS, WIDTHS
 from regard.views.wire import VIEWS
 
 _CLIENT = re.compile(r"[\w.-]{1,64}", re.ASCII)
+_PAGE = re.compile(r"heads/[\w.-]{1,64}\.html", re.ASCII)
 _READ = 10.0  # seconds a client has for sending its body
 _NAME = 300  # characters of a model's name
 _HEADS = 4096  # heads one request may name
+_EDGES = 256  # blocks of edges that one request may cut
+_CONTROLS = 64  # random sets of edges beside them
+_CHECK = 256  # edges that are cut for real beside estimates
+_TOKEN = 300  # characters of a token
 _DRAWN = 64  # heads of one figure
+_PLACES = 8192  # positions in one list
 _PLACE = 1_000_000  # largest position of a token
 T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
@@ -36,6 +43,7 @@ class Open:
     kind: str | None = None
     layer: int | None = None
     heads: tuple[int, ...] | None = None
+    worth: bool = False  # with what lines are worth rather than with weights
 
 
 @dataclass(frozen=True)
@@ -51,11 +59,31 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Near:
+    """A position of a trace and a head, for what is nearest in a study; `page` is the head's own page there."""
+
+    study: str
+    head: tuple[str, int, int]
+    query: int
+    side: str
+    page: str
+
+
+@dataclass(frozen=True)
 class Off:
     """Heads to switch off, (kind, layer, head) or (layer, head), and how (None: every mode, or the first)."""
 
     heads: tuple[tuple[Any, ...], ...]
     mode: str | None
+
+
+@dataclass(frozen=True)
+class CutLines:
+    """Edges to cut, (kind, layer, head, query, key) or without the kind, how, and how many random ones beside them."""
+
+    edges: tuple[tuple[Any, ...], ...]
+    how: str
+    controls: int
 
 
 @dataclass(frozen=True)
@@ -74,6 +102,19 @@ class Question:
     position: int | None
     off: Off | None
     open: Open | None
+    token: str | None = None
+    lines: CutLines | None = None
+    worth: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class AskedLook:
+    """A look that is asked about: the head, the token that looks, and the one it looks at (None: the most)."""
+
+    head: tuple[Any, ...]
+    query: int
+    key: int | None
+    check: bool
 
 
 class Fields:
@@ -109,6 +150,21 @@ class Fields:
         if value is not None and not least <= value <= most:
             raise bad(f"{name} must be between {least} and {most:,}")
         return value
+
+    def places(self, name: str) -> list[int] | None:
+        """Positions of tokens: one or a list of them; None for all."""
+        value = self._body.get(name)
+        if value is None:
+            return None
+        places = value if isinstance(value, list) else [value]
+        if not places or len(places) > _PLACES or any(type(one) is not int or not 0 <= one <= _PLACE for one in places):
+            raise bad(f"{name} must be a position from 0, or a list of up to {_PLACES:,} of them")
+        return places
+
+    def flag_or_part(self, name: str) -> Fields | None:
+        """The fields of an object; true means one without any, false and null none at all."""
+        value = self._body.get(name)
+        return None if value is None or value is False else Fields({} if value is True else value, name)
 
     def part(self, name: str) -> Fields | None:
         value = self._body.get(name)
@@ -155,7 +211,26 @@ def question_of(fields: Fields, limits: Limits) -> Question:
         position=fields.number("position", -limits.text, limits.text),
         off=_off(fields),
         open=None if first is None else _open(first),
+        token=fields.text("token", _TOKEN) or None,
+        lines=_lines(fields),
+        worth=_worth(fields, limits),
     )
+
+
+def look_of(fields: Fields) -> AskedLook:
+    """A look: a head, and the positions it looks from and at."""
+    query = fields.number("query", 0, _PLACE)
+    if query is None:
+        raise bad("query is missing: the position that the head looks from")
+    return AskedLook(head_of(fields), query, fields.number("key", 0, _PLACE), bool(fields.get("check", bool)))
+
+
+def head_of(fields: Fields) -> tuple[Any, ...]:
+    """The one head that is asked about: under `head` a layer and a head, and perhaps the kind."""
+    head = fields.part("head")
+    if head is None:
+        raise bad("head is missing: the layer and the head")
+    return _head(head)
 
 
 def model_name(fields: Fields) -> str:
@@ -186,7 +261,7 @@ def open_of(request: Request) -> Open:
     """What an exported page opens with, from its query."""
     query = request.query_params
     try:
-        return _open(
+        first = _open(
             Fields(
                 {
                     "view": query.get("view"),
@@ -196,6 +271,7 @@ def open_of(request: Request) -> Open:
                 }
             )
         )
+        return replace(first, worth=query.get("worth") == "1")
     except ValueError:
         raise bad("layer must be a number, heads must be numbers separated by commas") from None
 
@@ -223,6 +299,25 @@ def drawing_of(request: Request) -> Drawing:
     return Drawing(first, ending, width, query.get("contributions") == "1", threshold, token)
 
 
+def near_of(request: Request) -> Near:
+    """Which head at which position, from the query of a request."""
+    query, first = request.query_params, open_of(request)
+    side, page = query.get("side", "q"), query.get("page", "")
+    if first.kind is None or first.layer is None or first.heads is None or len(first.heads) != 1:
+        raise bad("kind, layer and one head are needed")
+    if side not in ("q", "k"):
+        raise bad("side must be q or k")
+    if not _PAGE.fullmatch(page):
+        raise bad("page must be that of a head")
+    try:
+        place = int(query.get("query", ""))
+    except ValueError:
+        raise bad("query must be a number") from None
+    if not 0 <= place <= _PLACE:
+        raise bad(f"query must be between 0 and {_PLACE:,}")
+    return Near(query.get("study", "")[:_NAME], (first.kind, first.layer, first.heads[0]), place, side, page)
+
+
 def _open(fields: Fields) -> Open:
     view = fields.get("view", str) or "heads"
     if view not in VIEWS:
@@ -248,8 +343,49 @@ def _off(fields: Fields) -> Off | None:
 def _head(fields: Fields) -> tuple[Any, ...]:
     layer, head, kind = fields.number("layer", 0, 10_000), fields.number("head", 0, 10_000), fields.text("kind", 20)
     if layer is None or head is None:
-        raise bad("each of heads needs a layer and a head")
+        raise bad("a head needs a layer and a head")
     return (layer, head) if kind is None else (kind, layer, head)
+
+
+def _lines(fields: Fields) -> CutLines | None:
+    """Edges to cut."""
+    edges = fields.get("edges", list)
+    if not edges:
+        return None
+    if len(edges) > _EDGES:
+        raise large(f"at most {_EDGES:,} edges can be cut at once; name several tokens in one as a list")
+    how = fields.text("how", 40) or CUTS[0]
+    if how not in CUTS:
+        raise bad(f"how must be one of {', '.join(CUTS)}")
+    controls = fields.number("controls", 0, _CONTROLS)
+    return CutLines(
+        tuple(_edge(Fields(edge, "each of edges")) for edge in edges), how, 16 if controls is None else controls
+    )
+
+
+def _worth(fields: Fields, limits: Limits) -> dict[str, Any] | None:
+    """What worth is asked of: true, or a position, a token, how lines are cut and how many for real."""
+    own = fields.flag_or_part("worth")
+    if own is None:
+        return None
+    how = own.text("how", 40) or CUTS[0]
+    if how not in CUTS:
+        raise bad(f"how must be one of {', '.join(CUTS)}")
+    position = own.number("position", -limits.text, limits.text)
+    return {
+        "position": position,
+        "token": own.text("token", _TOKEN) or None,
+        "how": how,
+        "check": own.number("check", 0, _CHECK) or 0,
+    }
+
+
+def _edge(fields: Fields) -> tuple[Any, ...]:
+    layer, kind = fields.number("layer", 0, 10_000), fields.text("kind", 20)
+    if layer is None:
+        raise bad("each of edges needs a layer")
+    place = (layer, fields.number("head", 0, 10_000), fields.places("query"), fields.places("key"))
+    return place if kind is None else (kind, *place)
 
 
 def _refuse(name: str, kind: type) -> NoReturn:

@@ -23,21 +23,33 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from regard import __version__
-from regard.app import work
+from regard.app import rules, work
 from regard.app.asking import asked_of, offered
 from regard.app.download import Download
 from regard.app.examples import examples_for
-from regard.app.guard import Guard
+from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
-from regard.app.problems import Problem, answer_http, answer_problem, of_failure, slow, superseded
-from regard.app.questions import Question, body_of, client_of, drawing_of, model_name, open_of, question_of
+from regard.app.problems import Problem, answer_http, answer_problem, missing, of_failure, slow, superseded
+from regard.app.questions import (
+    Question,
+    body_of,
+    client_of,
+    drawing_of,
+    head_of,
+    look_of,
+    model_name,
+    near_of,
+    open_of,
+    question_of,
+)
 from regard.app.running import StudyRunner
 from regard.app.saved import saved_example
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
-from regard.app.studies import studies, study_file
+from regard.app.studies import inside, studies, study_file
 from regard.app.worker import Job, ModelWorker
+from regard.errors import UserError
 from regard.models.means import SENTENCES
 from regard.views.html import bundle
 
@@ -139,6 +151,16 @@ class App:
     async def study(self, request: Request) -> Response:
         return await run_in_threadpool(study_file, self.settings.studies, request.path_params["path"])
 
+    async def list_rules(self, _: Request) -> Response:
+        return JSONResponse(await _told(rules.saved))
+
+    async def save_rule(self, request: Request) -> Response:
+        fields = await body_of(request, self.limits)
+        return JSONResponse(await _told(rules.save, fields), 201)
+
+    async def forget_rule(self, request: Request) -> Response:
+        return JSONResponse(await _told(rules.forget, request.path_params["name"]))
+
     # -- what models do ------------------------------------------------------------------------------------
 
     async def trace(self, request: Request) -> Response:
@@ -154,10 +176,42 @@ class App:
             await self._run(request, lambda job: work.effects(job, model, question, self.limits), "ablate")
         )
 
+    async def cut(self, request: Request) -> Response:
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self._model(request, question.model)
+        return JSONResponse(await self._run(request, lambda job: work.cuts(job, model, question, self.limits), "cut"))
+
     async def says(self, request: Request) -> Response:
         question = question_of(await body_of(request, self.limits), self.limits)
         model = await self._model(request, question.model)
         return JSONResponse(await self._run(request, lambda job: work.says(job, model, question, self.limits), "says"))
+
+    async def find(self, request: Request) -> Response:
+        rule = rules.rule_of(await body_of(request, self.limits))
+        root = self.settings.studies
+        folder, name = await run_in_threadpool(rules.study_of, root, request.path_params["name"])
+        assert root is not None  # or there would be no study
+        model = await self._model(request, name)
+        return JSONResponse(
+            await self._run(request, lambda job: rules.found(job, model, folder, root, rule, self.limits), "find")
+        )
+
+    async def why(self, request: Request) -> Response:
+        fields = await body_of(request, self.limits)
+        question, look = question_of(fields, self.limits), look_of(fields)
+        model = await self._model(request, question.model)
+        lane = "why-check" if look.check else "why"  # a check does not hold up the next look
+        return JSONResponse(
+            await self._run(request, lambda job: work.why(job, model, question, look, self.limits), lane)
+        )
+
+    async def writes(self, request: Request) -> Response:
+        fields = await body_of(request, self.limits)
+        question, head = question_of(fields, self.limits), head_of(fields)
+        model = await self._model(request, question.model)
+        return JSONResponse(
+            await self._run(request, lambda job: work.writes(job, model, question, head, self.limits), "writes")
+        )
 
     async def layer(self, request: Request) -> Response:
         entry, place = self._entry(request), request.path_params
@@ -168,6 +222,31 @@ class App:
         entry = self._entry(request)
         data = await self._run(request, lambda _: work.report(entry), "report")
         return await self._of(entry, _bytes(data, entry))
+
+    async def follow(self, request: Request) -> Response:
+        entry, rule = self._entry(request), rules.rule_of(await body_of(request, self.limits))
+        record = await self._run(request, lambda job: rules.followed(job, entry, rule), "rule")
+        return await self._of(entry, JSONResponse(record))
+
+    async def worth(self, request: Request) -> Response:
+        entry = self._entry(request)
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self._model(request, question.model)
+        found = await self._run(
+            request, lambda job: work.check_worth(job, model, entry, question, self.limits), "worth"
+        )
+        return await self._of(entry, JSONResponse(found))
+
+    async def nearest(self, request: Request) -> Response:
+        entry, near = self._entry(request), near_of(request)
+        question = entry.question
+        if question is None:
+            raise missing("this trace is not that of a text")
+        place = f"{near.study}/meta.json" if near.study else "meta.json"
+        folder = (await run_in_threadpool(inside, self.settings.studies, place)).parent
+        model = await self._model(request, question.model)
+        page = await self._run(request, lambda job: work.nearest(job, model, question, near, folder), "nearest")
+        return Response(page, media_type="text/html", headers={"Content-Security-Policy": FOREIGN_POLICY})
 
     async def file(self, request: Request) -> Response:
         entry = self._entry(request)
@@ -247,15 +326,25 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/traces", app.trace, methods=["POST"]),
         Route(trace + "/layers/{kind}/{layer:int}", app.layer),
         Route(trace + "/report", app.report),
+        Route(trace + "/rule", app.follow, methods=["POST"]),
+        Route(trace + "/worth", app.worth, methods=["POST"]),
+        Route(trace + "/nearest", app.nearest),
         Route(trace + "/file", app.file),
         Route(trace + "/page", app.saved_page),
         Route(trace + "/figure", app.figure),
         Route("/api/ablate", app.ablate, methods=["POST"]),
+        Route("/api/cut", app.cut, methods=["POST"]),
         Route("/api/says", app.says, methods=["POST"]),
+        Route("/api/why", app.why, methods=["POST"]),
+        Route("/api/writes", app.writes, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
         Route("/api/studies", app.list_studies, methods=["GET"]),
         Route("/api/studies", app.start_study, methods=["POST"]),
         Route("/api/studies/running", app.cancel_study, methods=["DELETE"]),
+        Route("/api/studies/{name}/rule", app.find, methods=["POST"]),
+        Route("/api/rules", app.list_rules, methods=["GET"]),
+        Route("/api/rules", app.save_rule, methods=["POST"]),
+        Route("/api/rules/{name}", app.forget_rule, methods=["DELETE"]),
         Route("/studies/{path:path}", app.study),
     ]
     starlette = Starlette(
@@ -286,6 +375,14 @@ def _begin(app: App, name: str) -> None:
     """Load a model that nobody asked for yet; where others are being loaded, it waits until somebody does."""
     with suppress(Problem):
         app.models.start(name)
+
+
+async def _told(do: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
+    """A record that no model is needed for; what is wrong with the request is said in its sentence."""
+    try:
+        return await run_in_threadpool(do, *given)
+    except UserError as error:
+        raise of_failure(error) from None
 
 
 async def _gone(request: Request) -> None:

@@ -20,6 +20,8 @@ class Limits:
     tokens: int = 8192  # of one input
     generate: int = 256  # tokens a model may generate
     predictive: int = 64  # of an input for which a model is asked which words predict which: up to 2,080 runs
+    split: int = 512  # tokens of an input whose scores are split by what made them: all of a run is kept for gradients
+    worth: int = 2048  # of an input whose lines are judged: a backward pass keeps every layer
     traces: int = 512  # kept for reports, layers and exports
     memory: int = 2_000_000_000  # bytes of traces kept
     queue: int = 32  # requests waiting for the model
@@ -27,6 +29,7 @@ class Limits:
     seconds: float = 120.0  # before an answer is abandoned
     corpus: int = 300_000  # characters of a study's text; in JSON they must fit into a body
     examples: int = 1000  # of a study
+    found: int = 200  # inputs of a study's corpus that a rule is asked of
     study_seconds: float = 1800.0  # before a study is stopped
 
     @property

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from regard.app.problems import missing
 from regard.app.weighing import weight_of
+from regard.patterns.saved import SavedRule
 from regard.trace.trace import Trace
 from regard.views.report import Report
 
 if TYPE_CHECKING:
+    from regard.app.questions import Question
     from regard.transformer.walk import Walk
 
 
@@ -25,8 +27,10 @@ class KeptTrace:
     """A trace, and what has been computed about it since."""
 
     trace: Trace
+    question: Question | None = None  # that it answers, if it was a text
     walk: Walk | None = None
     report: Report | None = None
+    rules: tuple[SavedRule, ...] = ()  # saved ones that the report knows
     id: str = field(default_factory=lambda: secrets.token_urlsafe(9))
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from regard.app.problems import missing
 REPORT, META = "report.html", "meta.json"
 _LARGEST = 4_000_000  # bytes; a larger meta.json is not read
 _FINDINGS = 3  # sentences of a study that the list shows
+_BARS = 8  # of the picture of a study
 _FILES = 200  # named in the list of one study
 # What a browser may open directly; everything else is a download.
 _SHOWN = {
@@ -94,6 +96,7 @@ def _record(place: Path, folder: Path) -> dict[str, Any]:
         "corpus": _text(corpus.get("name")),
         "inputs": tally.get("inputs") if isinstance(tally.get("inputs"), int) else None,
         "findings": _findings(meta),
+        "chart": _chart(meta),
         "changed": place.stat().st_mtime,
         "report": f"/studies/{quote(prefix + REPORT)}" if REPORT in files else None,
         "files": files[:_FILES],
@@ -121,6 +124,24 @@ def _findings(meta: dict[str, Any]) -> list[str]:
     """The first sentences of what was found."""
     found = meta.get("findings")
     return [one[:300] for one in found if isinstance(one, str)][:_FINDINGS] if isinstance(found, list) else []
+
+
+def _chart(meta: dict[str, Any]) -> dict[str, Any] | None:
+    """The picture of what was found: bars of [name, value, tick, note]; None where a file has no sound one."""
+    found = _part(meta, "chart")
+    bars = found.get("bars")
+    if not isinstance(bars, list) or not bars or not all(map(_is_bar, bars)):
+        return None
+    cut = [[str(name)[:60], value, tick, str(note)[:40]] for name, value, tick, note in bars[:_BARS]]
+    return {"about": _text(found.get("about")) or "", "bars": cut}
+
+
+def _is_bar(bar: Any) -> bool:
+    """Whether a bar has a finite length that is not negative, and a tick that is a number or nothing."""
+    if not isinstance(bar, list) or len(bar) != 4:
+        return False
+    numbers = [bar[1], *([] if bar[2] is None else [bar[2]])]
+    return all(isinstance(one, (int, float)) and 0 <= one < inf for one in numbers)
 
 
 def _text(value: Any) -> str | None:

@@ -5,7 +5,6 @@ Enters: models, traces and what is asked of them. Leaves: payloads (docs/referen
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 import weakref
@@ -15,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.app.memory import check_run
+from regard.app.plain import finite
 from regard.app.problems import bad, large, missing
-from regard.app.questions import Drawing, Open, Question
+from regard.app.questions import AskedLook, Drawing, Near, Open, Question
 from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
 from regard.app.worker import Job
 from regard.errors import UserError
+from regard.patterns.saved import saved_rules
 from regard.trace.heads import MODES
 from regard.trace.sentences import caution
 from regard.trace.trace import Trace
@@ -58,6 +59,7 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
             truncate=question.truncate,
             attribution=True,
             predictive=question.predictive,
+            worth=question.worth or False,
             **off,
         )
     job.check()
@@ -66,7 +68,7 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
     data = encode(
         result, **vars(first), report=False, packed=False, weights=None if whole else _first_layer(result, first)
     )
-    return Payload(KeptTrace(result), data, whole)
+    return Payload(KeptTrace(result, question), data, whole)
 
 
 def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
@@ -75,7 +77,7 @@ def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     with job.watching(model.module):
         found = walked(question.text, model, target=question.target, layer=question.layer, truncate=question.truncate)
     facts = {**found.trace.facts, "said": found.said, "unknown": list(found.unknown)}
-    entry = KeptTrace(replace(found.trace, facts=facts), found.walk)
+    entry = KeptTrace(replace(found.trace, facts=facts), walk=found.walk)
     data = encode(
         entry.trace, view="walk", layer=question.layer, heads=[0], report=False, walk=found.walk, packed=False
     )
@@ -100,8 +102,53 @@ def effects(job: Job, model: Model, question: Question, limits: Limits) -> dict[
             position=question.position,
             top=question.count,
             truncate=question.truncate,
+            compared=True,
         )
-    return dict(_finite(found.as_record()))
+    return dict(finite(found.as_record()))
+
+
+def cuts(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
+    """A model's predictions before and after some edges are cut."""
+    if question.lines is None:
+        raise bad("edges is missing: name at least one edge to cut")
+    from regard.ablation.cutting import cut
+
+    _check_length(model, question, limits)
+    with job.watching(model.module):
+        found = cut(
+            model,
+            question.text,
+            question.pair,
+            edges=list(question.lines.edges),
+            how=question.lines.how,
+            target=question.target,
+            generate=question.generate,
+            position=question.position,
+            token=question.token,
+            controls=question.lines.controls,
+            top=question.count,
+            truncate=question.truncate,
+        )
+    return dict(finite(found.as_record()))
+
+
+def check_worth(job: Job, model: Model, entry: KeptTrace, question: Question, limits: Limits) -> dict[str, Any]:
+    """How far the worth of a trace agrees with exact cuts; the trace remembers it."""
+    from regard.models.worth import CHECK
+
+    asked = {**(question.worth or {}), "check": (question.worth or {}).get("check") or CHECK}
+    _check_length(model, replace(question, worth=asked), limits)
+    with job.watching(model.module):
+        found = model.trace(
+            question.text,
+            question.pair,
+            target=question.target,
+            generate=question.generate,
+            truncate=question.truncate,
+            worth=asked,
+        )
+    entry.trace = replace(entry.trace, facts={**entry.trace.facts, "worth": found.facts["worth"]})
+    return dict(finite(found.facts["worth"]))
 
 
 def says(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
@@ -123,7 +170,45 @@ def says(job: Job, model: Model, question: Question, limits: Limits) -> dict[str
             top=question.count,
             truncate=question.truncate,
         )
-    return dict(_finite(found.as_record()))
+    return dict(finite(found.as_record()))
+
+
+def why(job: Job, model: Model, question: Question, look: AskedLook, limits: Limits) -> dict[str, Any]:
+    """What made a head look from one token to another."""
+    from regard.models.why import why as split
+
+    _check_length(model, question, limits, limits.split)
+    with job.watching(model.module):
+        found = split(
+            model,
+            question.text,
+            [look.head],
+            look.query,
+            look.key,
+            question.pair,
+            target=question.target,
+            truncate=question.truncate,
+            check=look.check,
+        )
+    return dict(finite(found.as_record(question.count)))
+
+
+def writes(job: Job, model: Model, question: Question, head: tuple[Any, ...], limits: Limits) -> dict[str, Any]:
+    """The words that a head promotes and demotes at a position."""
+    from regard.models.writes import writes as split
+
+    _check_length(model, question, limits, limits.split)
+    with job.watching(model.module):
+        found = split(
+            model,
+            question.text,
+            [head],
+            -1 if question.position is None else question.position,
+            target=question.target,
+            top=question.count,
+            truncate=question.truncate,
+        )
+    return dict(finite(found.as_record(question.count)))
 
 
 def layer(entry: KeptTrace, kind: str, number: int) -> bytes:
@@ -137,10 +222,36 @@ def layer(entry: KeptTrace, kind: str, number: int) -> bytes:
 
 def report(entry: KeptTrace) -> bytes:
     """What each head of a trace does; measured once."""
-    entry.report = entry.report or report_of(entry.trace)
+    _measure(entry)
     if entry.report is None:
         raise large(caution("unmeasured"), "unmeasured")
     return encode(entry.trace, report=entry.report, weights=())
+
+
+def _measure(entry: KeptTrace) -> None:
+    """Know what the heads of a trace do; again where other rules have been saved since."""
+    rules = saved_rules()
+    if entry.report is None or entry.rules != rules:
+        entry.report, entry.rules = report_of(entry.trace), rules
+
+
+def nearest(job: Job, model: Model, question: Question, near: Near, folder: Path) -> str:
+    """What else in a study's corpus makes a head do what it does at a position of a text, as a page."""
+    from regard.studies.heads.nearest import nearest as nearest_to
+    from regard.studies.heads.nearest_page import nearest_page
+
+    with job.watching(model.module):
+        found = nearest_to(
+            folder,
+            question.text,
+            question.pair,
+            head=near.head,
+            query=near.query,
+            side=near.side,
+            target=question.target,
+            model=model,
+        )
+    return nearest_page(found, near.page)
 
 
 class File:
@@ -168,6 +279,7 @@ def figure(entry: KeptTrace, asked: Drawing) -> File:
         heads=None if first.heads is None else list(first.heads),
         query=asked.query if first.view == "neurons" else None,
         contributions=asked.contributions and first.view in ("heads", "matrix"),
+        worth=first.worth and first.view != "neurons",
         threshold=asked.threshold,
         width=asked.width,
     )
@@ -178,19 +290,10 @@ def page(job: Job, entry: KeptTrace, first: Open) -> File:
     """The saved page as a file."""
     if first.view == "walk" and entry.walk is None:
         raise bad("this trace has no walk")
-    entry.report = entry.report or report_of(entry.trace)
+    _measure(entry)
     job.check()
     options = {**vars(first), "report": entry.report or False, "walk": entry.walk}
     return _write(".html", lambda path: save_html(entry.trace, path, **options))
-
-
-def _finite(value: Any) -> Any:
-    """A record in which numbers that JSON cannot hold are null."""
-    if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _write(suffix: str, write: Callable[[Path], Any]) -> File:
@@ -199,19 +302,21 @@ def _write(suffix: str, write: Callable[[Path], Any]) -> File:
     return file
 
 
-def _check_length(model: Model, question: Question, limits: Limits) -> None:
-    """Refuse what is too long, before anything runs."""
+def _check_length(model: Model, question: Question, limits: Limits, most: int | None = None) -> None:
+    """Refuse what is too long, before anything runs; `most` is the limit of what is asked, if it is lower."""
     tokens = len(model._engine.encode(question.text, question.pair, truncate=question.truncate).ids) + (
         question.generate or 0
     )
     if question.target is not None:
         tokens = max(tokens, len(model._engine.encode(question.target).ids))
-    if tokens > limits.tokens:
+    most = min(most or limits.tokens, limits.tokens)
+    if tokens > most:
+        asked = " for this" if most < limits.tokens else ""
         raise large(
-            f"the text has {tokens:,} tokens; this server takes at most {limits.tokens:,}",
+            f"the text has {tokens:,} tokens; this server takes at most {most:,}{asked}",
             "long_here",
             tokens=tokens,
-            limit=limits.tokens,
+            limit=most,
         )
     if question.predictive and tokens > limits.predictive:
         raise large(
@@ -220,12 +325,20 @@ def _check_length(model: Model, question: Question, limits: Limits) -> None:
             tokens=tokens,
             limit=limits.predictive,
         )
-    check_run(model, tokens)
+    if question.worth is not None and tokens > limits.worth:
+        raise large(
+            f"the text has {tokens:,} tokens; what lines are worth is asked here of at most {limits.worth:,}",
+            "long_worth",
+            tokens=tokens,
+            limit=limits.worth,
+        )
+    check_run(model, tokens, backward=question.worth is not None)
 
 
 def _weight(trace: Trace) -> int:
     """Bytes of the arrays that attention is read from, as they would be sent."""
     arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
+    arrays += [array for site in trace.sites if site.g is not None for array in (site.v, site.g)]
     return sum(4 * array.size for array in arrays if array is not None)
 
 

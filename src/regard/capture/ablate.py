@@ -62,6 +62,8 @@ class Ablation:
         rows, heads = self._pairs(place, out)
         if not len(rows):
             return None
+        if call is not None and self.mode != "uniform":
+            call.off |= set(zip(rows.tolist(), heads.tolist(), strict=True))
         edited = out.clone()
         edited[rows, :, heads] = self._instead(place, out, call, rows, heads)  # (n, Q, e)
         return edited

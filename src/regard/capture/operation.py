@@ -96,7 +96,30 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
         left_to_right=getattr(call.module, "is_causal", False) is True,
         order=call.order,
     )
-    return operation if call.uniform is None else _flatten(operation, *call.uniform)
+    operation = operation if call.uniform is None else _flatten(operation, *call.uniform)
+    return _without(operation, call.cut) if call.cut else operation
+
+
+def _without(operation: Operation, cut: list[tuple[int, int, torch.Tensor, torch.Tensor]]) -> Operation:
+    """The operation with edges hidden by its mask, as they were cut."""
+    shape = (operation.batch, operation.heads, operation.queries, operation.keys)
+    if operation.mask is not None:
+        mask = operation.mask.expand(shape).clone()
+    else:
+        mask = implied_mask(operation).expand(shape).clone()
+    for row, head, queries, keys in cut:
+        hidden = torch.where(keys, False if mask.dtype == torch.bool else float("-inf"), mask[row, head, queries])
+        mask[row, head, queries] = hidden.to(mask.dtype)
+    return replace(operation, mask=mask, causal=False, window=None, lse=None)
+
+
+def implied_mask(operation: Operation) -> torch.Tensor:
+    """(Q, K) booleans: the keys that each query sees where the model passed no mask."""
+    assert operation.q is not None
+    queries, keys = (torch.arange(n, device=operation.q.device) for n in (operation.queries, operation.keys))
+    distance = keys - queries[:, None]
+    seen = distance <= 0 if operation.causal else torch.ones_like(distance, dtype=torch.bool)
+    return seen & (distance > -operation.window) if operation.window else seen
 
 
 def _flatten(operation: Operation, rows: torch.Tensor, heads: torch.Tensor) -> Operation:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from regard.capture.operation import HIDDEN, Operation
+from regard.capture.operation import HIDDEN, Operation, implied_mask
 
 
 def attention_of(operation: Operation) -> torch.Tensor:
@@ -39,12 +39,7 @@ def hidden_of(operation: Operation, like: torch.Tensor) -> torch.Tensor | None:
         return None if bool(mask.all()) else torch.where(mask, 0.0, torch.finfo(like.dtype).min)
     if not operation.causal:
         return None
-    queries, keys = like.shape[-2:]
-    distance = torch.arange(keys, device=like.device) - torch.arange(queries, device=like.device)[:, None]
-    hidden = distance > 0
-    if operation.window:
-        hidden |= distance <= -operation.window
-    return torch.where(hidden, float("-inf"), 0.0)
+    return torch.where(implied_mask(operation), 0.0, float("-inf"))
 
 
 def visible_keys(operation: Operation) -> torch.Tensor:
@@ -52,10 +47,31 @@ def visible_keys(operation: Operation) -> torch.Tensor:
     mask = operation.mask
     if mask is not None:
         return mask if mask.dtype == torch.bool else mask > HIDDEN
-    assert operation.q is not None
-    like = operation.q.new_empty(operation.queries, operation.keys)
-    hidden = hidden_of(operation, like)
-    return torch.ones_like(like, dtype=torch.bool) if hidden is None else hidden == 0
+    return implied_mask(operation)
+
+
+def row_scores(operation: Operation, row: int, head: int, queries: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(n, K) scores in float32 of some queries of one head, and (n, K) booleans: the keys that they see."""
+    assert operation.q is not None and operation.k is not None
+    group = head * operation.k.shape[1] // operation.heads
+    scores = (operation.q[row, head, queries].float() * operation.scale) @ operation.k[row, group].float().T
+
+    def pick(table: torch.Tensor) -> torch.Tensor:
+        """(n, K), or broadcast to it, of a table (B or 1, H or 1, Q or 1, K)."""
+        own = table[row if table.shape[0] > 1 else 0, head if table.shape[1] > 1 else 0]
+        return own[queries] if own.shape[0] > 1 else own
+
+    if operation.softcap is not None:
+        scores = torch.tanh(scores / operation.softcap) * operation.softcap
+    if operation.bias is not None:
+        scores = scores + pick(operation.bias)
+    if operation.mask is not None:
+        table = pick(operation.mask)
+        seen = (table if table.dtype == torch.bool else table > HIDDEN).expand_as(scores)
+        scores = scores if table.dtype == torch.bool else scores + table
+    else:
+        seen = visible_keys(operation)[queries]
+    return scores.masked_fill(~seen, float("-inf")), seen
 
 
 def repeat_heads(vectors: torch.Tensor, heads: int) -> torch.Tensor:

@@ -14,6 +14,7 @@ import torch
 
 from regard.capture.families import VISION
 from regard.capture.finite import require_finite
+from regard.capture.gradients import Gradient, Gradients
 from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.errors import UserError
@@ -44,8 +45,11 @@ class Book:
 class Recorder:
     """Turns the operations of one forward pass into traces."""
 
-    def __init__(self, book: Book, projections: Mapping[str, torch.nn.Module | str]) -> None:
+    def __init__(
+        self, book: Book, projections: Mapping[str, torch.nn.Module | str], gradients: Gradients | None = None
+    ) -> None:
         self.book = book
+        self.gradients = gradients or {}
         self.projections = projections
         self._masks: dict[tuple[Any, ...], tuple[Mask, Array | None]] = {}
         self._biases: dict[tuple[Any, ...], Array | None] = {}
@@ -123,6 +127,7 @@ class Recorder:
             known_lse=_lse(operation, row, rows),
             no_norms=why,
             **_parts(operation, row, rows, columns),
+            **_gradient(self.gradients.get((item.kind, item.layer)), row, rows),
         )
 
     def _side(self, item: NamedOperation, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
@@ -245,6 +250,14 @@ def _parts(operation: Operation, row: int, rows: Array | None, columns: Array | 
     cut_q = np.stack([_cut(part, rows) for part in as_numpy(q[:, row])])  # (P, H, Q, d)
     cut_k = np.stack([_cut(part, columns) for part in as_numpy(k[:, row])])
     return {"parts": names, "qparts": cut_q, "kparts": cut_k}
+
+
+def _gradient(found: Gradient | None, row: int, rows: Array | None) -> dict[str, Any]:
+    """g (H, Q, e) and go (H, Q) of one example, if known."""
+    if found is None:
+        return {}
+    g, go = (np.moveaxis(as_numpy(array[row]), 0, 1) for array in (found.g, found.go))
+    return {"g": np.ascontiguousarray(_cut(g, rows)), "go": np.ascontiguousarray(_cut(go, rows), dtype=np.float32)}
 
 
 def _lse(operation: Operation, row: int, rows: Array | None) -> Array | None:

@@ -34,7 +34,8 @@ class Call:
     """One attention operation of a whole batch, as it ran.
 
     q (B, H, Q, d), k (B, G, K, d), v (B, G, K, e), out (B, Q, H, e); mask as the model passed it. `uniform` are the
-    rows and heads whose attention an ablation has made uniform.
+    rows and heads whose attention an ablation has made uniform, `off` those whose output it has replaced. `cut` has
+    the edges that were cut by masking: row, head, (n,) queries, (n, K) booleans.
     """
 
     module: torch.nn.Module
@@ -48,6 +49,8 @@ class Call:
     out: torch.Tensor = field(default_factory=lambda: torch.empty(0))
     lse: torch.Tensor | None = None
     uniform: tuple[torch.Tensor, torch.Tensor] | None = None
+    off: set[tuple[int, int]] = field(default_factory=set)
+    cut: list[tuple[int, int, torch.Tensor, torch.Tensor]] = field(default_factory=list)
     order: int = field(default_factory=clock)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from regard.commands.progress import counting
-from regard.commands.shared import Json, Loading, ModelName, expand_options, out
+from regard.commands.shared import Json, Loading, ModelName, err, expand_options, out
 
 
 @expand_options
@@ -36,6 +36,9 @@ def find(
         str | None,
         typer.Option("--format", help="text, jsonl, tsv, csv, conllu or dataset, if the ending is misleading."),
     ] = None,
+    save: Annotated[
+        str | None, typer.Option(help="Save the rule under a name: it is a pattern from then on.", metavar="NAME")
+    ] = None,
     as_json: Json = False,
     loading: Loading,
 ) -> None:
@@ -57,18 +60,26 @@ def find(
 
     - regard find 'key is head of query by nsubj' trees.conllu --json
 
+    - regard find 'offset = -2' corpus.txt --save 'two back' (a pattern from then on; see regard rules)
+
     Every term of a rule is explained in docs/reference/rules.md, a worked case in docs/how-to/find-heads.md.
     """
     from regard.patterns.rules import parse_rule
+    from regard.patterns.saved import add_rule, named_rule, rules_file
     from regard.printing.found import as_record, found_report
     from regard.studies.find.asking import find_in, source_for
 
     parsed = parse_rule(rule)
+    if save is not None:
+        named_rule(save, rule)  # before anything runs
     given = {"limit": limit, "unit": unit, "format": file_format}
     source, named = source_for(parsed, corpus, {name: value for name, value in given.items() if value is not None})
     loaded = loading.load(model or named)
     with counting(source) as report:
         found = find_in(parsed, source, loaded, report=report)
+    if save is not None:
+        kept = add_rule(save, rule)
+        err.print(f"regard: saved as {kept.name!r} in {rules_file()}", markup=False, soft_wrap=True)
     if as_json:
         out.print_json(json.dumps(as_record(found, top), ensure_ascii=False))
         return

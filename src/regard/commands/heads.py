@@ -32,14 +32,14 @@ class ManyHeads(TyperCommand):
 
 
 def _spread(args: list[str]) -> list[str]:
-    from regard.patterns import NAMES
+    from regard.patterns import names
 
     found: list[str] = []
     open_values = False  # whether the next argument may be one more value of --heads
     for number, arg in enumerate(args):
         if number and args[number - 1] == HEADS:
             open_values = True
-        elif open_values and (looks_like_heads(arg) or arg in NAMES):
+        elif open_values and (looks_like_heads(arg) or arg in names()):
             found.append(HEADS)
         else:
             open_values = False

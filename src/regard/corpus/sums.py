@@ -40,6 +40,14 @@ class Sums:
         else:
             held += value
 
+    def add_at(self, name: str, size: int, places: Array, values: Array) -> None:
+        """Add values (..., n, F) to the rows `places` (n,) of an array (..., size, F); no place comes twice."""
+        shape = (*values.shape[:-2], size, values.shape[-1])
+        held = self.arrays.setdefault(name, np.zeros(shape))
+        if held.shape != shape:
+            raise UserError(f"{name} has shape {held.shape} so far but {shape} now; the models differ")
+        held[..., places, :] += values
+
     def add_groups(self, name: str, clusters: Array, values: Array, groups: int = GROUPS) -> None:
         """Add values (n, ...) of clusters (n,) to sums (groups, ...) by group."""
         self.add_all({name: values}, clusters, groups)

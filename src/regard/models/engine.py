@@ -38,6 +38,7 @@ from regard.capture.tiers import undisturbed
 from regard.errors import UserError
 from regard.models.ablated import ablation_facts
 from regard.models.base import Device, Reader
+from regard.models.cutting import cut_facts
 from regard.models.predicting import with_gains
 from regard.models.prepare import Encoded
 from regard.models.related import Relation, relation_of, with_related
@@ -132,6 +133,7 @@ class Engine(Reader):
             "captured": None if plan is None else TIERS[plan.tier],
             **({"missed": missed} if missed else {}),
             **ablation_facts(self),
+            **cut_facts(self),
             "regard": __version__,
             "transformers": transformers.__version__,
             "torch": torch.__version__,
@@ -194,7 +196,10 @@ class Engine(Reader):
         if parts is not None:
             with torch.no_grad():
                 operations[0].parts = parts.of(operations[0])
-        traces = Recorder(book, plan.projections).traces(operations, self.facts)
+        return self.finished(Recorder(book, plan.projections).traces(operations, self.facts), facts)
+
+    def finished(self, traces: Sequence[Trace], facts: Sequence[dict[str, Any]]) -> list[Trace]:
+        """Recorded traces with related words and each example's own facts."""
         self._places |= places_of(traces[0].sites)
         relation = self.relation()
         return [

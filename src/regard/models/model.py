@@ -14,17 +14,23 @@ from typing import TYPE_CHECKING, Any, overload
 
 import torch
 
-from regard.capture import Ablation, Means
+from regard.capture import Ablation, EdgeCut, Means
 from regard.errors import UserError
 from regard.models.ablated import ablated, ablation_facts, head_means
 from regard.models.base import Device
+from regard.models.cutting import cutting
 from regard.models.engine import Engine
 from regard.models.generation import given_book
+from regard.models.worth import Worth, asked_worth, trace_worth
+from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.heads import Heads, Shows, names_patterns
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from regard.ablation.cutting import Cut
     from regard.ablation.effects import Effect
+    from regard.models.why import Why
+    from regard.models.writes import Writes
     from regard.views.walk import Walked
 
 
@@ -112,6 +118,7 @@ class Model:
         segment_ids: bool = True,
         attribution: bool = False,
         predictive: bool = False,
+        worth: Worth = False,
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
@@ -130,6 +137,7 @@ class Model:
         segment_ids: bool = True,
         attribution: bool = False,
         predictive: bool = False,
+        worth: Worth = False,
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
@@ -148,6 +156,7 @@ class Model:
         segment_ids: bool = True,
         attribution: bool = False,
         predictive: bool = False,
+        worth: Worth = False,
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
@@ -175,6 +184,11 @@ class Model:
         predictive
             Also ask a language model which words predict which: `trace.gains()`, and one more pattern. It takes a run
             of the model per token (causal models, up to 512 tokens) or per pair of tokens (masked ones, up to 128).
+        worth
+            Also estimate what every line adds to the model's output, by one backward pass: `trace.worth`. True judges
+            by the model's own prediction (the next token, the masked word, the likeliest label, the similarity of two
+            sentences); a text names the token or label; {"position": ..., "token": ..., "how": ..., "check": ...} says
+            more: how lines are cut, and how many are cut for real to check the estimate.
         ablate, mode, means
             Heads to switch off while the text runs, and how; see `Model.ablate`. Names of patterns mean the heads that
             show them on this text.
@@ -184,7 +198,8 @@ class Model:
         if ablate is not None:
             plain: Callable[[], Any] = partial(
                 self.trace, text, pair, target=target, generate=generate, image=image, truncate=truncate,
-                segment_ids=segment_ids, attribution=attribution, predictive=predictive, batch_size=batch_size,
+                segment_ids=segment_ids, attribution=attribution, predictive=predictive, worth=worth,
+                batch_size=batch_size,
             )  # fmt: skip
             with self.ablate(ablate, mode=mode, means=means, patterns=_findings(plain, ablate)):
                 return plain()  # type: ignore[no-any-return]
@@ -194,6 +209,16 @@ class Model:
         if text is None:
             raise UserError("there is nothing to trace; pass a text, or image=... for a vision model")
         texts, pairs, targets = _as_lists(text, pair, target)
+        asked = asked_worth(worth)
+        if asked is not None:
+            judged = [
+                trace_worth(
+                    self._engine, one, other, answer, asked=asked, generate=generate, truncate=truncate,
+                    segment_ids=segment_ids, attribution=attribution, predictive=predictive,
+                )
+                for one, other, answer in zip(texts, pairs, targets, strict=True)
+            ]  # fmt: skip
+            return judged[0] if isinstance(text, str) else judged
         if generate is not None:
             answered = [self._engine.continue_text(one, generate, truncate=truncate) for one in texts]
             traces = self._engine.trace_rows(answered, [None] * len(texts), predictive=predictive)
@@ -237,6 +262,19 @@ class Model:
         """
         return ablated(self, heads, mode=mode, means=means, patterns=patterns)
 
+    def cutting(self, edges: Edges, trace: Trace, *, how: str = "mask") -> AbstractContextManager[EdgeCut]:
+        """Cut edges until the block ends: in traces, and in this thread's own runs of `module` on the same text.
+
+        Parameters
+        ----------
+        edges, how
+            As in `cut`.
+        trace
+            The trace of the text, in which the edges are named.
+        """
+        blocks = parse_edges(edges, trace)
+        return cutting(self._engine, [blocks], how, [block_name(block, trace) for block in blocks])
+
     def head_means(
         self,
         texts: Sequence[str],
@@ -271,6 +309,7 @@ class Model:
         position: int | None = None,
         top: int = 5,
         truncate: bool = False,
+        compared: bool = False,
     ) -> Effect:
         """Compare predictions on a text with and without some heads; see `regard.ablation.effects.effect`.
 
@@ -282,8 +321,74 @@ class Model:
 
         return effect(
             self, text, pair, heads=heads, modes=modes, means=means, patterns=patterns, target=target,
-            position=position, top=top, truncate=truncate,
+            position=position, top=top, truncate=truncate, compared=compared,
         )  # fmt: skip
+
+    def why(
+        self,
+        text: str,
+        head: Heads,
+        query: int | str = -1,
+        key: int | str | None = None,
+        pair: str | None = None,
+        *,
+        target: str | None = None,
+        truncate: bool = False,
+        check: bool = True,
+    ) -> Why:
+        """Split a head's score from a query to a key over what made them; see `regard.models.why.why`.
+
+        Examples
+        --------
+        >>> model.why("The cat sat. The cat sat", "18.6").key.components[0].name  # doctest: +SKIP
+        '16.0'
+        """
+        from regard.models.why import why
+
+        return why(self, text, head, query, key, pair, target=target, truncate=truncate, check=check)
+
+    def cut(
+        self,
+        text: str,
+        pair: str | None = None,
+        *,
+        edges: Edges,
+        how: str = "mask",
+        target: str | None = None,
+        generate: int | None = None,
+        position: int | None = None,
+        token: str | int | None = None,
+        controls: int = 16,
+        top: int = 5,
+        truncate: bool = False,
+    ) -> Cut:
+        """Compare predictions on a text before and after some lines are cut; see `regard.ablation.cutting.cut`.
+
+        Examples
+        --------
+        >>> model.cut("The animal was tired because it", edges="5.4:it→animal").sentence  # doctest: +SKIP
+        """
+        from regard.ablation.cutting import cut
+
+        return cut(
+            self, text, pair, edges=edges, how=how, target=target, generate=generate, position=position, token=token,
+            controls=controls, top=top, truncate=truncate,
+        )  # fmt: skip
+
+    def writes(
+        self,
+        text: str,
+        head: Heads,
+        position: int | str = -1,
+        *,
+        target: str | None = None,
+        top: int = 10,
+        truncate: bool = False,
+    ) -> Writes:
+        """The words that a decoder's head promotes and demotes at a position; see `regard.models.writes.writes`."""
+        from regard.models.writes import writes
+
+        return writes(self, text, head, position, target=target, top=top, truncate=truncate)
 
     def prune(self, heads: Heads) -> Model:
         """A copy without some heads and with smaller weights; see `regard.ablation.pruning.prune`."""

@@ -9,6 +9,7 @@ from regard.patterns.entries import RESTING_PLACES
 from regard.trace.sentences import Message, caution
 
 _NEIGHBOURS = {"previous token", "next token"}
+_WORTH = {"worth_unreliable", "worth_unchecked"}
 _RELATED = {"related word", "related word in the other sentence"}
 
 
@@ -38,7 +39,7 @@ def warnings_for(
     shown = list(findings)
     names = {finding.pattern for finding in shown}
     facts = facts or {}
-    cut = facts.get("truncated")
+    cut, worth = facts.get("truncated"), facts.get("worth") or {}
     rules = [
         (True, caution("faithful")),
         (bool(names & RESTING_PLACES), caution("resting")),
@@ -49,5 +50,6 @@ def warnings_for(
         (bool(cut), caution("truncated", tokens=str(cut))),
         (facts.get("segment_ids") == "all 0" and "pair" in facts, caution("segments")),
         (facts.get("level") == "word", caution("words")),
+        *((True, caution(one["code"], **one["values"])) for one in worth.get("coded", ()) if one["code"] in _WORTH),
     ]
     return [sentence for applies, sentence in rules if applies]

@@ -25,3 +25,13 @@ PATTERN_COLOURS = _column("patterns", "colour")
 TYPE_COLOURS = _column("types", "colour")
 BROAD = frozenset(_column("patterns", "broad"))  # names that many tokens answer to
 RESTING_PLACES = frozenset(_column("patterns", "resting"))  # names that tell least: where attention rests
+
+
+def rank_of(name: str) -> int:
+    """How specific a name is, the most specific first; names that somebody gave a rule come before all."""
+    return RANKS.get(name, -1)
+
+
+def does_of(name: str) -> str:
+    """What a head of some name does, after its number."""
+    return str(DOES.get(name, f"follows the rule “{name}”"))

@@ -7,7 +7,7 @@ Long on purpose: the way from a measure to a name and its sentence is read in on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +15,12 @@ import numpy as np
 from regard.errors import UserError
 from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
 from regard.measures.types import TYPES
-from regard.patterns.definitions import ALWAYS, STRIPES, THRESHOLDS, WORDS
-from regard.patterns.entries import PHRASES, RANKS
+from regard.patterns.definitions import ALWAYS, STRIPES, THRESHOLDS, USUAL, WORDS
+from regard.patterns.entries import PHRASES, rank_of
 from regard.patterns.levels import LEVELS
 from regard.patterns.naming import ASLEEP, FLOOR, STAYS, beyond_one_offset, own_name
 from regard.patterns.rows import SiteRows, read_trace
+from regard.patterns.saved import SavedRule, saved_rules
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 from regard.trace.places import Array, places_of
 
@@ -34,7 +35,9 @@ SHOWN = 0.01  # share below which resting is not told
 BY = ("weights", "contributions")
 
 
-def patterns(trace: Trace, *, threshold: float | None = None, by: str = "weights") -> Patterns:
+def patterns(
+    trace: Trace, *, threshold: float | None = None, by: str = "weights", rules: Sequence[SavedRule] | None = None
+) -> Patterns:
     """What each head of a trace does when it is awake, with the numbers behind it.
 
     Special tokens and, in causal models, the first token are where attention rests that has nothing to do. A head is
@@ -51,6 +54,8 @@ def patterns(trace: Trace, *, threshold: float | None = None, by: str = "weights
         Lift from which a head gets a name; 0.3 unless given, and 0.4 for punctuation.
     by
         "weights", where heads look; or "contributions", what arrives from there: ‖αf(x)‖ as shares of each row.
+    rules
+        Rules that count as patterns; the saved ones unless given (`regard rules`).
 
     Examples
     --------
@@ -67,11 +72,14 @@ def patterns(trace: Trace, *, threshold: float | None = None, by: str = "weights
         raise UserError(f"by must be {' or '.join(BY)}, not {by!r}")
     if by == "contributions" and all(site.norms is None for site in trace.sites):
         trace.norms(trace.sites[0].layer, kind=trace.sites[0].kind)  # says why there are none
-    read = read_trace(trace, by)
+    own = tuple(saved_rules() if rules is None else rules)
+    read = read_trace(trace, by, own)
     few = {name: _few(side) for name, side in trace.sides.items()}
-    found = [finding for rows in read for finding in (*_findings(trace, rows, threshold, few), *_sleepers(trace, rows))]
+    found = [
+        finding for rows in read for finding in (*_findings(trace, rows, threshold, few, own), *_sleepers(trace, rows))
+    ]
     strongest = tuple(sorted(_one_stripe(found), key=lambda f: -f.score))
-    return Patterns(strongest, tuple(rows.measured for rows in read), dict(trace.facts), by)
+    return Patterns(strongest, tuple(rows.measured for rows in read), dict(trace.facts), by, own)
 
 
 def _few(side: Side) -> frozenset[str]:
@@ -81,15 +89,21 @@ def _few(side: Side) -> frozenset[str]:
 
 
 def _findings(
-    trace: Trace, rows: SiteRows, threshold: float | None, few: Mapping[str, frozenset[str]]
+    trace: Trace,
+    rows: SiteRows,
+    threshold: float | None,
+    few: Mapping[str, frozenset[str]],
+    own: Sequence[SavedRule],
 ) -> Iterator[Finding]:
     """Heads that reach the threshold of a pattern; `few` are kinds of words that are no name, by side."""
+    thresholds = THRESHOLDS | dict.fromkeys((rule.name for rule in own), USUAL)
+    phrases = PHRASES | {rule.name: rule.phrase for rule in own}
     measured, awake = rows.measured, rows.awake
     refused = few[_site(trace, measured).key_side]
     for number, name in enumerate(awake.names):
-        if name not in THRESHOLDS or name in refused:
+        if name not in thresholds or name in refused:
             continue
-        chosen = np.flatnonzero(_reaches(rows, number, THRESHOLDS[name] if threshold is None else threshold))
+        chosen = np.flatnonzero(_reaches(rows, number, thresholds[name] if threshold is None else threshold))
         if not chosen.size:
             continue
         places = np.flatnonzero(awake.counted[number])
@@ -100,7 +114,7 @@ def _findings(
         for row in np.flatnonzero(sure):
             index = int(chosen[row])
             best = _best_rows(mass[row], hit[row], places, awake.strongest[index])
-            yield _finding(trace, measured, index, name, int(hit[row].sum()), best)
+            yield _finding(trace, measured, index, name, phrases[name], int(hit[row].sum()), best)
 
 
 def _one_stripe(found: list[Finding]) -> list[Finding]:
@@ -173,11 +187,17 @@ def _best_rows(mass: Array, hit: Array, places: Array, strongest: Array) -> tupl
 
 
 def _finding(
-    trace: Trace, site: SiteMeasures, index: int, name: str, hits: int, best: tuple[tuple[int, int, float], ...]
+    trace: Trace,
+    site: SiteMeasures,
+    index: int,
+    name: str,
+    phrase: str,
+    hits: int,
+    best: tuple[tuple[int, int, float], ...],
 ) -> Finding:
     reading, rest = site.awake[name], float(site.rest[index])
     rows, share, chance = int(reading.rows[index]), float(reading.share[index]), float(reading.chance[index])
-    text = f"{PHRASES[name]} in {hits} of {rows} rows: {share:.2f} of its awake attention, chance {chance:.2f}"
+    text = f"{phrase} in {hits} of {rows} rows: {share:.2f} of its awake attention, chance {chance:.2f}"
     stays = float(site.stays[name][index]) if name in site.stays else 0.0
     if stays >= STAYS:
         text = f"{PHRASES[STRIPES]}: {share:.2f} of its awake attention is on {name}, chance {chance:.2f}, "
@@ -238,7 +258,7 @@ def head_report(trace: Trace, found: Patterns | None = None, arriving: Patterns 
     """
     found = patterns(trace) if found is None else found
     if arriving is None and any(site.norms is not None for site in trace.sites):
-        arriving = patterns(trace, by="contributions")
+        arriving = patterns(trace, by="contributions", rules=found.rules)
     other = {} if arriving is None else {_place(site): site for site in arriving.measured}
     names, others = _names(found), {} if arriving is None else _names(arriving)
     return [
@@ -271,11 +291,14 @@ def _place(site: SiteMeasures) -> tuple[Any, ...]:
 def _names(found: Patterns) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
     """What each head is named for, the most specific first."""
     heads = {(s.kind, s.layer, s.part, head): _place(s) for s in found.measured for head in s.heads}
+    colours = {rule.name: {"colour": rule.colour} for rule in found.rules}  # pages know those of the other names
     named: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for f in sorted(found, key=lambda f: RANKS[f.pattern]):
+    for f in sorted(found, key=lambda f: rank_of(f.pattern)):
         place = heads[f.kind, f.layer, f.part, f.head]
         fields = ("score", "sentence", "mass", "chance", "hits", "rows", "evidence")
-        named.setdefault((*place, f.head), []).append({"name": f.pattern, **{n: getattr(f, n) for n in fields}})
+        named.setdefault((*place, f.head), []).append(
+            {"name": f.pattern, **{n: getattr(f, n) for n in fields}, **colours.get(f.pattern, {})}
+        )
     return named
 
 

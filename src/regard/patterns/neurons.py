@@ -21,6 +21,7 @@ from regard.errors import UserError
 from regard.measures.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
 from regard.patterns.entries import BROAD
+from regard.patterns.saved import saved_rules
 from regard.trace.places import Array, context_of
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def neurons_of(
     layer, head, kind
         Which head.
     pattern
-        A name of `regard.patterns.PATTERNS`, such as "previous token" or "[SEP]"; without one, what the head does most.
+        A name of `regard.patterns.PATTERNS`, such as "previous token" or "[SEP]", or a saved rule; without one, what
+        the head does most.
     """
     asked = _named(pattern)
     read = [[_read(trace, layer, head, kind, candidate) for trace in traces] for candidate in asked]
@@ -125,9 +127,10 @@ def neurons_of(
 def _named(pattern: str | None) -> tuple[Pattern, ...]:
     if pattern is None:
         return tuple(candidate for candidate in PATTERNS if candidate.name not in BROAD)  # a neighbour is one of five
-    named = tuple(candidate for candidate in PATTERNS if candidate.name == pattern)
+    known = (*PATTERNS, *saved_rules())
+    named = tuple(candidate for candidate in known if candidate.name == pattern)
     if not named:
-        names = ", ".join(repr(candidate.name) for candidate in PATTERNS)
+        names = ", ".join(repr(candidate.name) for candidate in known)
         raise UserError(f"there is no pattern {pattern!r}; choose from {names}")
     return named
 

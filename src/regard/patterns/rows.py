@@ -26,7 +26,7 @@ from regard.measures.reading import (
 from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, type_probabilities
 from regard.patterns.awake import AwakeRows, awake_of, awake_readings, kept_of, stays_of
-from regard.patterns.definitions import BAG, OF_TRACES, Part, bag_missing
+from regard.patterns.definitions import BAG, OF_TRACES, Part, Pattern, bag_missing
 from regard.patterns.levels import AWAKE, LEVELS, WEIGHED, LevelMeasure, MapRows
 from regard.patterns.table import SiteMeasures
 from regard.trace.places import Array, MapContext, context_of
@@ -48,19 +48,19 @@ class SiteRows:
     measured: SiteMeasures
 
 
-def read_trace(trace: Trace, by: str) -> list[SiteRows]:
-    """What the rows of every site show, by weights or contributions, in the trace's order."""
+def read_trace(trace: Trace, by: str, own: Sequence[Pattern] = ()) -> list[SiteRows]:
+    """What the rows of every site show of the patterns and `own` ones, by weights or contributions, in order."""
     found = [
         rows
-        for context, alike in _alike(trace, by)
-        for sites in _together(alike)
-        for rows in _read(context, sites, by).split(sites)
+        for context, group in alike(trace, by)
+        for sites in together(group)
+        for rows in _read(context, sites, by, (*OF_TRACES, *own)).split(sites)
     ]
     order = {(site.kind, site.layer, site.part): n for n, site in enumerate(trace.sites)}
     return sorted(found, key=lambda rows: order[rows.measured.kind, rows.measured.layer, rows.measured.part])
 
 
-def _alike(trace: Trace, by: str) -> Iterator[tuple[MapContext, list[Site]]]:
+def alike(trace: Trace, by: str) -> Iterator[tuple[MapContext, list[Site]]]:
     """Sites that share tokens and mask, so that tables of targets are made once for all."""
     groups: dict[tuple[str, str, object, bool], list[Site]] = {}
     sites = [site for site in trace.sites if by == "weights" or site.norms is not None]
@@ -77,7 +77,7 @@ def _one_mask(site: Site) -> list[Site]:
     return [site] if site.mask_heads == 1 else [site.select([head]) for head in site.head_ids]
 
 
-def _together(sites: list[Site]) -> Iterator[list[Site]]:
+def together(sites: list[Site]) -> Iterator[list[Site]]:
     """Runs of sites whose maps are read at once."""
     first = sites[0]
     rows = min(first.queries, _ROWS)
@@ -86,26 +86,30 @@ def _together(sites: list[Site]) -> Iterator[list[Site]]:
         yield sites[start : start + step]
 
 
-def _visible(site: Site, rows: Array) -> Array:
+def visible_of(site: Site, rows: Array) -> Array:
     """(rows, keys) what the mask lets the queries see."""
     allowed = site.mask.allowed(rows, np.arange(site.keys), 0)
     return np.ones((len(rows), site.keys), dtype=bool) if allowed is None else allowed
 
 
-def _read(context: MapContext, sites: list[Site], by: str) -> _Gathered:
+def _read(context: MapContext, sites: list[Site], by: str, patterns: tuple[Pattern, ...]) -> _Gathered:
     """What all heads of some sites show, block by block of queries."""
     loose = by == "weights" and any(site.sink is not None or site.maps is not None for site in sites)
-    gathered = _Gathered(context, loose)
-    first = sites[0]
-    heads = sum(site.heads for site in sites)
-    step = max(1, _BLOCK // (first.keys * max(heads, len(OF_TRACES))))
-    for start in range(0, first.queries, step):
-        rows = slice(start, min(start + step, first.queries))
-        visible = _visible(first, np.arange(rows.start, rows.stop))
-        part = Part(context, context.queries.part(rows), start, visible)
-        attention = _block(sites, rows, heads, by)
+    gathered = _Gathered(context, loose, patterns)
+    for part, rows in steps(context, sites, len(patterns)):
+        attention = block_of(sites, rows, by)
         gathered.add(attention, part, _exchanged(sites, rows, attention, by))
     return gathered
+
+
+def steps(context: MapContext, sites: list[Site], patterns: int) -> Iterator[tuple[Part, slice]]:
+    """Blocks of queries small enough for the maps of all heads, and for as many tables of targets."""
+    first = sites[0]
+    step = max(1, _BLOCK // (first.keys * max(sum(site.heads for site in sites), patterns)))
+    for start in range(0, first.queries, step):
+        rows = slice(start, min(start + step, first.queries))
+        visible = visible_of(first, np.arange(rows.start, rows.stop))
+        yield Part(context, context.queries.part(rows), start, visible), rows
 
 
 def _exchanged(sites: list[Site], rows: slice, attention: Array, by: str) -> Array:
@@ -115,11 +119,12 @@ def _exchanged(sites: list[Site], rows: slice, attention: Array, by: str) -> Arr
     if rows.stop - rows.start == count:
         return attention[:, half:]
     later = slice(min(rows.start + half, count), min(rows.stop + half, count))
-    return _block(sites, later, len(attention), by)
+    return block_of(sites, later, by)
 
 
-def _block(sites: list[Site], rows: slice, heads: int, by: str) -> Array:
+def block_of(sites: list[Site], rows: slice, by: str) -> Array:
     """(H, rows, K) attention of the heads of some sites, or its contributions as shares of their rows."""
+    heads = sum(site.heads for site in sites)
     attention = np.empty((heads, rows.stop - rows.start, sites[0].keys), np.float32)
     start = 0
     for site in sites:
@@ -134,10 +139,11 @@ def _block(sites: list[Site], rows: slice, heads: int, by: str) -> Array:
 class _Gathered:
     """What rows show, gathered block by block, for the heads of some sites one after the other."""
 
-    def __init__(self, context: MapContext, loose: bool) -> None:
+    def __init__(self, context: MapContext, loose: bool, patterns: tuple[Pattern, ...]) -> None:
         self.context = context
         self.loose = loose  # whether rows may sum to less than 1
-        self.asked = tuple(pattern for pattern in OF_TRACES if not pattern.missing(context))
+        self.patterns = patterns
+        self.asked = tuple(pattern for pattern in patterns if not pattern.missing(context))
         self.levels = tuple(level for level in LEVELS if level.asked(context, loose))
         self.bag = not bag_missing(context)
         self.read: list[RowReadings] = []
@@ -193,7 +199,7 @@ class _Gathered:
     def split(self, sites: list[Site]) -> Iterator[SiteRows]:
         """The rows and measures of each site."""
         names = (*(pattern.name for pattern in self.asked), *([BAG] if self.bag else []))
-        awake = AwakeRows(names, *_joined(self.awake))
+        awake = AwakeRows(names, *joined(self.awake))
         whole = self._measured(awake)
         start = 0
         for site in sites:
@@ -203,12 +209,12 @@ class _Gathered:
 
     def _measured(self, awake: AwakeRows) -> SiteMeasures:
         """The measures of all heads together, and why some are n/a."""
-        missing = {p.name: reason(code) for p in OF_TRACES if (code := p.missing(self.context))}
-        summary = summarise(RowReadings(*_joined(self.read)))
+        missing = {p.name: reason(code) for p in self.patterns if (code := p.missing(self.context))}
+        summary = summarise(RowReadings(*joined(self.read)))
         readings = {p.name: Reading(*(field[n] for field in summary)) for n, p in enumerate(self.asked)}
         missing |= {p.name: reason(p.none) for p in self.asked if not readings[p.name].rows.any()}
         if self.bag:
-            readings[BAG] = summarise_bag(BagRows(*_joined(self.bags))).reading
+            readings[BAG] = summarise_bag(BagRows(*joined(self.bags))).reading
             if not readings[BAG].rows.any():
                 missing[BAG] = reason("few_words")
         else:
@@ -220,7 +226,7 @@ class _Gathered:
         return SiteMeasures("", 0, 0, (), readings, awake_readings(awake), levels, stays_of(awake), types, missing)
 
     def _level(self, level: LevelMeasure) -> Level:
-        values, chance, counted = _joined(self.numbers[level.name])
+        values, chance, counted = joined(self.numbers[level.name])
         value = np.asarray(mean_where(values, counted))
         return Level(value, mean_where(chance, counted) + np.zeros_like(value))
 
@@ -236,7 +242,7 @@ def _rows_of(level: LevelMeasure, rows: MapRows) -> tuple[Array, Array]:
     return level.rows(rows), chance
 
 
-def _joined(blocks: Sequence[tuple[Array, ...]]) -> list[Array]:
+def joined(blocks: Sequence[tuple[Array, ...]]) -> list[Array]:
     """The fields of blocks of rows, joined along the rows."""
     return [np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)]
 

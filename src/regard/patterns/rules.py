@@ -30,7 +30,7 @@ from regard.patterns.definitions import Part, Pattern, Targets
 from regard.patterns.terms import KINDS, SAME, TAGS, TREE, Term
 from regard.trace.places import Array
 
-_LONGEST = 1_000  # characters of a rule
+LONGEST = 1_000  # characters of a rule
 _DEEPEST = 50  # brackets and nots inside each other
 _EXPRESSION = 200  # characters of a regular expression
 _REPEATED = 1_000  # product of its counted repetitions: an engine writes them all out
@@ -80,10 +80,8 @@ def parse_rule(text: str) -> Rule:
     line = " ".join(text.split())
     if not line:
         raise UserError("the rule is empty; write one such as: offset = -1")
-    if len(line) > _LONGEST:
-        raise UserError(
-            f"the rule has {len(line):,} characters, and at most {_LONGEST:,} are read; write a shorter one"
-        )
+    if len(line) > LONGEST:
+        raise UserError(f"the rule has {len(line):,} characters, and at most {LONGEST:,} are read; write a shorter one")
     term = _Parser(line).whole()
 
     def choose(part: Part) -> Targets:

@@ -13,6 +13,7 @@ from regard.measures.awake import AwakeReading
 from regard.measures.entropy import Level
 from regard.measures.reading import Reading
 from regard.patterns.definitions import NAMES, OBVIOUS
+from regard.patterns.saved import SavedRule
 from regard.trace.places import Array
 from regard.trace.sentences import Message
 
@@ -80,6 +81,7 @@ class Patterns(Sequence[Finding]):
     measured: tuple[SiteMeasures, ...]
     facts: dict[str, Any] = field(default_factory=dict)
     by: str = "weights"  # or contributions
+    rules: tuple[SavedRule, ...] = ()  # saved rules, which are patterns too
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -89,6 +91,11 @@ class Patterns(Sequence[Finding]):
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What heads may be named for: the saved rules, then the patterns."""
+        return (*(rule.name for rule in self.rules), *NAMES)
 
     @property
     def heads(self) -> int:
@@ -117,8 +124,8 @@ class Patterns(Sequence[Finding]):
 
     def strongest(self, pattern: str, count: int = 3) -> tuple[Finding, ...]:
         """The heads that show a pattern most."""
-        if pattern not in NAMES:
-            raise UserError(f"there is no pattern {pattern!r}; choose from {', '.join(NAMES)}")
+        if pattern not in self.names:
+            raise UserError(f"there is no pattern {pattern!r}; choose from {', '.join(self.names)}")
         return tuple(f for f in self.findings if f.pattern == pattern)[:count]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -130,7 +137,7 @@ class Patterns(Sequence[Finding]):
         return data_frame(self.rows(), list(Finding.__dataclass_fields__))
 
     def __repr__(self) -> str:
-        counts = {name: sum(f.pattern == name for f in self.findings) for name in NAMES}
+        counts = {name: sum(f.pattern == name for f in self.findings) for name in self.names}
         found = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
         return f"<Patterns of {self.heads} heads: {found or 'none'}>"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from time import monotonic
 
 import numpy as np
 import regex
@@ -20,7 +20,8 @@ from regard.trace.places import Array, Grammar, MapContext, Places, spellings
 from regard.trace.tokens import Side
 
 ONE_TEXT, TREE = "one text", "tree"  # what must be known before a rule can be asked
-_SLOW = 1.0  # seconds that a regular expression may take for one word
+_SLOW = 1.0  # seconds that a regular expression may take for the words of one text
+_KNOWN = 1 << 16  # words whose answer is kept
 
 
 @dataclass(frozen=True)
@@ -92,19 +93,28 @@ def _bare(text: str) -> str:
 
 
 def matching(pattern: regex.Pattern[str]) -> Choose:
-    """Pieces of words in which a regular expression finds something."""
+    """Pieces of words in which a regular expression finds something; all new words of a text together have a second."""
+    known: dict[str, bool] = {}
 
-    @lru_cache(maxsize=1 << 16)
-    def found(word: str) -> bool:
+    def found(word: str, end: float) -> bool:
         try:
-            return pattern.search(word, timeout=_SLOW) is not None
+            return pattern.search(word, timeout=max(end - monotonic(), 1e-3)) is not None
         except TimeoutError:
             raise UserError(
-                f"the regular expression /{pattern.pattern}/ takes more than {_SLOW:.0f} s for the word {word[:40]!r}; "
-                "write one without repetitions inside repetitions"
+                f"the regular expression /{pattern.pattern}/ takes more than {_SLOW:.0f} s for words such as "
+                f"{word[:40]!r}; write one without repetitions inside repetitions"
             ) from None
 
-    return lambda end: np.array([found(word) for word in spellings(end.side)], bool)
+    def choose(end: End) -> Array:
+        words, until = spellings(end.side), monotonic() + _SLOW
+        if len(known) > _KNOWN:
+            known.clear()
+        for word in words:
+            if word not in known:
+                known[word] = found(word, until)
+        return np.array([known[word] for word in words], bool)
+
+    return choose
 
 
 def first_in_segment(end: End) -> Array:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,8 @@ from rich.text import Text
 
 from regard.measures.types import TYPES
 from regard.patterns.cautions import warnings_for
-from regard.patterns.definitions import ALWAYS, NAMES
-from regard.patterns.entries import LETTERS, PATTERN_COLOURS, RANKS
+from regard.patterns.definitions import ALWAYS
+from regard.patterns.entries import LETTERS, PATTERN_COLOURS, rank_of
 from regard.patterns.findings import head_report
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 from regard.printing.gains import gains_record
@@ -32,6 +33,21 @@ if TYPE_CHECKING:
 _BLOCKS = "▂▄▆█"
 NOUNS = {"weights": "attention", "contributions": "contributions"}
 _NAME_ROOM = 11  # columns per head above which patterns are written out
+
+
+@dataclass(frozen=True)
+class _Signs:
+    """How names are told apart: by colours, or by letters; saved rules by digits."""
+
+    coloured: bool
+    colours: dict[str, str]
+    letters: dict[str, str]
+
+    @classmethod
+    def of(cls, found: Patterns, coloured: bool) -> _Signs:
+        own = {rule.name: rule.colour for rule in found.rules}
+        digits = {name: str(number) if number < 10 else "+" for number, name in enumerate(own, 1)}
+        return cls(coloured, PATTERN_COLOURS | own, LETTERS | digits)
 
 
 def report(found: Patterns, console: Console | None = None, *, count: int = 3) -> Iterator[RenderableType]:
@@ -70,27 +86,27 @@ def _map(found: Patterns, kind: str, sites: list[SiteMeasures], coloured: bool, 
     """One line per layer, one cell per head: its most specific name if there is room, or a block whose
     colour is the pattern and whose height the score; heads that do not fit the width come below."""
     best: dict[tuple[int, int, int], Finding] = {}
-    for finding in sorted(found.findings, key=lambda f: -RANKS[f.pattern]):  # the most specific is written last
+    for finding in sorted(found.findings, key=lambda f: -rank_of(f.pattern)):  # the most specific is written last
         if finding.kind == kind:
             best[finding.layer, finding.part, finding.head] = finding
-    label = max(len(kind), 8)
+    label, signs = max(len(kind), 8), _Signs.of(found, coloured)
     room = max(1, width - label - 2)
     heads = range(max(max(site.heads) for site in sites) + 1)
     for shown in (heads[start : start + room] for start in range(0, len(heads), room)):
-        wide = _cell_width(room // len(shown), len(heads))
+        wide = _cell_width(room // len(shown), len(heads), found.names)
         numbers = "".join(f"{str(head)[-wide + 1 :] if wide > 1 else head % 10:<{wide}}" for head in shown)
         yield Text(f"{kind:<{label}}  {numbers}", "dim")
         for site in sites:
             line = Text().append(f"{_layer(site):>{label}}  ", "dim")
             for head in shown:
-                line.append_text(_cell(best.get((site.layer, site.part, head)), head in site.heads, wide, coloured))
+                line.append_text(_cell(best.get((site.layer, site.part, head)), head in site.heads, wide, signs))
             yield line
 
 
-def _cell_width(room: int, heads: int) -> int:
+def _cell_width(room: int, heads: int, names: Sequence[str]) -> int:
     """Columns per head: enough for names from 11 on, otherwise for a symbol."""
     if room >= _NAME_ROOM:
-        return min(room, max(map(len, NAMES)) + 1)
+        return min(room, max(map(len, names)) + 1)
     return min(room, 3 if heads <= 20 else 2)
 
 
@@ -98,25 +114,25 @@ def _layer(site: SiteMeasures) -> str:
     return f"layer {site.layer}" + (f".{site.part}" if site.part else "")
 
 
-def _cell(finding: Finding | None, there: bool, wide: int, coloured: bool) -> Text:
+def _cell(finding: Finding | None, there: bool, wide: int, signs: _Signs) -> Text:
     if finding is None:
         return Text(("·" if there else "").ljust(wide), style="dim")
-    style = PATTERN_COLOURS[finding.pattern] if coloured else ""
+    style = signs.colours[finding.pattern] if signs.coloured else ""
     if wide >= _NAME_ROOM:
         name = finding.pattern
         return Text((name if len(name) < wide else name[: wide - 2] + "…").ljust(wide), style=style)
-    if not coloured:
-        return Text(LETTERS[finding.pattern].ljust(wide))
+    if not signs.coloured:
+        return Text(signs.letters[finding.pattern].ljust(wide))
     block = _BLOCKS[min(3, int(finding.score * 4))]
     return Text((block * max(1, wide - 1)).ljust(wide), style=style)
 
 
 def _legend(found: Patterns, coloured: bool) -> Text:
     counts = Counter(finding.pattern for finding in found)
-    text = Text()
-    for name in NAMES:
+    text, signs = Text(), _Signs.of(found, coloured)
+    for name in found.names:
         if counts[name]:
-            sign = ("█ ", PATTERN_COLOURS[name]) if coloured else (f"{LETTERS[name]} = ", "")
+            sign = ("█ ", signs.colours[name]) if coloured else (f"{signs.letters[name]} = ", "")
             text.append(*sign)
             text.append(f"{name} {counts[name]}   ")
     text.append("· none", style="dim")
@@ -129,11 +145,12 @@ def _strongest(found: Patterns, count: int) -> Table:
     for title, justify in (("pattern", "left"), ("head", "left"), ("score", "right"), ("evidence", "left")):
         table.add_column(title, justify=justify, no_wrap=title in ("head", "score"))  # type: ignore[arg-type]
     several = len({site.kind for site in found.measured}) > 1
-    for name in NAMES:
+    colours = _Signs.of(found, True).colours
+    for name in found.names:
         for number, finding in enumerate(found.strongest(name, count)):
             where = f"{finding.kind} " if several else ""
             table.add_row(
-                Text(name if number == 0 else "", style=PATTERN_COLOURS[name]),
+                Text(name if number == 0 else "", style=colours[name]),
                 f"{where}layer {finding.layer} head {finding.head}",
                 f"{finding.score:.2f}",
                 finding.sentence,
@@ -156,7 +173,7 @@ def _missing(found: Patterns) -> Iterator[str]:
     """Patterns that are not available for any head, one line per reason."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in found.worth_saying.items():
-        if name in NAMES:
+        if name in found.names:
             by_reason.setdefault(reason, []).append(name)
     for why, names in by_reason.items():
         yield f"n/a: {', '.join(names)} ({why})"

@@ -15,6 +15,7 @@ from regard.trace.site import Site
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from regard.ablation.cutting import Cut
     from regard.ablation.effects import Effect
 
 _NAMES = 12  # heads named before "and more"
@@ -91,12 +92,31 @@ def effect_report(effect: Effect) -> Iterator[Table | Text]:
     yield Text.assemble((effect.model, "bold"), (f"  without {', '.join(names)}{more}", "dim"))
     yield _effect_table(effect)
     if effect.actual is not None:
-        yield Text(f"the text has {_visible(effect.actual)} there", style="dim")
+        yield Text(f"the text has {visible_text(effect.actual)} there", style="dim")
     for note in effect.notes:
         yield Text(note, style="dim")
 
 
-def _effect_table(effect: Effect) -> Table:
+def cut_report(cut: Cut) -> Iterator[Table | Text]:
+    """What the cut shows, one row per prediction before and after, and notes."""
+    yield Text(cut.sentence, style="bold")
+    yield _effect_table(cut)
+    if cut.actual is not None:
+        yield Text(f"the text has {visible_text(cut.actual)} there", style="dim")
+    lines = "1 line" if cut.lines == 1 else f"{cut.lines} lines, mean"
+    yield Text(f"{cut.model}: {lines} of weight {_number(cut.weight)}", style="dim")
+    if cut.control is not None:
+        one = cut.control
+        yield Text(
+            f"random lines: change of {_number(one.mean)} on average (sd {_number(one.sd)}); {one.larger} of "
+            f"{one.count} change at least as much",
+            style="dim",
+        )
+    for note in cut.notes:
+        yield Text(note, style="dim")
+
+
+def _effect_table(effect: Effect | Cut) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column(_heading(effect))
     compared = effect.about != "hidden states"
@@ -105,7 +125,7 @@ def _effect_table(effect: Effect) -> Table:
     for row in effect.rows:
         before = [] if row.before is None else [_number(row.before)]
         after = [_after(row.before, row.after[mode]) for mode in effect.modes]
-        table.add_row(Text(_visible(row.name) if compared else row.name), *before, *after)
+        table.add_row(Text(visible_text(row.name) if compared else row.name), *before, *after)
     if effect.kl:
         table.add_row(
             Text("KL(before || after), nats", style="dim"), "", *(_number(effect.kl[m]) for m in effect.modes)
@@ -113,10 +133,10 @@ def _effect_table(effect: Effect) -> Table:
     return table
 
 
-def _heading(effect: Effect) -> str:
+def _heading(effect: Effect | Cut) -> str:
     if effect.position is None:
         return "token" if effect.about == "hidden states" else effect.about
-    token = _visible(effect.tokens[effect.position])
+    token = visible_text(effect.tokens[effect.position])
     return {
         "next token": f"after {token} ({effect.position})",
         "hidden states": "token",
@@ -134,7 +154,7 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) >= 0.001 or value == 0 else f"{value:.1e}"
 
 
-def _visible(text: str) -> str:
+def visible_text(text: str) -> str:
     """A token with its leading space and line breaks shown."""
     return text.replace(" ", "␣").replace("\n", "⏎")
 

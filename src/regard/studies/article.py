@@ -16,6 +16,7 @@ from importlib.resources import files
 from math import floor, isnan, log10
 from typing import TYPE_CHECKING, Any
 
+from regard.studies.chart import chart_markup
 from regard.studies.head_names import NamedPlace, Pictured, heads_in
 from regard.views.themes import THEMES, theme, themed
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from regard.trace.trace import Trace
 
 _LEDE = 8  # findings that are shown; more are folded
+_BESIDE = 3  # findings that are shown beside a chart, which says the others
 _WIDE = 480  # points; a wider figure takes the whole width
 _ROWS = 200  # of a table in the report; the whole is in its file
 _LONG = 60  # characters from which a cell may break into lines
@@ -107,9 +109,12 @@ def _findings(result: Result) -> str:
         if isinstance(text, Pictured):
             picture = _lines(text.lines)
         items.append(f"<li>{picture}<p>{_linked(text, named)}</p></li>")
-    first, rest = (items[:_LEDE], items[_LEDE:]) if len(items) > _LEDE + 2 else (items, [])
+    shown, spare = (_LEDE, 2) if result.chart is None else (_BESIDE, 0)
+    first, rest = (items[:shown], items[shown:]) if len(items) > shown + spare else (items, [])
     more = f"<details><summary>{len(rest)} more findings</summary>{_list(rest)}</details>" if rest else ""
-    return _list(first) + more
+    if result.chart is None:
+        return _list(first) + more
+    return f'<div class="top"><div>{_list(first)}{more}</div>{chart_markup(result.chart)}</div>'
 
 
 def _list(items: Sequence[str]) -> str:
@@ -147,7 +152,14 @@ def _linked(text: str, named: Iterable[tuple[NamedPlace, Site]]) -> str:
     return "".join([*parts, html.escape(text[end:])])
 
 
-def _map(example: Trace | None, site: Site, head: int) -> str:
+def map_of(example: Trace | None, place: tuple[str, int, int], label: str) -> str:
+    """The map of a head on an example, small; nothing where the example lacks it."""
+    kind, layer, head = place
+    site = _site(example, NamedPlace(0, 0, kind, layer, head))
+    return "" if example is None or site is None else _map(example, site, head, label)
+
+
+def _map(example: Trace | None, site: Site, head: int, label: str | None = None) -> str:
     """The map of a head on the example, small."""
     from matplotlib.image import imsave
 
@@ -159,7 +171,7 @@ def _map(example: Trace | None, site: Site, head: int) -> str:
         imsave(buffer, weights, cmap=theme().maps, vmin=0, vmax=max(float(weights.max()), 1e-9), format="png")
         return buffer.getvalue()
 
-    return _images("image/png", drawn, f"the map of head {site.layer}.{head} on the input of figure 1")
+    return _images("image/png", drawn, label or f"the map of head {site.layer}.{head} on the input of figure 1")
 
 
 # -- figures -----------------------------------------------------------------------------------------------------
@@ -193,14 +205,25 @@ def _atlas(result: Result, example: Trace) -> str:
     """The live atlas: a page of its own inside the report, whose script keeps its own policy."""
     from regard.views.html import page_of
 
-    page = page_of(example, view="atlas", **result.example_options).decode()
+    page = page_of(example, view="atlas", **_opened(result), **result.example_options).decode()
     whose = "the whole corpus" if "report" in result.example_options else "this input alone"
     caption = (
         f"Figure 1. Every head of {example.facts.get('model', 'the model')} on one input of the corpus; names and "
         f"numbers beside the maps are those of {whose}. Heads that are named above are links to it."
     )
     frame = f'<iframe title="atlas" sandbox="allow-scripts" srcdoc="{html.escape(page)}"></iframe>'
-    return f'<figure id="atlas">{frame}<figcaption>{html.escape(caption)}</figcaption></figure>'
+    wait = '<p class="wait quiet" role="status">Drawing the atlas …</p>'
+    return f'<figure id="atlas">{frame}{wait}<figcaption>{html.escape(caption)}</figcaption></figure>'
+
+
+def _opened(result: Result) -> dict[str, Any]:
+    """The head that the atlas opens on: the first that a finding names."""
+    for text in result.findings:
+        for one in heads_in(text):
+            site = _site(result.example, one)
+            if site is not None:
+                return {"kind": site.kind, "layer": one.layer, "heads": [one.head]}
+    return {}
 
 
 # -- tables ------------------------------------------------------------------------------------------------------

@@ -47,11 +47,12 @@ class Batch:
         self.vocabulary = max(len(model.tokenizer), int(getattr(model.config, "vocab_size", None) or 0))
         self._held: dict[str, Array] = {}
         self._totals = Sums()
+        self._rows: list[tuple[str, int, Array, Array]] = []
 
     def again(self) -> Batch:
         """The same inputs, with nothing recorded."""
         other = copy(self)
-        other._held, other._totals = {}, Sums()
+        other._held, other._totals, other._rows = {}, Sums(), []
         return other
 
     def add(self, name: str, values: torch.Tensor | Array) -> None:
@@ -63,10 +64,16 @@ class Batch:
         """Record an array that is already a sum over the inputs and gets no interval."""
         self._totals.add(name, values)
 
+    def total_at(self, name: str, size: int, places: Array, values: Array) -> None:
+        """The same for values (..., n, F) of few of an array's `size` rows, at different `places` (n,)."""
+        self._rows.append((name, size, places, values))
+
     def pour(self, sums: Sums) -> None:
         """Add what was recorded: sums by group of clusters (groups, ...), and the totals."""
         for name, array in self._totals.arrays.items():
             sums.add(name, array)
+        for row in self._rows:
+            sums.add_at(*row)
         sums.add_all(self._held, self.clusters)
 
 

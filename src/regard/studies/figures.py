@@ -28,25 +28,35 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def grid_picture(shape: tuple[int, int], named: Mapping[tuple[int, int], tuple[str, float]], *, title: str) -> Picture:
-    """Layers down, heads across; each named head in its pattern's colour, stronger ones more saturated."""
+def grid_picture(
+    shape: tuple[int, int],
+    named: Mapping[tuple[int, int], tuple[str, float]],
+    *,
+    title: str,
+    own: Mapping[str, str] | None = None,
+) -> Picture:
+    """Layers down, heads across; each named head in its pattern's colour, stronger ones more saturated.
+
+    `own` are the colours of saved rules.
+    """
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
     layers, heads = shape
+    colours = {**PATTERN_COLOURS, **(own or {})}
     names = list(dict.fromkeys(name for name, _ in named.values()))
     ground = np.array(to_rgb(theme().ground))
     image = np.tile(ground, (layers, heads, 1))
     for (layer, head), (name, value) in named.items():
         strength = 0.4 + 0.6 * float(np.clip(value, 0, 1))
-        image[layer, head] = ground + strength * (np.array(to_rgb(PATTERN_COLOURS[name])) - ground)
+        image[layer, head] = ground + strength * (np.array(to_rgb(colours[name])) - ground)
     drawn = new_figure(max(4.5, 0.32 * heads + 2.4), max(2.2, 0.28 * layers + 1.0))
     axes = drawn.add_subplot()
     axes.imshow(image, aspect="equal", interpolation="nearest")
     grid_axes(axes, layers, heads, title)
     axes.grid(which="minor", color=theme().rule, linewidth=1)  # heads without a name are empty
     if names:
-        patches = [Patch(color=PATTERN_COLOURS[name], label=plain(name)) for name in names]
+        patches = [Patch(color=colours[name], label=plain(name)) for name in names]
         axes.legend(handles=patches, loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=7, frameon=False)
     return Picture(drawn, whole=True)
 

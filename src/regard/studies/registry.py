@@ -6,6 +6,8 @@ Enters: a model and a corpus. Leaves: a `Result` whose numbers come with baselin
     result.table, result.figure(), result.report()
 
 A study is registered here once: the command line and the documentation offer what the functions of this module take.
+
+Long on purpose: one short function per study, and what people read about its options.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from regard.errors import UserError
+from regard.errors import OutOfRangeError, UserError
 from regard.studies.entry import (
     MENTIONS,
     TEXTS,
@@ -38,7 +40,20 @@ if TYPE_CHECKING:
     from regard.studies.result import Result
 
 STUDIES = Registry()
-__all__ = ["ablation", "atlas", "change", "coref", "heads", "norms", "probe", "similarity", "syntax", "tokens"]
+__all__ = [
+    "ablation",
+    "atlas",
+    "change",
+    "coref",
+    "deletion",
+    "heads",
+    "norms",
+    "probe",
+    "similarity",
+    "syntax",
+    "tokens",
+    "worth",
+]
 
 _LEAST = Flag("Fewest instances for which a relation gets a row.", least=1)
 _ROWS = Flag("How to read the pieces of an attending word: mean, or first only.", metavar="WAY")
@@ -53,9 +68,14 @@ def _compare_types(results: Mapping[str, Result], folder: Path) -> None:
 @STUDIES.add(TEXTS, compare=_compare_types)
 def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """What every head does: each pattern with chance level and interval, and Kovaleva's types of maps."""
+    from regard.patterns.saved import saved_rules
     from regard.studies.atlas.study import Atlas
 
-    return run_over(Atlas(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+    rules, source = saved_rules(), texts(corpus, options)
+    if any(rule.needs_trees for rule in rules):
+        source = with_trees(source)
+    own = Atlas(seed=options.get("seed", 0), rules=[rule.record for rule in rules])
+    return run_over(own, model, source, options)
 
 
 @STUDIES.add(TEXTS)
@@ -67,22 +87,31 @@ def heads(
         int,
         Flag("Inputs for which a language model is asked which words predict which; 0: none.", least=0, metavar="N"),
     ] = 32,
+    vectors: Annotated[
+        int,
+        Flag("Positions whose q and k are kept, for nearest rows and maps of queries and keys; 0: none.", least=0),
+    ] = 4096,
     **options: Unpack[Options],
 ) -> Result:
     """A portrait of every head: what it does when awake, tested on new text, with examples; a page per head.
 
     Each page shows the head's strongest looks, ordinary ones of every strength, the tokens that look and are looked at,
     and how far it looks; with a CoNLL-U treebank also between which parts of speech and along which relations. For the
-    first `predictive` inputs, cut to 32 tokens, a language model is asked which words predict which.
+    first `predictive` inputs, cut to 32 tokens, a language model is asked which words predict which. q and k of a
+    sample of up to `vectors` positions (50,000 at most) are kept, for `regard.nearest` and maps of queries and keys.
     """
+    from regard.studies.heads.sample import MOST
     from regard.studies.heads.study import Heads
     from regard.studies.heads.vocabulary import frequent_tokens
 
     ready, source = loaded(model), with_trees(texts(corpus, options))
     if source.once:
         raise UserError("portraits read their corpus more than once; name a file in place of standard input or a pipe")
+    if vectors > MOST:
+        raise OutOfRangeError(f"vectors must be from 0 to {MOST:,}, not {vectors:,}")
     counted = frequent_tokens(ready, source, options.get("long", "truncate"))
-    return run_over(Heads(counted, seed=options.get("seed", 0), predictive=predictive), ready, source, options)
+    study = Heads(counted, seed=options.get("seed", 0), predictive=predictive, vectors=vectors)
+    return run_over(study, ready, source, options)
 
 
 @STUDIES.add(TEXTS)
@@ -99,6 +128,26 @@ def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     from regard.studies.norms.study import Norms
 
     return run_over(Norms(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def deletion(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+    """Which ranking of tokens finds those that matter: rollout, attention, gradient x input, random; by deletion.
+
+    The first tokens of each ranking are hidden from the model, and what it makes of the text is compared: the
+    probability of its own next word or label, or the direction of the text's mean hidden state.
+    """
+    from regard.studies.deletion.study import Deletion
+
+    return run_over(Deletion(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def worth(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
+    """What looks are worth for a prediction of each text, by class of their keys, beside weights and contributions."""
+    from regard.studies.worth.study import WorthStudy
+
+    return run_over(WorthStudy(seed=options.get("seed", 0)), model, texts(corpus, options), options)
 
 
 @STUDIES.add(TEXTS)

@@ -39,6 +39,7 @@ function sort(event) {
 addEventListener("message", (event) => {
   if (!atlas || event.source !== atlas.contentWindow || event.data !== "ready") return;
   ready = true;
+  document.querySelector("#atlas .wait")?.remove();
   paint();
   tell(shown);
 });
@@ -57,6 +58,17 @@ function ask(event) {
   parent.postMessage(open ? `open ${open}` : `page ${page}`, "*");
 }
 
+/** A line that is wider than its box begins at a whole word, with its strongest look in the middle. */
+function reveal(box) {
+  const lefts = [...box.querySelectorAll("text")].map((word) => word.getBoundingClientRect().left);
+  const arc = [...box.querySelectorAll("path")].at(-1)?.getBoundingClientRect(); // the strongest is drawn last
+  if (!arc || box.scrollWidth <= box.clientWidth) return;
+  const room = Math.max(0, box.clientWidth - arc.width) / 2;
+  const from = lefts.filter((left) => left <= arc.left && left >= arc.left - room);
+  box.scrollLeft += Math.min(...from, arc.left) - box.getBoundingClientRect().left - 2;
+}
+
+for (const box of document.querySelectorAll(".look .scroll")) reveal(box);
 addEventListener("hashchange", paint);
 dark.addEventListener("change", paint);
 for (const link of document.querySelectorAll("a[data-show]")) link.addEventListener("click", move);

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from regard.errors import UnknownNameError, UserError
 from regard.files import write_atomic
 from regard.studies.article import article, pretty
+from regard.studies.chart import Chart
 from regard.trace.trace import Trace
 from regard.views.figures import Picture
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TOLD = 8  # findings that stand in meta.json too, for lists of studies
+ArrayFile = tuple[Mapping[str, Any], Mapping[str, str]]  # arrays by name, and facts about them
 Drawer = tuple[str, Callable[[], Picture]]  # a caption, and what draws the figure
 
 
@@ -34,11 +36,13 @@ class Result:
     meta: Mapping[str, Any]
     drawers: Mapping[str, Drawer] = field(default_factory=dict)  # by name
     findings: Sequence[str] = ()
+    chart: Chart | None = None  # the picture of the findings
     cautions: Sequence[str] = ()
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # further tables, by title
     files: Mapping[str, pd.DataFrame] = field(default_factory=dict)  # tables that are saved, but not in the report
     sections: Mapping[str, str] = field(default_factory=dict)  # further parts of the report: markup, by title
     pages: Mapping[str, Callable[[], str]] = field(default_factory=dict)  # further pages, by their file's name
+    arrays: Mapping[str, ArrayFile] = field(default_factory=dict)  # files of named arrays, by their name
     example: Trace | None = None  # an input whose maps the interactive atlas shows next to the corpus' numbers
     example_options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -57,13 +61,17 @@ class Result:
 
     def save(self, folder: str | Path) -> Path:
         """Write result.parquet, further tables, meta.json, figures, pages and report.html; each file atomically."""
+        from safetensors.numpy import save_file
+
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         write_atomic(target / "result.parquet", lambda path: self.table.to_parquet(path))
         for name, table in {**self.tables, **self.files}.items():
             write_atomic(target / f"{_slug(name)}.parquet", lambda path, table=table: table.to_parquet(path))  # type: ignore[misc]
-        facts = {**self.meta, "findings": list(self.findings[:_TOLD])}
-        write_atomic(target / "meta.json", lambda path: Path(path).write_text(pretty(facts), "utf-8"))
+        told = {**self.meta, "findings": list(self.findings[:_TOLD])}
+        if self.chart is not None:
+            told["chart"] = self.chart.record
+        write_atomic(target / "meta.json", lambda path: Path(path).write_text(pretty(told), "utf-8"))
         for name in self.drawers:
             picture = self.figure(name)
             picture.save(target / f"{name}.png", dpi=200)
@@ -71,6 +79,11 @@ class Result:
         for name, page in self.pages.items():
             (target / name).parent.mkdir(exist_ok=True)
             write_atomic(target / name, lambda path, page=page: Path(path).write_text(page(), "utf-8"))  # type: ignore[misc]
+        for name, (arrays, facts) in self.arrays.items():
+            write_atomic(
+                target / name,
+                lambda path, arrays=arrays, facts=facts: save_file(dict(arrays), path, dict(facts)),  # type: ignore[misc]
+            )
         write_atomic(target / "report.html", lambda path: Path(path).write_text(self.report(), "utf-8"))
         return target
 

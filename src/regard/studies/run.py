@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from regard.models.model import Model
     from regard.studies.result import Result
 
+_READABLE = 16  # tokens of the input that the atlas shows
+
 
 def run_study(
     study: Study,
@@ -116,13 +118,15 @@ def _engine(name: str, options: dict[str, Any]) -> AbstractContextManager[Engine
 
 
 def _example(model: Model, run: Run) -> Any:
-    """The trace of the first input of readable length, for the interactive atlas; None for a pipe."""
+    """The trace of an early input of readable length, for the interactive atlas; None for a pipe."""
     if run.source.once:
         return None
-    for example in read(replace(run.source, limit=50, sample=None)):
-        encoded = encoder_of(model)(example, True)
-        if 8 <= len(encoded.ids) <= 40:
-            if model.is_encoder_decoder:
-                return model.trace(example.text, target=example.pair, truncate=True)
-            return model.trace(example.text, example.pair, truncate=True)
+    encode = encoder_of(model)
+    early = [(len(encode(one, True).ids), one) for one in read(replace(run.source, limit=50, sample=None))]
+    for least in (_READABLE, 8):  # heads show little on fewer tokens
+        for length, example in early:
+            if least <= length <= 40:
+                if model.is_encoder_decoder:
+                    return model.trace(example.text, target=example.pair, truncate=True)
+                return model.trace(example.text, example.pair, truncate=True)
     return None

@@ -26,6 +26,7 @@ from regard.trace.places import Array, MapContext, context_between
 if TYPE_CHECKING:
     from regard.models.related import Relation
     from regard.studies.base import Batch
+    from regard.studies.find.reduce import RuleTables
     from regard.studies.taking import LayerView
 
 
@@ -79,6 +80,7 @@ class Tables:
     levels: dict[str, LevelRows]
     make_carried: Callable[[], list[Carried]]
     exchange: Exchange | None
+    ruled: tuple[RuleTables, ...] = ()  # those of saved rules
 
     @cached_property
     def whole(self) -> torch.Tensor:

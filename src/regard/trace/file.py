@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = "regard-trace"
 VERSION = 1
-ARRAYS = ("q", "k", "v", "bias", "sink", "gram", "maps", "known_lse", "known_norms", "qparts", "kparts")
+ARRAYS = ("q", "k", "v", "bias", "sink", "gram", "maps", "known_lse", "known_norms", "qparts", "kparts", "g", "go")
 Parts = tuple[dict[str, Side], tuple[Site, ...], dict[str, Any]]  # sides, sites and facts of a trace
 Put = Callable[[Array | None, str], str | None]
 _PLAIN = ("kind", "layer", "part", "path", "query_side", "key_side", "scale", "softcap", "no_norms")

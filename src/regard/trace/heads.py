@@ -152,10 +152,10 @@ def _expanded(kind: str | None, layer: Any, head: Any, layout: Layout) -> Iterat
 
 
 def _showing(pattern: str, patterns: Iterable[Shows] | None) -> Iterator[Head]:
-    from regard.patterns import NAMES
+    from regard.patterns import names
 
-    if pattern not in NAMES:
-        raise UserError(f"{pattern!r} names no heads; {_WAYS}: {', '.join(NAMES)}")
+    if pattern not in names():
+        raise UserError(f"{pattern!r} names no heads; {_WAYS}: {', '.join(names())}")
     if patterns is None:
         raise UserError(f"which heads show {pattern!r} depends on a text; pass patterns=trace.patterns() of one")
     found = [Head(f.kind, f.layer, f.head) for f in patterns if f.pattern == pattern]

@@ -5,7 +5,6 @@ Enters: the sides of a trace. Leaves: a `MapContext` for maps between two of the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +17,6 @@ from regard.trace.trace import Trace
 
 Array = np.ndarray[Any, Any]
 
-# Special tokens that stand for a word, not a boundary; not <pad>: decoders of T5 and Marian begin with it.
-_STAND_IN = re.compile(r"mask|unk", re.IGNORECASE)
 _ARROW = ">>"  # between the two sides of a reaction; a dot separates its molecules
 
 
@@ -107,7 +104,7 @@ def context_between(query: Side, key: Side, same: bool, causal: bool) -> MapCont
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     """Numbers of a side's tokens; `vocabulary` is shared so that equal words of two sides get equal numbers."""
     count = len(side)
-    border = np.array([_is_border(token) for token in side.tokens], dtype=bool)
+    border = np.array([token.border for token in side.tokens], dtype=bool)
     words, pieces = [-1] * count, [-1] * count
     kinds = [(False,) * 5] * count  # the fields from punctuation to later_pieces
     groups = list(word_groups(side))
@@ -188,15 +185,11 @@ def _related(side: Side, words: Array) -> Array | None:
 
 def parts_of(tokens: Sequence[Token]) -> Array:
     """(n,) numbers of the parts that blocks of a map are made of: sentences, or the molecules of a reaction."""
-    between = np.array([_is_border(token) for token in tokens], dtype=bool)
+    between = np.array([token.border for token in tokens], dtype=bool)
     if not any(token.text == _ARROW for token in tokens):
         return np.where(between, -1, [token.segment for token in tokens])
     between |= [token.text in (_ARROW, ".") for token in tokens]
     return np.where(between, -1, np.cumsum(between))
-
-
-def _is_border(token: Token) -> bool:
-    return token.special and not _STAND_IN.search(token.text)
 
 
 def _no_text(*sides: Side) -> str:

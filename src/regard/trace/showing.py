@@ -19,6 +19,7 @@ class Shown(TypedDict, total=False):
     measures: Mapping[str, Sequence[Array]] | None
     report: Given
     walk: Walk | None
+    worth: bool
 
 
 class ViewOptions(Shown, total=False):
@@ -49,6 +50,7 @@ class FigureOptions(TypedDict, total=False):
     queries: Positions
     keys: Positions
     contributions: bool
+    worth: bool
     threshold: float
     title: str | None
     width: str | float | None

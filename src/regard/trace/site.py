@@ -23,6 +23,7 @@ Array = np.ndarray[Any, Any]
 KINDS = ("encoder", "decoder", "cross")  # of attention
 Positions = int | slice | Sequence[int] | Array | None
 
+SURE = 0.95  # weights above which renormalising is no small change, and only the exact cut tells
 # Rows of scores held at once while log-sum-exps are computed: bounds memory to 2**22 floats (16 MB) per head.
 _CHUNK = 1 << 22
 
@@ -39,7 +40,8 @@ class Site:
     `kind`, `layer` and `part` say which operation it is, `path` which module ran it, `query_side` and `key_side` over
     which tokens. Scores are multiplied by `scale`, bounded by `softcap` and hidden by `mask`. `known_lse` and
     `known_norms` hold precomputed values, `no_norms` says why there are none. `parts` names the parts that q and k are
-    exact sums of, in `qparts` and `kparts` (P, H, positions, d).
+    exact sums of, in `qparts` and `kparts` (P, H, positions, d). `g` (H, Q, e) is the gradient of a number of the
+    model's output by each head's output o, `go` (H, Q) the product g . o.
     """
 
     kind: str
@@ -65,6 +67,8 @@ class Site:
     parts: tuple[str, ...] = ()
     qparts: Array | None = None
     kparts: Array | None = None
+    g: Array | None = None
+    go: Array | None = None
 
     @property
     def heads(self) -> int:
@@ -176,6 +180,28 @@ class Site:
         seen = ~np.isneginf(lse)[:, None]  # rows that see nothing are 0; NaN stays NaN
         return np.asarray(np.exp(np.where(seen, scores - np.where(seen, lse[:, None], 0), -np.inf)))
 
+    def visible(self, index: int, queries: Positions = None, keys: Positions = None) -> Array:
+        """(queries, keys) booleans: what the head at `index` may see."""
+        rows, columns = positions(queries, self.queries), positions(keys, self.keys)
+        allowed = self.mask.allowed(rows, columns, index)
+        return np.ones((len(rows), len(columns)), bool) if allowed is None else allowed
+
+    def worth(self, index: int, queries: Positions = None, keys: Positions = None, how: str = "mask") -> Array:
+        """(queries, keys) estimates of what cutting each edge takes from the output; see `Trace.worth`."""
+        if self.g is None or self.go is None or self.v is None:
+            raise UserError(f"layer {self.layer} has no worth; trace the text with worth=True")
+        rows, columns = positions(queries, self.queries), positions(keys, self.keys)
+        weights = self.attention(index, queries, keys)
+        g = np.asarray(self.g[index][rows], np.float32)
+        gv = g @ np.asarray(self.v[self.group(index)][columns], np.float32).T  # g_i . v_j = dm / dA_ij
+        if how == "zero":
+            return np.asarray(weights * gv)
+        if how != "mask":
+            raise UserError(f"there is no way {how!r} to cut; choose from mask, zero")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = weights / (1 - weights) * (gv - self.go[index][rows, None])
+        return np.asarray(np.where(weights > SURE, np.nan, found), np.float32)
+
     def attribution(self, index: int, queries: Positions = None, keys: Positions = None) -> Array:
         """(P, P, queries, keys): the scores of a head as a sum over pairs of a query part and a key part."""
         if self.qparts is None or self.kparts is None:
@@ -256,6 +282,8 @@ class Site:
             known_norms=per_head(self.known_norms),
             qparts=None if self.qparts is None else self.qparts[:, picked],
             kparts=None if self.kparts is None else self.kparts[:, picked],
+            g=per_head(self.g),
+            go=per_head(self.go),
             mask=self.mask if table is None or table.ndim == 2 else Mask(table=per_head(table)),
         )
 

@@ -18,6 +18,9 @@ _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+(?:['’](?:(?![{_UN
 
 UNASKED = "unasked"  # the code of why there are no gains: nobody asked
 
+# Special tokens that stand for a word, not a boundary; not <pad>: decoders of T5 and Marian begin with it.
+_STAND_IN = re.compile(r"mask|unk", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -42,6 +45,11 @@ class Token:
     column: int | None = None
     adds: str | None = None
     common: bool = False
+
+    @property
+    def border(self) -> bool:
+        """Whether it is a special token that marks a boundary, not one that stands for a word."""
+        return self.special and not _STAND_IN.search(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import numpy as np
 from regard.errors import MissingPackageError, OutOfRangeError, UnknownNameError, UserError
 from regard.trace.mask import Mask
 from regard.trace.merging import word_sites
+from regard.trace.rollout import rolled_out
 from regard.trace.sentences import reason
 from regard.trace.site import KINDS, Array, Positions, Site, positions, ranges
 from regard.trace.tokens import Segment, Side, Token, merge_words, word_groups
@@ -182,6 +183,46 @@ class Trace:
         site = self.site(layer, kind=kind, part=part)
         norms = self.norms(layer, kind=kind, part=part)[:, positions(keys, site.keys)]  # (H, K)
         return _of_heads(site, head, lambda index: site.attention(index, queries, keys) * norms[index])
+
+    def worth(
+        self,
+        layer: int,
+        head: int | None = None,
+        *,
+        kind: str | None = None,
+        part: int = 0,
+        queries: Positions = None,
+        keys: Positions = None,
+        how: str = "mask",
+    ) -> Array:
+        """(queries, keys) estimates of what each line adds to the model's output: m whole minus m with the line cut.
+
+        m is the number in `facts["worth"]`: the log probability of a token or label, a score, a similarity. To first
+        order, from one backward pass: how far that agrees with exact cuts is in `facts["worth"]["check"]`, and
+        `Model.cut` is exact. Without a head, (heads, queries, keys) of the layer.
+
+        Parameters
+        ----------
+        how
+            "mask" hides the key, so that the row's other weights grow; "zero" takes out what the key adds. With
+            "mask", lines of weight above 0.95 are NaN: only the exact cut tells.
+        """
+        site = self.site(layer, kind=kind, part=part)
+        return _of_heads(site, head, lambda index: site.worth(index, queries, keys, how))
+
+    def rollout(self, by: str = "weights", *, kind: str | None = None) -> Array:
+        """(tokens, tokens) from the last layer to the input: the product over layers of ½A + ½I, rows summing to 1.
+
+        `by` is "weights", A the mean over heads, or "contributions", A what all heads take from each key. One way to
+        say which tokens a layer's position depends on, to be judged by deletion: `regard study deletion`.
+        """
+        if by not in ("weights", "contributions"):
+            raise UserError(f"by must be 'weights' or 'contributions', not {by!r}")
+        kind = self._kind(kind)
+        if any(site.part or site.query_side != site.key_side for site in self.sites if site.kind == kind):
+            raise UserError("rollout needs layers that look from a list of tokens to the same list; cross does not")
+        read = self.attention if by == "weights" else self.contributions
+        return rolled_out(read(layer, kind=kind).mean(axis=0) for layer in self.layers(kind))
 
     def gains(self) -> Array:
         """(n, n) nats by which key j helps to predict: token i, in masked models; the token after i, in causal ones.

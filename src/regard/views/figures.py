@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,14 @@ import numpy as np
 
 from regard.errors import MissingPackageError, UserError
 from regard.files import write_atomic
-from regard.measures.awake import resting_keys
+from regard.patterns.resting import rests_of
 from regard.trace.lettering import plain, readable
-from regard.trace.site import Array, Positions, Site, positions
+from regard.trace.site import SURE, Array, Positions, Site, positions
 from regard.trace.tokens import Token
 from regard.trace.trace import Trace
+from regard.views.frames import named_frames
 from regard.views.themes import theme
+from regard.views.wire import require_worth
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,6 +101,7 @@ def figure(
     queries: Positions = None,
     keys: Positions = None,
     contributions: bool = False,
+    worth: bool = False,
     threshold: float = 0.0,
     title: str | None = None,
     width: str | float | None = None,
@@ -117,6 +120,9 @@ def figure(
         Positions to show; all unless given.
     contributions
         Show contributions ||alpha f(x)|| instead of the weights.
+    worth
+        Show what lines are worth instead: blue helps, orange works against; the trace must have been made with
+        worth=True.
     threshold
         Leave out lines weaker than this share of the strongest.
     title
@@ -136,7 +142,12 @@ def figure(
     if head is not None and heads is not None:
         raise UserError("pass head=... for one head or heads=[...] for several, not both")
     chosen = [head] if head is not None else None if heads is None else list(heads)
-    job = _Job(trace, layer, chosen, kind, query, queries, keys, contributions, threshold, _inches(width))
+    if worth and (contributions or view == "neurons"):
+        raise UserError("worth is shown in heads, matrix and atlas, in place of weights and of contributions")
+    if worth:
+        require_worth(trace)
+    shown = "worth" if worth else "contributions" if contributions else "weights"
+    job = _Job(trace, layer, chosen, kind, query, queries, keys, shown, threshold, _inches(width))
     drawn = drawers[view](job)
     _caption(drawn, job, view, title)
     return Picture(drawn)
@@ -167,7 +178,7 @@ class _Job:
         query: int | None,
         queries: Positions,
         keys: Positions,
-        contributions: bool,
+        shown: str,
         threshold: float,
         width: float | None,
     ) -> None:
@@ -178,18 +189,29 @@ class _Job:
         self.indices = [self.site.index(number) for number in self.heads]
         self.rows = positions(queries, self.site.queries)
         self.columns = positions(keys, self.site.keys)
-        self.contributions, self.threshold = contributions, threshold
+        self.shown, self.threshold = shown, threshold
         self.query = query
 
     def map_of(self, head: int) -> Array:
-        """(queries, keys) weights or contributions to show."""
-        read = self.trace.contributions if self.contributions else self.trace.attention
+        """(queries, keys) weights, contributions or worth to show."""
+        if self.shown == "worth":
+            return self.trace.worth(
+                self.layer, head, kind=self.kind, queries=self.rows, keys=self.columns, how=self.judged["how"]
+            )
+        read = self.trace.contributions if self.shown == "contributions" else self.trace.attention
         return read(self.layer, head, kind=self.kind, queries=self.rows, keys=self.columns)
+
+    @property
+    def judged(self) -> dict[str, Any]:
+        """What lines are judged by."""
+        return dict(self.trace.facts["worth"])
 
     @property
     def quantity(self) -> str:
         """What the numbers are called."""
-        return "contribution ||αf(x)||" if self.contributions else "attention weight"
+        if self.shown == "worth":
+            return f"worth for {readable(self.judged['name'].strip())}"
+        return "contribution ||αf(x)||" if self.shown == "contributions" else "attention weight"
 
     @property
     def query_tokens(self) -> list[Token]:
@@ -202,14 +224,7 @@ class _Job:
     @property
     def rests(self) -> Array:
         """(queries, keys) where attention goes that has nothing to do."""
-        site = self.site
-        queries, keys = np.arange(site.queries), np.arange(site.keys)
-        allowed = site.mask.allowed(queries, keys, 0)
-        visible = np.ones((site.queries, site.keys), bool) if allowed is None else allowed
-        special = np.array([token.special for token in self.trace.side(site.key_side).tokens])
-        causal = site.mask.causal and site.query_side == site.key_side and site.queries > 1
-        rests: Array = np.asarray(resting_keys(visible, special, causal=causal))
-        return np.asarray(rests[np.ix_(self.rows, self.columns)])
+        return np.asarray(rests_of(self.trace, self.site)[np.ix_(self.rows, self.columns)])
 
     @property
     def divisions(self) -> tuple[int | None, int | None]:
@@ -245,17 +260,18 @@ def _lettering(room: float) -> dict[str, Any]:
 
 def _heads(job: _Job) -> Figure:
     """Two columns of tokens, a line per query and key; colour is the head, opacity the weight; what rests is grey."""
-    from matplotlib.lines import Line2D
-
     job.check_length()
     longest = max(len(job.rows), len(job.columns))
     drawn = _new(job.width or 4.2, 1.6 + 0.17 * longest)
     axes = drawn.add_subplot()
     maps = [job.map_of(head) for head in job.heads]
-    strongest = max(float(m.max()) for m in maps) or 1.0
+    strongest = max(_farthest(m) for m in maps) or 1.0
     rests = job.rests
     for head, weights in zip(job.heads, maps, strict=True):
         share = weights / strongest
+        if job.shown == "worth":
+            _signed_lines(axes, share, job.threshold)
+            continue
         seen = share > max(job.threshold, 0.005)
         axes.add_collection(_lines(share * _RESTING, seen & rests, _QUIET, linewidths=0.5, zorder=1))
         axes.add_collection(_lines(share, seen & ~rests, head_colour(head), linewidths=1.1, zorder=2))
@@ -275,15 +291,7 @@ def _heads(job: _Job) -> Figure:
     below = 2.2 + len(named) // columns  # rows that the legend takes
     axes.set(xlim=(-0.75, 1.75), ylim=(longest - 0.4 + below, -1.6))
     axes.axis("off")
-    marks = [Line2D([], [], color=head_colour(head), linewidth=2, label=f"{job.layer}.{head}") for head in named]
-    if len(job.heads) > len(named):
-        marks.append(Line2D([], [], linestyle="", label=f"and {len(job.heads) - len(named)} more"))
-    if rests.any():
-        marks.append(Line2D([], [], color=_QUIET, linewidth=0.8, label="resting"))
-    strengths = [
-        Line2D([], [], color=_INK, alpha=x, linewidth=2, label=f"{x * strongest:.2g}") for x in (0.1, 0.5, 1.0)
-    ]
-    for handles, title, place in ((marks, "head", "lower left"), (strengths, job.quantity, "lower right")):
+    for handles, title, place in _keys(job, named, strongest, bool(rests.any())):
         legend = axes.legend(
             handles=handles, title=title, loc=place, ncols=min(columns, len(handles)), frameon=False,
             fontsize=6, title_fontsize=6, handlelength=1.2, columnspacing=0.8, labelcolor=_INK, borderaxespad=0,
@@ -291,6 +299,46 @@ def _heads(job: _Job) -> Figure:
         legend.get_title().set_color(_QUIET)
         axes.add_artist(legend)
     return drawn
+
+
+def _keys(job: _Job, named: list[int], strongest: float, resting: bool) -> Iterator[tuple[list[Any], str, str]]:
+    """What colours and strengths of lines mean: handles, a title and a place for each legend."""
+    from matplotlib.lines import Line2D
+
+    if job.shown == "worth":
+        signs = [
+            Line2D([], [], color=_POSITIVE, linewidth=2, label="helps"),
+            Line2D([], [], color=_NEGATIVE, linewidth=2, label="works against"),
+            Line2D([], [], color=_QUIET, linewidth=0.6, linestyle="--", label="cut to know"),
+        ]
+        yield signs, "line", "lower left"
+    else:
+        marks = [Line2D([], [], color=head_colour(head), linewidth=2, label=f"{job.layer}.{head}") for head in named]
+        if len(job.heads) > len(named):
+            marks.append(Line2D([], [], linestyle="", label=f"and {len(job.heads) - len(named)} more"))
+        if resting:
+            marks.append(Line2D([], [], color=_QUIET, linewidth=0.8, label="resting"))
+        yield marks, "head", "lower left"
+    strengths = [
+        Line2D([], [], color=_INK, alpha=x, linewidth=2, label=f"{x * strongest:.2g}") for x in (0.1, 0.5, 1.0)
+    ]
+    yield strengths, job.quantity, "lower right"
+
+
+def _farthest(values: Array) -> float:
+    """How far from 0 the known numbers go."""
+    known = np.abs(values[~np.isnan(values)])
+    return float(known.max()) if known.size else 0.0
+
+
+def _signed_lines(axes: Axes, share: Array, threshold: float) -> None:
+    """Lines that help and that work against, as opaque as their share; those not known grey and dashed."""
+    known = np.nan_to_num(share)
+    seen = np.abs(known) > max(threshold, 0.005)
+    unknown = np.isnan(share)
+    axes.add_collection(_lines(np.full(share.shape, 0.4), unknown, _QUIET, linewidths=0.5, linestyles="--", zorder=1))
+    axes.add_collection(_lines(np.abs(known), seen & (known < 0), _NEGATIVE, linewidths=1.1, zorder=2))
+    axes.add_collection(_lines(np.abs(known), seen & (known > 0), _POSITIVE, linewidths=1.1, zorder=2))
 
 
 def _lines(share: Array, seen: Array, colour: str, **style: Any) -> LineCollection:
@@ -313,8 +361,16 @@ def _matrix(job: _Job) -> Figure:
     drawn = _new(width, max(2.6, 1.5 + cell * down))
     axes = drawn.add_subplot()
     weights = job.map_of(job.heads[0])
-    top = None if job.contributions else 1.0
-    image = axes.imshow(weights, cmap=theme().maps, vmin=0, vmax=top, interpolation="nearest")
+    rests = job.rests & (job.shown != "worth")
+    if job.shown == "worth":
+        top = _farthest(weights) or 1.0
+        image = axes.imshow(weights, cmap=theme().signs, vmin=-top, vmax=top, interpolation="nearest")
+        axes.patch.set(facecolor="#dfe3ea", hatch="////", edgecolor="#b8bfca")  # where only an exact cut tells
+    else:
+        top = float(weights[~rests].max(initial=0)) or float(weights.max(initial=0)) or 1.0
+        scale: dict[str, Any] = {"vmin": 0, "vmax": top, "interpolation": "nearest"}
+        image = axes.imshow(weights, cmap=theme().maps, **scale)
+        axes.imshow(np.where(rests, weights, np.nan), cmap=_greys(), **scale)  # over it
     letters = _lettering(cell)
     axes.set_xticks(range(across), [_label(token) for token in job.key_tokens], rotation=90, **letters)
     axes.set_yticks(range(down), [_label(token) for token in job.query_tokens], **letters)
@@ -322,8 +378,16 @@ def _matrix(job: _Job) -> Figure:
     axes.set_xlabel("key", size=8, color=_QUIET)
     axes.set_ylabel("query", size=8, color=_QUIET)
     _divide(axes, *job.divisions, across - 0.6)
-    _bar(drawn, image, axes, job.quantity)
+    grey = "; grey: resting" if rests.any() else ""
+    _bar(drawn, image, axes, f"{job.quantity}{grey}")
     return drawn
+
+
+def _greys() -> Any:
+    """From the ground to a middle grey, for places where attention rests."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("resting", [theme().ground, "#878e9b"])
 
 
 def _divide(axes: Any, row: int | None, column: int | None, right: float) -> None:
@@ -347,12 +411,13 @@ def _parts(axes: Any, place: tuple[float, float], side: str, *, across: bool) ->
         axes.annotate("answer", place, (0, -1), textcoords="offset points", ha=side, va="top", **names)
 
 
-def _bar(drawn: Figure, image: Any, axes: Any, name: str) -> None:
+def _bar(drawn: Figure, image: Any, axes: Any, name: str) -> Any:
     """A colour bar with ticks and a name."""
     bar = drawn.colorbar(image, ax=axes, shrink=0.8, aspect=30, pad=0.02)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=6, length=0)
     bar.set_label(name, size=7, color=_QUIET)
+    return bar
 
 
 def _atlas(job: _Job) -> Figure:
@@ -369,15 +434,19 @@ def _atlas(job: _Job) -> Figure:
     for row, layer in enumerate(layers):
         site = job.trace.site(layer, kind=kind)
         for column in range(site.heads):
-            small = pooled(site, column, size)
-            small = small / (float(small.max()) or 1.0)
+            small = pooled(site, column, size, job.judged["how"] if job.shown == "worth" else None)
+            small = small if job.shown == "worth" else small / (float(small.max()) or 1.0)
             down, across = (np.arange(size) * length // size for length in small.shape)
             whole[row * step : row * step + size, column * step : column * step + size] = small[np.ix_(down, across)]
     width = job.width or 1.2 + 0.55 * columns
     cell = (width - 1.1) / columns
-    drawn = _new(width, 1.0 + cell * len(layers))
+    drawn = _new(width, 1.5 + cell * len(layers))
     axes = drawn.add_subplot()
-    image = axes.imshow(whole, cmap=theme().maps, vmin=0, vmax=1, interpolation="nearest")
+    if job.shown == "worth":
+        _worth_atlas(drawn, axes, whole, job.quantity)
+    else:
+        image = axes.imshow(whole, cmap=theme().maps, vmin=0, vmax=1, interpolation="nearest")
+        _bar(drawn, image, axes, "weight / the head's largest")
     axes.set_facecolor("#dfe3ea")  # shows where there is no map
     letters = _lettering(cell)
     numbers = job.trace.site(layers[0], kind=kind).head_ids
@@ -385,20 +454,36 @@ def _atlas(job: _Job) -> Figure:
     axes.set_xticks(step * np.arange(columns) + size / 2, names, **letters)
     axes.set_yticks(step * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **letters)
     _plain(axes)
-    axes.set_xlabel("head; in each map keys across, queries down", size=7, color=_QUIET)
+    grey = f"; grey: weight above {SURE}, only an exact cut tells" if job.shown == "worth" else ""
+    axes.set_xlabel(f"head; in each map keys across, queries down{grey}", size=7, color=_QUIET)
     axes.set_ylabel("layer", size=7, color=_QUIET)
-    _bar(drawn, image, axes, "weight / the head's largest")
+    named_frames(axes, job.trace, kind, lambda row, column: (column * step - 0.5, row * step - 0.5), size)
     return drawn
 
 
-def pooled(site: Site, index: int, size: int = 64) -> Array:
-    """A map at most `size` cells wide: each cell is the largest weight it covers, so that no line is lost."""
-    weights = site.attention(index)
+def _worth_atlas(drawn: Figure, axes: Axes, whole: Array, name: str) -> None:
+    """Maps of both signs on one scale for all heads; its square root keeps small numbers in sight."""
+    top = _farthest(whole) or 1.0
+    roots = np.sign(whole) * np.sqrt(np.abs(whole) / top)
+    image = axes.imshow(roots, cmap=theme().signs, vmin=-1, vmax=1, interpolation="nearest")
+    bar = _bar(drawn, image, axes, name)
+    shares = (-1.0, -0.1, 0.0, 0.1, 1.0)
+    bar.set_ticks([np.sign(x) * abs(x) ** 0.5 for x in shares], labels=[f"{x * top:.2g}" for x in shares])
+
+
+def pooled(site: Site, index: int, size: int = 64, cut: str | None = None) -> Array:
+    """A map at most `size` cells wide: each cell is the largest weight it covers, so that no line is lost.
+
+    With a way to cut, the worth that is farthest from 0; cells of which nothing is known are NaN.
+    """
+    values = site.attention(index) if cut is None else site.worth(index, how=cut)
     for axis in (0, 1):
-        if weights.shape[axis] > size:
-            edges = np.linspace(0, weights.shape[axis], size, endpoint=False).astype(int)
-            weights = np.maximum.reduceat(weights, edges, axis=axis)
-    return weights
+        if values.shape[axis] > size:
+            edges = np.linspace(0, values.shape[axis], size, endpoint=False).astype(int)
+            most = np.fmax.reduceat(values, edges, axis=axis)
+            least = most if cut is None else np.fmin.reduceat(values, edges, axis=axis)
+            values = np.where(np.abs(least) > np.abs(most), least, most)
+    return values
 
 
 def _neurons(job: _Job) -> Figure:
@@ -460,23 +545,40 @@ def _caption(drawn: Figure, job: _Job, view: str, title: str | None) -> None:
     if view == "neurons":
         token = job.trace.side(job.site.query_side).tokens[_query(job)]
         parts.append(f"query {readable(token.text)}")
-    if job.contributions and view != "neurons":
+    if job.shown == "contributions" and view != "neurons":
         parts.append("contributions ||αf(x)||")
+    if job.shown == "worth":
+        parts += [job.quantity, _agreement(job.judged)]
     if "regard" in facts:
         parts.append(f"regard {facts['regard']}")
     lines = _wrapped([plain(part) for part in parts], drawn.get_figwidth())
     drawn.supxlabel("\n".join(lines), size=6, color=_QUIET)
 
 
+def _agreement(judged: Mapping[str, Any]) -> str:
+    """How far estimated worth agrees with exact cuts."""
+    check = judged["check"]
+    if check is None or check["spearman"] is None:
+        return "estimate, not compared with exact cuts"
+    doubtful = any(one["code"] == "worth_unreliable" for one in judged["coded"])
+    doubt = ": not reliable here" if doubtful else ""
+    return f"estimate; agrees with exact cuts: {check['spearman']:.2f} ({check['edges']} lines){doubt}"
+
+
 def _title(job: _Job, view: str) -> str:
     first = f"{job.layer}.{job.heads[0]}"
     if view == "atlas":
-        return "Every head of the model"
+        return "What the lines of every head are worth" if job.shown == "worth" else "Every head of the model"
+    if job.shown == "worth":
+        many = view == "heads" and len(job.heads) > 1
+        return (
+            f"What the lines of {f'{len(job.heads)} heads of layer {job.layer}' if many else f'head {first}'} are worth"
+        )
     if view == "neurons":
         return f"How head {first} scores each key"
     if view == "heads" and len(job.heads) > 1:
         return f"Where {len(job.heads)} heads of layer {job.layer} look"
-    return f"What arrives through head {first}" if job.contributions else f"Where head {first} looks"
+    return f"What arrives through head {first}" if job.shown == "contributions" else f"Where head {first} looks"
 
 
 def _input(job: _Job) -> str:

@@ -143,6 +143,7 @@ def _digest(text: str) -> str:
 def _least_size(trace: Trace) -> int:
     """The approximate size of the page in bytes: 12 bits per number, as text. Known before anything is computed."""
     arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
+    arrays += [array for site in trace.sites if site.g is not None for array in (site.v, site.g)]
     return sum(2 * array.size for array in arrays if array is not None)
 
 

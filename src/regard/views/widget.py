@@ -14,11 +14,11 @@ from regard.errors import UserError
 from regard.trace.showing import ViewOptions
 from regard.trace.trace import Trace
 from regard.views.html import bundle
-from regard.views.wire import VIEWS, encode, header_of
+from regard.views.wire import VIEWS, encode, header_of, require_worth
 
 _CHOICES = (
     *("view", "kind", "layer", "part", "heads", "queries", "keys", "pairs", "contributions", "relative"),
-    *("level", "special", "threshold", "from", "to", "log", "step", "form"),
+    *("worth", "level", "special", "threshold", "from", "to", "log", "step", "form"),
 )
 
 
@@ -53,5 +53,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
         if wanted["view"] not in VIEWS:
             raise UserError(f"there is no view {wanted['view']!r}; choose from {', '.join(VIEWS)}")
         site = self.trace.site(wanted["layer"], kind=wanted["kind"])
+        if change.get("worth"):
+            require_worth(self.trace)
         for head in change.get("heads", ()):
             site.index(head)

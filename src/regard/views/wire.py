@@ -26,7 +26,7 @@ from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
 from regard.trace.trace import Trace
 from regard.views.arrays import ALIGN, Buffer, Record, read
-from regard.views.packing import pack_parts, pack_site
+from regard.views.packing import pack_parts, pack_site, pack_worth
 from regard.views.report import Given, Report, measure_arrays, report_of, type_table
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def encode(  # long because of its arguments and their descriptions
     kind: str | None = None,
     layer: int | None = None,
     heads: Sequence[int] | None = None,
+    worth: bool = False,
     vectors: bool = True,
     measures: Mapping[str, Sequence[Array]] | None = None,
     report: Given = None,
@@ -62,6 +63,8 @@ def encode(  # long because of its arguments and their descriptions
     view, kind, layer, heads
         What to open with: one of heads, atlas, matrix, neurons; a layer and heads of one kind of attention. Without
         layer and heads, the head that shows a pattern most clearly.
+    worth
+        Open with what lines are worth rather than with weights; the trace must have been made with worth=True.
     vectors
         False leaves out q and k where the maps are smaller; then there is no neuron view.
     measures
@@ -78,6 +81,9 @@ def encode(  # long because of its arguments and their descriptions
     """
     known = report_of(trace, report)
     selection = _selection(trace, known, view, kind, layer, heads)
+    if worth:
+        require_worth(trace)
+        selection["worth"] = True
     if view == "walk" and walk is None:
         raise UserError("this trace has no walk; make the page with `regard walk`, or model.walk(text).save(path)")
     few = _packed(trace) if packed is None else packed
@@ -88,7 +94,7 @@ def encode(  # long because of its arguments and their descriptions
         whole = weights is None or (site.kind, site.layer) in weights
         record = _site_record(site, trace, buffer, few, whole)
         if whole:
-            record |= _weights(site, buffer, vectors, few) | _parts(site, buffer, few)
+            record |= _weights(site, buffer, vectors, few) | _parts(site, buffer, few) | _worth(site, buffer, few)
         sites.append(record | _known(site, known, own, buffer))
     header = {
         "format": "regard",
@@ -142,6 +148,12 @@ def decode(data: bytes) -> Trace:
 
     sides = {record["name"]: _side(record, get) for record in header["sides"]}
     return Trace(sides, tuple(_site(record, get) for record in header["sites"]), header["facts"])
+
+
+def require_worth(trace: Trace) -> None:
+    """Refuse to show what lines are worth where nobody has asked the model."""
+    if "worth" not in trace.facts:
+        raise UserError("this trace does not know what its lines are worth; trace the text with worth=True")
 
 
 def _selection(
@@ -225,6 +237,16 @@ def _parts(site: Site, buffer: Buffer, packed: bool) -> Record:
     return record | {"qparts": buffer.put_vectors(few[0]), "kparts": buffer.put_vectors(few[1])}
 
 
+def _worth(site: Site, buffer: Buffer, packed: bool) -> Record:
+    """What worth is computed from, if known: value vectors, g, and g . o."""
+    if site.g is None or site.v is None:
+        return {}
+    if not packed:
+        return {"v": buffer.put(site.v), "g": buffer.put(site.g), "go": buffer.put(site.go)}
+    v, g = pack_worth(site)
+    return {"v": buffer.put_vectors(v), "g": buffer.put_vectors(g), "go": buffer.put(site.go)}
+
+
 def _known(site: Site, report: Report | None, measures: Mapping[str, Array], buffer: Buffer) -> Record:
     """What the site's heads do, and their measures."""
     records = report.of(site) if report else []
@@ -264,7 +286,10 @@ def _side_record(side: Side, buffer: Buffer) -> Record:
         values = [getattr(token, name) for token in side.tokens]
         record[name] = None if all(value is None for value in values) else values
     adds = [token.adds for token in side.tokens]
-    return record if all(added is None for added in adds) else record | {"adds": adds}
+    if any(added is not None for added in adds):
+        record["adds"] = adds
+    stand_ins = [place for place, token in enumerate(side.tokens) if token.special and not token.border]
+    return record | {"stand_ins": stand_ins} if stand_ins else record
 
 
 def _side(record: Record, get: Any) -> Side:
@@ -307,6 +332,9 @@ def _site(record: Record, get: Any) -> Site:
         parts=tuple(record.get("parts", ())),
         qparts=_whole(q, get(record.get("qparts"))),
         kparts=_whole(k, get(record.get("kparts"))),
+        v=get(record.get("v")),
+        g=get(record.get("g")),
+        go=get(record.get("go")),
     )
 
 

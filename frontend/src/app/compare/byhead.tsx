@@ -33,10 +33,23 @@ export function ByHead() {
   });
   if (!found.value.size) return null;
   const most = largest(found.value);
+  const [layer, head] = most.head.split(".").map(Number);
+  const { layer: own, heads } = store.selection.value;
+  const open =
+    layer === own && head === heads[0]
+      ? null
+      : () => store.set({ layer, part: 0, heads: [head], queries: [], keys: [] });
   return (
     <section class="app-heads">
       <h3>{tell("byHead")}</h3>
-      <p class="app-note">{tell("byHeadHint", { head: most.head, share: figure(most.value, 2) })}</p>
+      <p class="app-note">
+        {tell("byHeadHint", { head: most.head, share: figure(most.value, 2) })}{" "}
+        {open && (
+          <button type="button" class="app-link" data-do="most" onClick={open}>
+            {tell("byHeadOpen", { head: most.head })}
+          </button>
+        )}
+      </p>
       <Grid found={found.value} />
     </section>
   );

@@ -51,6 +51,7 @@ export const words = {
     "Head {head} differs most: {share} of a token's attention goes elsewhere. Click a head to compare it.",
     "差异最大的是头 {head}：平均每个词元有 {share} 的注意力转向别处。单击一个头进行对比。",
   ],
+  byHeadOpen: ["Compare head {head}", "对比头 {head}"],
   cellColumn: ["where they differ most", "差异最大处"],
   pointed: ["{query} → {key}", "{query} → {key}"],
   readout: ["{cell}: A {a} · B {b} · A − B {difference}", "{cell}：A {a} · B {b} · A − B {difference}"],

@@ -5,11 +5,15 @@ import type { Page } from "../../data/wire";
 import type { Place } from "../../state/store";
 import * as api from "../api";
 
-/** A study that is read, at one of its pages; its report unless another is named. */
+/** A study that is read, at one of its pages; its report unless another is named, or a page elsewhere. */
 export interface Reading {
   study: api.StudyRecord;
   page?: string;
+  address?: string;
 }
+
+/** Whether a study has kept q and k, so that nearest rows can be asked for. */
+export const hasVectors = ({ files }: api.StudyRecord): boolean => files.includes("sample.parquet");
 
 export class Portraits {
   readonly reading = signal<Reading | null>(null);

@@ -1,15 +1,19 @@
 // The saved studies of the server's folder: a list, and the report of one.
 
 import { useSignal } from "@preact/signals";
+import { Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
 import { folderOf, type Reading } from "./portraits";
+import { StudyRule } from "./rule";
 import { Start } from "./start";
 
 const BRACKETS = /\[[-−]?\d[\d.,]*, /; // an interval
 const PAGE = /^(?:report|heads\/[\w.-]+)\.html$/; // that a study may have
+const ALONE = 1; // findings of a card whose picture says the others
+const BARS = 5; // that a card shows
 const POLL = 700; // milliseconds between two looks at a study that runs
 
 export function StudiesView() {
@@ -75,30 +79,66 @@ export function StudiesView() {
   );
 }
 
-/** What each study found, and below it how. */
+/** Each study as a card: what it asked, what it found, large, with its picture; below it how. */
 function List({ studies, open }: { studies: api.StudyRecord[]; open: (study: api.StudyRecord) => void }) {
   return (
     <ul class="app-finished">
       {studies.map((one) => (
         <li key={one.name} data-study={one.name}>
-          <h3>
-            {one.report ? (
-              <button type="button" class="app-link" data-report={one.name} onClick={() => open(one)}>
-                {one.title || one.name}
-              </button>
-            ) : (
-              one.title || one.name
-            )}
-          </h3>
-          {one.findings.map((text) => (
-            <p key={text} dir="auto">
-              {text}
-            </p>
-          ))}
-          <How study={one} />
+          <div>
+            <h3>
+              {one.report ? (
+                <button type="button" class="app-link" data-report={one.name} onClick={() => open(one)}>
+                  {one.title || one.name}
+                </button>
+              ) : (
+                one.title || one.name
+              )}
+            </h3>
+            {one.findings.slice(0, one.chart ? ALONE : undefined).map((text, place) => (
+              <p key={text} dir="auto" class={place ? "" : "headline"}>
+                {text}
+              </p>
+            ))}
+            {one.study === "heads" && <StudyRule study={one} />}
+            <How study={one} />
+          </div>
+          {one.chart && <Bars chart={one.chart} />}
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The picture of what a study found: named bars, each with a tick at its chance level. */
+function Bars({ chart: { about, bars, top: end } }: { chart: api.Chart }) {
+  const shown = bars.slice(0, BARS);
+  const top = end || Math.max(1e-9, ...shown.flatMap(([, value, tick]) => [value, tick ?? 0]));
+  const whole = shown.every(([, value]) => Number.isInteger(value));
+  return (
+    <figure class="app-chart">
+      <dl>
+        {shown.map(([name, value, tick, note]) => (
+          <Fragment key={name + note}>
+            <dt dir="auto" title={name}>
+              {name}
+            </dt>
+            <dd>
+              <span aria-hidden="true">
+                <i style={{ width: `${(100 * value) / top}%` }} />
+                {tick !== null && <u style={{ left: `${(100 * tick) / top}%` }} />}
+              </span>
+              <b>
+                {whole ? value : value.toFixed(2)} {note && <small>{note}</small>}
+              </b>
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+      <figcaption class="app-note" dir="auto">
+        {about}
+      </figcaption>
+    </figure>
   );
 }
 
@@ -126,12 +166,12 @@ function How({ study }: { study: api.StudyRecord }) {
   );
 }
 
-function Report({ study, page, back }: Reading & { back: () => void }) {
+function Report({ study, page, address: elsewhere, back }: Reading & { back: () => void }) {
   const tell = useTell();
   const session = useSession();
   const { theme } = session;
   const frame = useRef<HTMLIFrameElement>(null);
-  const address = page ? folderOf(study) + page : study.report!;
+  const address = elsewhere ?? (page ? folderOf(study) + page : study.report!);
   useEffect(() => {
     // A page of a head asks for that head in the app's own views, or for another page of the study.
     const heard = (event: MessageEvent) => {

@@ -9,11 +9,11 @@ import { run, superseded } from "../../compute/jobs";
 import { Lens } from "../../compute/lens";
 import { type Cell, colourOf, isKnown, measureOf, NONE, nameOf, namesOf } from "../../data/report";
 import { isHere } from "../../data/wire";
-import { sayIn, useStore } from "../../frame/context";
+import { quantityOf, sayIn, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
-import { figure, palette } from "../../marks/scales";
+import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
 import { GridOf, paint, sidesOf, Thumb } from "./grid";
@@ -51,23 +51,31 @@ export function Atlas() {
       (!heads.value.length || heads.value.includes(head)),
   );
   const value = (cell: Cell) => sortValue(cell, found.value.get(nameOf(cell)), order.value);
+  const shared = sharedTop(store, found.value);
   const sorted =
     order.value === "grid" ? chosen : chosen.slice().sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1));
   const around = useRef<HTMLDivElement>(null);
   const grid = order.value === "grid";
-  const layout = useLayout(around, grid ? sorted : []);
+  const layout = useLayout(around, grid ? sorted : [], store.narrow.value);
+  const below = store.narrow.value && grid; // on a phone one head, large, stands below the others
   return (
     <div class="stage">
-      <Legend digests={found.value} cells={all} />
+      <Legend digests={found.value} cells={all} shared={shared} />
       <div class="around" ref={around}>
         <div class="scroller">
           {grid ? (
-            <GridOf cells={sorted} digests={found.value} layers={layers} heads={heads} {...{ all, layout }} />
+            <GridOf
+              cells={sorted}
+              digests={found.value}
+              layers={layers}
+              heads={heads}
+              {...{ all, layout, shared }}
+            />
           ) : (
             <div class="ranked">
               {sorted.map((cell) => (
                 <figure key={nameOf(cell)}>
-                  <Thumb cell={cell} digest={found.value.get(nameOf(cell))} enlarges />
+                  <Thumb cell={cell} digest={found.value.get(nameOf(cell))} shared={shared} enlarges />
                   <figcaption>
                     {cell.site.layer}.{cell.head}{" "}
                     <b>{value(cell) === null ? "–" : figure(value(cell)!, 2)}</b>
@@ -79,13 +87,14 @@ export function Atlas() {
         </div>
         {layout.beside > 0 && <Beside width={layout.beside} />}
       </div>
-      {store.enlarged.value && !layout.beside && <Enlarged />}
+      {below && <Beside />}
+      {store.enlarged.value && !layout.beside && !below && <Enlarged />}
     </div>
   );
 }
 
-/** How the maps fit; what is around them has its size from the window, not from them. */
-function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[]): Layout {
+/** How the maps fit. What is around them has its size from the window; on a phone its height is theirs, and says nothing. */
+function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], narrow: boolean): Layout {
   const room = useSignal({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const element = around.current!;
@@ -101,7 +110,7 @@ function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[]): Layout
   const { rows, columns } = sidesOf(cells);
   const { width, height } = room.value;
   if (!width || !cells.length) return { size: 0, small: true, beside: 0 };
-  return layoutOf(width, height, columns.length, rows.length);
+  return layoutOf(width, narrow ? 0 : height, columns.length, rows.length);
 }
 
 function cellsOf(store: Store): Cell[] {
@@ -157,8 +166,13 @@ async function streamed(
   mark("regard:exact");
 }
 
-/** A measure that came with the page, or one counted here. */
+/** How far the worth of any line goes, which all maps share; null where each has its own scale. */
+const sharedTop = (store: Store, found: ReadonlyMap<string, Digest>): number | null =>
+  store.look.value.worth ? [...found.values()].reduce((most, { top }) => Math.max(most, top), 1e-12) : null;
+
+/** A measure that came with the page, or one counted here; by worth, the largest of a line. */
 function sortValue(cell: Cell, found: Digest | undefined, name: string): number | null {
+  if (name === "worth") return found?.top ?? null;
   const counted = found?.measures[name as Measure];
   return measureOf(cell, name) ?? (counted === undefined || Number.isNaN(counted) ? null : counted);
 }
@@ -173,6 +187,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (store.enlarged.peek() || !found) return plotPicture(pen, store, width);
   const colours = palette(store.theme.value);
   const cells = cellsOf(store);
+  const shared = sharedTop(store, found);
   const { rows, columns } = sidesOf(cells);
   const size = (width - LABEL - BAR_ROOM) / columns.length - GAP;
   const x = (head: number) => LABEL + columns.indexOf(head) * (size + GAP);
@@ -185,18 +200,22 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     const known = found.get(nameOf(cell));
     if (!known) continue;
     const canvas = document.createElement("canvas");
-    paint(canvas, known, store.theme.value);
+    paint(canvas, known, store.theme.value, shared);
     const [left, top] = [x(cell.head), y(`${cell.site.layer} ${cell.site.part}`)];
     pen.image(canvas, left, top, size, size);
     const [name] = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);
     if (name !== NONE)
-      pen.rect(left, top + size - STRIP, size, STRIP, { colour: colourOf(store.tint.value, name) });
+      pen.rect(left, top + size - STRIP, size, STRIP, {
+        colour: colourOf(store.page, store.tint.value, name, store.theme.value),
+      });
   }
   const [wide, high] = [columns.length * (size + GAP), rows.length * (size + GAP)];
   const tell = sayIn(store);
   const names = { query: tell("layerAxis"), key: tell("headAxis") };
   axisNames(pen, { left: LABEL, top: LABEL, width: wide, height: high }, names, colours);
-  const bar = { top: 1, log: false, name: tell("ofLargest") };
+  const bar = shared
+    ? { top: shared, log: false, name: quantityOf(store), marks: rootTicks(shared) }
+    : { top: 1, log: false, name: tell("ofLargest") };
   colourBar(pen, [LABEL + wide + 8, LABEL], high - GAP, bar, colours);
   return LABEL + high;
 }

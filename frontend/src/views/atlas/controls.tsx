@@ -36,7 +36,7 @@ function Order() {
         onChange={(event) => (store.order.value = event.currentTarget.value)}
       >
         <option value="grid">{tell("orderGrid")}</option>
-        {[...given, ...own].map((measure) => (
+        {[...(store.look.value.worth ? ["worth"] : []), ...given, ...own].map((measure) => (
           <option key={measure} value={measure}>
             {name(measure)}
           </option>

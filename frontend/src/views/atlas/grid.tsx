@@ -6,7 +6,7 @@ import { isCausal } from "../../compute/rest";
 import { type Cell, colourOf, NONE, nameOf, namesOf, restOf, type Tint } from "../../data/report";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { wordFor } from "../../frame/report";
-import { heat } from "../../marks/heat";
+import { heat, signedHeat } from "../../marks/heat";
 import { brief, figure, shades, type Theme } from "../../marks/scales";
 import { type Store, samePlace } from "../../state/store";
 import { isKey } from "../../words";
@@ -19,6 +19,7 @@ interface GridProps {
   layers: { value: number[] };
   heads: { value: number[] };
   layout: Layout;
+  shared: number | null; // where the colours of all maps end; null: each on its own scale
 }
 
 /** Scroll a box, and nothing around it, until an element is seen in its middle: a report around it stays in place. */
@@ -35,7 +36,7 @@ export function sidesOf(cells: Cell[]): { rows: string[]; columns: number[] } {
 }
 
 /** Layers down, heads across. */
-export function GridOf({ cells, all, digests: found, layers, heads, layout }: GridProps) {
+export function GridOf({ cells, all, digests: found, layers, heads, layout, shared }: GridProps) {
   const tell = useSay();
   const { rows, columns } = sidesOf(cells);
   const { size, small, beside } = layout;
@@ -90,7 +91,13 @@ export function GridOf({ cells, all, digests: found, layers, heads, layout }: Gr
           ...columns.map((head) => {
             const cell = cells.find((c) => c.head === head && c.site.layer === layer && c.site.part === part);
             return cell ? (
-              <Thumb key={nameOf(cell)} cell={cell} digest={found.get(nameOf(cell))} enlarges={!beside} />
+              <Thumb
+                key={nameOf(cell)}
+                cell={cell}
+                digest={found.get(nameOf(cell))}
+                shared={shared}
+                enlarges={!beside}
+              />
             ) : (
               <span key={`${row} ${head}`} />
             );
@@ -115,18 +122,19 @@ const arrows = (columns: number) => (event: KeyboardEvent) => {
 interface ThumbProps {
   cell: Cell;
   digest: Digest | undefined;
+  shared: number | null;
   enlarges: boolean; // whether a click shows the head over the atlas
 }
 
 /** The map of one head, with a label of what it does. */
-export function Thumb({ cell, digest: found, enlarges }: ThumbProps) {
+export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
   const store = useStore();
   const tell = useSay();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = store.theme.value;
   useLayoutEffect(() => {
-    if (found) paint(canvas.current!, found, theme);
-  }, [found, theme]);
+    if (found) paint(canvas.current!, found, theme, shared);
+  }, [found, theme, shared]);
   const { kind, layer, part, heads } = store.selection.value;
   const { site, head } = cell;
   const current =
@@ -140,9 +148,8 @@ export function Thumb({ cell, digest: found, enlarges }: ThumbProps) {
   const rest = restOf(cell, store.look.value.contributions);
   const place = tell("cellName", { layer: site.layer, head });
   const named = label.names.filter((one) => one !== NONE).map((one) => wordFor(tell, one));
-  const change = changeOf(store, cell);
-  const told =
-    change === null ? null : tell(change ? "changedBy" : "unchanged", { value: figure(change, 2) });
+  const shade = shadeOf(store, cell);
+  const told = shade === null ? null : toldOf(store, shade, tell);
   const name = [
     named.length ? [place, named.join(tell("comma"))].join(tell("colon")) : place,
     ...(rest ? [tell("restsFor", { share: figure(rest.share, 2) })] : []),
@@ -156,11 +163,12 @@ export function Thumb({ cell, digest: found, enlarges }: ThumbProps) {
   return (
     <button
       type="button"
-      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}${isCausal(site) ? " causal" : ""}${store.byChange ? " change" : ""}`}
-      style={styleOf(store, label.name, change)}
+      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}${isCausal(site) ? " causal" : ""}${store.shading ? " change" : ""}`}
+      style={styleOf(store, label.name, shade)}
       data-cell={`${site.layer}-${head}`}
       data-label={label.name}
-      data-changed={change}
+      data-changed={store.shading === "change" ? shade : null}
+      data-lift={store.shading === "rule" ? shade : null}
       aria-label={name}
       aria-pressed={current}
       onClick={() => choose(enlarges)}
@@ -180,38 +188,51 @@ export function Thumb({ cell, digest: found, enlarges }: ThumbProps) {
       )}
       <span class="map">
         <canvas ref={canvas} aria-hidden="true" />
-        {label.names.length > 1 && !store.byChange && <Chips names={label.names} tint={store.tint.value} />}
+        {label.names.length > 1 && !store.shading && <Chips names={label.names} tint={store.tint.value} />}
       </span>
       <span class="label" aria-hidden="true">
-        {store.byChange ? changeText(change, off, tell) : label.name !== NONE && shortFor(tell, label.name)}
+        {store.shading ? shadeText(store, shade, off) : label.name !== NONE && shortFor(tell, label.name)}
       </span>
     </button>
   );
 }
 
-/** How much a head changes, where the atlas shows that; null where it is not known. */
-function changeOf(store: Store, cell: Cell): number | null {
-  return store.byChange ? (store.changes.value?.get(nameOf(cell)) ?? null) : null;
+const FAINT = 0.05; // lift below which a cell goes without its number
+
+/** How far a head follows the rule, or how much it changes, where the atlas shows that; null where it is not known. */
+function shadeOf(store: Store, cell: Cell): number | null {
+  const name = nameOf(cell);
+  if (store.shading === "rule") return store.followed.value!.lifts.get(`${cell.site.kind} ${name}`) ?? null;
+  return store.shading ? (store.changes.value?.get(name) ?? null) : null;
 }
 
-function changeText(change: number | null, off: boolean, tell: Say): string {
-  if (off || change === null) return "";
-  return change ? brief(change) : tell("sameShort");
+function toldOf(store: Store, value: number, tell: Say): string {
+  if (store.shading === "rule") return tell("followsBy", { value: figure(value, 2) });
+  return tell(value ? "changedBy" : "unchanged", { value: figure(value, 2) });
 }
 
-/** Colours of a cell: that of its name around it, or of its change all over it. */
-function styleOf(store: Store, name: string, change: number | null): Record<string, string> {
-  if (!store.byChange) return name === NONE ? {} : { "--name": colourOf(store.tint.value, name) };
-  const top = Math.max(1e-9, ...(store.changes.value?.values() ?? []));
-  return change === null ? {} : { "--change": shades(store.theme.value)(change / top) };
+function shadeText(store: Store, value: number | null, off: boolean): string {
+  if (value === null) return "";
+  if (store.shading === "rule") return value >= FAINT ? brief(value) : "";
+  if (off) return "";
+  return value ? brief(value) : ""; // white, as the legend says
+}
+
+/** Colours of a cell: that of its name around it, or that of a number all over it. */
+function styleOf(store: Store, name: string, value: number | null): Record<string, string> {
+  if (!store.shading)
+    return name === NONE ? {} : { "--name": colourOf(store.page, store.tint.value, name, store.theme.value) };
+  const top = store.shading === "rule" ? 1 : Math.max(1e-9, ...(store.changes.value?.values() ?? []));
+  return value === null ? {} : { "--change": shades(store.theme.value)(value / top) };
 }
 
 /** The colours of several names, up to three. */
 function Chips({ names, tint }: { names: string[]; tint: Tint }) {
+  const { page, theme } = useStore();
   return (
     <span class="chips" aria-hidden="true">
       {names.slice(0, 3).map((name) => (
-        <i key={name} style={{ background: colourOf(tint, name) }} />
+        <i key={name} style={{ background: colourOf(page, tint, name, theme.value) }} />
       ))}
     </span>
   );
@@ -232,6 +253,9 @@ function labelOf(store: Store, cell: Cell): { name: string; names: string[]; dim
   return { name: chosen ?? names[0], names, dimmed: chosen === undefined };
 }
 
-export function paint(canvas: HTMLCanvasElement, found: Digest, theme: Theme): void {
-  heat(canvas, found.pixels, found.size[0], found.size[1], found.top, false, theme);
+/** A small map on its own scale, or on one that all share, of both signs. */
+export function paint(canvas: HTMLCanvasElement, found: Digest, theme: Theme, shared: number | null): void {
+  const [rows, columns] = found.size;
+  if (shared) signedHeat(canvas, found.pixels, rows, columns, shared, theme, false);
+  else heat(canvas, found.pixels, rows, columns, found.top, false, theme);
 }

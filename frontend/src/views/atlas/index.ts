@@ -11,6 +11,7 @@ export const view: View = {
   id: "atlas",
   title: "atlas",
   heads: "all",
+  signed: true,
   Component: Atlas,
   Controls,
   hint: "atlasHint",

@@ -5,12 +5,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { type Cell, isKnown } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { useSay, useStore } from "../../frame/context";
-import { ledeOf } from "../../frame/report";
+import { doingOf } from "../../frame/report";
 import { Switch } from "../../frame/switch";
+import { figure } from "../../marks/scales";
 import { Plot, type PlotState } from "../matrix/plot";
 
-/** The head under the pointer, or else the chosen one. */
-export function Beside({ width }: { width: number }) {
+/** The head under the pointer, or else the chosen one; as wide as its place unless told. */
+export function Beside({ width }: { width?: number }) {
   const store = useStore();
   const tell = useSay();
   const chosen = { site: store.site.value, head: store.lead };
@@ -18,9 +19,13 @@ export function Beside({ width }: { width: number }) {
   const cell = pointed && isHere(pointed.site) ? pointed : chosen;
   const { contributions } = store.look.value;
   return (
-    <section class="beside" style={{ width: `${width}px` }} data-beside={`${cell.site.layer}-${cell.head}`}>
+    <section
+      class="beside"
+      style={width ? { width: `${width}px` } : {}}
+      data-beside={`${cell.site.layer}-${cell.head}`}
+    >
       <Name cell={cell} />
-      {isKnown(store.page) && <p>{ledeOf(cell, contributions, tell).at(-1)}</p>}
+      {isKnown(store.page) && <p>{doingOf(cell, contributions, tell)}</p>}
       <Openings />
       <Large cell={cell} aside />
     </section>
@@ -62,8 +67,17 @@ function Name({ cell: { site, head } }: { cell: Cell }) {
 }
 
 function Large({ cell, aside = false }: { cell: Cell; aside?: boolean }) {
+  const store = useStore();
+  const tell = useSay();
   const state = useSignal<PlotState | null>(null);
-  return <Plot state={state} cell={cell} aside={aside} />;
+  return (
+    <>
+      {store.look.value.worth && state.value && (
+        <p class="quiet">{tell("worthScale", { top: figure(state.value.top, 2) })}</p>
+      )}
+      <Plot state={state} cell={cell} aside={aside} />
+    </>
+  );
 }
 
 /** The views that show this one head. */

@@ -11,7 +11,7 @@ const NAMED = 44; // from which a name can be read below a map
 const SCROLLBAR = 16;
 const TIGHT = { labels: 20, gap: 2 }; // of maps without names: the tick is inside them
 const BESIDE = 336; // room in which one head is shown large: maps shrink a little for it
-const SHRUNK = 0.8; // but not below this share of their size
+const SHRUNK = 0.7; // but not below this share of their size
 const BETWEEN = 20; // the grid and that head
 
 export interface Layout {

@@ -13,35 +13,47 @@ import {
   namesOf,
 } from "../../data/report";
 import { isHere } from "../../data/wire";
-import { type Say, useSay, useStore } from "../../frame/context";
+import { type Say, useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { wordFor } from "../../frame/report";
-import { figure, rampStops, ticks } from "../../marks/scales";
+import { figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { shortFor } from "./grid";
 
-export function Legend({ digests, cells }: { digests: Map<string, Digest>; cells: Cell[] }) {
+interface LegendProps {
+  digests: Map<string, Digest>;
+  cells: Cell[];
+  shared: number | null; // where the colours of all maps end, where they share them
+}
+
+export function Legend({ digests, cells, shared }: LegendProps) {
   const store = useStore();
   const tell = useSay();
+  const quantity = useQuantity();
   const all = [...digests.values()];
   const pool = Math.max(1, ...all.map((d) => d.pool));
   const away = cells.some(({ site }) => !isHere(site)); // layers that are fetched and go again are not refined
   const sampled = Math.max(1, ...all.map((d) => d.sampled));
   return (
-    <div class="legend">
-      {store.byChange ? (
+    <div class="legend of-atlas">
+      {store.followed.value ? (
+        <RuleLegend />
+      ) : store.byChange ? (
         <ChangeLegend />
       ) : (
         <p>
-          {tell("legendAtlas")}
+          {shared ? tell("legendAtlasWorth", { what: quantity }) : tell("legendAtlas")}
+          {!shared && !store.narrow.value && ` ${tell("legendAtlasMarks")}`}
           {pool > 1 && ` ${tell("legendAtlasPooled", { n: pool })}`}
           {sampled > 1 && ` ${tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled })}`}
         </p>
       )}
       <div class="names">
-        <TintChoice />
-        {store.byChange && <ChangeBar />}
-        {isKnown(store.page) && !store.byChange && <Names cells={cells} />}
+        {!store.followed.value && !store.narrow.value && <TintChoice />}
+        {store.shading && <ChangeBar />}
+        {shared !== null && !store.shading && <WorthBar top={shared} />}
+        {isKnown(store.page) && !store.shading && <Names cells={cells} />}
+        {!store.followed.value && store.narrow.value && <TintChoice />}
       </div>
     </div>
   );
@@ -86,11 +98,27 @@ function ChangeLegend() {
   return <p data-change="shown">{tell("legendChange", numbers)}</p>;
 }
 
-/** The colours of changes, with ticks. */
+/** How far heads follow a rule, in a sentence. */
+function RuleLegend() {
+  const store = useStore();
+  const tell = useSay();
+  const { rule, lifts } = store.followed.value!;
+  const { kind } = store.selection.value;
+  const mine = new Map(
+    [...lifts].flatMap(([name, lift]) => (name.startsWith(`${kind} `) ? [[name, lift]] : [])),
+  );
+  if (!mine.size) return <p data-rule-legend="none">{tell("legendRuleNone", { rule })}</p>;
+  const [[name, value]] = [...mine].sort(([, a], [, b]) => b - a);
+  const [, layer, , head] = name.split(" ");
+  const most = { best: `${layer}.${head}`, top: figure(value, 2) };
+  return <p data-rule-legend="shown">{tell("legendRule", { rule, ...most })}</p>;
+}
+
+/** The colours of changes, or of lifts, with ticks. */
 function ChangeBar() {
   const store = useStore();
   const tell = useSay();
-  const top = Math.max(0, ...(store.changes.value?.values() ?? []));
+  const top = store.followed.value ? 1 : Math.max(0, ...(store.changes.value?.values() ?? []));
   if (!top) return null;
   return (
     <div
@@ -102,6 +130,27 @@ function ChangeBar() {
       {ticks(top, false).map(([value, at]) => (
         <span key={at} style={{ left: `${100 * at}%` }}>
           {figure(value, 2)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** The colours of worth, which all maps share, with ticks. */
+function WorthBar({ top }: { top: number }) {
+  const store = useStore();
+  const tell = useSay();
+  return (
+    <div
+      class="change-bar"
+      role="img"
+      data-worth-bar={top}
+      aria-label={tell("worthBar", { top: figure(top, 2) })}
+      style={{ background: `linear-gradient(to right, ${twoSidedStops(store.theme.value).join(", ")})` }}
+    >
+      {rootTicks(top).map(([value, at]) => (
+        <span key={at} style={{ left: `${100 * at}%` }}>
+          {value ? signed(value) : "0"}
         </span>
       ))}
     </div>
@@ -143,7 +192,7 @@ function Marked({ name }: { name: string }) {
 function Names({ cells }: { cells: Cell[] }) {
   const store = useStore();
   const tell = useSay();
-  const { tint, wanted } = store;
+  const { tint, wanted, theme } = store;
   const toggle = (name: string) => {
     const list = wanted.value;
     wanted.value = list.includes(name) ? list.filter((x) => x !== name) : [...list, name];
@@ -161,7 +210,9 @@ function Names({ cells }: { cells: Cell[] }) {
           title={tell("entryHint")}
           onClick={() => toggle(name)}
         >
-          <i style={name === NONE ? {} : { background: colourOf(tint.value, name) }} />
+          <i
+            style={name === NONE ? {} : { background: colourOf(store.page, tint.value, name, theme.value) }}
+          />
           <span>{name === NONE ? tell("noName") : <Marked name={name} />}</span> <b>{count}</b>
         </button>
       ))}

@@ -2,12 +2,23 @@
 
 export const words = {
   atlas: ["Atlas", "总览"],
-  openIn: ["Open in", "打开方式："],
+  openIn: ["Open in", "打开于"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "One square per head: each row is a token that looks, each column a token it may look at, on the head's own scale. Below: what the head does when awake. Grey tick: how much of its attention rests, on special tokens or the first one.",
-    "每个方格是一个头：行是在看的词元，列是它可以看的词元，按该头自身的最大值着色。下方：该头醒着时的作用。灰条：注意力中有多少在休息，即停在特殊词元或第一个词元上。",
+    "One square per head: each row is a token that looks, each column a token it may look at, on the head's own scale.",
+    "每个方格是一个头：行是在看的词元，列是它可以看的词元，按该头自身的最大值着色。",
   ],
+  legendAtlasMarks: [
+    "Below: what it does apart from resting; small squares: several names. Grey tick: how much of its attention rests.",
+    "下方：它在休息之外做什么；小方块：有几个名称。灰条：注意力中有多少在休息。",
+  ],
+  legendAtlasWorth: [
+    "One square per head: each row is a token that looks, each column a token it may look at. Colour: {what}, on one scale for all heads; blue helps, orange works against, grey has a weight above 0.95, of which only an exact cut tells. Below: what it does apart from resting.",
+    "每个方格是一个头：行是在看的词元，列是它可以看的词元。颜色：{what}，所有头用同一尺度；蓝色有帮助，橙色起反作用，灰色的权重超过 0.95，只有实际切断才能知道。下方：它在休息之外做什么。",
+  ],
+  worthScale: ["Here on its own scale, from −{top} to {top}.", "此处按自身尺度，从 −{top} 到 {top}。"],
+  worthBar: ["Colours from −{top} to {top}", "颜色从 −{top} 到 {top}"],
+  measure_worth: ["largest worth of a line", "连线的最大价值"],
   legendAtlasPooled: [
     "One pixel shows the largest of {n} × {n} values.",
     "一个像素显示 {n} × {n} 个值中的最大值。",
@@ -36,8 +47,8 @@ export const words = {
   byType: ["type of map", "图的类型"],
   byChange: ["change", "变化"],
   legendChange: [
-    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). Head {most} changes most, {top}; {changed} of {count} heads change; below 0.0001 counts as no change.",
-    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变；小于 0.0001 的差异视为相同。",
+    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). Head {most} changes most, {top}; {changed} of {count} heads change; white squares without a number stay the same (below 0.0001).",
+    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变；没有数字的白格保持不变（差异小于 0.0001）。",
   ],
   changeWaiting: [
     "Running the model with all heads on, to compare …",
@@ -47,16 +58,24 @@ export const words = {
     "The runs with and without the switched-off heads cannot be compared head by head: their tokens differ, or the text is very long. Set “continue for” to no tokens, or use a shorter text.",
     "关闭前后的两次运行无法逐头比较：词元不同，或文本过长。请将“继续生成”设为不生成，或使用较短的文本。",
   ],
+  legendRule: [
+    "Colour: how far each head follows the rule {rule} on this text: its lift, 0 at chance and 1 for all of its awake attention. Head {best} follows it most, {top}.",
+    "颜色：每个头在此文本上遵循规则 {rule} 的程度（提升值：0 为随机水平，1 为全部清醒注意力）。头 {best} 最符合，{top}。",
+  ],
+  legendRuleNone: [
+    "The rule {rule} cannot be asked of these heads on this text.",
+    "在此文本上无法对这些头查询规则 {rule}。",
+  ],
+  followsBy: ["lift {value}", "提升值 {value}"],
   changeBar: ["Colours from 0 to {top}", "颜色从 0 到 {top}"],
   changedBy: ["changes by {value}", "变化 {value}"],
   unchanged: ["the same", "相同"],
-  sameShort: ["same", "相同"],
   entryHint: [
     "Click to dim the heads without it; click again to show all",
     "单击：淡化没有此项的头；再次单击：恢复全部",
   ],
   noName: ["none of these", "以上皆无"],
-  tally: ["{heads} heads, {named} named; names may overlap", "{heads} 个头，{named} 个有名称；名称可重叠"],
+  tally: ["{heads} heads, {named} named, some twice", "{heads} 个头，{named} 个有名称，有的有两个"],
   restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
   acrossHeads: ["head →", "头 →"],
   downLayers: ["layer ↓", "层 ↓"],

@@ -89,20 +89,27 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
   const g = geometryOf(scene, box.value);
   const { keys, queries } = store.active.value;
   const still = keys.length + queries.length === 0;
+  const strip = scene.signed
+    ? ({ query: "stripStrongestWorth", key: "stripReceivedWorth" } as const)
+    : ({ query: "stripStrongest", key: "stripReceived" } as const);
   return (
     <div class={busy ? "stage busy" : "stage"}>
       <Legend scene={scene} />
       <div class="headings" aria-hidden="true">
-        <Heading text={tell(still ? "stripStrongest" : "stripBy")} from={0} to={g.left - g.text - 14} end />
+        <Heading text={tell(still ? strip.query : "stripBy")} from={0} to={g.left - g.text - 14} end />
         <Heading text={tell("headingQueries")} from={g.left - g.text - 4} to={g.left} end />
         <Heading text={tell("headingKeys")} from={g.right} to={g.right + g.text + 4} />
-        <Heading text={still ? tell("stripReceived") : quantity} from={g.right + g.text + 14} to={g.width} />
+        <Heading text={still ? tell(strip.key) : quantity} from={g.right + g.text + 14} to={g.width} />
       </div>
       <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
         <div
           class="run"
           style={{ height: `${longer(scene) * g.row}px` }}
           onPointerMove={(event) => pointAtLine(event, store, scene, g)}
+          onPointerUp={(event) => {
+            pointAtLine(event, store, scene, g); // a finger has not moved before
+            keepLine(event, store, scene);
+          }}
         >
           <div class="sheet">
             <canvas ref={back} aria-hidden="true" />
@@ -197,6 +204,21 @@ function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometr
   const head = together(scene) ? undefined : scene.heads[all.head[best]];
   const { query: q, key: k, head: h } = store.hover.peek();
   if (q !== query || k !== key || h !== head) store.hover.value = { query, key, head };
+}
+
+/** A click keeps the line under the pointer: both its ends are pinned, and its head leads. */
+function keepLine(event: PointerEvent, store: Store, { rowAxis, columnAxis }: Scene): void {
+  const pair = pairOf(store);
+  if (!pair || event.button !== 0 || (event.target as HTMLElement).closest(".token")) return;
+  const { heads, queries, keys } = store.selection.peek();
+  const [query, key] = [rowAxis.starts[pair.query], columnAxis.starts[pair.key]];
+  const { head = store.lead } = pair;
+  const kept = String(queries) === String(query) && String(keys) === String(key) && head === store.lead;
+  store.set({
+    queries: kept ? [] : [query],
+    keys: kept ? [] : [key],
+    heads: [head, ...heads.filter((one) => one !== head)],
+  });
 }
 
 const PRINTED = 20; // height of a row in a saved picture

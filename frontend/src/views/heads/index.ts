@@ -11,6 +11,7 @@ export const view: View = {
   id: "heads",
   title: "heads",
   heads: "some",
+  signed: true,
   Component: Heads,
   Controls,
   hint: "hoverHint",

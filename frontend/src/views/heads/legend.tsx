@@ -5,9 +5,10 @@ import { quantityOf, sayIn, useQuantity, useSay, useStore } from "../../frame/co
 import { RESTING, strengthOf } from "../../marks/columns";
 import { strengthEntries, strengths, swatches } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
-import { palette } from "../../marks/scales";
+import { palette, signed, type Theme } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { coloursOf, restingPlaces, type Scene, together } from "./scene";
+import type { Key } from "../../words";
+import { coloursOf, restingPlaces, type Scene, signColours, together } from "./scene";
 
 export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: boolean }) {
   const store = useStore();
@@ -19,19 +20,70 @@ export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: b
   return (
     <div class="legend">
       <p>
-        {tell(sentence ? "legendSentence" : many ? "legendTogether" : "legendHeads", {
+        {tell(phraseOf(scene, sentence), {
           what: quantity,
           count: scene.heads.length,
         })}
+        {store.site.value.kind === "cross" && ` ${tell("legendCross")}`}
         {many && sentence && ` ${tell("legendMany", { count: scene.heads.length })}`}
         {many && <span class="listed"> {scene.heads.map((head) => `${layer}.${head}`).join(" ")}</span>}
         {left && !sentence && ` ${tell("legendLeft", { count })}`}
       </p>
       <span class="swatches">
-        <Strengths top={top} colours={coloursOf(scene, store.theme.value)} />
+        {scene.signed ? (
+          <Signs scene={scene} />
+        ) : (
+          <Strengths top={top} colours={coloursOf(scene, store.theme.value)} />
+        )}
         <Resting scene={scene} />
       </span>
     </div>
+  );
+}
+
+function phraseOf(scene: Scene, sentence: boolean): Key {
+  if (sentence) return scene.signed ? "legendSentenceWorth" : "legendSentence";
+  if (together(scene)) return scene.signed ? "legendTogetherWorth" : "legendTogether";
+  return scene.signed ? "legendHeadsWorth" : "legendHeads";
+}
+
+/** Lines that help, that hurt and that only an exact cut tells of, each with its worth. */
+function signEntries(scene: Scene, theme: Theme): { colour: string; alpha: number; value: number }[] {
+  const { top, weight, count } = scene.links;
+  const [helps, hurts, unknown] = signColours(theme);
+  const values = [-top, -top / 10, top / 10, top].filter((value) => value);
+  const unsure = weight.subarray(0, count).some(Number.isNaN);
+  return [
+    ...values.map((value) => ({
+      colour: value < 0 ? hurts : helps,
+      alpha: strengthOf(value, top),
+      value,
+    })),
+    ...(unsure ? [{ colour: unknown, alpha: strengthOf(Number.NaN, top), value: Number.NaN }] : []),
+  ];
+}
+
+function Signs({ scene }: { scene: Scene }) {
+  const store = useStore();
+  const tell = useSay();
+  const entries = signEntries(scene, store.theme.value);
+  const text = (value: number) => (Number.isNaN(value) ? tell("exactOnly") : signed(value));
+  return (
+    <span
+      class="strengths"
+      role="img"
+      aria-label={tell("swatches") + tell("colon") + entries.map(({ value }) => text(value)).join(", ")}
+    >
+      {entries.map(({ colour, alpha, value }) => (
+        <span key={value}>
+          <i
+            class={Number.isNaN(value) ? "dashed" : ""}
+            style={{ [Number.isNaN(value) ? "color" : "background"]: colour, opacity: alpha }}
+          />
+          {text(value)}
+        </span>
+      ))}
+    </span>
   );
 }
 
@@ -84,6 +136,13 @@ function restingText(store: Store, scene: Scene): string | null {
 export function legendPicture(pen: Pen, store: Store, scene: Scene, width: number): number {
   const tell = sayIn(store);
   const colours = palette(store.theme.value);
+  if (scene.signed) {
+    const entries = signEntries(scene, store.theme.value).map(({ value, ...ink }) => ({
+      ...ink,
+      text: Number.isNaN(value) ? tell("exactOnly") : signed(value),
+    }));
+    return 10 + swatches(pen, 10, width, entries, quantityOf(store), colours);
+  }
   const own = coloursOf(scene, store.theme.value);
   const resting = restingText(store, scene);
   const strong = [

@@ -2,7 +2,7 @@
 
 import type { Active } from "../../compute/active";
 import { type Axis, answerAt } from "../../compute/axis";
-import { FAINT } from "../../compute/links";
+import { FAINT, type Links } from "../../compute/links";
 import { mean } from "../../compute/mean";
 import { partNames } from "../../frame/context";
 import {
@@ -15,12 +15,15 @@ import {
   links,
   longest,
   middle,
+  strengthOf,
 } from "../../marks/columns";
+import { cutLine } from "../../marks/cut";
 import { divideColumn } from "../../marks/parts";
 import type { Pen } from "../../marks/pen";
-import { palette } from "../../marks/scales";
+import { palette, signed } from "../../marks/scales";
+import { pinnedPair } from "../../state/edges";
 import { type Store, samePlace } from "../../state/store";
-import { coloursOf, type Scene, together } from "./scene";
+import { coloursOf, cutIn, inkOf, type Scene, signColours, signOf, together } from "./scene";
 
 /** The pair under the pointer, if it is a whole one. */
 export function pairOf(store: Store): { query: number; key: number; head?: number } | null {
@@ -47,22 +50,84 @@ function drawLinks({ pen, store, scene, g, top, height }: Sheet, found = scene.l
     : scene.heads.map((head) => off.some((one) => samePlace(one, { kind, layer, head })));
   const theme = store.theme.value;
   const inks = {
-    colours: coloursOf(scene, theme),
-    dashed,
+    ...(scene.signed
+      ? { colours: signColours(theme), dashed: [false, false, true], of: signOf }
+      : { colours: coloursOf(scene, theme), dashed }),
     rests: scene.rests,
     quiet: palette(theme).quiet,
   };
-  links(pen, found, places, inks, g, top, height);
+  const cut = cutIn(store, scene);
+  if (!cut) {
+    links(pen, found, places, inks, g, top, height);
+    return;
+  }
+  const all = Array.from({ length: found.count }, (_, i) => i);
+  const isCut = (i: number) => cut(found.query[i], found.key[i], scene.heads[found.head[i]]);
+  links(
+    pen,
+    only(
+      found,
+      all.filter((i) => !isCut(i)),
+    ),
+    places,
+    inks,
+    g,
+    top,
+    height,
+  );
+  for (const i of all.filter(isCut))
+    drawLine({ pen, store, scene, g, top, height }, found.query[i], found.key[i], {
+      colour: inkOf(scene, theme)(found.head[i], found.weight[i]),
+      alpha: Math.max(0.4, strengthOf(found.weight[i], found.top)),
+      width: 2,
+      isCut: true,
+    });
 }
 
-const QUIET = 0.4; // bars beside all lines stay in the background
+/** Some of the links. */
+function only(found: Links, list: readonly number[]): Links {
+  return {
+    ...found,
+    count: list.length,
+    query: Uint32Array.from(list, (i) => found.query[i]),
+    key: Uint32Array.from(list, (i) => found.key[i]),
+    head: Uint8Array.from(list, (i) => found.head[i]),
+    weight: Float32Array.from(list, (i) => found.weight[i]),
+  };
+}
+
+interface Single {
+  colour: string;
+  alpha: number;
+  width: number;
+  dashed?: boolean; // what it is worth is not known
+  isCut: boolean;
+}
+
+/** One line; a cut one is dashed, with a gap. */
+function drawLine(
+  { pen, store, scene, g, top }: Sheet,
+  query: number,
+  key: number,
+  { colour, alpha, width, dashed = false, isCut }: Single,
+): void {
+  const [from, to] = [scene.rows.place[query], scene.columns.place[key]];
+  if (from < 0 || to < 0) return;
+  const line = [lineStart(g), middle(from, top, g.row), lineEnd(g), middle(to, top, g.row)] as const;
+  const { ground, ink } = palette(store.theme.value);
+  if (isCut) cutLine(pen, line, width, { colour, alpha }, ground, ink);
+  else pen.lines(line, 1, width, { colour, alpha, dashed });
+}
+
+const QUIET = { light: 0.4, dark: 0.55 }; // bars beside all lines stay in the background
 
 /** The picture where nothing is active: all lines, and what each token gives and gets. */
 export function drawBack(sheet: Sheet): void {
   drawLinks(sheet);
   const { received, strongest } = sheet.scene.links;
-  drawBars(sheet, strongest, "query", QUIET);
-  drawBars(sheet, received, "key", QUIET);
+  const alpha = QUIET[sheet.store.theme.value];
+  drawBars(sheet, strongest, "query", alpha);
+  drawBars(sheet, received, "key", alpha);
 }
 
 /** Bars beside one column; a whole bar is the longest of them, and what keys are rested on is grey. */
@@ -73,11 +138,32 @@ function drawBars(
   alpha?: number,
 ): void {
   const theme = store.theme.value;
+  if (scene.signed) {
+    drawSigned({ pen, store, scene, g, top, height }, values, side, alpha);
+    return;
+  }
   const { list } = side === "query" ? scene.rows : scene.columns;
   const own = coloursOf(scene, theme);
   const grey = own.map(() => palette(theme).quiet);
   const coloursAt = (p: number) => (side === "key" && scene.rests(p, p) ? grey : own);
   bars(pen, values, longest(values, list), list, side, coloursAt, g, top, height, palette(theme), alpha);
+}
+
+/** The same for numbers of both signs: the mean of the heads, with the colour of its sign. */
+function drawSigned(
+  { pen, store, scene, g, top, height }: Sheet,
+  values: readonly Float32Array[],
+  side: "query" | "key",
+  alpha?: number,
+): void {
+  const theme = store.theme.value;
+  const { list } = side === "query" ? scene.rows : scene.columns;
+  const total = [mean(values)];
+  const ink = inkOf(scene, theme);
+  const most = longest(total, list);
+  const coloursAt = (p: number) => [ink(0, total[0][p])];
+  const write = (value: number) => (Math.abs(value) < 0.02 * most ? "" : signed(value));
+  bars(pen, total, most, list, side, coloursAt, g, top, height, palette(theme), alpha, write);
 }
 
 const NONE: Active = { queries: [], keys: [], toKeys: [], toQueries: [] };
@@ -93,7 +179,11 @@ export function drawFront(sheet: Sheet): boolean {
   if (!some || active.toKeys.length + active.toQueries.length === 0) return some;
   const pair = pairOf(store);
   if (pair) drawPair(sheet, pair);
-  else drawLinks(sheet, activeLinks(store, scene));
+  else {
+    drawLinks(sheet, activeLinks(store, scene));
+    const kept = pinnedPair(store.selection.value, scene.rowAxis, scene.columnAxis);
+    if (kept) drawPair(sheet, { ...kept, head: store.lead });
+  }
   const merged = (values: Float32Array[]) => (together(scene) ? [mean(values)] : values);
   const { toKeys, toQueries } = active;
   if (toKeys.length) drawBars(sheet, merged(toKeys), "key");
@@ -130,14 +220,15 @@ function drawParts({ pen, store, scene, g, top }: Sheet): void {
 
 /** One line, over all others. */
 function drawPair(
-  { pen, store, scene, g, top }: Sheet,
-  pair: { query: number; key: number; head?: number },
+  sheet: Sheet,
+  { query, key, head = -1 }: { query: number; key: number; head?: number },
 ): void {
-  const [from, to] = [scene.rows.place[pair.query], scene.columns.place[pair.key]];
-  if (from < 0 || to < 0) return;
-  const colours = coloursOf(scene, store.theme.value);
-  const colour = colours[Math.max(0, together(scene) ? 0 : scene.heads.indexOf(pair.head ?? -1))];
-  pen.lines([lineStart(g), middle(from, top, g.row), lineEnd(g), middle(to, top, g.row)], 1, 3, { colour });
+  const { store, scene } = sheet;
+  const h = Math.max(0, together(scene) ? 0 : scene.heads.indexOf(head));
+  const value = scene.signed ? scene.seers[h].row(query)[key] : 1;
+  const colour = inkOf(scene, store.theme.value)(h, value);
+  const isCut = cutIn(store, scene)?.(query, key, head) ?? false;
+  drawLine(sheet, query, key, { colour, alpha: 1, width: 3, dashed: Number.isNaN(value), isCut });
 }
 
 /** Lines of the active tokens, on the same scale as the whole picture. */
@@ -146,7 +237,7 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
   const { threshold } = store.selection.value;
   const found = { query: [] as number[], key: [] as number[], head: [] as number[], weight: [] as number[] };
   const add = (q: number, k: number, h: number, w: number) => {
-    if (w <= Math.max(threshold, scene.links.top * FAINT)) return;
+    if (Math.abs(w) <= Math.max(threshold, scene.links.top * FAINT)) return;
     found.query.push(q);
     found.key.push(k);
     found.head.push(h);

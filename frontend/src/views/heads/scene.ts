@@ -5,7 +5,8 @@ import { gather, type Links } from "../../compute/links";
 import { type Seer, seersOf } from "../../compute/mean";
 import { type Rests, restsOf } from "../../compute/rest";
 import { measure } from "../../marks/pen";
-import { headColour, palette, type Theme } from "../../marks/scales";
+import { lineColour, palette, signColour, type Theme } from "../../marks/scales";
+import { covers } from "../../state/edges";
 import { maskOf, type Positions, shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
 
@@ -18,6 +19,7 @@ export interface Scene {
   heads: number[];
   seers: readonly Seer[]; // a head each, or all of them together
   links: Links;
+  signed: boolean; // whether colour is the sign of a number, and not the head
   rests: Rests;
   widest: number; // width of the longest label
 }
@@ -48,7 +50,8 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
     heads: selection.heads,
     seers,
     links,
-    rests: restsOf(site, rowAxis, columnAxis),
+    signed: look.worth !== undefined,
+    rests: look.worth ? () => false : restsOf(site, rowAxis, columnAxis), // what it is worth to rest is the question
     widest: Math.max(widest(rowAxis), widest(columnAxis)),
   };
 }
@@ -58,12 +61,37 @@ export const together = ({ seers, heads }: Scene): boolean => seers.length < hea
 
 /** A colour for each lens of a scene: of its head, or the one of many together. */
 export const coloursOf = (scene: Scene, theme: Theme): string[] =>
-  together(scene) ? [palette(theme).accent] : scene.heads.map((head) => headColour(head, theme));
+  together(scene) ? [palette(theme).accent] : scene.heads.map((head) => lineColour(head, theme));
+
+/** Tells which of the lines drawn are cut, by display positions and head; null where none is, or heads are one. */
+export function cutIn(
+  store: Store,
+  scene: Scene,
+): ((query: number, key: number, head: number) => boolean) | null {
+  const cut = store.cut.value;
+  if (!cut.length || together(scene)) return null;
+  const { kind, layer } = store.site.value;
+  const { rowAxis, columnAxis } = scene;
+  return (query, key, head) =>
+    covers(cut, { kind, layer, head, query: rowAxis.starts[query], key: columnAxis.starts[key] });
+}
+
+/** The colours of what helps, of what hurts, and of what is not known; and which of them a value has. */
+export const signColours = (theme: Theme): string[] =>
+  [1, -1, Number.NaN].map((one) => signColour(one, theme));
+export const signOf = (value: number): number => (Number.isNaN(value) ? 2 : value < 0 ? 1 : 0);
+
+/** The colour of a value of a lens: of its sign, or of the head. */
+export function inkOf(scene: Scene, theme: Theme): (h: number, value: number) => string {
+  if (scene.signed) return (_, value) => signColour(value, theme);
+  const colours = coloursOf(scene, theme);
+  return (h) => colours[h];
+}
 
 /** What shown keys are rested on, each once: [CLS], [SEP]; "" stands for the first token of a causal model. */
 export function restingPlaces({ rests, columns, columnAxis }: Scene): string[] {
   const found = columns.list.filter((key) => rests(key, key)); // a row that sees all before it, and itself
-  return [...new Set(found.map((key) => (columnAxis.special[key] ? columnAxis.labels[key] : "")))];
+  return [...new Set(found.map((key) => (columnAxis.border[key] ? columnAxis.labels[key] : "")))];
 }
 
 const LONGEST = 24; // letters after which a label is surely elided

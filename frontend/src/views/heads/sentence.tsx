@@ -3,17 +3,20 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { type Axis, answerAt } from "../../compute/axis";
+import { mean } from "../../compute/mean";
+import { sizeOf } from "../../compute/worth";
 import { partNames, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { RESTING, strengthOf } from "../../marks/columns";
+import { scissors } from "../../marks/cut";
 import { divideText } from "../../marks/parts";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
-import { figure, palette, type Theme } from "../../marks/scales";
+import { figure, palette, signed, type Theme } from "../../marks/scales";
 import { arc, bridge, type Placed, type Setting, setting, tint, writing } from "../../marks/sentence";
 import type { Store } from "../../state/store";
 import { Legend, legendPicture } from "./legend";
-import { coloursOf, type Scene } from "./scene";
+import { coloursOf, cutIn, inkOf, type Scene } from "./scene";
 import { leaving, usePointing } from "./tokens";
 
 const shownScene = stage<Scene>();
@@ -131,6 +134,15 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   const colours = coloursOf(scene, theme);
   const grey = colours.map(() => palette(theme).quiet);
   const coloursAt = (key: number) => (scene.rests(key, key) ? grey : colours);
+  const shaded = (
+    text: Setting,
+    values: readonly Float32Array[],
+    own: (position: number) => readonly string[],
+  ) => {
+    const shown = scene.signed ? [mean(values)] : values;
+    const ink = inkOf(scene, theme);
+    tints(pen, text, shown, scene.signed ? (p) => [ink(0, shown[0][p])] : own, top, height);
+  };
   const fresh = scene.edition === store.edition;
   const { queries, keys } = fresh ? store.active.value : { queries: [], keys: [] };
   const looking = queries.filter((p) => texts.queries.at.has(p));
@@ -140,17 +152,17 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   if (active) {
     const out = looking.map((p) => scene.seers.map((seer) => seer.row(p)));
     const back = lookedAt.map((p) => scene.seers.map((seer) => seer.column(p)));
-    if (looking.length) tints(pen, texts.keys, summed(out), coloursAt, top, height);
-    else tints(pen, texts.queries, summed(back), () => colours, top, height);
+    if (looking.length) shaded(texts.keys, summed(out), coloursAt);
+    else shaded(texts.queries, summed(back), () => colours);
     looking.forEach((p, i) => {
-      arcs(pen, scene, texts, p, "query", out[i], colours, top, store);
+      arcs(pen, scene, texts, p, "query", out[i], top, store);
     });
     lookedAt.forEach((p, i) => {
-      arcs(pen, scene, texts, p, "key", back[i], colours, top, store);
+      arcs(pen, scene, texts, p, "key", back[i], top, store);
     });
   } else {
-    tints(pen, texts.keys, scene.links.received, coloursAt, top, height);
-    if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, theme, top);
+    shaded(texts.keys, scene.links.received, coloursAt);
+    if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, theme, top, cutIn(store, scene));
   }
   const { queries: pinnedQueries, keys: pinnedKeys } = store.selection.value;
   const pinned = (axis: Axis, pins: number[], text: Setting) =>
@@ -205,7 +217,8 @@ function tints(
   height: number,
 ): void {
   let most = 1e-12;
-  for (const { position } of text.words) for (const row of values) most = Math.max(most, row[position]);
+  for (const { position } of text.words)
+    for (const row of values) most = Math.max(most, sizeOf(row[position]));
   for (const word of text.words)
     if (word.y > top - 40 && word.y < top + height + 40)
       tint(
@@ -226,7 +239,6 @@ function arcs(
   position: number,
   side: "query" | "key",
   looks: readonly Float32Array[], // per head
-  colours: readonly string[],
   top: number,
   store: Store,
 ): void {
@@ -235,53 +247,79 @@ function arcs(
   const most = scene.links.top;
   const { threshold } = store.selection.value;
   const { ink, ground, quiet } = palette(store.theme.value);
+  const inks = inkOf(scene, store.theme.value);
+  const cut = cutIn(store, scene);
   const found: { to: Placed; h: number; weight: number }[] = [];
   looks.forEach((values, h) => {
     for (const to of there.words) {
       const weight = values[to.position];
-      if (weight > Math.max(threshold, 0.01 * most)) found.push({ to, h, weight });
+      if (!(Math.abs(weight) <= Math.max(threshold, 0.01 * most))) found.push({ to, h, weight });
     }
   });
-  found.sort((a, b) => b.weight - a.weight);
+  found.sort((a, b) => sizeOf(b.weight) - sizeOf(a.weight));
   const drawn = found.slice(0, ARCS).map(({ to, h, weight }, i) => {
     const strength = strengthOf(weight, most);
     const rests = side === "query" ? scene.rests(position, to.position) : scene.rests(to.position, position);
     const stroke = rests
       ? { colour: quiet, alpha: Math.max(0.12, RESTING * strength), width: 1 }
-      : { colour: colours[h], alpha: Math.max(0.12, strength), width: 1 + 2 * strength };
+      : { colour: inks(h, weight), alpha: Math.max(0.12, strength), ...drawnAs(weight, 2 * strength) };
+    const [q, k] = side === "query" ? [position, to.position] : [to.position, position];
+    if (cut?.(q, k, scene.heads[h])) {
+      if (!texts.own) bridge(pen, from, to, here.size, top, { ...stroke, dashed: true });
+      else {
+        const at = arc(pen, from, to, here, side === "query", top, { ...stroke, dashed: true });
+        scissors(pen, ...at, [1, 0], ground, ink);
+      }
+      return null;
+    }
     if (!texts.own) {
       bridge(pen, from, to, here.size, top, stroke);
       return null;
     }
     const at = arc(pen, from, to, here, side === "query", top, stroke);
-    return i < TOLD && weight > 0.1 * most ? { at, weight, to } : null;
+    return i < TOLD && Math.abs(weight) > 0.1 * most ? { at, weight, to } : null;
   });
   for (const one of drawn) {
     if (!one || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
-    const text = figure(one.weight, 2);
-    pen.rect(one.at[0] - 15, one.at[1] - 8, 30, 16, { colour: ground, alpha: 0.85 });
+    const text = scene.signed ? signed(one.weight) : figure(one.weight, 2);
+    const half = scene.signed ? 22 : 15;
+    pen.rect(one.at[0] - half, one.at[1] - 8, 2 * half, 16, { colour: ground, alpha: 0.85 });
     pen.text(one.at[0], one.at[1], text, { colour: ink, size: 12, mono: false, align: "middle" });
   }
 }
 
+/** How wide an arc is; what is not known is dashed. */
+const drawnAs = (weight: number, more: number): { width: number; dashed: boolean } =>
+  Number.isNaN(weight) ? { width: 1, dashed: true } : { width: 1 + more, dashed: false };
+
 const STRONG = 0.08; // of the strongest: weaker arcs are drawn for one word at a time only
 
 /** The strong arcs of all words; those that rest are grey, thin and below. */
-function allArcs(pen: Pen, scene: Scene, texts: Texts, theme: Theme, top: number): void {
+function allArcs(
+  pen: Pen,
+  scene: Scene,
+  texts: Texts,
+  theme: Theme,
+  top: number,
+  cut: ReturnType<typeof cutIn>,
+): void {
   const { links, rests } = scene;
-  const colours = coloursOf(scene, theme);
+  const inks = inkOf(scene, theme);
   const { quiet } = palette(theme);
   for (const resting of [true, false])
     for (let i = 0; i < links.count; i++) {
       if (rests(links.query[i], links.key[i]) !== resting) continue;
       const [from, to] = [texts.queries.at.get(links.query[i]), texts.keys.at.get(links.key[i])];
-      if (!from || !to || links.weight[i] < STRONG * links.top) continue;
-      const strength = strengthOf(links.weight[i], links.top);
+      const weight = links.weight[i];
+      if (!from || !to || Math.abs(weight) < STRONG * links.top) continue;
+      const strength = strengthOf(weight, links.top);
+      const isCut = cut?.(links.query[i], links.key[i], scene.heads[links.head[i]]) ?? false;
       const ink = resting
         ? { colour: quiet, alpha: 0.5 * RESTING * strength, width: 1 }
-        : { colour: colours[links.head[i]], alpha: 0.85 * strength, width: 1 + 1.5 * strength };
-      if (texts.own) arc(pen, from, to, texts.queries, true, top, ink);
-      else bridge(pen, from, to, texts.queries.size, top, ink);
+        : { colour: inks(links.head[i], weight), alpha: 0.85 * strength, ...drawnAs(weight, 1.5 * strength) };
+      const drawn = isCut ? { ...ink, dashed: true } : ink;
+      if (texts.own) arc(pen, from, to, texts.queries, true, top, drawn);
+      else bridge(pen, from, to, texts.queries.size, top, drawn);
     }
 }
 

@@ -8,9 +8,25 @@ export const words = {
     "A line runs from a token to a token it looks at. Colour: head. Strength: {what}.",
     "线从一个词元连到它所看的词元。颜色：头。深浅：{what}。",
   ],
+  legendCross: [
+    "A token on the left has just been said; from there the next one is chosen.",
+    "左边的词元刚刚说出；由此选择下一个词元。",
+  ],
   legendTogether: [
     "A line runs from a token to a token it looks at. Strength: {what}, the mean of {count} heads:",
     "线从一个词元连到它所看的词元。深浅：{what}，{count} 个头的平均：",
+  ],
+  legendHeadsWorth: [
+    "A line runs from a token to a token it looks at. Blue: it helps; orange: it works against. Strength: {what}.",
+    "线从一个词元连到它所看的词元。蓝色：有帮助；橙色：起反作用。深浅：{what}。",
+  ],
+  legendTogetherWorth: [
+    "A line runs from a token to a token it looks at. Blue: it helps; orange: it works against. Strength: {what}, the mean of {count} heads:",
+    "线从一个词元连到它所看的词元。蓝色：有帮助；橙色：起反作用。深浅：{what}，{count} 个头的平均：",
+  ],
+  legendSentenceWorth: [
+    "Point at a word: arcs above lead to what it looks at, arcs below come from words that look at it. Blue helps, orange works against. Tint: {what}.",
+    "指向一个词：上方的弧通向它所看的词，下方的弧来自看向它的词。蓝色有帮助，橙色起反作用。底色：{what}。",
   ],
   form: ["Form", "形式"],
   columns: ["columns", "两列"],
@@ -30,6 +46,8 @@ export const words = {
   headingKeys: ["looked at", "被看"],
   stripStrongest: ["strongest look", "最强的一看"],
   stripReceived: ["gets, on average", "平均得到"],
+  stripStrongestWorth: ["its largest worth", "最大的价值"],
+  stripReceivedWorth: ["worth, on average", "平均价值"],
   stripBy: ["looks at it", "看向它"],
   legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
   legendPatches: [

@@ -1,7 +1,7 @@
 // The colours of a map with ticks.
 
 import { useSay, useStore } from "../../frame/context";
-import { figure, rampStops, ticks } from "../../marks/scales";
+import { figure, rampStops, ticks, twoSidedStops, twoSidedTicks } from "../../marks/scales";
 
 interface Props {
   top: number;
@@ -13,9 +13,10 @@ interface Props {
 export function ColourBar({ top, log, above, high }: Props) {
   const store = useStore();
   const tell = useSay();
-  const found = ticks(top, log);
+  const signed = store.look.value.worth !== undefined;
+  const found = signed ? twoSidedTicks(top) : ticks(top, log);
   const label = tell("colourBar", { from: figure(found[0][0], 2), to: figure(top, 2) });
-  const stops = rampStops(store.theme.value).join(", ");
+  const stops = (signed ? twoSidedStops : rampStops)(store.theme.value).join(", ");
   return (
     <div
       class="colour-bar"

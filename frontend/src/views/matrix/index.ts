@@ -12,6 +12,7 @@ export const view: View = {
   id: "matrix",
   title: "matrix",
   heads: "one",
+  signed: true,
   Component: Matrix,
   Controls,
   hint: "matrixHint",

@@ -13,6 +13,7 @@ export function Matrix() {
   const quantity = useQuantity();
   const state = useSignal<PlotState | null>(null);
   const { log } = store.selection.value;
+  const signed = store.look.value.worth !== undefined;
   const scales = [["linear", tell("linear")] as const, ["log", tell("log")] as const];
   const shown = state.value;
   const shape = Math.max(0.5, Math.min(2.5, store.columns.value.count / store.rows.value.count));
@@ -20,16 +21,19 @@ export function Matrix() {
     <div class="stage">
       <div class="legend with-tools">
         <p>
-          {shown && tell("legendMatrix", { what: quantity })}
+          {shown && tell(signed ? "legendMatrixWorth" : "legendMatrix", { what: quantity })}
+          {shown?.rests && ` ${tell("legendResting")}`}
           {shown && shown.pool > 1 && ` ${tell("legendPooled", { n: shown.pool })}`}
         </p>
         <span class="tools">
-          <Choice
-            label={tell("scale")}
-            value={log ? "log" : "linear"}
-            options={scales}
-            choose={(value) => store.set({ log: value === "log" })}
-          />
+          {!signed && (
+            <Choice
+              label={tell("scale")}
+              value={log ? "log" : "linear"}
+              options={scales}
+              choose={(value) => store.set({ log: value === "log" })}
+            />
+          )}
           <button
             type="button"
             class="plain"

@@ -4,18 +4,20 @@
 import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { run, superseded } from "../../compute/jobs";
+import { isCausal, type Rests, restsOf } from "../../compute/rest";
 import { TILE, type Tile, Tiles } from "../../compute/tiles";
 import type { Cell } from "../../data/report";
 import { partNames, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axes, type Frame, type Zoom } from "../../marks/axes";
-import { heat } from "../../marks/heat";
+import { heat, signedHeat } from "../../marks/heat";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import { divideMap } from "../../marks/parts";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
-import { palette } from "../../marks/scales";
+import { palette, twoSidedTicks } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import { NOTHING, type Selection, type Store } from "../../state/store";
+import { drawCuts } from "./cuts";
 import { type Gestures, LARGEST, listen } from "./gestures";
 
 /** What a plot shows, for the sentences around it. */
@@ -24,12 +26,13 @@ export interface PlotState {
   reset: () => void;
   by: (factor: number) => void;
   top: number;
+  rests: boolean; // whether places where the head rests are grey
   pool: number;
   above: number; // room of the key labels, over the map
   high: number; // of the map in sight
 }
 
-const drawn = stage<Tiles>();
+const drawn = stage<RestingTiles>();
 const painted = new WeakMap<Tile, { canvas: HTMLCanvasElement; key: string }>();
 
 interface PlotProps {
@@ -106,7 +109,8 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
       zoom,
       reset,
       by: (factor) => gestures.by?.(factor),
-      top: source.value.top,
+      top: source.value.end,
+      rests: source.value.awake > 0,
       pool: 2 ** levelOf(zoom.value),
       above: frame.value.top,
       high: Math.min(frame.value.height, source.value.lens.rows.count * zoom.value.scale),
@@ -153,10 +157,39 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
   );
 }
 
-function tilesOf(store: Store, { site, head }: Cell): Tiles {
+function tilesOf(store: Store, { site, head }: Cell): RestingTiles {
   const lens = store.lens(head, site);
   const { rows, columns } = shownBy(lens.rows, lens.columns, shown(store));
-  return new Tiles(lens, { rows: rows.mask, columns: columns.mask });
+  const tiles = new RestingTiles(lens, { rows: rows.mask, columns: columns.mask });
+  tiles.causal = isCausal(site);
+  if (lens.look.worth) return tiles; // what it is worth to rest is the question
+  tiles.rests = restsOf(site, lens.rows, lens.columns);
+  tiles.awake = awakeTop(tiles);
+  return tiles;
+}
+
+/** Tiles that know where the head rests: there they are grey, and colours end at the strongest look elsewhere. */
+class RestingTiles extends Tiles {
+  rests: Rests = () => false;
+  causal = false;
+  awake = 0; // the strongest look outside the resting places; 0 where it is not known
+
+  get end(): number {
+    return this.awake || this.top;
+  }
+}
+
+const MANY = 128; // tokens up to which the strongest look is looked for
+const FAINT = 0.02; // a weaker one is not made the end of the colours
+
+function awakeTop({ lens, rests }: RestingTiles): number {
+  if (Math.max(lens.rows.count, lens.columns.count) > MANY) return 0;
+  let most = 0;
+  for (let query = 0; query < lens.rows.count; query++)
+    lens.row(query).forEach((weight, key) => {
+      if (weight > most && key < lens.columns.count && !rests(query, key)) most = weight;
+    });
+  return most < FAINT ? 0 : most;
 }
 
 /** Segments are chosen for one head; a map enlarged among all is whole. */
@@ -214,7 +247,7 @@ const PATIENCE = 12; // milliseconds a frame may spend on new tiles
 /** Draw the tiles in sight; where one is not made in time, a coarser one shows through. */
 function drawTiles(
   pen: Pen,
-  tiles: Tiles,
+  tiles: RestingTiles,
   frame: Frame,
   zoom: Zoom,
   store: Store,
@@ -254,30 +287,53 @@ function inSight({ lens }: Tiles, level: number, frame: Frame, zoom: Zoom): [num
   return seen;
 }
 
-function drawTile(pen: Pen, tile: Tile, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store): void {
-  const key = `${store.theme.value} ${store.selection.value.log} ${tiles.top} ${tile.changed}`;
+function drawTile(pen: Pen, tile: Tile, tiles: RestingTiles, frame: Frame, zoom: Zoom, store: Store): void {
+  const key = `${store.theme.value} ${store.selection.value.log} ${tiles.end} ${tile.changed}`;
   const side = 2 ** tile.level * zoom.scale;
   const x = frame.left + (tile.columns[0] - zoom.x) * zoom.scale;
   const y = frame.top + (tile.rows[0] - zoom.y) * zoom.scale;
-  pen.image(imageOf(tile, key, tiles.top, store), x, y, tile.size[1] * side, tile.size[0] * side);
+  pen.image(imageOf(tile, key, tiles, store), x, y, tile.size[1] * side, tile.size[0] * side);
+  if (tiles.lens.look.worth && side >= HATCHED)
+    hatch(pen, tile, x, y, side, palette(store.theme.value).quiet);
 }
 
-function imageOf(tile: Tile, key: string, top: number, store: Store): HTMLCanvasElement {
+const HATCHED = 6; // pixels from which a cell has room for it
+
+/** A stroke through each cell whose worth only an exact cut tells. */
+function hatch(pen: Pen, tile: Tile, x: number, y: number, side: number, colour: string): void {
+  const strokes: number[] = [];
+  tile.values.forEach((value, i) => {
+    if (!Number.isNaN(value)) return;
+    const [left, top] = [x + (i % tile.size[1]) * side, y + Math.floor(i / tile.size[1]) * side];
+    strokes.push(left + 1, top + side - 1, left + side - 1, top + 1);
+  });
+  if (strokes.length) pen.lines(strokes, strokes.length / 4, 1, { colour, alpha: 0.7 });
+}
+
+function imageOf(tile: Tile, key: string, tiles: RestingTiles, store: Store): HTMLCanvasElement {
   const known = painted.get(tile);
   if (known?.key === key) return known.canvas;
   const canvas = known?.canvas ?? document.createElement("canvas");
-  heat(canvas, tile.values, tile.size[0], tile.size[1], top, store.selection.value.log, store.theme.value);
+  const [high, wide] = tile.size;
+  const [top, left] = [tile.rows[0], tile.columns[0]];
+  const rests = (i: number) => tiles.rests(top + Math.floor(i / wide), left + (i % wide));
+  const { log } = store.selection.value;
+  const theme = store.theme.value;
+  if (tiles.lens.look.worth) signedHeat(canvas, tile.values, high, wide, tiles.end, theme);
+  else heat(canvas, tile.values, high, wide, tiles.end, log, theme, tiles.awake ? rests : undefined);
   painted.set(tile, { canvas, key });
   return canvas;
 }
 
 /** Axes, and the cell under the pointer. */
-function drawOver(pen: Pen, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store): void {
+function drawOver(pen: Pen, tiles: RestingTiles, frame: Frame, zoom: Zoom, store: Store): void {
   const colours = palette(store.theme.value);
   const { queries, keys } = store.active.value;
   const { lens } = tiles;
   divideMap(pen, lens.rows, lens.columns, frame, zoom, partNames(store), colours);
   axes(pen, lens.rows, lens.columns, frame, zoom, { rows: queries, columns: keys }, colours);
+  if (tiles.causal) sayUnseen(pen, frame, lens.columns.count * zoom.scale, zoom, store);
+  drawCuts(pen, tiles.lens, frame, zoom, store);
   const { query, key } = store.hover.value;
   if (query === null || key === null || query >= lens.rows.count || key >= lens.columns.count) return;
   const x = frame.left + (key - zoom.x) * zoom.scale;
@@ -285,6 +341,21 @@ function drawOver(pen: Pen, tiles: Tiles, frame: Frame, zoom: Zoom, store: Store
   const s = Math.max(3, zoom.scale);
   pen.lines([x, y, x + s, y, x + s, y, x + s, y + s, x + s, y + s, x, y + s, x, y + s, x, y], 4, 1.5, {
     colour: colours.accent,
+  });
+}
+
+const CORNER = 220; // pixels of a map whose empty half has room for a sentence
+
+/** In the empty half of a causal map that is shown whole: why it is empty. */
+function sayUnseen(pen: Pen, frame: Frame, size: number, zoom: Zoom, store: Store): void {
+  if (zoom.x !== 0 || zoom.y !== 0 || size < CORNER || size > frame.width + 1) return;
+  const lines = sayIn(store)("unseen").split("\n");
+  lines.forEach((text, n) => {
+    pen.text(frame.left + size - 8, frame.top + 0.2 * size + 16 * n, text, {
+      colour: palette(store.theme.value).quiet,
+      size: 12,
+      align: "end",
+    });
   });
 }
 
@@ -309,7 +380,8 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const tell = sayIn(store);
   const names = { query: tell("queryAxis"), key: tell("keyAxis") };
   axisNames(pen, { ...whole, left: whole.left + AXIS, top: whole.top + AXIS }, names, colours);
-  const bar = { top: tiles.top, log: store.selection.peek().log, name: quantityOf(store) };
+  const marks = tiles.lens.look.worth && twoSidedTicks(tiles.end);
+  const bar = { top: tiles.end, log: store.selection.peek().log, name: quantityOf(store), marks };
   colourBar(inner, [whole.left + whole.width + 16, whole.top], whole.height, bar, colours);
   return AXIS + whole.top + whole.height;
 }

@@ -3,9 +3,10 @@
 import { useRef } from "preact/hooks";
 import { positionOf } from "../../compute/axis";
 import { restsOf } from "../../compute/rest";
+import { sizeOf } from "../../compute/worth";
 import { useSay, useStore } from "../../frame/context";
 import { useSeen } from "../../frame/scroller";
-import { brief, SMALL } from "../../marks/scales";
+import { brief, SMALL, signColour, signed } from "../../marks/scales";
 import { shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
 
@@ -26,12 +27,14 @@ export function RowBars() {
     all.length <= room
       ? all
       : [...all]
-          .sort((a, b) => row[b] - row[a])
+          .sort((a, b) => sizeOf(row[b]) - sizeOf(row[a]))
           .slice(0, room)
           .sort((a, b) => a - b);
-  const top = listed.reduce((most, p) => Math.max(most, row[p]), 1e-12);
+  const top = listed.reduce((most, p) => Math.max(most, sizeOf(row[p])), 1e-12);
   const high = Math.max(LOWEST, Math.min(HIGHEST, Math.floor((box.value.height || 400) / listed.length)));
   const lit = store.hover.value.key;
+  const { worth } = store.look.value;
+  const rests = worth ? () => false : restsOf(store.site.value, store.rows.value, store.columns.value);
   return (
     <section class="row-bars" data-row={query}>
       <h3 dir="auto">{tell("looksAt", { text: store.rows.value.names[query] })}</h3>
@@ -40,14 +43,23 @@ export function RowBars() {
       )}
       <ol ref={list}>
         {listed.map((p) => (
-          <li key={p} class={p === lit ? "lit" : ""} style={{ height: `${high}px` }}>
+          <li
+            key={p}
+            class={`${p === lit ? "lit" : ""} ${rests(query, p) ? "rests" : ""}`}
+            style={{ height: `${high}px` }}
+          >
             <span class="name" dir="auto">
               {store.columns.value.names[p]}
             </span>
             <span class="measure">
-              <i style={{ width: `calc((100% - 48px) * ${(row[p] / top).toFixed(4)})` }} />
+              <i
+                style={{
+                  width: `calc((100% - 48px) * ${Math.max(0, sizeOf(row[p]) / top).toFixed(4)})`,
+                  ...(worth && { background: signColour(row[p], store.theme.value) }),
+                }}
+              />
               <span class="value" title={String(row[p])}>
-                {row[p] < SMALL ? "·" : brief(row[p])}
+                {worth ? signed(row[p]) : row[p] < SMALL ? "·" : brief(row[p])}
               </span>
             </span>
           </li>
@@ -80,7 +92,8 @@ function clearest(store: Store): number {
   for (let query = 0; query < rows.count; query++) {
     if (rows.special[query]) continue;
     lens.row(query).forEach((weight, key) => {
-      if (weight > most && key < columns.count && !rests(query, key)) [best, most] = [query, weight];
+      if (sizeOf(weight) > most && key < columns.count && !rests(query, key))
+        [best, most] = [query, sizeOf(weight)];
     });
   }
   return best;

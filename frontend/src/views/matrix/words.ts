@@ -6,6 +6,15 @@ export const words = {
     "Rows: tokens that look. Columns: tokens looked at. Colour: {what}.",
     "行：在看的词元。列：被看的词元。颜色：{what}。",
   ],
+  legendMatrixWorth: [
+    "Rows: tokens that look. Columns: tokens looked at. Colour: {what}; blue helps, orange works against. Struck cells have weights above 0.95: only an exact cut tells.",
+    "行：在看的词元。列：被看的词元。颜色：{what}；蓝色有帮助，橙色起反作用。划线的格子权重超过 0.95：只有实际切断才能知道。",
+  ],
+  legendResting: [
+    "Grey: resting, on special tokens or the first one.",
+    "灰色：在休息，停在特殊词元或第一个词元上。",
+  ],
+  unseen: ["A token sees itself\nand what came before it.", "每个词元只看见自己\n和它之前的词元。"],
   legendPooled: [
     "One pixel shows the largest of {n} × {n} values.",
     "一个像素显示 {n} × {n} 个值中的最大值。",

@@ -15,6 +15,7 @@ import { figure, palette } from "../../marks/scales";
 import { strip } from "../../marks/vectors";
 import { NOTHING, type Store } from "../../state/store";
 import { stepFor } from "../../walk/order";
+import { pairOf } from "./pair";
 import {
   type Expanded,
   expand,
@@ -22,6 +23,7 @@ import {
   type Layout,
   LINE,
   layout,
+  namedMarks,
   neuronAt,
   overview,
   queryStrip,
@@ -86,7 +88,9 @@ function Table() {
 function legendOf({ site }: Lens, tell: Say): string {
   const { scale, softcap, bias } = site;
   const more = (softcap === null ? "" : tell("withCap", { cap: softcap })) + (bias ? tell("withBias") : "");
-  return tell("legendNeurons", { scale: figure(scale), d: width(site), more });
+  const d = width(site);
+  const usual = Math.abs(scale * Math.sqrt(d) - 1) < 1e-4;
+  return tell("legendNeurons", { scale: usual ? `1/√${d}` : figure(scale), d, more });
 }
 
 /** Back to the step that led here, where the page has a walk through this layer. */
@@ -241,7 +245,9 @@ function drawHead(pen: Pen, store: Store, tell: Say, shown: Expanded | null, at:
   });
   queryStrip(pen, shown, at, 0);
   title(at.k, tell("keyVector"));
-  title(at.product, tell("product"));
+  pen.text(at.product, LINE / 2, tell("product"), { colour: colours.quiet, size: 12, mono: false });
+  const pair = pairOf(store);
+  if (pair?.[0] === shown.query) namedMarks(pen, shown, pair[1], at, 2 * LINE, colours);
   title(at.score - 6, tell("score"), "end");
   title(at.bar - 20, tell("scaled"), "end");
   const { contributions, relative } = store.look.value;

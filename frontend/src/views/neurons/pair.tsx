@@ -1,17 +1,16 @@
 // What the inspector says of one query and one key in the neuron view.
 
 import { type Head, headOf } from "../../compute/attention";
-import { attribution, halfOf, mostOf, participation, productOf, riseOf } from "../../compute/pairs";
+import { attribution, halfOf, mostOf, movers, participation, productOf, riseOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
 import { brief, figure } from "../../marks/scales";
-
-const LISTED = 6;
+import type { Store } from "../../state/store";
+import { LISTED } from "./table";
 
 type Pair = [query: number, key: number];
 
 /** The pair under the pointer, or the last one pinned. */
-function usePair(): Pair | null {
-  const store = useStore();
+export function pairOf(store: Store): Pair | null {
   const { queries, pairs } = store.selection.value;
   const { key } = store.hover.value;
   const query = queries.at(-1);
@@ -22,7 +21,7 @@ function usePair(): Pair | null {
 export function PairAbout() {
   const store = useStore();
   const tell = useSay();
-  const pair = usePair();
+  const pair = pairOf(store);
   const site = store.site.value;
   if (!pair || !site.q) return <p class="hint">{tell("chooseQuery")}</p>;
   const [query, key] = pair;
@@ -68,9 +67,9 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
   const d = rise.length;
   const products = productOf(head, query, key);
   const size = (c: number) => Math.abs(rise[c]);
-  const order = Array.from(rise.keys()).sort((a, b) => size(b) - size(a));
   const pointed = store.hover.value.key === null ? null : store.neuron.value;
-  const listed = order.slice(0, LISTED);
+  const listed = movers(rise, LISTED);
+  const longest = size(listed[0]);
   if (pointed !== null && !listed.includes(pointed)) listed[LISTED - 1] = pointed;
   const line = (c: number) => {
     const q = head.site.q!.part(head.index)[query * d + c];
@@ -86,7 +85,7 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
             <span class="bar">
               <i
                 class={rise[c] < 0 ? "negative" : "positive"}
-                style={{ width: `${(100 * size(c)) / size(order[0])}%` }}
+                style={{ width: `${(100 * size(c)) / longest}%` }}
               />
             </span>
             <span class="value">{figure(rise[c], 2)}</span>

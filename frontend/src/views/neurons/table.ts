@@ -2,7 +2,7 @@
 
 import { keyVectors, queryVectors, width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
-import { bySize, productOf, type Row, rowOf } from "../../compute/pairs";
+import { bySize, movers, productOf, type Row, riseOf, rowOf } from "../../compute/pairs";
 import { elided, type Pen } from "../../marks/pen";
 import { brief, type Palette, SMALL } from "../../marks/scales";
 import { sizeOf, strip } from "../../marks/vectors";
@@ -68,6 +68,32 @@ export function queryStrip(pen: Pen, shown: Expanded, at: Layout, y: number): vo
   const d = shown.order.length;
   const q = queryVectors(shown.lens.head).subarray(shown.query * d, (shown.query + 1) * d);
   strip(pen, q, shown.order, at.k, y + 3, at.cell, LINE - 6, shown.sizes.q);
+}
+
+export const LISTED = 6; // neurons of a pair that are named
+
+/** Above the products: the neurons that the inspector names for one key, by number where there is room. */
+export function namedMarks(
+  pen: Pen,
+  shown: Expanded,
+  key: number,
+  at: Layout,
+  bottom: number,
+  colours: Palette,
+): void {
+  const named = movers(riseOf(shown.lens.head, shown.query, key), LISTED);
+  const places = named.map((c) => shown.order.indexOf(c)).sort((a, b) => a - b);
+  let free = 0;
+  for (const place of places) {
+    const x = at.product + place * at.cell;
+    pen.rect(x, bottom - 4, Math.max(1, at.cell - 1), 4, { colour: colours.accent });
+    const text = String(shown.order[place]);
+    const half = 3 * text.length;
+    const middle = x + at.cell / 2;
+    if (middle - half < free) continue;
+    pen.text(middle, bottom - 11, text, { colour: colours.ink, size: 10, align: "middle", mono: false });
+    free = middle + half + 1;
+  }
 }
 
 /** Rows of keys from `top` down. */

@@ -124,6 +124,18 @@ export const JOURNEY = {
   because_mask: ["{seen}: up to itself, its own place included.", "{seen} 个：到自己为止，包括自己。"],
   ask_attend: ["Which word does “{word}” look at most?", "“{word}”最看向哪个词？"],
   because_attend: ["“{best}”, with a share of {value}.", "“{best}”，份额为 {value}。"],
+  walk_saying: [
+    "Having said “{said}”, about to say “{next}”: where in the source to look?",
+    "已说出“{said}”，将要说“{next}”：该看源句的哪里？",
+  ],
+  walk_begins: [
+    "Nothing said yet, about to say “{next}”: where in the source to look?",
+    "还没有说话，将要说“{next}”：该看源句的哪里？",
+  ],
+  walk_ends: [
+    "Having said “{said}”, about to end: where in the source to look?",
+    "已说出“{said}”，即将结束：该看源句的哪里？",
+  ],
   ask_cross: [
     "Having said “{word}”, where in the source does this head look most?",
     "说完“{word}”之后，这个头最看向源句的哪里？",

@@ -18,6 +18,7 @@ from regard.studies.ablation.importance import importance_of, normalised
 from regard.studies.ablation.reduce import Prepared, single_sets
 from regard.studies.ablation.scores import AblationScores, Chance, chance, held_out, spearman
 from regard.studies.base import StudyContext
+from regard.studies.chart import MOST, Bar, Chart
 from regard.studies.figures import heat_picture
 from regard.studies.head_names import head_name
 from regard.studies.result import Result
@@ -66,10 +67,18 @@ def ablation_result(sums: Sums, context: StudyContext, study: AblationMap) -> Re
         meta={**context.meta(), "task": ready.task.name, "shared runs": ready.shared.sharing},
         drawers=drawers,
         findings=sentences,
+        chart=_chart(table, ready.task.score),
         cautions=_cautions(context),
         tables=tables,
         files={"scores": _examples(scores, study, ready)},
     )
+
+
+def _chart(table: pd.DataFrame, score: str) -> Chart:
+    """The heads whose loss costs most, in the first mode."""
+    first = table[table["mode"] == table["mode"].iloc[0]].nsmallest(MOST, "change")
+    bars = [Bar(head_name(row.layer, row.head), -float(row.change)) for row in first.itertuples() if row.change < 0]
+    return Chart(f"What is lost without a head ({score}): the {len(bars)} heads that cost most.", bars)
 
 
 def _by_mode(scores: AblationScores, study: AblationMap, ready: Prepared) -> Iterator[tuple[str, AblationScores]]:

@@ -5,16 +5,16 @@ Enters: sums of the atlas. Leaves: a row per head and pattern with its interval,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
-from regard.measures.awake import AwakeSums, read_awake
+from regard.measures.awake import AwakeReading, AwakeSums, read_awake
 from regard.measures.intervals import interval
-from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, STRIPES, THRESHOLDS, WORDS
-from regard.patterns.entries import RANKS
+from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, STRIPES, THRESHOLDS, USUAL, WORDS
+from regard.patterns.entries import rank_of
 from regard.patterns.naming import ASLEEP, FLOOR, STAYS, own_name
 from regard.studies.base import layers_of
 
@@ -40,11 +40,12 @@ BESIDE = ("same word, elsewhere",)  # no name, but asked for one
 EQUIVALENTS = 30  # whole rows that the awake attention must amount to before a head is named for what it does
 
 
-def awake_table(sums: Sums, by: str = "weights") -> pd.DataFrame:
+def awake_table(sums: Sums, by: str = "weights", rules: Sequence[str] = ()) -> pd.DataFrame:
     """A row per head and pattern: what it does with the attention (or the contributions) that does not rest.
 
     `value` is the lift with its interval, `share` the part of the awake attention on target, `awake` how many whole
     rows that attention amounts to; `stays`, for kinds of words, what part of the share stays if queries are exchanged.
+    `rules` are the names of the saved rules that were asked.
     """
     import pandas as pd
 
@@ -52,7 +53,7 @@ def awake_table(sums: Sums, by: str = "weights") -> pd.DataFrame:
         row
         for kind, layers in layers_of(sums, f"{by}_awake").items()
         for layer in layers
-        for row in _awake_heads(sums, kind, layer, by)
+        for row in (*_awake_heads(sums, kind, layer, by), *_rule_heads(sums, kind, layer, by, rules))
     ]
     return pd.DataFrame(found, columns=list(AWAKE_COLUMNS))
 
@@ -69,23 +70,30 @@ def _awake_heads(sums: Sums, kind: str, layer: int, by: str) -> Iterator[dict[st
     for number, name in enumerate((*(pattern.name for pattern in PATTERNS), BAG)):
         if name not in THRESHOLDS and name not in BESIDE:
             continue
-        low, high = interval(np.asarray(reading.lift[..., number]), clusters[:, number])
-        for head in range(drawn.mass.shape[1]):
-            share, chance, value, awake, counted = (float(field[0, head, number]) for field in reading)
-            yield {
-                "kind": kind,
-                "layer": layer,
-                "head": head,
-                "measure": name,
-                "value": value,
-                "low": float(low[head]),
-                "high": float(high[head]),
-                "share": share,
-                "chance": chance,
-                "awake": awake,
-                "rows": int(counted),
-                "stays": float(stays[name][head]) if name in stays else float("nan"),
-            }
+        same = stays.get(name, np.full(drawn.mass.shape[1], np.nan))
+        mine = AwakeReading(*(field[..., number] for field in reading))
+        yield from _rows((kind, layer), name, mine, clusters[:, number], same)
+
+
+def _rule_heads(sums: Sums, kind: str, layer: int, by: str, rules: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The same for saved rules."""
+    for number, name in enumerate(rules):
+        place = f"{kind}/{layer}/{by}_rule{number}"
+        reading = read_awake(AwakeSums(*(sums.resampled(f"{place}_{part}") for part in AwakeSums._fields)))
+        mine = AwakeReading(*(field[..., 0] for field in reading))
+        nothing = np.full(mine.lift.shape[1], np.nan)
+        yield from _rows((kind, layer), name, mine, sums.clusters(f"{place}_awake")[:, 0], nothing)
+
+
+def _rows(
+    place: tuple[str, int], name: str, reading: AwakeReading, clusters: Array, stays: Array
+) -> Iterator[dict[str, Any]]:
+    """A row per head, from readings (R, H) of which the first is that of the corpus."""
+    low, high = interval(np.asarray(reading.lift), clusters)
+    for head in range(reading.lift.shape[1]):
+        share, chance, value, awake, counted = (float(field[0, head]) for field in reading)
+        numbers = (value, float(low[head]), float(high[head]), share, chance, awake, int(counted), float(stays[head]))
+        yield dict(zip(AWAKE_COLUMNS, (*place, head, name, *numbers), strict=True))
 
 
 def _level(kind: str, layer: int, awake: Array, rows: Array, clusters: Array) -> Iterator[dict[str, Any]]:
@@ -99,14 +107,14 @@ def _level(kind: str, layer: int, awake: Array, rows: Array, clusters: Array) ->
         yield dict(zip(AWAKE_COLUMNS, (kind, layer, head, AWAKE_SHARE, *numbers), strict=True))
 
 
-def named_heads(awake: pd.DataFrame, *, sure: bool = True) -> pd.DataFrame:
+def named_heads(awake: pd.DataFrame, *, sure: bool = True, rules: Sequence[str] = ()) -> pd.DataFrame:
     """Heads whose awake lift reaches the threshold of a pattern, and of no simpler one that explains it.
 
     The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name
     (unless it need not be `sure`, since it is tested elsewhere). A
     head that is awake for less than `ASLEEP` of its attention always rests. One that looks at some kind of words
-    whatever the query is looks at the same words from everywhere; the column `words` says at which kind. Strongest
-    first.
+    whatever the query is looks at the same words from everywhere; the column `words` says at which kind. `rules` are
+    names of saved rules. Strongest first.
     """
     import pandas as pd
 
@@ -114,7 +122,7 @@ def named_heads(awake: pd.DataFrame, *, sure: bool = True) -> pd.DataFrame:
     lifts = awake.pivot(index=heads, columns="measure", values="value").fillna(0.0)
     named = {
         name: (lifts[name] >= threshold) & own_name(name, lambda other: lifts[other].to_numpy())
-        for name, threshold in THRESHOLDS.items()
+        for name, threshold in (THRESHOLDS | dict.fromkeys(rules, USUAL)).items()
         if name in lifts
     }
     flags = pd.DataFrame(named).stack()  # by kind, layer, head and measure
@@ -144,5 +152,5 @@ def _sleepers(sleeping: pd.DataFrame) -> pd.DataFrame:
 
 def first_names(named: pd.DataFrame) -> pd.DataFrame:
     """One row per named head: its most specific name."""
-    ranked = named.sort_values("measure", key=lambda names: names.map(RANKS), kind="stable")
+    ranked = named.sort_values("measure", key=lambda names: names.map(rank_of), kind="stable")
     return ranked.drop_duplicates(["kind", "layer", "head"])

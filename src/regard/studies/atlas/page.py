@@ -5,7 +5,7 @@ Enters: the atlas' table and sums. Leaves: records as `regard.views` takes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,8 @@ from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.measures.types import TYPES
 from regard.patterns.definitions import ALWAYS, STRIPES
-from regard.patterns.entries import PHRASES, RANKS
+from regard.patterns.entries import PHRASES, rank_of
+from regard.patterns.saved import SavedRule
 from regard.studies.atlas.names import AWAKE_SHARE, named_heads
 from regard.studies.base import layers_of
 
@@ -25,13 +26,16 @@ if TYPE_CHECKING:
 _PLACES = {"[CLS]": "[CLS]", "[SEP]": "[SEP]", "first token (sink)": "the first token"}
 
 
-def head_records(table: pd.DataFrame, awake: Mapping[str, pd.DataFrame], sums: Sums) -> list[dict[str, Any]]:
+def head_records(
+    table: pd.DataFrame, awake: Mapping[str, pd.DataFrame], sums: Sums, rules: Sequence[SavedRule] = ()
+) -> list[dict[str, Any]]:
     """A record per head: what it is named for over the corpus, shares of map types, every measure.
 
     `awake` has the table of what heads do when awake by weights, and by contributions.
     """
     kinds = _types(sums)
-    named = {by: _names(named_heads(mine)) for by, mine in awake.items()}
+    known = {rule.name: rule for rule in rules}
+    named = {by: _names(named_heads(mine, rules=list(known)), known) for by, mine in awake.items()}
     rests = {by: _rests(mine, table) for by, mine in awake.items()}
     return [
         {
@@ -60,15 +64,17 @@ def _measures(mine: pd.DataFrame) -> dict[str, float | None]:
     return {name: None if isnan(value) else float(value) for name, value in values.items()}
 
 
-def _names(named: pd.DataFrame) -> dict[Any, list[dict[str, Any]]]:
+def _names(named: pd.DataFrame, rules: Mapping[str, SavedRule]) -> dict[Any, list[dict[str, Any]]]:
     """What each head is named for, the most specific first."""
     found: dict[Any, list[dict[str, Any]]] = {}
-    for row in named.sort_values("measure", key=lambda names: names.map(RANKS), kind="stable").itertuples():
-        found.setdefault((row.kind, row.layer, row.head), []).append(_pattern(row))
+    for row in named.sort_values("measure", key=lambda names: names.map(rank_of), kind="stable").itertuples():
+        found.setdefault((row.kind, row.layer, row.head), []).append(_pattern(row, rules))
     return found
 
 
-def _pattern(row: Any) -> dict[str, Any]:
+def _pattern(row: Any, rules: Mapping[str, SavedRule]) -> dict[str, Any]:
+    own = rules.get(row.measure)
+    phrase = PHRASES[row.measure] if own is None else own.phrase
     share = "of its attention" if row.measure == ALWAYS else "of its awake attention"
     if row.measure == STRIPES:
         share += f" is on {row.words}, and {row.stays:.2f} of that stays if queries are exchanged,"
@@ -76,11 +82,12 @@ def _pattern(row: Any) -> dict[str, Any]:
     return {
         "name": row.measure,
         "score": row.value,
-        "sentence": f"{PHRASES[row.measure]}: {row.share:.2f} {share} over {row.rows:,} rows of the corpus"
+        "sentence": f"{phrase}: {row.share:.2f} {share} over {row.rows:,} rows of the corpus"
         f"{chance}{between(row.low, row.high)}",
         "mass": row.share,
         "chance": None if isnan(row.chance) else row.chance,
         "rows": row.rows,
+        **({} if own is None else {"colour": own.colour}),
     }
 
 

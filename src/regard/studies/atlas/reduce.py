@@ -5,7 +5,8 @@ Enters: a corpus. Leaves: a row per head and measure: mass, argmax rate, chance,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,11 +16,14 @@ from regard.corpus.sums import Array
 from regard.measures.bag import bag_gain
 from regard.measures.reading import hit_rows, sum_rows
 from regard.patterns.levels import LEVELS, MapRows
+from regard.patterns.rules import Rule
 from regard.studies.atlas.awake import BagOfRows, arriving_of, awake_sums
 from regard.studies.atlas.carriers import BUCKETS, CARRIED
+from regard.studies.atlas.copying import Copying
 from regard.studies.atlas.permuting import Permuting
 from regard.studies.atlas.types import Typing
 from regard.studies.base import Batch, key
+from regard.studies.find.reduce import RuleTables, rule_tables
 from regard.studies.tables import Tables, of_all, tables_of
 from regard.studies.taking import LayerView, Taker
 
@@ -30,10 +34,18 @@ if TYPE_CHECKING:
 class AtlasTaker(Taker[Tables]):
     """One batch: sums of masses, hits, levels and types for every head."""
 
-    def __init__(self, batch: Batch, permuting: Permuting | None = None) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        permuting: Permuting | None = None,
+        copying: Copying | None = None,
+        rules: Sequence[Rule] = (),
+    ) -> None:
         super().__init__(batch)
+        self.rules = rules
         self.typing = Typing(batch)
         self.permuting = permuting
+        self.copying = copying
 
     def __call__(self, layer: Layer) -> None:
         seen = layer if self.permuting is None else self.permuting(layer)
@@ -41,7 +53,8 @@ class AtlasTaker(Taker[Tables]):
             super().__call__(seen)
 
     def make(self, view: LayerView) -> Tables:
-        return tables_of(self.batch, view)
+        rules = tuple(rule_tables(self.batch, view, rule) for rule in self.rules)
+        return replace(tables_of(self.batch, view), ruled=rules)
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         operation = layer.named.operation
@@ -49,17 +62,21 @@ class AtlasTaker(Taker[Tables]):
         peak, strongest = attention.max(dim=-1)
         awake = tables.levels["awake"].weigh(attention)  # (B, H, Q)
         self._masses(layer, attention, strongest, tables)
+        if self.copying is not None:
+            self.copying.take(layer, attention)
         self._levels(layer, rows, peak, awake, tables)
         bag = BagOfRows.of(rows, tables) if tables.has_bag else None
         if bag is not None:
             self._bag(layer, bag, hit_rows(strongest, tables.own[..., None]), tables)
         self._awake(layer, "weights", awake_sums(attention, awake, bag, tables))
+        self._rules(layer, "weights", attention, tables.ruled)
         norms = layer.norms()
         if norms is not None:
             arriving = arriving_of(attention, norms)
             bag = BagOfRows.of(MapRows(arriving, tables.seen, loose=False), tables) if tables.has_bag else None
             sums = awake_sums(arriving, tables.levels["awake"].weigh(arriving), bag, tables)
             self._awake(layer, "contributions", sums)
+            self._rules(layer, "contributions", arriving, tables.ruled)
 
     def finish(self) -> None:
         self.typing.finish()
@@ -68,6 +85,14 @@ class AtlasTaker(Taker[Tables]):
         """Record what a layer does when awake, by weights or by contributions."""
         for name, values in sums.items():
             self.add(layer, f"{by}_{name}", values)
+
+    def _rules(self, layer: Layer, by: str, maps: torch.Tensor, rules: Sequence[RuleTables]) -> None:
+        """The same for each saved rule, and why it could not be asked of inputs."""
+        for number, rule in enumerate(rules):
+            for name, values in rule.sums(maps)._asdict().items():
+                self.add(layer, f"{by}_rule{number}_{name}", values)
+            for code in set(rule.reasons) if by == "weights" else ():
+                self.batch.total(f"missing/rule{number}/{code}", np.array([rule.reasons.count(code)]))
 
     def _masses(self, layer: Layer, attention: torch.Tensor, strongest: torch.Tensor, tables: Tables) -> None:
         """Mass on the targets of every pattern, and how often they are the strongest keys (B, H, Q)."""

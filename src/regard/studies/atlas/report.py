@@ -5,7 +5,7 @@ Enters: sums over a corpus. Leaves: a `Result`: a row per head and measure, name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +18,22 @@ from regard.measures.intervals import between, clusters_of, interval, resampled
 from regard.measures.reading import lift
 from regard.measures.types import TYPES
 from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, STRIPES
-from regard.patterns.entries import DOES
+from regard.patterns.entries import does_of
 from regard.patterns.findings import BY
 from regard.patterns.levels import LEVELS
+from regard.patterns.saved import SavedRule
 from regard.patterns.telling import telling
 from regard.studies.atlas.carriers import carrier_cautions
+from regard.studies.atlas.copying import copying_table
 from regard.studies.atlas.names import AWAKE_SHARE, awake_table, first_names, named_heads
 from regard.studies.atlas.page import head_records
 from regard.studies.base import StudyContext, layers_of
+from regard.studies.chart import counted
 from regard.studies.controls import PERMUTED, Ranged
 from regard.studies.figures import grid_picture, share_picture
 from regard.studies.head_names import head_name
 from regard.studies.result import Result
+from regard.trace.sentences import Message, reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,19 +42,20 @@ if TYPE_CHECKING:
 COLUMNS = ("kind", "layer", "head", "measure", "value", "low", "high", "mass", "argmax", "chance", "rows")
 
 
-def atlas_result(sums: Sums, context: StudyContext) -> Result:
-    """Tables and figures of the atlas."""
+def atlas_result(sums: Sums, context: StudyContext, rules: Sequence[SavedRule] = ()) -> Result:
+    """Tables and figures of the atlas, in which saved rules are patterns too."""
+    own = [rule.name for rule in rules]
     table = atlas_table(sums)
-    awake = {by: awake_table(sums, by) for by in BY}
-    named, arriving = (named_heads(awake[by]) for by in BY)
+    awake = {by: awake_table(sums, by, own) for by in BY}
+    named, arriving = (named_heads(awake[by], rules=own) for by in BY)
     others = {} if context.controls is None else context.controls.named
     if context.controls is not None and context.controls.permuted is not None:
         others = {**others, PERMUTED: context.controls.permuted}
-    controls = {name: named_heads(awake_table(other)) for name, other in others.items()}
+    controls = {name: named_heads(awake_table(other, rules=own), rules=own) for name, other in others.items()}
     drawers: dict[str, Any] = {
         kind: (
             f"What each {kind} head does when awake, over the corpus: its most specific name.",
-            _drawer(table, named, kind),
+            _drawer(table, named, kind, rules),
         )
         for kind in dict.fromkeys(table["kind"])
     }
@@ -63,6 +68,9 @@ def atlas_result(sums: Sums, context: StudyContext) -> Result:
         tables["Types of maps"] = shares
         label = f"Shares of map types, {context.source.name} (share of maps, as in Kovaleva et al. 2019)."
         drawers["types"] = (label, lambda: share_picture({context.source.name: _shares(shares)}))
+    copying = copying_table(sums)
+    if not copying.empty:
+        tables["Copying: does a head write the words it reads"] = copying
     if controls:
         tables["Control: named heads of random and shuffled weights, and with permuted queries"] = _together(controls)
     return Result(
@@ -72,10 +80,14 @@ def atlas_result(sums: Sums, context: StudyContext) -> Result:
         meta=context.meta(),
         drawers=drawers,
         findings=_findings(table, awake, named, controls, context),
-        cautions=[*context.cautions(), *carrier_cautions(sums, table)],
+        chart=counted(
+            f"How many heads have each name over {context.tally.inputs:,} inputs; a head may have several.",
+            _counts(named),
+        ),
+        cautions=[*context.cautions(), *carrier_cautions(sums, table), *_unasked(sums, awake["weights"], rules)],
         tables=tables,
         example=context.example,
-        example_options={"report": head_records(table, awake, sums)},
+        example_options={"report": head_records(table, awake, sums, rules)},
     )
 
 
@@ -187,7 +199,7 @@ def _shares(shares: pd.DataFrame) -> Array:
     return np.asarray(first["share"])
 
 
-def _drawer(table: pd.DataFrame, named: pd.DataFrame, kind: str) -> Any:
+def _drawer(table: pd.DataFrame, named: pd.DataFrame, kind: str, rules: Sequence[SavedRule]) -> Any:
     """A layer by head grid: colour of the most specific name, its lift as strength."""
     return lambda: grid_picture(
         _shape(table, kind),
@@ -196,6 +208,7 @@ def _drawer(table: pd.DataFrame, named: pd.DataFrame, kind: str) -> Any:
             for row in first_names(named[named["kind"] == kind]).itertuples()
         },
         title=f"{kind}: what each head does",
+        own={rule.name: rule.colour for rule in rules},
     )
 
 
@@ -228,6 +241,11 @@ def _findings(
     return found
 
 
+def _counts(named: pd.DataFrame) -> dict[str, int]:
+    """How many heads have each name."""
+    return {str(name): int(count) for name, count in named["measure"].value_counts().items()}
+
+
 def _telling(named: pd.DataFrame) -> list[Any]:
     """A strong head of each name, each head once, in the order in which a page tells of heads."""
     rows = named.rename(columns={"measure": "pattern", "value": "score"}).assign(part=0)
@@ -243,12 +261,23 @@ def _story(row: Any, named: pd.DataFrame, several: bool) -> str:
     others = "" if count == 1 else f" {count} heads do."
     called = f"{f'{row.kind} ' if several else ''}head {head_name(row.layer, row.head)}".capitalize()
     if row.pattern == ALWAYS:
-        return f"{called} {DOES[row.pattern]}: {row.share:.2f} of its attention{between(row.low, row.high)}.{others}"
+        return f"{called} {does_of(row.pattern)}: {row.share:.2f} of its attention{between(row.low, row.high)}.{others}"
     words = f" on {row.words}" if row.pattern == STRIPES else ""
     return (
-        f"{called} {DOES[row.pattern]}: {row.share:.2f} of its awake attention{words}, chance {row.chance:.2f}; "
+        f"{called} {does_of(row.pattern)}: {row.share:.2f} of its awake attention{words}, chance {row.chance:.2f}; "
         f"lift {row.score:.2f}{between(row.low, row.high)}.{others}"
     )
+
+
+def _unasked(sums: Sums, awake: pd.DataFrame, rules: Sequence[SavedRule]) -> Iterator[Message]:
+    """Saved rules for which no row of the corpus counts, and why."""
+    for number, rule in enumerate(rules):
+        if awake.loc[awake["measure"] == rule.name, "rows"].any():
+            continue
+        place = f"missing/rule{number}/"
+        codes = [name.removeprefix(place) for name in sums.arrays if name.startswith(place)]
+        most = max(codes, key=lambda code: float(sums[place + code][0]), default="no_target")
+        yield Message(f"n/a: {rule.name} ({reason(most)}).", "kind")
 
 
 def _said(controls: dict[str, pd.DataFrame], heads: int) -> str:

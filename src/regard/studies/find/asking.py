@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -72,14 +73,19 @@ def find_in(rule: Rule, source: Source, model: Named, **options: Any) -> Result:
     return run_over(Find(rule=rule), ready, source, {**options, "command": shlex.join(words)})
 
 
-def source_for(rule: Rule, corpus: Corpus, options: Any) -> tuple[Source, str | None]:
-    """Where the texts are that a rule can be asked of; and the model, if they are those of a study."""
+def source_for(
+    rule: Rule, corpus: Corpus, options: Any, near: Sequence[Path] | None = None
+) -> tuple[Source, str | None]:
+    """Where the texts are that a rule can be asked of; and the model, if they are those of a study.
+
+    The corpus of a study is looked for in the folders `near`; unless given, here, beside the study and in it.
+    """
     reading = {name: value for name, value in options.items() if name not in ("report", "step")}
     named = None
     if isinstance(corpus, Source):
         source = corpus if corpus.limit is not None else replace(corpus, limit=options["limit"])
     elif (Path(corpus) / _META).is_file():
-        source, named = _studied(Path(corpus))
+        source, named = _studied(Path(corpus), near)
         source = replace(source, **reading)
     else:
         source = texts(corpus, reading)
@@ -91,7 +97,7 @@ def source_for(rule: Rule, corpus: Corpus, options: Any) -> tuple[Source, str | 
     return replace(source, format="treebank"), named
 
 
-def _studied(folder: Path) -> tuple[Source, str | None]:
+def _studied(folder: Path, near: Sequence[Path] | None) -> tuple[Source, str | None]:
     """The corpus and the model of a study; a study keeps no paths, so its corpus is looked for near by."""
     try:
         meta = json.loads((folder / _META).read_text("utf-8"))
@@ -100,14 +106,14 @@ def _studied(folder: Path) -> tuple[Source, str | None]:
         source = Source(**{name: value for name, value in stored.items() if name in known})
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder / _META} is not that of a study ({error}); name a corpus instead") from None
-    more = tuple(_near(folder, str(name)) for name in source.more)
-    place = source.place if source.format == "dataset" else _near(folder, source.place)
+    more = tuple(_near(folder, str(name), near) for name in source.more)
+    place = source.place if source.format == "dataset" else _near(folder, source.place, near)
     return replace(source, place=place, more=more, keep=tuple(source.keep)), model
 
 
-def _near(folder: Path, name: str) -> str:
-    """A file of this name in this folder, beside the study or in it."""
-    for place in (Path(), folder.parent, folder):
+def _near(folder: Path, name: str, near: Sequence[Path] | None) -> str:
+    """A file of this name in one of some folders; unless given, here, beside the study or in it."""
+    for place in (Path(), folder.parent, folder) if near is None else near:
         if (place / Path(name).name).is_file():
             return str(place / Path(name).name)
     raise MissingFileError(

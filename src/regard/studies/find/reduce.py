@@ -16,7 +16,7 @@ from regard.corpus.aligning import word_pieces
 from regard.corpus.batches import Item
 from regard.corpus.readers.treebank import tree_of
 from regard.corpus.sums import Array
-from regard.measures.awake import awake_rows, weigh_awake
+from regard.measures.awake import AwakeSums, awake_rows, weigh_awake
 from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import Part
 from regard.patterns.rules import Rule
@@ -43,6 +43,12 @@ class RuleTables:
     rows: Array
     reasons: list[str]
 
+    def sums(self, attention: torch.Tensor) -> AwakeSums:
+        """Sums of awake attention on the targets, (B, H, 1) each, from maps (B, H, Q, K)."""
+        mass = attention.flatten(2) @ self.targets.flatten(1)[..., None]  # (B, H, Q K) @ (B, Q K, 1)
+        awake = (attention * self.free[:, None]).sum(dim=-1)  # (B, H, Q)
+        return weigh_awake(mass, awake, self.chance, self.counted)
+
 
 class RuleTaker(Taker[RuleTables]):
     """One batch: sums of awake attention on the targets of a rule, for every head."""
@@ -52,48 +58,51 @@ class RuleTaker(Taker[RuleTables]):
         self.rule = rule
 
     def make(self, view: LayerView) -> RuleTables:
-        targets, rests = np.zeros(view.visible.shape, bool), np.zeros(view.visible.shape, bool)
-        counted = np.zeros(view.visible.shape[:2], bool)
-        reasons = []
-        for number, context in enumerate(self._contexts(view)):
-            rows, keys = len(context.queries.words), len(context.keys.words)
-            part = Part(context, context.queries, 0, view.visible[number, :rows, :keys])
-            rests[number, :rows, :keys] = part.rests
-            reason = self.rule.missing(context)
-            if reason:
-                reasons.append(reason)
-            else:
-                targets[number, :rows, :keys], counted[number, :rows] = self.rule.targets(part)
-        some = counted & targets.any(axis=-1)
-        chance = (targets.sum(axis=-1) / seen_keys(view.visible, view.visible))[..., None]
-        awake_chance, few = awake_rows(chance, view.visible, rests)
-        counts = some[..., None] & is_eligible(chance) & few
-        broad = some & ~counts[..., 0]
-        return RuleTables(
-            targets=view.tensor((targets & counts).astype(np.float32)),
-            free=view.tensor((view.visible & ~rests).astype(np.float32)),
-            chance=view.tensor(awake_chance.astype(np.float32)),
-            counted=view.tensor(counts.astype(np.float32)),
-            rows=np.stack([some.sum(axis=1), broad.sum(axis=1)], axis=1),
-            reasons=reasons,
-        )
+        return rule_tables(self.batch, view, self.rule)
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: RuleTables) -> None:
-        mass = attention.flatten(2) @ tables.targets.flatten(1)[..., None]  # (B, H, Q K) @ (B, Q K, 1)
-        awake = (attention * tables.free[:, None]).sum(dim=-1)  # (B, H, Q)
-        sums = weigh_awake(mass, awake, tables.chance, tables.counted)
-        for name, total in sums._asdict().items():
+        for name, total in tables.sums(attention)._asdict().items():
             self.add(layer, name, total)
         self.add(layer, "asked", tables.rows)
         for code in set(tables.reasons):
             self.batch.total(f"{layer.kind}/missing/{code}", np.array([tables.reasons.count(code)]))
 
-    def _contexts(self, view: LayerView) -> Iterator[MapContext]:
-        """The context of each input, with its grammar if its corpus has trees."""
-        for item, sides in zip(self.batch.items, self.batch.book.sides, strict=True):
-            context = context_between(sides[view.query], sides[view.key], view.same, view.causal)
-            known = "tree" in item.example.fields and view.same and view.query == item.encoded.side.name
-            yield replace(context, grammar=grammar_of(item)) if known else context
+
+def rule_tables(batch: Batch, view: LayerView, rule: Rule) -> RuleTables:
+    """What a rule means for the inputs of a batch, in layers with one view."""
+    targets, rests = np.zeros(view.visible.shape, bool), np.zeros(view.visible.shape, bool)
+    counted = np.zeros(view.visible.shape[:2], bool)
+    reasons = []
+    for number, context in enumerate(_contexts(batch, view)):
+        rows, keys = len(context.queries.words), len(context.keys.words)
+        part = Part(context, context.queries, 0, view.visible[number, :rows, :keys])
+        rests[number, :rows, :keys] = part.rests
+        reason = rule.missing(context)
+        if reason:
+            reasons.append(reason)
+        else:
+            targets[number, :rows, :keys], counted[number, :rows] = rule.targets(part)
+    some = counted & targets.any(axis=-1)
+    chance = (targets.sum(axis=-1) / seen_keys(view.visible, view.visible))[..., None]
+    awake_chance, few = awake_rows(chance, view.visible, rests)
+    counts = some[..., None] & is_eligible(chance) & few
+    broad = some & ~counts[..., 0]
+    return RuleTables(
+        targets=view.tensor((targets & counts).astype(np.float32)),
+        free=view.tensor((view.visible & ~rests).astype(np.float32)),
+        chance=view.tensor(awake_chance.astype(np.float32)),
+        counted=view.tensor(counts.astype(np.float32)),
+        rows=np.stack([some.sum(axis=1), broad.sum(axis=1)], axis=1),
+        reasons=reasons,
+    )
+
+
+def _contexts(batch: Batch, view: LayerView) -> Iterator[MapContext]:
+    """The context of each input, with its grammar if its corpus has trees."""
+    for item, sides in zip(batch.items, batch.book.sides, strict=True):
+        context = context_between(sides[view.query], sides[view.key], view.same, view.causal)
+        known = "tree" in item.example.fields and view.same and view.query == item.encoded.side.name
+        yield replace(context, grammar=grammar_of(item)) if known else context
 
 
 def grammar_of(item: Item) -> Grammar:

@@ -27,7 +27,12 @@ FAINT = 0.05  # weight from which a look is drawn
 _GAP = "…"
 _ACROSS = "→"
 _EXAMPLE, _PART = (COLUMNS.index(name) for name in ("example", "part"))
-_SHOWN = {"best": "strongest", "typical": "ordinary", "best_arriving": "strongest by what arrives"}
+_SHOWN = {
+    "best": "strongest",
+    "typical": "ordinary",
+    "best_arriving": "strongest by what arrives",
+    "nearest": "nearest",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,7 @@ class Look:
     queries: Sequence[str]
     keys: Sequence[str]
     same: bool
+    distance: float | None = None  # from what was asked for, for nearest ones
 
     @property
     def record(self) -> dict[str, Any]:
@@ -64,6 +70,13 @@ class Look:
             "keys": self.looks[:, 0].astype(int).tolist(),
             "weights": self.looks[:, 1].tolist(),
         }
+
+    @property
+    def in_words(self) -> str:
+        """As a line of text: who looks at whom how strongly, and the words around the query."""
+        near = _around([self.query], len(self.queries))
+        words = [f"[{self.queries[n]}]" if n == self.query else self.queries[n] for n in near]
+        return f"{self.queries[self.query]} → {self.keys[self.key]} {self.strength:.2f}: {' '.join(words)}"
 
 
 def looks_of(place: Place, rows: Array, exact: Sums, texts: Texts) -> Iterator[Look]:
@@ -115,8 +128,11 @@ def drawn(look: Look) -> str:
     parts = [ends, f"{look.strength:.2f}", f"example {look.example + 1:,}"]
     if look.quantile is not None:
         parts.append(f"stronger than {look.quantile:.0%} of its rows")
+    if look.distance is not None:
+        parts.append(f"{look.distance:.2f} away")
     svg = arcs_svg(words, arcs, label=f"{ends}, {look.strength:.2f}: {' '.join(words)}", bold=bold)
-    return f'<figure class="look scroll">{svg}<figcaption>{html.escape(" · ".join(parts))}</figcaption></figure>'
+    caption = html.escape(" · ".join(parts))
+    return f'<figure class="look"><div class="scroll">{svg}</div><figcaption>{caption}</figcaption></figure>'
 
 
 def _line(look: Look) -> tuple[list[str], list[Arc], int]:

@@ -42,11 +42,16 @@ class RowsOf:
     by_hash: torch.Tensor
     width: int  # Q
 
-    def strengths(self, outside: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """(H, N) the largest weight of each row of maps (B, H, Q, K) without resting places, and its key."""
-        found = outside.max(dim=-1)
-        strength, key = (part.transpose(0, 1).flatten(1)[:, self.places] for part in (found.values, found.indices))
-        return strength, key
+    def strengths(self, outside: torch.Tensor) -> torch.Tensor:
+        """(H, N) the largest weight of each row of maps (B, H, Q, K) without resting places."""
+        return outside.amax(dim=-1).transpose(0, 1).flatten(1)[:, self.places]
+
+    def strongest(self, outside: torch.Tensor, heads: torch.Tensor, rows: torch.Tensor) -> Array:
+        """(n,) the keys that have them, for some heads and their rows among N, (n,) each."""
+        places = self.places[rows]
+        found = outside[places // self.width, heads, places % self.width]  # (n, K)
+        keys: Array = found.max(dim=-1).indices.cpu().numpy()
+        return keys
 
     def kept(self, order: Array, rows: Array, keys: Array, strengths: Array) -> Array:
         """(..., 8) kept rows from what orders them and their places (...) among N; keys and strengths alike."""
@@ -76,10 +81,12 @@ def rows_of(batch: Batch, sides: tuple[str, str], counted: Array, seed: int, dev
     )
 
 
-def best_rows(strengths: torch.Tensor, keys: torch.Tensor, rows: RowsOf) -> Array:
-    """(H, BEST, 8) the strongest of rows (H, N); of equals, the first in the corpus."""
+def best_rows(outside: torch.Tensor, strengths: torch.Tensor, rows: RowsOf) -> Array:
+    """(H, BEST, 8) the strongest of rows (H, N) of maps (B, H, Q, K); of equals, the first in the corpus."""
     order = strengths.sort(dim=1, descending=True, stable=True).indices[:, :BEST]
-    found, at = (part.gather(1, order).cpu().numpy() for part in (strengths, keys))
+    found = strengths.gather(1, order).cpu().numpy()
+    heads = torch.arange(len(order), device=order.device)[:, None].expand_as(order)
+    at = rows.strongest(outside, heads.flatten(), order.flatten()).reshape(found.shape)
     some = rows.kept(-found.astype(np.float64), order.cpu().numpy(), at, found)
     return np.concatenate([some, np.full((len(some), BEST - some.shape[1], len(COLUMNS)), np.inf)], axis=1)
 
@@ -89,15 +96,16 @@ def bins_of(strengths: torch.Tensor) -> torch.Tensor:
     return (strengths * BINS).long().clamp_(0, BINS - 1)
 
 
-def typical_rows(strengths: torch.Tensor, keys: torch.Tensor, rows: RowsOf) -> Array:
-    """(H, BINS, PER_BIN, 8) rows of each bin with the smallest hashes."""
-    bins = bins_of(strengths)[:, rows.by_hash]
+def typical_rows(outside: torch.Tensor, strengths: torch.Tensor, bins: torch.Tensor, rows: RowsOf) -> Array:
+    """(H, BINS, PER_BIN, 8) rows of each bin (H, N) with the smallest hashes."""
+    bins = bins[:, rows.by_hash]
     ordered, order = bins.sort(dim=1, stable=True)
     first = torch.searchsorted(ordered, ordered.contiguous())  # where each row's bin begins
     rank = torch.arange(ordered.shape[1], device=ordered.device) - first
-    head, at = (part.cpu().numpy() for part in (rank < PER_BIN).nonzero(as_tuple=True))
-    chosen = rows.by_hash[order].cpu().numpy()[head, at]
-    found, theirs = (part.cpu().numpy()[head, chosen] for part in (strengths, keys))
+    some, places = (rank < PER_BIN).nonzero(as_tuple=True)
+    few = rows.by_hash[order[some, places]]
+    theirs, found = rows.strongest(outside, some, few), strengths[some, few].cpu().numpy()
+    head, at, chosen = (part.cpu().numpy() for part in (some, places, few))
     table = np.full((len(strengths), BINS, PER_BIN, len(COLUMNS)), np.inf)
     place = head, ordered.cpu().numpy()[head, at], rank.cpu().numpy()[head, at]
     table[place] = rows.kept(rows.hashes[chosen], chosen, theirs, found)

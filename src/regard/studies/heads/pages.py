@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from regard.corpus.sums import Sums
 from regard.patterns.definitions import ALWAYS
-from regard.studies.article import page
+from regard.studies.article import map_of, page
 from regard.studies.base import StudyContext
+from regard.studies.chart import Bar, bars_markup
 from regard.studies.head_names import head_name
 from regard.studies.heads.describing import Description, Place
 from regard.studies.heads.examples import Look, drawn
+from regard.studies.heads.mapping import SampleTexts, map_section
 from regard.studies.heads.telling import OTHERS, proof
 
 if TYPE_CHECKING:
@@ -26,11 +28,12 @@ FOLDER = "heads"
 _TOKENS = 12  # of each direction on a page
 _GRAMMAR = 10
 _NEAR = 16  # distances that a page draws
+_SMALL = 8  # distances that the list draws
 _GROUPS = {
     "best": ("Strongest looks", "The rows in which one weight outside the resting places is largest."),
     "typical": (
         "Ordinary looks",
-        "Rows of every strength, drawn by lot, from the weakest tenth to the strongest: what the head does most of the "
+        "Rows of every strength, drawn by lot, from the strongest tenth to the weakest: what the head does most of the "
         "time.",
     ),
     "best_arriving": ("Strongest by what arrives", "The same as the first, by ||αf(x)|| as a share of each row."),
@@ -46,6 +49,7 @@ class Portrait:
     looks: Sequence[Look]
     sums: Sums
     predicts: str  # a sentence
+    sample: SampleTexts
 
 
 def page_name(place: Place, index: pd.DataFrame) -> str:
@@ -64,12 +68,9 @@ def portrait_page(
     over = f"{context.source.name}: {context.tally.inputs:,} inputs, {context.tally.tokens:,} tokens"
     parts = [
         _links(portrait.place, index),
-        f"<h1>{html.escape(title)}</h1>",
-        f'<p class="lede">{html.escape(row["sentence"])}{_badge(portrait.description)}</p>',
-        f'<p class="quiet">{html.escape(proof(portrait.description))}</p>',
-        f'<p class="quiet">{html.escape(portrait.predicts)}</p>',
-        f'<p class="made">{html.escape(over)}</p>',
+        _hero(portrait, row, title, context),
         _try(portrait.place),
+        _proofs([proof(portrait.description), portrait.predicts, over]),
         '<div class="figures">',
         _distances(_of(tables["distances"], portrait.place)) if len(tables["distances"]) else "",
         _tokens(_of(tables["tokens"], portrait.place), "looked at", "Tokens it looks at"),
@@ -77,34 +78,82 @@ def portrait_page(
         _tokens(_of(tables["tokens"], portrait.place), "looking", "Tokens that look"),
         _tokens(_of(tables["tokens"], portrait.place), "rested on", "Where it rests"),
         _grammar(_of(tables["grammar"], portrait.place)) if "grammar" in tables else "",
+        map_section(portrait.place, portrait.sample, seed=context.study.seed),
         "</div>",
     ]
     return page(title, "\n".join(parts))
 
 
-def index_part(index: pd.DataFrame) -> str:
+def _hero(portrait: Portrait, row: pd.Series, title: str, context: StudyContext) -> str:
+    """The head's map, and what it does, large, with its clearest example."""
+    best = [look for look in portrait.looks if look.group == "best"][:1]
+    rests = f"Rests on {row['rests_on']} for {row['rests']:.0%} of its attention"
+    said = f"{rests}; this is what the rest does." if portrait.description.verified else f"{rests}."
+    if portrait.description.name == ALWAYS:
+        said = row["sentence"]
+    picture = map_of(context.example, portrait.place, f"{title}: its map on one input")
+    if picture:
+        picture = f"<figure>{picture}<figcaption>On one input: rows look at columns.</figcaption></figure>"
+    return (
+        f'<div class="hero">{picture}<div><h1>{html.escape(title)}</h1>'
+        f'<p class="does">{html.escape(row["does"])}.{_badge(portrait.description)}</p>'
+        f'<p class="lede">{html.escape(said)}</p>{"".join(map(drawn, best))}</div></div>'
+    )
+
+
+def _proofs(sentences: Sequence[str]) -> str:
+    """How it is known, folded."""
+    said = "".join(f"<p>{html.escape(one)}</p>" for one in sentences if one)
+    return f'<details class="quiet"><summary>How this is known</summary>{said}</details>'
+
+
+def index_part(index: pd.DataFrame, distances: pd.DataFrame) -> str:
     """All heads as a table that can be searched and sorted; each is a link to its page."""
+    predictive = bool(index["predicts"].notna().any())
+    reach = dict(iter(distances.groupby(["kind", "layer", "head"]))) if len(distances) else {}
     rows = []
     for row in index.sort_values(["verified", "value"], ascending=False, kind="stable").itertuples():
         place = (row.kind, row.layer, row.head)
         page = page_name(place, index)
         link = f'<a href="{page}" data-page="{page}">{html.escape(_short(place, index))}</a>'
         value, predicts = ("n/a" if one != one else f"{one:.2f}" for one in (row.value, row.predicts))
-        mark = "holds" if row.verified else ""
+        mark = f'<span class="badge">holds {value}</span>' if row.verified else "no"
+        rests = f'<span class="part"><i style="width:{100 * min(row.rests, 1):.0f}%"></i></span>{row.rests:.2f}'
         rows.append(
-            f'<tr><td class=text>{link}</td><td class="text long">{html.escape(row.sentence)}</td>'
-            f"<td class=text>{mark}</td><td>{value}</td><td>{row.rests:.2f}</td><td>{predicts}</td></tr>"
+            f"<tr{'' if row.verified else ' class=quiet'}><td class=text>{link}</td><td>{_reach(reach.get(place))}</td>"
+            f'<td class="text long does" title="{html.escape(row.sentence)}">{html.escape(row.does)}</td>'
+            f'<td class=text title="{row.value if row.verified else -1}">{mark}</td>'
+            f'<td title="{row.rests}">{rests}</td>{f"<td>{predicts}</td>" if predictive else ""}</tr>'
         )
-    texts = ("head", "what it does", "new text")
-    heads = [(name, name in texts) for name in (*texts, "correlation", "rests", "predicts")]
+    texts = ("head", "what it does when awake", "holds on new text")
+    names = ["head", "how far it looks", *texts[1:], "rests", *(["predicts"] if predictive else [])]
     head = "".join(
-        f'<th scope="col"{" class=text" if text else ""}><button type="button">{name}</button></th>'
-        for name, text in heads
+        f'<th scope="col"{" class=text" if name in texts else ""}><button type="button">{name}</button></th>'
+        for name in names
     )
     return (
         '<p><label>Find <input type="search" data-filter placeholder="previous, tokens back, [SEP] …"></label></p>'
+        '<p class="quiet">How far it looks: attention by distance, the middle is the token itself, before it on the '
+        "left. Holds: how well the sentence predicts the head on documents that it was not chosen on (correlation, 1 "
+        "is perfect). Rests: the part of its attention on special tokens or the first one.</p>"
         f'<div class="scroll tall"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
+
+
+def _reach(table: pd.DataFrame | None) -> str:
+    """How far a head looks, small: a bar per distance."""
+    if table is None:
+        return ""
+    near = table[table["distance"].abs() <= _SMALL]
+    top = max(near["share"].max(), 1e-9)
+    bars = "".join(
+        f'<rect x="{4 * (row.distance + _SMALL)}" y="{20 - 19 * row.share / top:.1f}" width="3" '
+        f'height="{19 * row.share / top:.1f}" fill="var(--{"quiet" if row.distance == 0 else "accent"})"/>'
+        for row in near.itertuples()
+    )
+    width = 4 * (2 * _SMALL + 1)
+    base = f'<path d="M0 20.5H{width}" stroke="var(--rule)"/>'
+    return f'<svg width="{width}" height="22" aria-hidden="true">{base}{bars}</svg>'
 
 
 def _badge(description: Description) -> str:
@@ -137,6 +186,8 @@ def _group(name: str, looks: Sequence[Look]) -> str:
     mine = [look for look in looks if look.group == name]
     if not mine:
         return ""
+    if name == "typical":
+        mine = mine[::-1]  # the strongest first
     title, about = _GROUPS[name]
     return f'<section><h2>{title}</h2><p class="quiet">{about}</p>{"".join(map(drawn, mine))}</section>'
 
@@ -173,15 +224,8 @@ _ABOUT = {
 
 def _bars(title: str, rows: Sequence[tuple[str, float, float]], about: str) -> str:
     """Named bars, each with a tick at its chance level."""
-    top = max([share for _, share, _ in rows] + [chance for *_, chance in rows if chance == chance] + [1e-9])
-    lines = []
-    for name, share, chance in rows:
-        tick = "" if chance != chance else f'<u style="left:{100 * chance / top:.1f}%"></u>'
-        lines.append(
-            f"<dt>{html.escape(name)}</dt><dd><span><i style='width:{100 * share / top:.1f}%'></i>{tick}</span>"
-            f"<b>{share:.3f}</b></dd>"
-        )
-    return f'<section><h2>{title}</h2><p class="quiet">{about}</p><dl class="bars">{"".join(lines)}</dl></section>'
+    drawn = bars_markup([Bar(*row) for row in rows], "{:.3f}")
+    return f'<section><h2>{title}</h2><p class="quiet">{about}</p>{drawn}</section>'
 
 
 def _distances(table: pd.DataFrame) -> str:
@@ -191,9 +235,9 @@ def _distances(table: pd.DataFrame) -> str:
         return ""
     top = max(near["share"].max(), near["chance"].max(), 1e-9)
     bars = []
-    for n, row in enumerate(near.itertuples()):
+    for row in near.itertuples():
         high, level = 90 * row.share / top, 100 - 90 * row.chance / top
-        x = 9 * n
+        x = 9 * (row.distance + _NEAR)
         bars.append(
             f'<rect x="{x}" y="{100 - high:.1f}" width="7" height="{high:.1f}" fill="var(--accent)">'
             f"<title>{row.distance:+d}: {row.share:.3f}, even {row.chance:.3f}</title></rect>"
@@ -204,11 +248,11 @@ def _distances(table: pd.DataFrame) -> str:
                 f'<text x="{x + 3.5}" y="112" font-size="8" text-anchor="middle" fill="var(--quiet)">'
                 f"{row.distance:+d}</text>".replace("+0", "0")
             )
-    width = 9 * len(near)
+    width = 9 * (2 * _NEAR + 1 if near["distance"].max() > 0 else _NEAR + 1)
     about = "Shares of its awake attention by distance, in tokens; the tick: what even attention would give."
     return (
         f'<section><h2>How far it looks</h2><p class="quiet">{about}</p><svg class="far" role="img" '
-        f'aria-label="{about}" viewBox="0 0 {width} 116">{"".join(bars)}</svg></section>'
+        f'aria-label="{about}" viewBox="-8 0 {width + 16} 116">{"".join(bars)}</svg></section>'
     )
 
 

@@ -12,6 +12,7 @@ distances and tokens, kept for two halves, give what these alone would predict.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from regard.studies.base import Batch, key
 from regard.studies.heads.distances import distance_sums
 from regard.studies.heads.grammar import WordGrammar
 from regard.studies.heads.keeping import BINS, RowsOf, best_rows, bins_of, rows_of, typical_rows
+from regard.studies.heads.sample import keep_inputs
 from regard.studies.heads.vocabulary import Vocabulary
 from regard.studies.tables import Tables, of_all, tables_of
 from regard.studies.taking import LayerView, Taker
@@ -34,13 +36,40 @@ if TYPE_CHECKING:
     from regard.capture import Layer
 
 
+@dataclass(frozen=True, eq=False)
+class TokensOf:
+    """The U different tokens of one side of a batch: their places in the vocabulary (U,).
+
+    `rows` (B n,) is for each token of each input which of `parts` x U it is.
+    """
+
+    places: Array
+    rows: torch.Tensor
+    parts: int
+
+    @classmethod
+    def of(cls, table: Array, view: LayerView, part: Array | None = None) -> TokensOf:
+        """From places (B, n) in the vocabulary, and which of two parts (B,) each input is in, if there are two."""
+        places, rows = np.unique(table, return_inverse=True)
+        rows = rows.reshape(table.shape)
+        if part is not None:
+            rows = rows + part[:, None] * len(places)
+        return cls(places, view.tensor(rows.ravel()), 1 if part is None else 2)
+
+    def sums(self, *values: torch.Tensor) -> Array:
+        """(parts, U, F) sums by token of values (B, F', n) side by side."""
+        flat = torch.cat(values, dim=1).transpose(1, 2).flatten(0, 1)
+        found = flat.new_zeros(self.parts * len(self.places), flat.shape[1]).index_add_(0, self.rows, flat)
+        return found.view(self.parts, len(self.places), -1).cpu().double().numpy()
+
+
 @dataclass(eq=False)
 class HeadTables:
     """What layers with one view share.
 
     `counted` (B, Q) is 1 in rows of ordinary tokens that see a key outside the resting places, `free` (B, Q, K) is 1 at
     these keys of these rows; `described` (B, Q K, A + 1) is what each name predicts, the bag of words last; `queries`
-    (B Q,) and `keys` (B K,) are places of tokens in the vocabulary.
+    and `keys` are the tokens that look and are looked at, the latter by half of the documents.
     """
 
     view: LayerView
@@ -53,16 +82,28 @@ class HeadTables:
     described_squares: Array  # (B, A + 1)
     halves: torch.Tensor  # (2, B) which half of the documents an input is in
     rows: RowsOf
-    queries: torch.Tensor
-    keys: torch.Tensor
+    queries: TokensOf
+    keys: TokensOf
+
+    @cached_property
+    def pairs(self) -> Array:
+        """(2,) pairs of a query and a key outside its resting places, by half of the documents."""
+        found: Array = (self.halves @ self.free.sum(dim=(1, 2))).cpu().numpy()
+        return found
+
+    @cached_property
+    def far(self) -> Array:
+        """(2, 67) the same by distance."""
+        found: Array = distance_sums((self.halves @ self.free.flatten(1)).view(2, *self.free.shape[1:])).cpu().numpy()
+        return found
 
 
 class HeadsTaker(Taker[HeadTables]):
     """One batch."""
 
-    def __init__(self, batch: Batch, vocabulary: Vocabulary, seed: int) -> None:
+    def __init__(self, batch: Batch, vocabulary: Vocabulary, seed: int, vectors: int) -> None:
         super().__init__(batch)
-        self.vocabulary, self.seed = vocabulary, seed
+        self.vocabulary, self.seed, self.vectors = vocabulary, seed, vectors
         self.grammar = WordGrammar.of(batch)
 
     def make(self, view: LayerView) -> HeadTables:
@@ -92,8 +133,8 @@ class HeadsTaker(Taker[HeadTables]):
             described_squares=squares,
             halves=view.tensor(halves.astype(np.float32)),
             rows=rows_of(self.batch, (view.query, view.key), counted.bool().cpu().numpy(), self.seed, view.device),
-            queries=view.tensor(places[0]).flatten(),
-            keys=view.tensor(places[1]).flatten(),
+            queries=TokensOf.of(places[0], view),
+            keys=TokensOf.of(places[1], view, halves[1].astype(np.int64)),
         )
 
     def take(self, layer: Layer, attention: torch.Tensor, ready: HeadTables) -> None:
@@ -109,10 +150,12 @@ class HeadsTaker(Taker[HeadTables]):
         norms = layer.norms()
         if norms is not None:
             arriving = arriving_of(attention, norms).mul_(ready.free[:, None])
-            strengths, keys = ready.rows.strengths(arriving)
-            self._keep(layer, "best_arriving", best_rows(strengths, keys, ready.rows))
+            self._keep(layer, "best_arriving", best_rows(arriving, ready.rows.strengths(arriving), ready.rows))
             self.add(layer, "contributions_level", arriving.sum(dim=(2, 3)))
             self.add(layer, "contributions_level_rows", ready.counted.sum(dim=1))
+
+    def finish(self) -> None:
+        keep_inputs(self.batch, self.vectors, self.seed)
 
     def _names(
         self, layer: Layer, attention: torch.Tensor, awake: torch.Tensor, loose: bool, ready: HeadTables
@@ -134,50 +177,41 @@ class HeadsTaker(Taker[HeadTables]):
         self.add(layer, "square", above.square().sum(dim=(2, 3)))
         self.add(layer, "described", of_all(places, products.cpu().numpy(), len(PATTERNS) + 1))
         self.add(layer, "described_square", of_all(places, ready.described_squares, len(PATTERNS) + 1))
-        pairs = ready.free.sum(dim=(1, 2))
-        self.batch.total(key(layer, "pairs"), (ready.halves @ pairs).cpu().numpy())
+        self.batch.total(key(layer, "pairs"), ready.pairs)
         if ready.view.same:
             halves = (ready.halves @ above.flatten(1)).view(2, *above.shape[1:])
             self.batch.total(key(layer, "distance"), distance_sums(halves).cpu().numpy())
-            far = distance_sums((ready.halves @ ready.free.flatten(1)).view(2, *ready.free.shape[1:]))
-            self.batch.total(key(layer, "distance_pairs"), far.cpu().numpy())
+            self.batch.total(key(layer, "distance_pairs"), ready.far)
             whole = distance_sums(outside.sum(dim=0))
             self.batch.total(key(layer, "distance_mass"), whole.cpu().numpy())
 
     def _examples(self, layer: Layer, outside: torch.Tensor, ready: HeadTables) -> None:
         """The strongest rows, and a few of each strength."""
-        strengths, keys = ready.rows.strengths(outside)
-        self._keep(layer, "best", best_rows(strengths, keys, ready.rows))
-        self._keep(layer, "typical", typical_rows(strengths, keys, ready.rows))
-        bins = strengths.new_zeros(len(strengths), BINS)
-        bins.scatter_add_(1, bins_of(strengths), torch.ones_like(strengths))
-        self.batch.total(key(layer, "strengths"), bins.cpu().numpy())
+        strengths = ready.rows.strengths(outside)
+        bins = bins_of(strengths)
+        self._keep(layer, "best", best_rows(outside, strengths, ready.rows))
+        self._keep(layer, "typical", typical_rows(outside, strengths, bins, ready.rows))
+        counts = strengths.new_zeros(len(strengths), BINS).scatter_add_(1, bins, torch.ones_like(strengths))
+        self.batch.total(key(layer, "strengths"), counts.cpu().numpy())
 
     def _tokens(
         self, layer: Layer, attention: torch.Tensor, outside: torch.Tensor, awake: torch.Tensor, ready: HeadTables
     ) -> None:
         """Awake attention by the token that looks, and by the token looked at with its chance; rest by place."""
+        heads = awake.shape[1]
         received = outside.sum(dim=-2)  # (B, H, K)
         whole = (ready.counted[:, None, None] @ attention)[:, :, 0]  # (B, H, K)
-        for name, values, places in (
-            ("looking", awake, ready.queries),
-            ("looking_rows", ready.counted[:, None], ready.queries),
-            ("rested_on", whole - received, ready.keys),
+        looking = ready.queries.sums(awake, ready.counted[:, None])
+        looked = ready.keys.sums(received, awake @ ready.even, whole - received, ready.free.sum(dim=1)[:, None])
+        for name, tokens, values in (
+            ("looking", ready.queries, looking[0, :, :heads]),
+            ("looking_rows", ready.queries, looking[0, :, heads:]),
+            ("looked_at", ready.keys, looked[..., :heads]),
+            ("looked_at_chance", ready.keys, looked[..., heads : 2 * heads]),
+            ("rested_on", ready.keys, looked[..., 2 * heads : 3 * heads].sum(axis=0)),
+            ("looked_at_pairs", ready.keys, looked[..., 3 * heads :]),
         ):
-            self.batch.total(key(layer, name), self._by_token(values, places))
-        for name, values in (
-            ("looked_at", received),
-            ("looked_at_chance", awake @ ready.even),
-            ("looked_at_pairs", ready.free.sum(dim=1)[:, None]),
-        ):
-            split = [self._by_token(values * half[:, None, None], ready.keys) for half in ready.halves]
-            self.batch.total(key(layer, name), np.stack(split))
-
-    def _by_token(self, values: torch.Tensor, places: torch.Tensor) -> Array:
-        """(V, H) sums of values (B, H, n) by the token at places (B n,)."""
-        flat = values.permute(0, 2, 1).flatten(0, 1)
-        found: Array = flat.new_zeros(self.vocabulary.size, flat.shape[1]).index_add_(0, places, flat).cpu().numpy()
-        return found
+            self.batch.total_at(key(layer, name), self.vocabulary.size, tokens.places, values)
 
     def _keep(self, layer: Layer, name: str, rows: Array) -> None:
         self.batch.total(f"{KEPT}{key(layer, name)}", rows)

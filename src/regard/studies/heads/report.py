@@ -10,19 +10,26 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from regard.corpus.sums import Sums
+from regard.models.progress import working
 from regard.patterns.definitions import ALWAYS
 from regard.studies.base import StudyContext
+from regard.studies.chart import Chart, counted
 from regard.studies.controls import Ranged
 from regard.studies.head_names import head_name
 from regard.studies.heads.choosing import shown_rows
 from regard.studies.heads.describing import BY_DISTANCE, BY_TOKEN, Description, Place, describe
 from regard.studies.heads.examples import examples_table, looks_of
+from regard.studies.heads.mapping import SampleTexts
 from regard.studies.heads.pages import Portrait, index_part, page_name, portrait_page
 from regard.studies.heads.predicting import Predicting, predicting
+from regard.studies.heads.records import head_json
+from regard.studies.heads.sample import sample_batches, sampled_inputs
 from regard.studies.heads.shown import ShownRows
+from regard.studies.heads.stored import TABLE, array_files, sample_facts, sample_table
 from regard.studies.heads.tables import distance_table, grammar_table, index_table, token_table
 from regard.studies.heads.telling import CountedTokens
 from regard.studies.heads.texts import texts_of
+from regard.studies.heads.vectors import Vectors, vectors_of
 from regard.studies.result import Result
 
 if TYPE_CHECKING:
@@ -49,24 +56,46 @@ def heads_result(sums: Sums, context: StudyContext) -> Result:
     grammar = grammar_table(sums)
     if grammar is not None:
         files["grammar"] = grammar
+    by_head = dict(files)
+    vectors = _vectors(sums, context, study.vectors)
+    sample = SampleTexts(vectors)
+    if vectors.layers:
+        files[TABLE] = sample_table(vectors)
     title = f"What each head of {context.model.name} does when awake"
     pages = {
         page_name(place, index): partial(
-            portrait_page, Portrait(place, one, looks[place], sums, predicts.said(place)), index, files, context
+            portrait_page,
+            Portrait(place, one, looks[place], sums, predicts.said(place), sample),
+            index,
+            files,
+            context,
         )
         for place, one in found.items()
+    }
+    records = {
+        f"{page.removesuffix('.html')}.json": partial(head_json, place, index, by_head, context)
+        for place, page in ((place, page_name(place, index)) for place in found)
     }
     return Result(
         study="heads",
         title=title,
         table=index,
-        meta={**context.meta(), "predictive_inputs": predicts.inputs},
+        meta={**context.meta(), "predictive_inputs": predicts.inputs, "vectors": sample_facts(vectors)},
         findings=[*_findings(index, found, context), _most_predictive(index, predicts)],
+        chart=_told(index, len(found), context.tally.inputs),
         cautions=context.cautions(),
         files=files,
-        sections={"All heads": index_part(index)},
-        pages=pages,
+        sections={"All heads": index_part(index, files["distances"])},
+        pages={**pages, **records},
+        arrays=array_files(vectors),
     )
+
+
+def _vectors(sums: Sums, context: StudyContext, positions: int) -> Vectors:
+    """q and k of all heads on a sample of the corpus."""
+    names = sampled_inputs(sums, positions)
+    with working("keeping q and k of a sample"):
+        return vectors_of(context.model, names, sample_batches(context, names) if names else [])
 
 
 def _findings(index: pd.DataFrame, found: Mapping[Place, Description], context: StudyContext) -> list[str]:
@@ -98,6 +127,14 @@ def _findings(index: pd.DataFrame, found: Mapping[Place, Description], context: 
             f"{Ranged(sure_of[:-1], sure_of[-1]).said('{:.3g}')}."
         )
     return said
+
+
+def _told(index: pd.DataFrame, whole: int, inputs: int) -> Chart:
+    """How many heads have each description that holds."""
+    names = index.loc[index["verified"] | (index["description"] == ALWAYS), "description"]
+    named = {BY_DISTANCE: "by how far they look", BY_TOKEN: "by the tokens they look at", ALWAYS: "always rest"}
+    counts = {named.get(str(name), str(name)): int(count) for name, count in names.value_counts().items()}
+    return counted(f"What describes how many of the {whole} heads, over {inputs:,} inputs.", counts)
 
 
 def _most_predictive(index: pd.DataFrame, predicts: Predicting) -> str:

@@ -16,6 +16,7 @@ from regard.studies.heads.choosing import shown_rows
 from regard.studies.heads.predicting import INPUTS
 from regard.studies.heads.reduce import HeadsTaker
 from regard.studies.heads.report import heads_result
+from regard.studies.heads.sample import POSITIONS
 from regard.studies.heads.shown import ShownRows
 from regard.studies.heads.vocabulary import Vocabulary
 
@@ -28,28 +29,37 @@ if TYPE_CHECKING:
 class Heads(MapStudy):
     """What every head does when awake, with examples; `tokens` are those that are counted one by one.
 
-    The report asks the model which words predict which for the first `predictive` inputs.
+    The report asks the model which words predict which for the first `predictive` inputs, and keeps q and k of a sample
+    of up to `vectors` positions.
     """
 
     name: ClassVar[str] = "heads"
 
-    def __init__(self, tokens: Sequence[int], *, seed: int = 0, predictive: int = INPUTS) -> None:
+    def __init__(
+        self, tokens: Sequence[int], *, seed: int = 0, predictive: int = INPUTS, vectors: int = POSITIONS
+    ) -> None:
         super().__init__(seed=seed)
         self.vocabulary = Vocabulary(tokens)
         self.predictive = predictive
+        self.vectors = vectors
 
     @property
     def settings(self) -> dict[str, Any]:
         own = {"patterns": [pattern.name for pattern in PATTERNS], "tokens": digest(map(str, self.vocabulary.ids))}
-        return {**super().settings, **own}
+        return {**super().settings, **own, "vectors": self.vectors}
 
     @property
     def arguments(self) -> dict[str, Any]:
-        return {**super().arguments, "tokens": self.vocabulary.ids, "predictive": self.predictive}
+        return {
+            **super().arguments,
+            "tokens": self.vocabulary.ids,
+            "predictive": self.predictive,
+            "vectors": self.vectors,
+        }
 
     def taker(self, batch: Batch) -> HeadsTaker:
         """Reduce each layer to sums and kept rows."""
-        return HeadsTaker(batch, self.vocabulary, self.seed)
+        return HeadsTaker(batch, self.vocabulary, self.seed, self.vectors)
 
     def second(self, sums: Sums, model: Model, engine: Engine) -> ShownRows:
         """The examples again, for where exactly they look."""

@@ -16,7 +16,7 @@ from regard.studies.heads.describing import Description, Place
 from regard.studies.heads.distances import DISTANCES
 from regard.studies.heads.grammar import RELATIONS, UPOS
 from regard.studies.heads.predicting import Predicting
-from regard.studies.heads.telling import CountedTokens, looked_at, rest_of, sentence
+from regard.studies.heads.telling import CountedTokens, awake, looked_at, rest_of, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,7 @@ def index_table(
             {
                 **dict(zip(("kind", "layer", "head"), place, strict=True)),
                 "sentence": sentence(one, rest, sums, place, tokens),
+                "does": awake(one, sums, place, tokens),
                 "description": one.name,
                 "words": one.words,
                 "verified": one.verified,

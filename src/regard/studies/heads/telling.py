@@ -115,18 +115,32 @@ def _count(distance: int) -> str:
 
 def sentence(description: Description, rest: Rest, sums: Sums, place: Place, tokens: CountedTokens) -> str:
     """What a head does: where it rests, and what the rest of its attention does, if that is known."""
-    rests = f"Rests on {rest.on} for {rest.share:.2f} of its attention"
     if description.name == ALWAYS:
         return f"Always rests: {rest.share:.2f} of its attention is on {rest.on}."
+    rests, told = resting(rest), awake(description, sums, place, tokens)
     if not description.verified:
-        few = ", ".join(looked_at(sums, place, tokens, 3))
-        return f"{rests}; no description of the rest holds on new text. It looks most at: {few}."
-    return f"{rests}; awake, it {does(description, sums, place, tokens)}."
+        return f"{rests}; no description of the rest holds on new text. {told}."
+    return f"{rests}; awake, it {told[:1].lower()}{told[1:]}."
+
+
+def resting(rest: Rest) -> str:
+    """Where a head rests, and for how much of its attention."""
+    return f"Rests on {rest.on} for {rest.share:.2f} of its attention"
+
+
+def awake(description: Description, sums: Sums, place: Place, tokens: CountedTokens) -> str:
+    """What a head does, as the heading of its page: its description, or the tokens that it looks at most."""
+    if description.name == ALWAYS:
+        return "Always rests"
+    if not description.verified:
+        return f"It looks most at: {_listed(looked_at(sums, place, tokens, 3))}"
+    told = does(description, sums, place, tokens)
+    return f"{told[:1].upper()}{told[1:]}"
 
 
 def does(description: Description, sums: Sums, place: Place, tokens: CountedTokens) -> str:
     """What a head does when awake, after "it"."""
-    few = ", ".join(looked_at(sums, place, tokens))
+    few = _listed(looked_at(sums, place, tokens))
     if description.name == BY_DISTANCE:
         return f"looks mostly {reach_in_words(*reach(sums, place))}"
     if description.name == BY_TOKEN:
@@ -134,6 +148,11 @@ def does(description: Description, sums: Sums, place: Place, tokens: CountedToke
     if description.name == STRIPES:
         return f"{DOES[STRIPES]}: {few}"
     return str(DOES[description.name])
+
+
+def _listed(tokens: list[str]) -> str:
+    """Tokens one after the other; marks in quotes, so that they are not read as those of the sentence."""
+    return ", ".join(one if any(letter.isalnum() for letter in one) else f"“{one}”" for one in tokens)
 
 
 def proof(description: Description) -> str:

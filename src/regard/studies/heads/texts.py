@@ -22,7 +22,7 @@ def texts_of(context: StudyContext, wanted: Collection[int]) -> Texts:
     """The tokens of the wanted examples, by side."""
     found: Texts = {}
     stream = (example for example in read(context.source, Problems()) if example.number in wanted)
-    for examples in _chunks(stream):
+    for examples in chunks(stream):
         window = window_of(0, examples, encoder_of(context.model), long=context.long)
         for items in window.batches:
             batch = Batch(context.model, items)
@@ -32,7 +32,8 @@ def texts_of(context: StudyContext, wanted: Collection[int]) -> Texts:
     return found
 
 
-def _chunks(stream: Iterator[Example]) -> Iterator[list[Example]]:
+def chunks(stream: Iterator[Example]) -> Iterator[list[Example]]:
+    """Examples by the window."""
     while some := list(islice(stream, WINDOW)):
         yield some
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from regard.corpus.sums import Array, Sums
+from regard.corpus.sums import Sums
 from regard.measures.intervals import between, correlation_interval
+from regard.measures.ranks import spearman
 from regard.studies.base import Batch, MapStudy, StudyContext, layers_of
+from regard.studies.chart import Bar, Chart
 from regard.studies.controls import CONTROL
 from regard.studies.head_names import Pictured, about_kind
 from regard.studies.norms.reduce import CLASSES, VOCABULARY, NormsTaker
@@ -65,6 +65,7 @@ def _result(sums: Sums, context: StudyContext) -> Result:
         meta={**context.meta(), "no_norms": missing},
         drawers={name: drawer for kind in dict.fromkeys(table["kind"]) for name, drawer in _drawers(layers, kind)},
         findings=[*([missing] if missing else []), *_findings(layers, frequency)],
+        chart=_chart(layers),
         cautions=context.cautions(),
         tables=tables,
     )
@@ -119,15 +120,6 @@ def frequency_table(sums: Sums) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "layer", "spearman", "low", "high", "tokens"])
 
 
-def spearman(one: Array, other: Array) -> float:
-    """Rank correlation; NaN where there is none, without scipy's warning."""
-    from scipy.stats import spearmanr
-
-    if len(one) < 3 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return float("nan")
-    return float(spearmanr(one, other).statistic)
-
-
 # -- figures and words -----------------------------------------------------------------------------------------
 
 
@@ -145,6 +137,20 @@ def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
             draw = lines(mine, kind, classes_of(kind), y="share", title=f"{kind}: {label}")
             found.append((f"{kind}-{name}", (f"{kind}: {label} by layer ({basis}).", draw)))
     return found
+
+
+def _chart(layers: pd.DataFrame) -> Chart | None:
+    """Where attention goes, beside what arrives from there, where they differ most."""
+    shares = layers.pivot_table(index=["kind", "to", "layer"], columns="quantity", values="value", sort=False)
+    if "contribution, share" not in shares:
+        return None
+    bars = []
+    for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
+        best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
+        label = f"{about_kind(kind, set(layers['kind']))}{'other tokens' if name == 'other' else name}"
+        bars.append(Bar(label, float(best["weight"]), float(best["contribution, share"]), f"layer {best.name[2]}"))
+    about = "Share of the attention, in the layer where the two differ most; the tick: share of what arrives."
+    return Chart(about, sorted(bars, key=lambda bar: -abs(bar.value - bar.chance)), top=1.0)
 
 
 def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:

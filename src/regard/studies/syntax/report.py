@@ -13,6 +13,7 @@ import numpy as np
 from regard.corpus.sums import Sums, ratio
 from regard.measures.intervals import between, interval, resampled
 from regard.studies.base import StudyContext
+from regard.studies.chart import MOST, Bar, Chart
 from regard.studies.result import Result
 from regard.studies.syntax.counts import ALL, Best, Counted, Counts, DirectedHead, offset_of
 from regard.studies.syntax.examples import examples_part
@@ -47,10 +48,20 @@ def syntax_result(sums: Sums, context: StudyContext, least: int) -> Result:
         meta=context.meta(),
         drawers=_drawers(counted, bests, controls, "documents" if context.tally.documented else "sentences"),
         findings=_findings(counted, bests, beaten, controls, others, least, context),
+        chart=_chart(beaten),
         cautions=[*context.cautions(), *_cautions(sums)],
         tables=tables,
         sections={"Example sentences": examples_part(context, chosen)},
     )
+
+
+def _chart(beaten: list[Best]) -> Chart | None:
+    """The relations that heads find better than a fixed offset, clearest first."""
+    bars = [
+        Bar(with_stanford(best.relation), best.head.value, best.offset.value, best.place.name) for best in beaten[:MOST]
+    ]
+    about = "How often the best head finds the other word, on held-out sentences; the tick: the best fixed distance."
+    return Chart(about, bars, top=1.0) if bars else None
 
 
 # -- tables --------------------------------------------------------------------------------------------------
@@ -192,11 +203,11 @@ def _findings(
     relations = [best for best in bests if best.relation != ALL]
     every, tree = bests[-1], counted.best_tree()
     sentences = [
-        f"{context.tally.inputs:,} sentences, {every.instances:,} words; {len(relations)} relations have at least "
-        f"{least:,} instances. Heads and offsets were chosen on one half of the sentences and scored on the other.",
         f"{len(beaten)} of {len(relations)} relations have a head that beats the best fixed offset by more than the "
         "interval." + _unsure(relations),
         *(_sentence(best) for best in beaten),
+        f"{context.tally.inputs:,} sentences, {every.instances:,} words; {len(relations)} relations have at least "
+        f"{least:,} instances. Heads and offsets were chosen on one half of the sentences and scored on the other.",
         f"All relations, roots and punctuation included: {_sentence(every)}",
         f"Undirected trees without punctuation: the spanning tree of head {tree.place.name} has "
         f"{_percent(tree.head)} of the true edges, joining neighbours {100 * tree.offset.value:.1f} %.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from regard.corpus.sums import Sums
 from regard.measures.intervals import between
 from regard.studies.base import Batch, MapStudy, StudyContext
+from regard.studies.chart import Bar, Chart
 from regard.studies.controls import CONTROL
 from regard.studies.head_names import about_kind, head_name
 from regard.studies.profiles import head_table, layer_table, lines, wide
@@ -39,6 +40,7 @@ class Tokens(MapStudy):
 def _result(sums: Sums, context: StudyContext) -> Result:
     table = head_table(sums, measures_of, *_PLACES)
     layers = layer_table(sums, measures_of, *_PLACES)
+    strongest = _strongest(table, layers)
     tables = {"All layers and measures": layers}
     drawers: dict[str, Any] = {}
     for kind in dict.fromkeys(table["kind"]):
@@ -54,7 +56,8 @@ def _result(sums: Sums, context: StudyContext) -> Result:
         table=table,
         meta=context.meta(),
         drawers=drawers,
-        findings=_findings(table, layers, context),
+        findings=_findings(strongest, context),
+        chart=_chart(strongest) if strongest else None,
         cautions=context.cautions(),
         tables=tables,
     )
@@ -80,24 +83,60 @@ def _drawers(layers: pd.DataFrame, kind: str) -> dict[str, Any]:
     }
 
 
-def _findings(table: pd.DataFrame, layers: pd.DataFrame, context: StudyContext) -> list[str]:
-    """The strongest layer and head of each measure, in sentences, what is farthest above chance first."""
-    sentences: list[tuple[float, str]] = []
+def _strongest(table: pd.DataFrame, layers: pd.DataFrame) -> list[tuple[str, str, Any, Any]]:
+    """Kind, measure, its strongest layer and head; the measure that is farthest above chance first."""
+    found = []
     for kind in dict.fromkeys(table["kind"]):
         for name in measures_of(kind)[: len(SHARES)]:
             by_layer, by_head = (
                 some[(some["kind"] == kind) & (some["measure"] == name) & some["value"].notna()]
                 for some in (layers, table)
             )
-            if by_layer.empty:
-                continue
-            best, head = by_layer.loc[by_layer["value"].idxmax()], by_head.loc[by_head["value"].idxmax()]
-            said = (
-                f"{about_kind(kind, table['kind'])}{name[:1].upper()}{name[1:]}: {head['value']:.2f} of the attention "
-                f"of head {head_name(head['layer'], head['head'])}, the strongest. Layer {best['layer']} has most of "
-                f"it, {best['value']:.2f}{between(best['low'], best['high'])} on average; even attention would give "
-                f"{best['chance']:.2f}."
+            if not by_layer.empty:
+                best, head = (some.loc[some["value"].idxmax()] for some in (by_layer, by_head))
+                found.append((kind, name, best, head))
+    return sorted(found, key=lambda one: one[2]["chance"] - one[3]["value"])
+
+
+def _chart(strongest: list[tuple[str, str, Any, Any]]) -> Chart:
+    """The strongest head of each measure, beside what even attention would give."""
+    kinds = {kind for kind, *_ in strongest}
+    return Chart(
+        "What part of its attention the strongest head puts there; the tick: what even attention would give.",
+        [
+            Bar(
+                f"{kind}: {name}" if len(kinds) > 1 else name,
+                float(head["value"]),
+                float(head["chance"]),
+                f"head {head_name(head['layer'], head['head'])}",
             )
-            sentences.append((head["value"] - best["chance"], said))
-    ranked = [said for _, said in sorted(sentences, key=lambda one: -one[0])]
-    return [*ranked, f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."]
+            for kind, name, _, head in strongest
+        ],
+        top=1.0,
+    )
+
+
+def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext) -> list[str]:
+    """Where most attention goes, then the strongest layer and head of each measure, in sentences."""
+    kinds = [kind for kind, *_ in strongest]
+    said = [
+        f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]}: {head['value']:.2f} of the attention of head "
+        f"{head_name(head['layer'], head['head'])}, the strongest. Layer {best['layer']} has most of it, "
+        f"{best['value']:.2f}{between(best['low'], best['high'])} on average; even attention would give "
+        f"{best['chance']:.2f}."
+        for kind, name, best, head in strongest
+    ]
+    counted = f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."
+    return [*_most(strongest, kinds), *said, counted]
+
+
+def _most(strongest: list[tuple[str, str, Any, Any]], kinds: list[str]) -> list[str]:
+    """The place that gets the largest part of a layer's attention."""
+    if not strongest:
+        return []
+    kind, name, best, _ = max(strongest, key=lambda one: one[2]["value"])
+    times = best["value"] / max(best["chance"], 1e-9)
+    return [
+        f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]} gets most: {best['value']:.0%} of all attention in "
+        f"layer {best['layer']}, {times:.1f} times what even attention would give it."
+    ]

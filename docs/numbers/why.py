@@ -1,0 +1,98 @@
+"""What made the keys of induction heads: `regard why` on random words, written twice."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from io import StringIO
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from blocks import Blocks, table
+
+DECODER = "SmolLM2-135M-Instruct"
+INDUCTION = ("18.6", "17.3", "17.4")  # they look at what followed the query's word before
+TEXTS, WORDS = 100, 20
+SHOWN = "The cat sat on the mat. The cat sat"
+
+
+def measure(_: Path) -> dict[str, Any]:
+    """What is printed for one text, and the first source of the keys of three heads over many."""
+    from regard import load
+
+    model = load(DECODER)
+    found: dict[str, Any] = {"printed": _printed(model)}
+    rows: dict[str, list[dict[str, Any]]] = {head: [] for head in INDUCTION}
+    for seed in range(TEXTS):
+        for head, look in looks(model, seed).items():
+            rows[head].append(_row(look))
+    return {**found, "heads": {head: _summary(some) for head, some in rows.items()}}
+
+
+def looks(model: Any, seed: int) -> dict[str, Any]:
+    """Each head's look from a word in the second half of the repetition to what followed it before."""
+    from regard.models.why import whys
+
+    chooser, known = random.Random(seed), model.tokenizer.convert_ids_to_tokens(range(1_000, 20_000))
+    words = [piece[1:] for piece in known if piece[0] == "Ġ" and piece[1:].isalpha() and piece[1:].isascii()]
+    text = " " + " ".join(2 * chooser.sample(words, WORDS))
+    query = WORDS + chooser.randrange(WORDS // 2, WORDS - 1)
+    return {look.name: look for look in whys(model, text, INDUCTION, query, query - WORDS + 1)}
+
+
+def _row(look: Any) -> dict[str, Any]:
+    first, second = look.key.components[:2]
+    return {
+        "first": first.name,
+        "share": first.centred,
+        "second": abs(second.centred),
+        "before": bool(first.sources) and first.sources[0].position == look.key.position - 1,
+        "error": look.error,
+    }
+
+
+def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    first, times = Counter(row["first"] for row in rows).most_common(1)[0]
+    of_first = [row for row in rows if row["first"] == first]
+    return {
+        "first": first,
+        "times": times,
+        "texts": len(rows),
+        "before": sum(row["before"] for row in of_first),
+        "share": median(row["share"] for row in of_first),
+        "second": median(row["second"] for row in of_first),
+        "error": max(row["error"] for row in rows),
+    }
+
+
+def _printed(model: Any) -> str:
+    from rich.console import Console
+
+    from regard.printing.split import why_report
+
+    console = Console(file=StringIO(), width=110, highlight=False)
+    for part in why_report(model.why(SHOWN, "18.6"), 5):
+        console.print(part)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    return "\n".join(lines).strip()
+
+
+def blocks(found: dict[str, Any]) -> Blocks:
+    """The parts of the page."""
+    printed = f'```text\n$ regard why "{SHOWN}" --model {DECODER} --head 18.6 -n 5\n{found["printed"]}\n```'
+    rows = [
+        [
+            head,
+            one["first"],
+            f"{one['times']} of {one['texts']}",
+            f"{one['before']} of {one['times']}",
+            f"{one['share']:.1f}",
+            f"{one['second']:.1f}",
+            f"{one['error']:.0e}",
+        ]
+        for head, one in found["heads"].items()
+    ]
+    columns = ["head", "first source of the key", "in", "read from the word before", "share", "second source"]
+    columns += ["sum differs by"]
+    return {"how-to/why-does-it-look-there.md": {"printed": printed, "induction": table(columns, rows)}}

@@ -1,0 +1,151 @@
+// In the inspector: what the cut changes, as long as something is cut.
+
+import "./cut.css";
+import { visible } from "../../compute/axis";
+import type { Say } from "../../frame/context";
+import { useStore } from "../../frame/context";
+import { Choice } from "../../frame/controls";
+import { told } from "../../frame/report";
+import type { Edges } from "../../state/edges";
+import type { Store } from "../../state/store";
+import { isKey } from "../../words";
+import { edgesName } from "../address";
+import type * as api from "../api";
+import { sentenceOf, useSession, useTell } from "../context";
+import { isSame, SaidRows } from "../saying";
+import { endsOf } from "./cutting";
+
+const HOW = ["mask", "zero"] as const;
+
+export function CutResult() {
+  const session = useSession();
+  const tell = useTell();
+  const { cut, how, off } = session.ask.value;
+  if (!cut.length || session.saved.value !== null) return null;
+  const { found, trouble, comparing, fresh } = session.cuts;
+  const ways = session.model.value?.about?.cuts ?? [];
+  return (
+    <details class="app-cut" open data-cut={found.value?.about} aria-busy={!fresh.value}>
+      <summary>{tell("cutTitle")}</summary>
+      <Chips />
+      {trouble.value && (
+        <p class="app-trouble" role="alert">
+          {sentenceOf(trouble.value, tell)}{" "}
+          <button type="button" class="plain" onClick={() => session.cutAgain()}>
+            {tell("again")}
+          </button>
+        </p>
+      )}
+      {!found.value && !trouble.value && (
+        <p class="app-note" role="status">
+          {tell("cutMeasuring")}
+        </p>
+      )}
+      {found.value && <Numbers found={found.value} />}
+      {found.value && fresh.value && comparing.value && !trouble.value && (
+        <p class="app-note">{tell("cutControl")}</p>
+      )}
+      <div class="app-how">
+        <Choice
+          label={tell("cutHow")}
+          value={how}
+          options={HOW.filter((one) => ways.includes(one)).map((one) => [one, tell(`cut_${one}`)] as const)}
+          choose={(value) => session.change({ how: value })}
+        />
+        <span class="app-note">{tell(how === "mask" ? "cutMeans_mask" : "cutMeans_zero")}</span>
+      </div>
+      {!trouble.value && (
+        <p class="app-note">
+          {tell("cutShown")} {off.length > 0 && tell("cutOffNote")}
+        </p>
+      )}
+    </details>
+  );
+}
+
+/** What is cut; each can be restored. */
+function Chips() {
+  const session = useSession();
+  const store = useStore();
+  const tell = useTell();
+  const { cut } = session.ask.value;
+  return (
+    <p class="chips">
+      {cut.map((edges) => {
+        const head = `${edges.layer}.${edges.head}`;
+        const name = tell("cutName", { head, line: lineName(store, edges, tell) });
+        return (
+          <button
+            key={edgesName(edges)}
+            type="button"
+            class="app-chip"
+            data-cut-edge={edgesName(edges)}
+            title={tell("cutRestoreOne", { name })}
+            onClick={() => session.cutting(edges)}
+          >
+            {name} <span class="unseen">{tell("cutRestore")}</span>
+            <span aria-hidden="true">✕</span>
+          </button>
+        );
+      })}
+      {cut.length > 1 && (
+        <button type="button" class="plain" data-do="restore-all" onClick={() => session.change({ cut: [] })}>
+          {tell("cutRestoreAll")}
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** Looks by both their ends. */
+function lineName(store: Store, edges: Edges, tell: Say): string {
+  const { from, to } = endsOf(store, edges);
+  return tell("cutLine", { from: from || tell("cutAll"), to: to || tell("cutAll") });
+}
+
+const NOTHING = { rows: [], notes: [] };
+
+function Numbers({ found }: { found: api.Cut }) {
+  const session = useSession();
+  const store = useStore();
+  const tell = useTell();
+  const lines = session.ask.value.cut.map((edges) => lineName(store, edges, tell)).join(tell("comma"));
+  const key = `about_${found.about}`;
+  const token = visible(found.tokens[found.position ?? -1] ?? "");
+  const { rows, notes } = found.about === "hidden states" ? NOTHING : found; // the sentence says it all
+  return (
+    <>
+      <p data-cut-sentence role="status">
+        {sentence(found, lines, tell)}
+      </p>
+      {rows.length > 0 && (
+        <div class="app-says">
+          <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
+          <SaidRows rows={rows} mode={found.how} score={found.about === "score"} moved />
+          <p class="app-note">{tell(isSame(rows, found.how) ? "cutSame" : "cutGhost")}</p>
+        </div>
+      )}
+      {notes.map((text, i) => (
+        <p key={text} class="app-note">
+          {told(tell, "note", { text, ...found.coded[i] })}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** What was cut, what that does, and what random lines do, in the reader's language; `lines` are called as here. */
+export function sentence(
+  { said, sentence: english }: Pick<api.Cut, "said" | "sentence">,
+  lines: string,
+  tell: Say,
+): string {
+  const parts = said.map(({ code, values }) => {
+    const key = `note_${code}`;
+    return isKey(key) ? tell(key, { ...values, lines }) : null;
+  });
+  const [what, result, control] = parts;
+  const whole = control ? "note_cut_whole_control" : "note_cut_whole";
+  if (!what || !result || parts.includes(null)) return english;
+  return tell(whole, { what, result, control: control ?? "" });
+}

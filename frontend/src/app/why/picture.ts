@@ -1,0 +1,94 @@
+// What the drawing of lines back through the layers says and shows of a page, and the drawing as a file.
+
+import { visible } from "../../compute/axis";
+import type { Say } from "../../frame/context";
+import { download } from "../../frame/picture";
+import { measure, SvgPen, shifted } from "../../marks/pen";
+import { brief, palette } from "../../marks/scales";
+import type { Store } from "../../state/store";
+import { isKey } from "../../words";
+import type { Line } from "./chain";
+import { chipAt, draw, type Lettered } from "./drawing";
+import { type Layout, LETTERS, layoutOf, type Text } from "./layout";
+import { bare, placed, signed } from "./sentences";
+
+const GUTTER = 74;
+const NARROW = 560; // pixels below which names of layers stand above their rows
+
+export function layoutFor(store: Store, lines: readonly Line[], width: number): Layout {
+  const sides = (kind: string) => store.page.sites.find((site) => site.kind === kind)!;
+  const named = new Set(lines.flatMap(({ kind }) => [sides(kind).key, sides(kind).query]));
+  const texts = [...named].map((side): Text => ({ side, names: namesOf(store, side) }));
+  const wide = width >= NARROW;
+  return layoutOf(lines, texts, sides, width, wide ? GUTTER : 0, (text) => measure(text, LETTERS) + 4);
+}
+
+/** Tokens without the spaces before them; those that look alike carry their position. */
+function namesOf(store: Store, side: string): string[] {
+  const { text } = store.page.sides.get(side)!;
+  const all = text.map(bare);
+  return text.map((token, i) =>
+    all.indexOf(all[i]) !== i || all.lastIndexOf(all[i]) !== i ? placed(token, i) : visible(all[i]),
+  );
+}
+
+export function letteredBy(store: Store, tell: Say): Lettered {
+  const several = store.kinds.length > 1;
+  return {
+    layer: (kind, layer) =>
+      several
+        ? tell("whyLayerOf", { kind: isKey(kind) ? tell(kind) : kind, layer })
+        : tell("whyLayer", { layer }),
+    between: (count) => `⋮ ${tell("whyBetween", { count })}`,
+    hidden: (count) => tell("whyHidden", { count }),
+  };
+}
+
+const HALF = 62; // of a name with its number and question
+
+export const clamped = (x: number, width: number): number => Math.max(HALF, Math.min(width - HALF, x));
+
+export const shareOf = ({ share, into }: Line): string =>
+  share === null ? "" : into === null ? brief(share) : signed(share);
+
+export function valuesOf(store: Store, { kind, layer, head, query, key }: Line) {
+  const site = store.page.sites.find((one) => one.kind === kind)!;
+  const token = (side: string, at: number) => placed(store.page.sides.get(side)!.text[at] ?? "", at);
+  return { head: `${layer}.${head}`, query: token(site.query, query), key: token(site.key, key) };
+}
+
+export function sentenceOf(store: Store, line: Line, tell: Say): string {
+  const values = { ...valuesOf(store, line), value: shareOf(line) };
+  return tell(line.into === null ? "whyTop" : "whyLine", values);
+}
+
+const MARGIN = 24;
+const TITLE = 30;
+
+/** The drawing as a file, with what it says above it and where it comes from below. */
+export function save(store: Store, lines: readonly Line[], layout: Layout, tell: Say): void {
+  const colours = palette(store.theme.peek());
+  const pen = new SvgPen();
+  const inner = shifted(pen, MARGIN, MARGIN + TITLE);
+  draw(inner, layout, lines, letteredBy(store, tell), colours);
+  for (const arc of layout.arcs) {
+    const line = lines[arc.line];
+    const [x, y] = chipAt(arc);
+    const text = `${line.layer}.${line.head}  ${shareOf(line)}`;
+    inner.text(clamped(x, layout.width), y, text, {
+      colour: colours.ink,
+      mono: false,
+      bold: true,
+      align: "middle",
+    });
+  }
+  const [top] = lines;
+  const title = sentenceOf(store, top, tell);
+  pen.text(MARGIN, MARGIN + 4, title, { colour: colours.ink, size: 16, mono: false, bold: true });
+  const y = MARGIN + TITLE + layout.height + 20;
+  const print = `${String(store.page.facts.model ?? "")} · ${tell("whyFrozen")} · regard ${store.page.made}`;
+  pen.text(MARGIN, y, print, { colour: colours.quiet, size: 11, mono: false });
+  const svg = pen.document(layout.width + 2 * MARGIN, Math.ceil(y + MARGIN), colours.ground);
+  const name = `regard-why-layer${top.layer}-head${top.head}.svg`;
+  download(name, new Blob([svg], { type: "image/svg+xml" }), document);
+}

@@ -1,0 +1,72 @@
+// What an answer says in words.
+
+import { numbered, visible } from "../../compute/axis";
+import type { Say } from "../../frame/context";
+import { figure } from "../../marks/scales";
+import { isKey, type Key } from "../../words";
+import type { Why, WhyComponent, WhySide } from "../api";
+
+const DECIDES = 0.3; // of what is to be explained: with less, no part is the reason
+
+/** A token as a sentence has it: without the space before it. */
+export const bare = (token: string): string => visible(token).replace(/^␣+(?=.)/, "");
+
+/** The same with its position. */
+export const placed = (token: string, position: number): string => numbered(bare(token), position);
+
+/** A share with its sign. */
+export const signed = (value: number): string => (value > 0 ? "+" : "") + figure(value, 2);
+
+/** What a part is called. */
+export function partName({ kind, name }: Pick<WhyComponent, "kind" | "name">, tell: Say): string {
+  const key = `why_${kind}`;
+  return isKey(key) ? tell(key) : name;
+}
+
+/** The largest part that speaks for the look; null where none does. */
+const reasonOf = ({ components }: WhySide): WhyComponent | null => {
+  const best = components.reduce<WhyComponent | null>(
+    (top, one) => (one.centred > (top?.centred ?? 0) ? one : top),
+    null,
+  );
+  return best;
+};
+
+/** Why the head looks there, in one sentence. */
+export function reason(found: Why, tell: Say): string {
+  const { head, query, key, centred } = found;
+  const values = {
+    head: head.name,
+    query: placed(query.token, query.position),
+    key: placed(key.token, key.position),
+  };
+  const best = reasonOf(key);
+  if (centred <= 0 || !best) return tell("whyBelow", values);
+  const cause = partName(best, tell);
+  const [source] = best.sources;
+  const told = { ...values, cause, source: source ? bare(source.token) : "" };
+  if (best.centred < DECIDES * centred) return tell("whyMany", told);
+  return tell(sentenceFor(best, key), told);
+}
+
+function sentenceFor({ kind, sources: [source] }: WhyComponent, { position }: WhySide): Key {
+  if (kind === "word") return "whyWord";
+  if (kind === "position" || kind === "segment" || kind === "bias") return "whyPlace";
+  if (kind !== "head" || !source || source.position === position) return "whyMade";
+  return source.position === position - 1 ? "whyBefore" : "whyBrought";
+}
+
+/** What the largest head brought to an end of the look; "" where it is none. */
+export function brought(side: WhySide, tell: Say): string {
+  const best = reasonOf(side);
+  const source = best?.sources[0];
+  if (best?.kind !== "head" || !source || source.position === side.position) return "";
+  const values = {
+    cause: best.name,
+    source: placed(source.token, source.position),
+    key: placed(side.token, side.position),
+  };
+  return source.position === side.position - 1
+    ? tell("whyCarries", values)
+    : tell("whyBroughtHere", { cause: values.cause, source: values.source });
+}

@@ -1,0 +1,104 @@
+// Sentences about why a head looks where it looks.
+
+export const WHY = {
+  whyAsk: ["Why there?", "为什么看这里？"],
+  whyAskHint: [
+    "Which words, earlier heads and MLPs made this head look from “{query}” to “{key}”",
+    "哪些词、更早的头和 MLP 使这个头从“{query}”看向“{key}”",
+  ],
+  whyGoOn: ["why?", "为什么？"],
+  whyGoOnHint: ["Why did {head} look from “{query}” to “{key}”?", "{head} 为什么从“{query}”看向“{key}”？"],
+  whyPending: ["Taking the score of {head} apart …", "正在拆分 {head} 的分数……"],
+  whyTitle: ["Why there", "为什么看这里"],
+  whyOffNote: [
+    "Asked of the model with all heads on and nothing cut.",
+    "针对所有头都打开、什么也没有剪断的模型。",
+  ],
+  whyBefore: [
+    "{head} looks from “{query}” to “{key}”, because {cause} had written there that “{source}” came before.",
+    "{head} 从“{query}”看向“{key}”，因为 {cause} 已在那里写下：前面是“{source}”。",
+  ],
+  whyBrought: [
+    "{head} looks from “{query}” to “{key}”, because {cause} had brought “{source}” there.",
+    "{head} 从“{query}”看向“{key}”，因为 {cause} 已把“{source}”带到那里。",
+  ],
+  whyMade: [
+    "{head} looks from “{query}” to “{key}”, because of what {cause} had made of “{key}”.",
+    "{head} 从“{query}”看向“{key}”，因为 {cause} 对“{key}”的加工。",
+  ],
+  whyWord: [
+    "{head} looks from “{query}” to “{key}”, because of the word itself.",
+    "{head} 从“{query}”看向“{key}”，因为这个词本身。",
+  ],
+  whyPlace: [
+    "{head} looks from “{query}” to “{key}”, because of where it stands.",
+    "{head} 从“{query}”看向“{key}”，因为它所在的位置。",
+  ],
+  whyMany: [
+    "{head} looks from “{query}” to “{key}” for many small reasons; the largest is {cause}.",
+    "{head} 从“{query}”看向“{key}”有许多小原因；最大的是 {cause}。",
+  ],
+  whyBelow: [
+    "Nothing draws {head} from “{query}” to “{key}”: its score is below the mean of the row.",
+    "没有什么让 {head} 从“{query}”看向“{key}”：其分数低于该行的平均值。",
+  ],
+  whyBroughtHere: ["Head {cause} brought “{source}” here.", "头 {cause} 把“{source}”带到了这里。"],
+  whyCarries: [
+    "Head {cause} brought “{source}” here: “{key}” carries what stood before it.",
+    "头 {cause} 把“{source}”带到了这里：“{key}”带着它前面的内容。",
+  ],
+  whyKeySide: ["What made “{token}” be found", "是什么让“{token}”被找到"],
+  whyQuerySide: ["What made “{token}” look for it", "是什么让“{token}”去找它"],
+  whyOthers: ["{count} others", "其他 {count} 项"],
+  whyBars: [
+    "Shares of the score, each less its mean over the {count} tokens that “{query}” can see. All together: {total}.",
+    "分数的各部分，各减去它在“{query}”能看到的 {count} 个词元上的平均值。合计：{total}。",
+  ],
+  whySum: [
+    "All shares add up to {sum}; the model's own score is {score} (in this row they differ by at most {error} of the largest score).",
+    "各部分之和为 {sum}；模型自己的分数为 {score}（在此行中最多相差最大分数的 {error}）。",
+  ],
+  whyFrozen: [
+    "Norms are held as they were in this run: this is how the score was made, not what would happen without a part.",
+    "归一化保持本次运行时的值：这说明分数是如何得来的，而不是去掉某一部分会怎样。",
+  ],
+  whyCheck: ["Check by removing", "逐一去掉来检验"],
+  whyCheckHint: [
+    "Run the model again without each of the largest parts, which takes some seconds",
+    "逐一去掉最大的部分，重新运行模型，需要几秒钟",
+  ],
+  whyChecking: ["Removing parts one by one …", "正在逐一去掉各部分……"],
+  whyAgrees: [
+    "Removing {parts} parts for real ranks them alike to {value} (Spearman's correlation; 1 is the same order).",
+    "真正去掉 {parts} 个部分，排序的一致程度为 {value}（斯皮尔曼相关；1 为顺序相同）。",
+  ],
+  whyAgreesNot: [
+    "Removing {parts} parts for real changes nothing that could be ranked.",
+    "真正去掉 {parts} 个部分，没有可以排序的变化。",
+  ],
+  why_word: ["the word", "词本身"],
+  why_position: ["position", "位置"],
+  why_segment: ["segment", "片段"],
+  why_biases: ["biases", "偏置"],
+  why_bias: ["distance", "距离"],
+  whySource: ["from “{token}”", "来自“{token}”"],
+  whyBack: ["Lines back through the layers", "穿过各层往回的连线"],
+  whyBackHint: [
+    "Arcs: where a head looks. Dashed: what it wrote is carried up to the look above. Choose a head to see it in the view.",
+    "弧线：头看向哪里。虚线：它写下的内容传到上面的那次看。点选一个头，在视图中查看它。",
+  ],
+  whyLayer: ["layer {layer}", "第 {layer} 层"],
+  whyLayerOf: ["{kind} {layer}", "{kind} {layer}"],
+  whyBetween: ["{count} between", "中间隔 {count} 层"],
+  whyHidden: ["⋯{count}", "⋯{count}"],
+  whyOpenHint: ["Show {head} and this look in the view", "在视图中显示 {head} 和这次看"],
+  whySave: ["Save picture", "保存此图"],
+  whyTop: [
+    "{head} looks from “{query}” to “{key}”: weight {value}",
+    "{head} 从“{query}”看向“{key}”：权重 {value}",
+  ],
+  whyLine: [
+    "{head} looked from “{query}” to “{key}”, which adds {value}",
+    "{head} 曾从“{query}”看向“{key}”，贡献 {value}",
+  ],
+} as const;

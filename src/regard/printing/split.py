@@ -1,0 +1,94 @@
+"""Splits of scores and of logits for a terminal.
+
+Enters: a `Why` or `Writes`. Leaves: rich renderables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from regard.printing.tables import visible_text
+
+if TYPE_CHECKING:
+    from regard.models.splitting import Component, SplitSide
+    from regard.models.why import Why
+    from regard.models.writes import Writes, WrittenWord
+
+SHOWN = 8  # components of a side
+
+
+def why_report(why: Why, count: int = SHOWN) -> Iterator[Table | Text]:
+    """Where the head looks, the components of key and query, and how well they add up."""
+    query, key = why.query, why.key
+    yield Text.assemble(
+        (why.model, "bold"),
+        (f"  {why.name} looks from {_at(query)} to {_at(key)} with weight {why.weight:.3f}", ""),
+    )
+    yield Text(
+        f"score {why.score:.3f}, {why.centred:+.3f} against the mean of the {why.visible} keys it may see", style="dim"
+    )
+    yield _side_table(f"what made the key {_at(key)}", key, count)
+    yield _side_table(f"what made the query {_at(query)}", query, count)
+    total = sum(one.score for one in key.components)
+    yield Text(
+        f"sum of the {len(key.components)} shares {total:.4f}, score {why.score:.4f}; largest difference over the row "
+        f"{why.error:.1e} of the largest score",
+        style="dim",
+    )
+    for name, side in (("key", key), ("query", query)):
+        if side.agreement is not None:
+            yield Text(
+                f"{name}: removing {side.agreement.parts} components for real ranks them the same way to "
+                f"{side.agreement.spearman:.2f} (Spearman)",
+                style="dim",
+            )
+
+
+def writes_report(writes: Writes, count: int = SHOWN) -> Iterator[Table | Text]:
+    """The words that a head promotes and demotes, in all and by the token it read, and how well all parts add up."""
+    at = f"{visible_text(writes.token)}@{writes.position}"
+    yield Text.assemble((writes.model, "bold"), (f"  what {writes.name} writes at {at}", ""))
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("read from", "weight", "promotes", "demotes"):
+        table.add_column(name, justify="right" if name == "weight" else "left")
+    table.add_row("all it read", "", _words(writes.promoted[:count]), _words(writes.demoted[:count]))
+    for one in writes.sources:
+        source = Text(f"{visible_text(one.token)}@{one.position}")
+        few = max(3, count // 2)
+        table.add_row(source, f"{one.weight:.3f}", _words(one.promoted[:few]), _words(one.demoted[:few]))
+    yield table
+    first, logit = visible_text(writes.predicted.token), writes.predicted.logit
+    parts = ", ".join(f"{name} {share:+.2f}" for name, share in writes.components[:count])
+    yield Text(f"the model's first word here is {first} ({logit:+.2f} against the mean), made by {parts}")
+    yield Text(f"sum of all parts and the logits differ by {writes.error:.1e} of the largest logit", style="dim")
+
+
+def _words(words: tuple[WrittenWord, ...]) -> Text:
+    return Text(", ".join(f"{visible_text(one.token)} {one.logit:+.2f}" for one in words))
+
+
+def _side_table(title: str, side: SplitSide, count: int) -> Table:
+    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, header_style="dim")
+    table.add_column("component")
+    table.add_column("against the row", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("brought from")
+    for one in side.components[:count]:
+        table.add_row(Text(one.name), f"{one.centred:+.3f}", f"{one.score:+.3f}", Text(_sources(one), style="dim"))
+    rest = side.components[count:]
+    if rest:
+        sums = [f"{sum(getattr(one, name) for one in rest):+.3f}" for name in ("centred", "score")]
+        table.add_row(Text(f"{len(rest)} others", style="dim"), *sums)
+    return table
+
+
+def _sources(one: Component) -> str:
+    return ", ".join(f"{visible_text(s.token)}@{s.position} {s.score:+.2f}" for s in one.sources[:2])
+
+
+def _at(side: SplitSide) -> str:
+    return f"{visible_text(side.token)}@{side.position}"

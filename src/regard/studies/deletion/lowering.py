@@ -1,0 +1,124 @@
+"""What a model makes of a text, as one number that removing tokens can lower.
+
+Enters: a model and one encoded text. Leaves: the number for any set of removed tokens, which positions it is read from,
+and its gradient times the input.
+
+A causal model: the probability of its own next word. A classifier: that of its own label. Others: the cosine of the
+mean of the last hidden states with that of the whole text. Removed tokens are hidden from attention, as padding is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from regard.capture.tiers import undisturbed
+from regard.corpus.sums import Array
+from regard.errors import UserError
+
+if TYPE_CHECKING:
+    from regard.models.model import Model
+    from regard.models.prepare import Encoded
+
+ABOUT = {
+    "next token": "probability of the model's own next word",
+    "label": "probability of the model's own label",
+    "vector": "cosine of the text's mean hidden state",
+}
+AT_ONCE = 4096  # tokens of all rows that run together
+
+
+class Lowering:
+    """One text, and the number that removing its tokens can lower."""
+
+    def __init__(self, model: Model, row: Encoded) -> None:
+        engine = model._engine
+        if engine.is_encoder_decoder:
+            raise UserError("deletion needs a model that reads one text: an encoder, a classifier or a causal model")
+        self.engine = engine
+        inputs, _ = engine.collate([row])
+        self.inputs = engine.ready(inputs)
+        self.length = len(row.ids)
+        self.causal = engine.can_generate
+        whole = self._run(np.ones((1, self.length), bool))
+        logits = getattr(whole, "logits", None)
+        self.about = "next token" if self.causal else "label" if logits is not None and logits.ndim == 2 else "vector"
+        self.reference = self._read(whole)[0] if self.about == "vector" else self._scores(whole)[0].argmax()
+        special = np.array([token.special for token in row.side.tokens])
+        ends = np.isin(np.arange(self.length), (0, self.length - 1) if self.causal else ())
+        self.removable = np.flatnonzero(~special & ~ends)  # without its first token a causal model is another one
+
+    def rows(self, table: Array) -> Array:
+        """(T,) of a (T, T) table: the row that the number is read from, or the mean over rows."""
+        if self.about == "vector":
+            return np.asarray(table.mean(axis=0))
+        return np.asarray(table[-1 if self.about == "next token" else 0])
+
+    def values(self, kept: Array) -> Array:
+        """(n,) the number for n sets of kept tokens, (n, T) booleans."""
+        step = max(1, AT_ONCE // self.length)
+        found = [self._values(kept[start : start + step]) for start in range(0, len(kept), step)]
+        return np.concatenate(found)
+
+    def gradient_times_input(self) -> Array:
+        """(T,) how the number changes along each token's embedding, to first order."""
+        seen: list[torch.Tensor] = []
+
+        def note(_module: torch.nn.Module, _args: Any, output: torch.Tensor) -> torch.Tensor:
+            seen.append(output.detach().requires_grad_())
+            return seen[-1].clone()
+
+        module: Any = self.engine.module
+        handle = module.get_input_embeddings().register_forward_hook(note)
+        try:
+            with undisturbed(module), torch.enable_grad():
+                output = module(**self._given(np.ones((1, self.length), bool)))
+                number = self._number(output)[0]
+                (gradient,) = torch.autograd.grad(number, seen[0])
+        finally:
+            handle.remove()
+        return np.asarray((gradient * seen[0]).sum(-1)[0].detach().float().cpu().numpy())
+
+    def _values(self, kept: Array) -> Array:
+        with undisturbed(self.engine.module):
+            output = self.engine.module(**self._given(kept))
+            if self.about != "vector":
+                return np.asarray(self._scores(output)[:, self.reference].float().cpu().numpy())
+            means = self._read(output, torch.from_numpy(kept).to(output.hidden_states[-1].device))
+            return np.asarray(torch.cosine_similarity(means, self.reference[None]).float().cpu().numpy())
+
+    def _number(self, output: Any) -> torch.Tensor:
+        """(n,) what is differentiated: a cosine has no slope at its own reference, a product does."""
+        if self.about == "vector":
+            return self._read(output) @ self.reference
+        return self._scores(output)[:, self.reference]
+
+    def _run(self, kept: Array) -> Any:
+        with undisturbed(self.engine.module):
+            return self.engine.module(**self._given(kept))
+
+    def _given(self, kept: Array) -> dict[str, Any]:
+        count = len(kept)
+        given = {
+            name: value.expand(count, *value.shape[1:]) if isinstance(value, torch.Tensor) else value
+            for name, value in self.inputs.items()
+        }
+        mask = self.inputs["attention_mask"]
+        return {
+            **given,
+            "attention_mask": torch.from_numpy(kept).to(mask.device, mask.dtype),
+            "output_hidden_states": True,
+        }
+
+    def _scores(self, output: Any) -> torch.Tensor:
+        """(n, words or labels) probabilities."""
+        logits = output.logits[:, -1] if self.causal else output.logits
+        return torch.softmax(logits.float(), dim=-1)
+
+    def _read(self, output: Any, kept: torch.Tensor | None = None) -> torch.Tensor:
+        """(n, d) mean of the last hidden states over the kept tokens."""
+        states: torch.Tensor = output.hidden_states[-1].float()
+        weights = torch.ones_like(states[..., :1]) if kept is None else kept[..., None].to(states.dtype)
+        return (states * weights).sum(1) / weights.sum(1)

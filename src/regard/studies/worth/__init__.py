@@ -1,0 +1,1 @@
+"""What looks are worth, by the class of their keys, beside weights and contributions."""

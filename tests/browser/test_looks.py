@@ -1,0 +1,162 @@
+"""What can be asked of one look: why there, as lines back through the layers; and what the model says without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from test_access import AXE, RUN, SETTLED
+from test_heads import QUERY, still, until
+from tests.app.conftest import hosted
+
+MODEL = "SmolLM2-135M-Instruct"
+TEXT = "The cat sat on the mat. The cat sat"
+WHY = {"kind": "decoder", "layer": 18, "heads": 6}
+BARS = "all => all.map(e => [+e.dataset.bar, e.dataset.ghost === undefined ? null : +e.dataset.ghost])"
+
+
+@pytest.fixture(scope="module")
+def home(smollm: Any) -> Iterator[str]:  # skipped where the model is missing
+    with hosted(models=(MODEL,)) as (found, _):
+        yield found
+
+
+@pytest.fixture
+def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
+    contexts = []
+
+    def open_app(text: str = TEXT, *, width: int = 1440, **more: object) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, locale="en-US")
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        parts = {"text": text, "view": "heads", **WHY, **more}
+        page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
+        page.wait_for_selector("#regard:not([data-saved]) .token")
+        return page
+
+    yield open_app
+    for context in contexts:
+        context.close()
+
+
+def click_line(page: Any, query: int, key: int) -> None:
+    """Click a line in the middle between its two ends."""
+    ends = [page.locator(f".token[data-side={side}] >> nth={at}") for side, at in (("query", query), ("key", key))]
+    (a, b) = [end.bounding_box() for end in ends]
+    x = (a["x"] + a["width"] + b["x"]) / 2
+    y = (a["y"] + b["y"]) / 2 + a["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+
+
+def barriers(page: Any) -> list[str]:
+    """What axe-core finds in both themes."""
+    found = []
+    page.evaluate(AXE.read_text("utf-8"))
+    for _ in ("first", "second"):
+        until(page, SETTLED, seconds=60)
+        still(page)
+        found += page.evaluate(RUN)
+        page.click("[data-tool=theme]")
+    return found
+
+
+def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
+    page = use()
+    page.wait_for_selector(QUERY)
+    assert page.locator("[data-do=why]").count() == 0
+    click_line(page, 9, 3)
+    until(page, "location.hash.includes('queries=9&keys=3')")
+    page.click("[data-do=why]")
+    page.wait_for_selector("[data-why=found]")
+    parts = page.eval_on_selector_all(
+        ".app-why > .app-parts li", "all => all.map(e => [e.dataset.part, +e.dataset.share])"
+    )
+    assert parts[0][0] == "16.0"  # the previous-token head of the induction circuit, found without naming it
+    assert parts[0][1] == max(share for name, share in parts if name != "rest")
+    assert parts[-1][0] == "rest"
+    assert "Head 16.0 brought “sat₂” here: “on₃” carries what stood before it." in page.inner_text(".app-why")
+    assert "not what would happen without a part" in page.inner_text("[data-why-sum]")
+    said = page.inner_text(".app-back header")
+    assert "18.6 looks from “sat₉” to “on₃”, because 16.0 had written there that “sat” came before." in said
+    names = page.eval_on_selector_all("[data-line]", "all => all.map(e => e.dataset.line)")
+    assert names[:2] == ["18.6 9 3", "16.0 3 2"]
+    rows = page.eval_on_selector_all(".app-back-drawing svg text", "all => all.map(e => e.textContent)")
+    assert rows.index("layer 18") < rows.index("layer 16") and "⋮ 1 between" in rows
+    assert not barriers(page)
+    page.click("[data-line='16.0 3 2']")
+    until(page, "location.hash.includes('layer=16&heads=0&queries=3&keys=2')")
+    assert page.locator("[data-line]").count() == len(names)  # the drawing stays while one goes through it
+    page.click("[data-why-on='16.0']")
+    page.wait_for_selector(".app-back header p >> nth=1")
+    assert "16.0 looks from “on₃” to “sat₂”" in page.inner_text(".app-back header")
+    page.keyboard.press("Control+z")
+    until(page, "document.querySelectorAll('.app-back header p').length === 1")
+    page.click("[data-do=why-close]")
+    until(page, "document.querySelector('.app-back') === null")
+
+
+def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
+    page = use(queries=9, keys=3)
+    page.wait_for_selector("[data-says] [data-bar]")
+    page.click("[data-do=cut]")
+    page.wait_for_selector("[data-cut-sentence]")
+    bars = page.eval_on_selector_all(".app-cut [data-bar]", BARS)
+    found = smollm.cut(TEXT, edges=[("decoder", 18, 6, 9, 3)], controls=0)
+    wanted = sorted(((row.after["mask"], row.before) for row in found.rows), reverse=True)
+    assert bars == [pytest.approx(pair, abs=1e-4) for pair in wanted]
+    assert any(abs(now - ghost) > 1e-3 for now, ghost in bars)
+    said = page.locator(".app-cut [data-difference]").first.inner_text().replace("−", "-")
+    assert float(said) == pytest.approx(bars[0][0] - bars[0][1], abs=6e-4)
+    assert 'Cutting sat₉ → on₃ in head 18.6 lowers P("on") from' in page.inner_text("[data-cut-sentence]")
+    until(page, "document.querySelector('[data-cut-sentence]').innerText.includes('n = ')", seconds=60)
+    assert "times a random line of the same weight" in page.inner_text("[data-cut-sentence]")
+    page.click(".app-how button >> nth=1")
+    until(page, "location.hash.includes('how=zero')")
+    zero = smollm.cut(TEXT, edges=[("decoder", 18, 6, 9, 3)], how="zero", controls=0).change.after
+    first = "+document.querySelector('.app-cut [data-bar]').dataset.bar"
+    until(page, f"Math.abs({first} - {zero}) < 1e-4", seconds=60)
+    assert not barriers(page)
+    page.keyboard.press("Control+z")
+    until(page, "!location.hash.includes('how=zero')")
+    assert page.locator("[data-cut-edge='decoder:18.6:9-3']").count() == 1
+    page.click("[data-do=restore]")
+    until(page, "document.querySelector('.app-cut') === null")
+    assert page.locator("[data-says] [data-bar]").count() > 0  # what the model says is there again
+
+
+def test_a_row_and_a_block_are_cut_and_a_new_text_restores_them(use):
+    page = use(queries=9)
+    page.click("[data-do=cut]")
+    until(page, "location.hash.includes('cut=decoder:18.6:9-*')")
+    assert "sat₉ → all" in page.inner_text("[data-cut-edge]")
+    page.click("[data-keep='3']")  # in the list of what it looks at: now both ends are pinned
+    until(page, "location.hash.includes('queries=9&keys=3')")
+    page.wait_for_selector("[data-do=why]")
+    page.fill("[data-field=text]", "The dog ran. The dog")
+    until(page, "!location.hash.includes('cut=')")
+    assert page.locator(".app-cut").count() == 0
+
+
+def test_what_cannot_be_asked_is_said_where_the_answer_would_be(use):
+    page = use(queries=3, keys=9)  # a causal model never looks ahead
+    page.click("[data-do=why]")
+    page.wait_for_selector("[data-why=trouble] [role=alert]")
+    page.click("[data-do=cut]")
+    page.wait_for_selector(".app-cut [role=alert]")
+    assert "there is no line" in page.inner_text(".app-cut [role=alert]").lower()
+    assert page.locator(".stage .token").count() > 0
+
+
+def test_on_a_phone_the_drawing_stands_below_the_view_within_the_page(use):
+    page = use(width=390, queries=9, keys=3, why="decoder:18.6:9-3")
+    page.wait_for_selector("[data-line='16.0 3 2']")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    edges = page.eval_on_selector_all(
+        ".app-back-drawing svg text, .app-back-drawing li",
+        "all => all.map(e => e.getBoundingClientRect()).map(b => [b.left, b.right])",
+    )
+    assert min(left for left, _ in edges) >= 0 and max(right for _, right in edges) <= 390

@@ -1,0 +1,67 @@
+"""Copying: whether heads write the words they read."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+
+import regard
+from regard.models.copying import SAMPLE, copying_maps
+from tests.tiny import enlarged
+
+TEXTS = ["ab cab cabdacba", "dcb abc dabc", "bad cab"]
+
+
+@pytest.fixture(scope="module")
+def decoder(llama):
+    return enlarged(regard.load((deepcopy(llama.module), llama.tokenizer)), 4)
+
+
+def test_scores_are_ranks_among_what_a_head_writes(decoder):
+    """The same words as `model.writes` lists: all of a small vocabulary are in the sample."""
+    maps = copying_maps(decoder._engine)
+    vocabulary = len(decoder.tokenizer)
+    assert vocabulary <= SAMPLE
+    trace = decoder.trace(TEXTS[0])
+    site, ids = trace.site(1), torch.tensor([[token.id for token in trace.tokens]])
+    values = torch.from_numpy(np.stack([site.v[site.group(head)] for head in range(4)]))[None]
+    scores = maps.scores("decoder", 1, values, ids)[0].numpy()
+    for head in range(4):
+        for one in decoder.writes(TEXTS[0], f"1.{head}", 9).sources:
+            assert scores[head, one.position] == pytest.approx(1 - 2 * one.rank / vocabulary, abs=0.02)
+
+
+def test_the_atlas_of_a_decoder_says_what_its_heads_copy(decoder, tmp_path):
+    """By hand: the strongest key outside the resting places of each row, weighed by how awake the row is."""
+    (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
+    result = regard.study.atlas(decoder, tmp_path / "corpus.txt")
+    table = result.tables["Copying: does a head write the words it reads"]
+    assert len(table) == 8 and table["copying"].between(-1, 1).all()
+    maps = copying_maps(decoder._engine)
+    total, awake = np.zeros(4), np.zeros(4)
+    for text in TEXTS:
+        trace = decoder.trace(text)
+        site, ids = trace.site(1), torch.tensor([[token.id for token in trace.tokens]])
+        values = torch.from_numpy(np.stack([site.v[site.group(head)] for head in range(4)]))[None]
+        scores = maps.scores("decoder", 1, values, ids)[0].numpy()
+        free = trace.attention(1).copy()
+        free[:, :, 0] = 0
+        total += (free.sum(-1) * np.take_along_axis(scores, free.argmax(-1), -1)).sum(-1)
+        awake += free.sum((-1, -2))
+    found = table[table["layer"] == 1]
+    np.testing.assert_allclose(found["copying"], total / awake, atol=1e-3)
+    np.testing.assert_allclose(found["awake_rows"], awake, rtol=1e-4)
+
+
+def test_models_without_words_to_write_have_no_such_score(bert, t5):
+    assert copying_maps(bert._engine) is None and copying_maps(t5._engine) is None
+
+
+def test_new_weights_have_new_maps(decoder):
+    other = regard.load((deepcopy(decoder.module), decoder.tokenizer))
+    before = copying_maps(other._engine)
+    assert copying_maps(other._engine) is before
+    with torch.no_grad():
+        other.module.model.norm.weight.mul_(2)
+    assert copying_maps(other._engine) is not before

@@ -1,0 +1,107 @@
+"""Rankings of tokens judged by deletion."""
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertForSequenceClassification
+
+import regard
+from regard.errors import UserError
+from regard.studies.deletion.lowering import Lowering
+from regard.studies.deletion.reduce import RANKINGS, SHARES, falls_of
+from tests.tiny import enlarged, tiny_bert
+
+TEXT = "the cat sat on the mat . the dog went to the store"
+LETTERS = "ab cab cabdacba"
+
+
+@torch.no_grad()
+def by_hand(model, ids, order, about, label=None):
+    """The falls of one order, with an attention mask and the model's own output alone."""
+    module, whole, falls = model.module, None, []
+    for count in (0, *(max(1, round(share * len(order))) for share in SHARES)):
+        mask = torch.ones_like(ids)
+        mask[0, order[:count]] = 0
+        output = module(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        if about == "vector":
+            vector = output.hidden_states[-1][0][mask[0].bool()].mean(0)
+            whole = vector if whole is None else whole
+            falls.append(1 - float(torch.cosine_similarity(vector, whole, dim=0)))
+            continue
+        logits = output.logits[0, -1] if about == "next token" else output.logits[0]
+        label = int(logits.argmax()) if label is None else label
+        number = float(logits.softmax(-1)[label])
+        whole = number if whole is None else whole
+        falls.append(whole - number)
+    return falls[1:]
+
+
+@pytest.fixture(scope="module")
+def readers(request, wordpiece):
+    """A model of each kind, with attention far from uniform, and a text for it."""
+    from copy import deepcopy
+
+    def copied(name):
+        model = request.getfixturevalue(name)
+        return enlarged(regard.load((deepcopy(model.module), model.tokenizer)), 6)
+
+    return {
+        "vector": (copied("bert"), TEXT),
+        "next token": (copied("llama"), LETTERS),
+        "label": (enlarged(tiny_bert(wordpiece, BertForSequenceClassification), 6), TEXT),
+    }
+
+
+@pytest.mark.parametrize("about", ["vector", "next token", "label"])
+def test_falls_are_those_of_the_model_with_an_edited_mask(readers, about):
+    model, text = readers[about]
+    row = model._engine.encode(text)
+    outcome = Lowering(model, row)
+    assert outcome.about == about
+    trace = model.trace(text)
+    table = trace.attention(1).mean(0)
+    scores = {"vector": table.mean(0), "next token": table[-1], "label": table[0]}[about]
+    tokens = trace.tokens
+    removable = [i for i, token in enumerate(tokens) if not token.special]
+    if about == "next token":
+        removable = removable[1:-1]
+    assert outcome.removable.tolist() == removable
+    order = sorted(removable, key=lambda i: -scores[i])
+    falls = falls_of(outcome, row, np.random.default_rng(0))
+    assert falls.shape == (len(RANKINGS), len(SHARES)) and np.isfinite(falls).all()
+    expected = by_hand(model, torch.tensor([row.ids]), order, about)
+    np.testing.assert_allclose(falls[1], expected, atol=1e-5)
+
+
+def test_gradient_times_input_is_that_of_autograd(readers):
+    model, text = readers["next token"]
+    row = model._engine.encode(text)
+    ids = torch.tensor([row.ids])
+    embedded = model.module.get_input_embeddings()(ids).detach().requires_grad_()
+    chances = model.module(inputs_embeds=embedded).logits[0, -1].softmax(-1)
+    chances.max().backward()
+    expected = (embedded.grad * embedded).sum(-1)[0].detach().numpy()
+    np.testing.assert_allclose(Lowering(model, row).gradient_times_input(), expected, rtol=1e-3, atol=1e-7)
+
+
+def test_the_study_ranks_rankings_and_calls_none_an_explanation(readers, tmp_path):
+    model, _ = readers["vector"]
+    words = "cat dog mat store".split()
+    lines = [f"the {one} sat on a {other} ." for one in words for other in words]
+    (tmp_path / "corpus.txt").write_text("\n".join([*lines, "a"]))
+    result = regard.study.deletion(model, tmp_path / "corpus.txt", output=tmp_path / "out")
+    assert set(result.table["ranking"]) == set(RANKINGS)
+    assert (result.table["low"] <= result.table["area"]).all() and result.table["area"].is_monotonic_decreasing
+    shares = result.table[[name for name in result.table if name.startswith("removed_")]]
+    np.testing.assert_allclose(shares.mean(axis=1), result.table["area"])
+    assert result.findings[0].startswith(f"Best here: {result.table['ranking'][0]}.")
+    assert "16 texts" in result.findings[-1] and not any("explanation" in one for one in result.findings)
+    assert (tmp_path / "out" / "falls.png").exists()
+
+
+def test_what_cannot_be_judged_is_refused(t5, readers, tmp_path):
+    (tmp_path / "short.txt").write_text("a\ncat")
+    with pytest.raises(UserError, match="4 tokens"):
+        regard.study.deletion(readers["vector"][0], tmp_path / "short.txt")
+    with pytest.raises(UserError, match="one text"):
+        Lowering(t5, t5._engine.encode(TEXT))
