@@ -105,6 +105,24 @@ def test_the_list_of_heads_can_be_searched_and_leads_to_pages(page: Any) -> None
     shown.locator("h1", has_text="Head 0.1 of tiny").wait_for()
 
 
+TYPES_EARLY = """new MutationObserver(() => {
+  const field = document.querySelector("[data-filter]");
+  if (field) field.value = "no head says this";
+}).observe(document, { childList: true, subtree: true });"""
+
+
+def test_what_is_typed_while_the_list_is_loading_is_searched_for(browser: Any, bert: Any, tmp_path: Path) -> None:
+    corpus = tmp_path / "lines.txt"
+    corpus.write_text("\n".join(LINES), "utf-8")
+    regard.study.heads(bert, corpus, output=tmp_path / "out")
+    hasty = browser.new_page()
+    hasty.add_init_script(TYPES_EARLY)
+    hasty.goto((tmp_path / "out" / "report.html").as_uri())
+    expect(hasty.locator(".tall tbody tr").first).to_be_attached()
+    expect(hasty.locator(".tall tbody tr:visible")).to_have_count(0)
+    hasty.close()
+
+
 def test_a_page_opened_by_itself_offers_no_app(page: Any, browser: Any, tmp_path: Path, bert: Any) -> None:
     corpus = tmp_path / "lines.txt"
     corpus.write_text("\n".join(LINES * 4), "utf-8")

@@ -44,8 +44,8 @@ addEventListener("message", (event) => {
   tell(shown);
 });
 /** Only rows with these letters stay. */
-function filter(event) {
-  const wanted = event.currentTarget.value.trim().toLowerCase();
+function filter(field) {
+  const wanted = field.value.trim().toLowerCase();
   for (const row of document.querySelectorAll(".tall tbody tr"))
     row.hidden = !row.textContent.toLowerCase().includes(wanted);
 }
@@ -73,7 +73,10 @@ addEventListener("hashchange", paint);
 dark.addEventListener("change", paint);
 for (const link of document.querySelectorAll("a[data-show]")) link.addEventListener("click", move);
 for (const button of document.querySelectorAll("th button")) button.addEventListener("click", sort);
-for (const field of document.querySelectorAll("[data-filter]")) field.addEventListener("input", filter);
+for (const field of document.querySelectorAll("[data-filter]")) {
+  field.addEventListener("input", () => filter(field));
+  filter(field); // what was typed while the page was loading
+}
 for (const link of document.querySelectorAll("a[data-open], a[data-page]")) {
   link.hidden = parent === window && link.dataset.open !== undefined;
   link.addEventListener("click", ask);
