@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -20,21 +21,13 @@ import pytest
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a test: nobody's saved rules
 
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    GPT2Config,
-    GPT2LMHeadModel,
-    PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
-)
-
 import regard
 from regard.models.packaged import packaged_path
 from tests.silent import Silent
-from tests.tiny import enlarged, made, tiny_bert, tiny_llama
+
+# Torch and transformers are imported by fixtures: the process that only hands tests to others does not need them.
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
@@ -141,6 +134,9 @@ def corpora() -> Path:
 
 @pytest.fixture(scope="session")
 def wordpiece() -> PreTrainedTokenizerFast:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
     vocab = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])}
     backend = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -160,12 +156,13 @@ def wordpiece() -> PreTrainedTokenizerFast:
 @pytest.fixture(scope="session")
 def bytelevel() -> PreTrainedTokenizerFast:
     """A byte-level tokenizer without merges: every byte is a token."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocab = {"<|endoftext|>": 0, **{letter: i + 1 for i, letter in enumerate(alphabet)}}
     backend = Tokenizer(models.BPE(vocab, merges=[]))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    from tokenizers import decoders
-
     backend.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
         tokenizer_object=backend, eos_token="<|endoftext|>", bos_token="<|endoftext|>", model_max_length=64
@@ -196,11 +193,17 @@ def shared_models_unchanged(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def bert(wordpiece) -> regard.Model:
+    from tests.tiny import tiny_bert
+
     return shared("bert", tiny_bert(wordpiece))
 
 
 @pytest.fixture(scope="session")
 def gpt2(bytelevel) -> regard.Model:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    from tests.tiny import made
+
     config = GPT2Config(
         vocab_size=len(bytelevel), n_embd=24, n_layer=2, n_head=3, n_positions=64, bos_token_id=0, eos_token_id=0
     )
@@ -209,11 +212,17 @@ def gpt2(bytelevel) -> regard.Model:
 
 @pytest.fixture(scope="session")
 def llama(bytelevel) -> regard.Model:
+    from tests.tiny import tiny_llama
+
     return shared("llama", tiny_llama(bytelevel))
 
 
 @pytest.fixture(scope="session")
 def t5(wordpiece) -> regard.Model:
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    from tests.tiny import made
+
     config = T5Config(
         vocab_size=len(wordpiece),
         d_model=24,
@@ -231,6 +240,10 @@ def t5(wordpiece) -> regard.Model:
 
 @pytest.fixture(scope="session")
 def bart(wordpiece) -> regard.Model:
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    from tests.tiny import made
+
     config = BartConfig(
         vocab_size=len(wordpiece),
         d_model=24,
@@ -273,14 +286,16 @@ def rxnmapper() -> regard.Model:
 @pytest.fixture(scope="session")
 def sharp(request):
     """A function from the name of a fixture to its model with larger weights: it matters which heads are on."""
-    made = {}
+    from tests.tiny import enlarged
+
+    found = {}
 
     def of(family):
-        if family not in made:
+        if family not in found:
             model = request.getfixturevalue(family)
             copied = regard.load((deepcopy(model.module), model.tokenizer))
             factor = 2 if family == "t5" else 8  # T5 does not scale its scores, and draws larger weights
-            made[family] = enlarged(copied, factor)
-        return made[family]
+            found[family] = enlarged(copied, factor)
+        return found[family]
 
     return of
