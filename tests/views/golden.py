@@ -144,6 +144,10 @@ def golden() -> bytes:
             "worth": {
                 how: [seen.sites[0].worth(i, how=how).round(6).tolist() for i in range(4)] for how in ("mask", "zero")
             },
+            "rollout": {
+                "weights": seen.rollout(kind="encoder").round(7).tolist(),
+                "contributions": seen.select(kinds=["encoder"], layers=[0]).rollout("contributions").round(7).tolist(),
+            },
             "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
         }
         given = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}
