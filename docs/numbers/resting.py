@@ -23,7 +23,7 @@ def measure(data: Path) -> dict[str, Any]:
         result = study.worth(model, data / corpus, **options)
         layers = result.tables["By layer"]
         resting = layers[layers["to"] == "resting place"]
-        found[model] = {"texts": result.meta["inputs"], "layers": resting.to_dict("records")}
+        found[model] = {"texts": result.meta["tally"]["inputs"], "layers": resting.to_dict("records")}
         figures.append(result.figure(f"{kind}-resting"))
     side_by_side(figures, "resting.png")
     return found

@@ -6,7 +6,7 @@ import { evenStep, layerStep, rolledOut } from "../src/compute/rollout";
 import type { Page, Site } from "../src/data/wire";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
-import { askedOf, sharesOf } from "../src/views/rollout/scene";
+import { askedOf, ofLeft, restingText, sharesOf } from "../src/views/rollout/scene";
 import { MOST, reasonAgainst, stepsOf } from "../src/views/rollout/steps";
 import { golden, reference } from "./golden";
 
@@ -88,6 +88,10 @@ describe("the view", () => {
     expect(shares.rests(0)).toBe(true); // [CLS]
     const sorted = shares.order.map((p) => shares.values[p]);
     expect(sorted).toEqual([...sorted].sort((a, b) => b - a));
+    expect([...shares.order].sort()).toEqual([1, 2, 3, 4, 5]);
+    expect(shares.left).toBeCloseTo(1 - shares.values[0] - shares.values[6], 6);
+    expect(ofLeft(shares, 1)[0]).toBeCloseTo(shares.values[1] / shares.left, 9);
+    expect(restingText(store, shares)).toContain("[CLS], [SEP]: 0.");
     expect([...shares.values].reduce((sum, share) => sum + share)).toBeCloseTo(1, 6);
     expect([...shares.even!].reduce((sum, share) => sum + share)).toBeCloseTo(1, 6);
   });

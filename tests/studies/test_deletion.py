@@ -93,7 +93,7 @@ def test_worth_of_all_lines_to_a_token_is_the_slope_of_taking_its_values_out(rea
     found, position, step = outcome.worth_of_lines(), 3, 1e-2
     slope = (number(model, row, outcome, position, -step) - number(model, row, outcome, position, step)) / (2 * step)
     assert found is not None and found.shape == (len(row.ids),)
-    np.testing.assert_allclose(found[position], -slope, rtol=2e-2, atol=1e-6)
+    np.testing.assert_allclose(found[position], slope, rtol=1e-3, atol=1e-6)
 
 
 @torch.no_grad()

@@ -9,7 +9,7 @@ import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { canvasPen, prepare } from "../../marks/pen";
 import { Ranked } from "./ranked";
-import { askedOf, drawText, type Shares, sharesOf, textOf, useStage } from "./scene";
+import { askedOf, drawText, plain, type Shares, sharesOf, textOf, useStage } from "./scene";
 import { reasonAgainst, type Steps, stepsKey, stepsOf } from "./steps";
 
 export function Rollout() {
@@ -51,24 +51,25 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   const shares = sharesOf(store, steps, askedOf(store, steps));
   const { contributions } = store.look.value;
   useStage(store, () => ({ shares, steps }), [shares]);
-  const special = shares.order.some((p) => shares.rests(p));
+  const special = shares.order.length < shares.axis.count;
   return (
     <div class={busy ? "stage rollout busy" : "stage rollout"} data-asked={shares.position}>
       <div class="rollout-said">
         <h2 dir="auto">
-          {tell("rolloutAsk", { word: shares.axis.names[shares.position], count: shares.layers })}
+          {tell("rolloutAsk", { word: plain(shares.axis.names[shares.position]), count: shares.layers })}
         </h2>
         <p>
           {tell(contributions ? "rolloutContributions" : "rolloutWeights")}{" "}
           {special && tell("rolloutResting")}
         </p>
-        <p class="quiet">{tell("rolloutHint")}</p>
+        <p class="quiet">
+          {tell("rolloutNot")} {tell("rolloutHint")}
+        </p>
       </div>
       <div class="rollout-parts">
         <Text shares={shares} lit={lit} />
         <Ranked shares={shares} lit={lit} />
       </div>
-      <p class="legend">{tell("rolloutNot")}</p>
     </div>
   );
 }

@@ -19,9 +19,33 @@ export interface Shares {
   values: Float64Array; // of every token; together 1
   even: Float64Array | null; // the same with layers that look evenly
   rests: (key: number) => boolean;
-  order: number[]; // positions, the largest share first
-  top: number; // the largest share that is not a resting place's
+  order: number[]; // positions that are no resting places, the largest share first
+  left: number; // what these have together
 }
+
+/** What is left for tokens that are no resting places. */
+const leftIn = (values: Float64Array, order: readonly number[]): number =>
+  order.reduce((sum, p) => sum + values[p], 0);
+
+/** Shares of what is left: those of one token, and with layers that look evenly. */
+export function ofLeft({ values, even, order, left }: Shares, p: number): [own: number, even: number | null] {
+  return [values[p] / (left || 1), even && even[p] / (leftIn(even, order) || 1)];
+}
+
+/** Where the heads rest, in a sentence; null where they cannot. */
+export function restingText(store: Store, { axis, values, even, rests, order, left }: Shares): string | null {
+  const places = [...values.keys()].filter(rests);
+  if (!places.length) return null;
+  const tell = sayIn(store);
+  const names = [...new Set(places.map((p) => plain(axis.labels[p])))].join(tell("comma"));
+  const said = { places: names, share: brief(1 - left) };
+  return even
+    ? tell("rolloutRestsEven", { ...said, even: brief(1 - leftIn(even, order)) })
+    : tell("rolloutRests", said);
+}
+
+/** A token without the sign of the space before it. */
+export const plain = (text: string): string => text.replace(/^␣+(?=.)/, "");
 
 const shownShares = stage<{ shares: Shares; steps: Steps }>();
 export const useStage = shownShares.use;
@@ -42,8 +66,7 @@ export function sharesOf(store: Store, steps: Steps, position: number): Shares {
   const values = rolledOut(steps.layers, position);
   const resting = restsOf(steps.site, axis, axis);
   const rests = (key: number) => resting(position, key);
-  const order = [...values.keys()].sort((a, b) => values[b] - values[a] || a - b);
-  const top = order.reduce((most, p) => (rests(p) ? most : Math.max(most, values[p])), 0) || values[order[0]];
+  const order = [...values.keys()].filter((p) => !rests(p)).sort((a, b) => values[b] - values[a] || a - b);
   return {
     axis,
     position,
@@ -52,7 +75,7 @@ export function sharesOf(store: Store, steps: Steps, position: number): Shares {
     even: steps.even && rolledOut(steps.even, position),
     rests,
     order,
-    top,
+    left: leftIn(values, order),
   };
 }
 
@@ -86,10 +109,11 @@ export function drawText(
   lit: number | null,
 ): void {
   const colours = palette(store.theme.value);
+  const top = shares.values[shares.order[0]] ?? 1;
   for (const word of text.words) {
     if (word.y < seen.top - text.line || word.y > seen.top + seen.height + text.line) continue;
     const colour = shares.rests(word.position) ? colours.quiet : colours.accent;
-    const strength = strengthOf(shares.values[word.position], shares.top);
+    const strength = strengthOf(shares.values[word.position], top);
     tint(pen, word, text.size, seen.top, [strength], [colour]);
   }
   const state = { lit: new Set(lit === null ? [] : [lit]), pinned: new Set([shares.position]) };
@@ -107,24 +131,21 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const { shares } = found;
   const { ink, quiet, accent } = palette(store.theme.value);
   const tell = sayIn(store);
-  const word = shares.axis.names[shares.position];
-  pen.text(0, 10, tell("rolloutAsk", { word, count: shares.layers }), {
-    colour: ink,
-    size: 16,
-    mono: false,
-    bold: true,
-  });
+  const word = plain(shares.axis.names[shares.position]);
+  const heading = { colour: ink, size: 16, mono: false, bold: true };
+  pen.text(0, 10, tell("rolloutAsk", { word, count: shares.layers }), heading);
   const text = textOf(shares, width, false, 0);
-  const below = 34 + text.height;
   drawText(shifted(pen, 0, 34), store, shares, text, { top: 0, height: text.height }, null);
-  const most = shares.values[shares.order[0]];
-  shares.order.slice(0, PRINTED).forEach((p, i) => {
-    const y = below + 20 + i * ROW;
-    const long = (BAR * shares.values[p]) / most;
+  const below = 34 + text.height;
+  pen.text(0, below, restingText(store, shares) ?? "", { colour: quiet, mono: false });
+  const listed = shares.order.slice(0, PRINTED);
+  const most = ofLeft(shares, shares.order[0])[0] || 1;
+  listed.forEach((p, i) => {
+    const y = below + 26 + i * ROW;
+    const [own] = ofLeft(shares, p);
     pen.text(150, y, shares.axis.names[p], { colour: ink, align: "end" });
-    pen.rect(160, y - 5, long, 10, { colour: shares.rests(p) ? quiet : accent, alpha: 0.8 });
-    pen.text(166 + long, y, brief(shares.values[p]), { colour: quiet, mono: false });
+    pen.rect(160, y - 5, (BAR * own) / most, 10, { colour: accent, alpha: 0.8 });
+    pen.text(166 + (BAR * own) / most, y, brief(own), { colour: quiet, mono: false });
   });
-  const rows = Math.min(PRINTED, shares.order.length);
-  return below + 20 + rows * ROW;
+  return below + 20 + listed.length * ROW;
 }

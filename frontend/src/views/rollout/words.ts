@@ -24,8 +24,13 @@ export const words = {
     "单击词元即可查看；按 ← 和 → 依次移动。",
   ],
   rolloutToken: ["what reaches token {index}: {text}", "汇入第 {index} 个词元：{text}"],
-  rolloutShares: ["Its shares of the input", "各输入词元的份额"],
-  rolloutEven: ["Line: its share if every layer looked evenly.", "竖线：若每层都平均地看，它的份额。"],
+  rolloutRests: ["Rests on {places}: {share}", "停在{places}上休息：{share}"],
+  rolloutRestsEven: [
+    "Rests on {places}: {share} (if every layer looked evenly: {even})",
+    "停在{places}上休息：{share}（若每层都平均地看：{even}）",
+  ],
+  rolloutShares: ["The other {left}, token by token", "其余 {left}，按词元"],
+  rolloutEven: ["Line: the same if every layer looked evenly.", "竖线：若每层都平均地看。"],
   rolloutRest: ["{count} other tokens", "其余 {count} 个词元"],
   rolloutCross: [
     "Cross attention looks from one text at another, so its layers cannot be multiplied. Choose the encoder or the decoder above.",
