@@ -15,6 +15,7 @@ DECODER = "SmolLM2-135M-Instruct"
 INDUCTION = ("18.6", "17.3", "17.4")  # they look at what followed the query's word before
 SIDES = ("key", "query")
 TEXTS, WORDS = 100, 20
+REMOVED = 30  # texts in which parts are also removed for real
 SHOWN = "The cat sat on the mat. The cat sat"
 
 
@@ -32,14 +33,17 @@ def measure(_: Path) -> dict[str, Any]:
 
 
 def looks(model: Any, seed: int) -> dict[str, Any]:
-    """Each head's look from a word in the second half of the repetition to what followed it before."""
+    """Each head's look from a word in the second half of the repetition to what followed it before.
+
+    In the first texts parts are also removed for real.
+    """
     from regard.models.why import whys
 
     chooser, known = random.Random(seed), model.tokenizer.convert_ids_to_tokens(range(1_000, 20_000))
     words = [piece[1:] for piece in known if piece[0] == "Ġ" and piece[1:].isalpha() and piece[1:].isascii()]
     text = " " + " ".join(2 * chooser.sample(words, WORDS))
     query = WORDS + chooser.randrange(WORDS // 2, WORDS - 1)
-    return {look.name: look for look in whys(model, text, INDUCTION, query, query - WORDS + 1, check=True)}
+    return {look.name: look for look in whys(model, text, INDUCTION, query, query - WORDS + 1, check=seed < REMOVED)}
 
 
 def _row(look: Any) -> dict[str, Any]:
@@ -50,7 +54,7 @@ def _row(look: Any) -> dict[str, Any]:
         "second": abs(second.centred),
         "before": bool(first.sources) and first.sources[0].position == look.key.position - 1,
         "error": look.error,
-        **{f"{side} removed": getattr(look, side).agreement.spearman for side in SIDES},
+        **{f"{side} removed": one.spearman for side in SIDES if (one := getattr(look, side).agreement) is not None},
     }
 
 
@@ -65,7 +69,7 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "share": median(row["share"] for row in of_first),
         "second": median(row["second"] for row in of_first),
         "error": max(row["error"] for row in rows),
-        **{f"{side} removed": [row[f"{side} removed"] for row in rows] for side in SIDES},
+        **{name: [row[name] for row in rows if name in row] for name in (f"{side} removed" for side in SIDES)},
     }
 
 

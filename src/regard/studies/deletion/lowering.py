@@ -17,7 +17,7 @@ import torch
 from regard.capture.tiers import undisturbed
 from regard.corpus.sums import Array
 from regard.errors import UserError
-from regard.models.cutting import cuts_of
+from regard.models.cutting import cuts_of, kept_logits
 from regard.models.worth import gradient_trace
 from regard.trace.site import Site
 
@@ -126,6 +126,7 @@ class Lowering:
             **given,
             "attention_mask": torch.from_numpy(kept).to(mask.device, mask.dtype),
             "output_hidden_states": True,
+            **(kept_logits(self.engine, "next token", self.length - 1) if self.causal else {}),
         }
 
     def _scores(self, output: Any) -> torch.Tensor:
