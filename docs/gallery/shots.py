@@ -64,6 +64,7 @@ APP = (
     Shot("sentence", "Heads, over the sentence itself", "regard, then Heads, Sentence", _asked("The animal didn't cross the street because it was too tired.", view="heads", kind="encoder", layer=3, heads=1, form="sentence", queries=10), ".ranking"),
     Shot("matrix", "Matrix: one head as a map, one row as bars", "regard, then Matrix", _store("matrix", 0, 2, queries=5), ".finding, .ranking", widths=ALL),
     Shot("neurons", "Neurons: how q and k make one score", "regard, then Neurons", _store("neurons", 0, 2, queries=5, pairs="5,4"), "[data-query]"),
+    Shot("rollout", "Roll-out: what reaches one token of the last layer from the input", "regard, then Roll-out", _store("rollout", 0, 2), "[data-asked]", widths=(390, USUAL)),
     Shot("walk", "Walk: the model step by step", "regard, then Walk", _asked(STORE[0], view="walk", kind="encoder", layer=0, heads=2, step=4), ".walk"),
     Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "Hello, how are you?"', _asked("Hello, how are you?", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
     Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _store("compare", 1, 8, otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-panel=both] canvas"),
