@@ -10,15 +10,21 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
 from regard.app.problems import Problem, bad, large
 from regard.app.settings import Limits
+from regard.app.talking import Talk
+from regard.errors import UserError
 from regard.trace.edges import CUTS
 from regard.views.figures import FIGURES, FORMATS, WIDTHS
 from regard.views.wire import VIEWS
+
+if TYPE_CHECKING:
+    from regard.models.base import Target, Text
+    from regard.models.conversation import Conversation
 
 _CLIENT = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _PAGE = re.compile(r"heads/[\w.-]{1,64}\.html", re.ASCII)
@@ -31,6 +37,8 @@ _CHECK = 256  # edges that are cut for real beside estimates
 _TOKEN = 300  # characters of a token
 _DRAWN = 64  # heads of one figure
 _PLACES = 8192  # positions in one list
+_SEED = 2**63 - 1
+_STOPS = 4  # texts that end an answer
 _PLACE = 1_000_000  # largest position of a token
 T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
@@ -88,12 +96,12 @@ class CutLines:
 
 @dataclass(frozen=True)
 class Question:
-    """A text for a model, and what to do with it."""
+    """A text or conversation for a model, and what to do with it."""
 
-    text: str
+    text: Text
     pair: str | None
     model: str | None
-    target: str | None
+    target: Target
     generate: int | None
     truncate: bool
     predictive: bool
@@ -133,6 +141,10 @@ class Fields:
             _refuse(name, kind)
         return value
 
+    def has(self, name: str) -> bool:
+        """Whether a field asks for something."""
+        return bool(self._body.get(name))
+
     def text(self, name: str, most: int) -> str | None:
         value = self.get(name, str)
         if value is None:
@@ -150,6 +162,47 @@ class Fields:
         if value is not None and not least <= value <= most:
             raise bad(f"{name} must be between {least} and {most:,}")
         return value
+
+    def real(self, name: str, least: float, most: float) -> float | None:
+        value = self._body.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            raise bad(f"{name} must be a number between {least:g} and {most:g}")
+        return float(value)
+
+    def conversation(self, name: str, limits: Limits) -> Conversation | None:
+        """Messages, each with a role and a text."""
+        from regard.models.conversation import conversation_of
+
+        messages = self.get(name, list)
+        if messages is None:
+            return None
+        if len(messages) > limits.messages:
+            raise large(f"{name} has {len(messages):,} messages; this server takes at most {limits.messages:,}")
+        try:
+            found = conversation_of(messages)
+        except UserError as error:
+            raise Problem(422, "input", str(error)) from None
+        Fields({name: "".join(one["content"] for one in found.messages)}).text(name, limits.text)
+        return found
+
+    def ids(self, name: str, most: int) -> list[int] | None:
+        """Numbers of tokens; None for anything but a list."""
+        value = self._body.get(name)
+        if not isinstance(value, list):
+            return None
+        if len(value) > most or any(type(one) is not int or one < 0 for one in value):
+            raise bad(f"{name} must be a text, or a list of up to {most:,} numbers of tokens")
+        return value
+
+    def texts(self, name: str, count: int, most: int) -> tuple[str, ...]:
+        """A text or a list of some."""
+        value = self._body.get(name)
+        some = value if isinstance(value, list) else [] if value is None else [value]
+        if len(some) > count:
+            raise bad(f"{name} may have at most {count} texts")
+        return tuple(filter(None, (Fields({name: one}).text(name, most) for one in some)))
 
     def places(self, name: str) -> list[int] | None:
         """Positions of tokens: one or a list of them; None for all."""
@@ -193,8 +246,8 @@ async def body_of(request: Request, limits: Limits) -> Fields:
 
 
 def question_of(fields: Fields, limits: Limits) -> Question:
-    """A text for a model."""
-    text = fields.text("text", limits.text)
+    """A text for a model, or messages in its place."""
+    text = fields.conversation("messages", limits) or fields.text("text", limits.text)
     if text is None:
         raise bad("text is missing")
     first = fields.part("open")
@@ -202,7 +255,7 @@ def question_of(fields: Fields, limits: Limits) -> Question:
         text=text,
         pair=fields.text("pair", limits.text) or None,
         model=model_of(fields, "model"),
-        target=fields.text("target", limits.text) or None,
+        target=fields.ids("target", limits.tokens) or fields.text("target", limits.text) or None,
         generate=fields.number("generate", 1, limits.generate),
         truncate=bool(fields.get("truncate", bool)),
         predictive=bool(fields.get("predictive", bool)),
@@ -215,6 +268,18 @@ def question_of(fields: Fields, limits: Limits) -> Question:
         lines=_lines(fields),
         worth=_worth(fields, limits),
     )
+
+
+def talk_of(fields: Fields, limits: Limits, text: Text, *, temperature: float, looks: bool = False) -> Talk:
+    """How a text or a conversation is to be answered, in the words of the OpenAI interface."""
+    from regard.models.generation import Sampling
+
+    count = fields.number("max_completion_tokens", 1, limits.answer)
+    count = count or fields.number("max_tokens", 1, limits.answer)
+    hot, top = fields.real("temperature", 0, 2), fields.real("top_p", 1e-6, 1)
+    seed = fields.number("seed", -_SEED, _SEED)
+    sampling = Sampling(temperature if hot is None else hot, seed, 1.0 if top is None else top)
+    return Talk(text, count, sampling, fields.texts("stop", _STOPS, _TOKEN), looks)
 
 
 def look_of(fields: Fields) -> AskedLook:

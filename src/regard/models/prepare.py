@@ -6,7 +6,7 @@ Enters: texts (or an image) and a tokenizer. Leaves: padded tensors and a `Book`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,23 @@ class Encoded:
     side: Side
     joined: str | None = None
     cut: int = 0  # tokens that truncation removed
+    chat: str | None = None  # how messages became a text: "template" or "plain"
 
     @property
     def facts(self) -> dict[str, Any]:
         """How it was made, for the facts of a trace."""
         given = "as the tokenizer gives" if self.types and any(self.types) else "all 0"
         pair = {} if self.joined is None else {"pair": self.joined}
-        return {"truncated": self.cut, "segment_ids": "none" if self.types is None else given, **pair}
+        chat = {} if self.chat is None else {"chat": self.chat}
+        return {"truncated": self.cut, "segment_ids": "none" if self.types is None else given, **pair, **chat}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A part of a text that somebody said: its name, and the character before which it ends."""
+
+    name: str
+    end: int
 
 
 def encode(
@@ -79,6 +89,32 @@ def encode(
     return Encoded(ids, types, Side(side, tokens, _segments(tokens)), joined, max(0, length - len(ids)))
 
 
+def encode_turns(tokenizer: Any, text: str, turns: Sequence[Turn], *, limit: int | None, plain: bool) -> Encoded:
+    """Tokenize a conversation: a segment for each turn. A template writes special tokens itself; `plain` text has none.
+
+    It is never cut: the last message, which the answer is to, stands at the end.
+    """
+    batch = _tokenize(tokenizer, text, None, False, special=plain)
+    ids: list[int] = list(batch["input_ids"])
+    if limit is not None and len(ids) > limit:
+        raise TooLongError(
+            f"the conversation has {len(ids)} tokens but the model takes at most {limit}; leave out its first messages",
+            len(ids),
+            limit,
+        )
+    tokens = _tokens(tokenizer, batch, ids, text, None, None)
+    if getattr(tokenizer, "is_fast", False):
+        starts = [int(start) for start, _ in batch["offset_mapping"]]
+    else:  # special tokens have no place: they belong to what follows
+        starts = [next((t.start for t in tokens[i:] if t.start is not None), len(text) - 1) for i in range(len(tokens))]
+    last = len(turns) - 1
+    numbers = [min(sum(turn.end <= start for turn in turns), last) for start in starts]
+    tokens = tuple(replace(token, segment=number) for token, number in zip(tokens, numbers, strict=True))
+    bounds = [sum(number < turn for number in numbers) for turn in range(last + 2)]
+    segments = tuple(Segment(turn.name, bounds[n], bounds[n + 1]) for n, turn in enumerate(turns))
+    return Encoded(ids, None, Side("text", tokens, segments), chat="plain" if plain else "template")
+
+
 def _check_text(text: Any, name: str) -> None:
     if not isinstance(text, str):
         raise WrongTypeError(f"{name} must be a string, not {type(text).__name__}")
@@ -86,8 +122,10 @@ def _check_text(text: Any, name: str) -> None:
         raise UserError(f"the {name} is empty; pass at least one word")
 
 
-def _tokenize(tokenizer: Any, text: str, pair: str | None, target: bool, max_length: int | None = None) -> Any:
-    options: dict[str, Any] = {"verbose": False}
+def _tokenize(
+    tokenizer: Any, text: str, pair: str | None, target: bool, max_length: int | None = None, special: bool = True
+) -> Any:
+    options: dict[str, Any] = {"verbose": False} | ({} if special else {"add_special_tokens": False})
     if max_length is not None:
         options |= {"truncation": True, "max_length": max_length}
     if getattr(tokenizer, "is_fast", False):
