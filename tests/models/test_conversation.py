@@ -227,7 +227,7 @@ def test_tokens_are_drawn_with_the_models_probabilities(talker):
     with torch.no_grad():
         scores = model.module(torch.tensor([prompt.ids])).logits[0, -1]
     chances = torch.softmax(scores / 2.0, -1)
-    from regard.models.generation import Sampling
+    from regard.models.sampling import Sampling
 
     drawn = [model._engine.speak(prompt, 1, Sampling(2.0, seed)).ids[0] for seed in range(600)]
     counts = torch.bincount(torch.tensor(drawn), minlength=len(chances)) / len(drawn)

@@ -99,16 +99,17 @@ export interface Message {
 export interface Told {
   messages?: Message[]; // without them, the text is what was said
   ids: number[];
+  answer?: string; // their text
 }
 
 /** What an ask or an address has of a conversation; null where that is nothing, or not what the page writes. */
 export function toldOf(chat: string): Told | null {
   try {
-    const { messages, ids } = JSON.parse(chat) as Told;
+    const { messages, ids, answer } = JSON.parse(chat) as Told;
     const spoken = messages?.every(
       ({ role, content }) => typeof role === "string" && typeof content === "string",
     );
-    return spoken !== false && Array.isArray(ids) ? { messages, ids } : null;
+    return spoken !== false && Array.isArray(ids) ? { messages, ids, answer } : null;
   } catch {
     return null;
   }

@@ -324,6 +324,7 @@ export interface GivenAnswer {
   text?: string;
   messages?: Message[];
   target: number[];
+  answer: string;
 }
 
 export const givenAnswer = (id: string): Promise<GivenAnswer> =>

@@ -104,9 +104,9 @@ export class Session {
     const id = new URLSearchParams(location.hash.replace(/^#/, "")).get("answer");
     if (!id) return;
     try {
-      const { model, text, messages, target: ids } = await api.givenAnswer(id);
+      const { model, text, messages, target: ids, answer } = await api.givenAnswer(id);
       this.telling = true;
-      this.ask.value = { ...NOTHING_ASKED, model, ...asked({ messages, ids }, text) };
+      this.ask.value = { ...NOTHING_ASKED, model, ...asked({ messages, ids, answer }, text) };
       this.begun = { view: "heads", ...this.begun };
     } catch (error) {
       this.trouble.value = troubleOf(error);

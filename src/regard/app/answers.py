@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """What a model was asked, and the ids of its answer."""
+    """What a model was asked, and its answer: ids and text."""
 
     model: str
     text: Text
     ids: tuple[int, ...]
+    answer: str
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     since: float = field(default_factory=time.monotonic)
 
@@ -33,7 +34,7 @@ class KeptAnswer:
     def record(self) -> dict[str, Any]:
         """As a question that the page can ask."""
         asked = {"text": self.text} if isinstance(self.text, str) else {"messages": list(self.text.messages)}
-        return {"model": self.model, **asked, "target": list(self.ids)}
+        return {"model": self.model, **asked, "target": list(self.ids), "answer": self.answer}
 
 
 class Answers:

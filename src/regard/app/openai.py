@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -81,7 +82,7 @@ class OpenAIInterface:
         _refuse_unsupported(fields)
         name = model_of(fields, "model") or self._app.models.default
         model = await self._model(request, name)
-        kept = KeptAnswer(name or model.name, talk.text, ())
+        kept = KeptAnswer(name or model.name, talk.text, (), "")
         about = {"id": f"{prefix}-{kept.id}", "created": int(time.time()), "model": kept.model}
         answer = told(self._app.worker, self._limits, self._app.turns, model, talk)
         if not fields.get("stream", bool):
@@ -109,12 +110,12 @@ class OpenAIInterface:
 
     async def _whole(self, request: Request, answer: AsyncIterator[ToldToken | WholeAnswer]) -> WholeAnswer:
         """The whole of an answer; it stops where the client goes away."""
-        async for event in answer:
-            if isinstance(event, WholeAnswer):
-                return event
-            if await request.is_disconnected():
-                break
-        await answer.aclose()  # type: ignore[attr-defined]
+        async with aclosing(answer):  # type: ignore[type-var]
+            async for event in answer:
+                if isinstance(event, WholeAnswer):
+                    return event
+                if await request.is_disconnected():
+                    break
         raise bad("the connection was closed")
 
     async def _lines(
@@ -149,7 +150,7 @@ class OpenAIInterface:
 
     def _keep(self, request: Request, kept: KeptAnswer, whole: WholeAnswer) -> str:
         """Keep an answer's tokens; the link to its views."""
-        self._app.answers.put(KeptAnswer(kept.model, kept.text, whole.ids, kept.id))
+        self._app.answers.put(replace(kept, ids=whole.ids, answer=whole.text))
         return f"{request.base_url}#answer={kept.id}"
 
 

@@ -272,7 +272,7 @@ def question_of(fields: Fields, limits: Limits) -> Question:
 
 def talk_of(fields: Fields, limits: Limits, text: Text, *, temperature: float, looks: bool = False) -> Talk:
     """How a text or a conversation is to be answered, in the words of the OpenAI interface."""
-    from regard.models.generation import Sampling
+    from regard.models.sampling import Sampling
 
     count = fields.number("max_completion_tokens", 1, limits.answer)
     count = count or fields.number("max_tokens", 1, limits.answer)

@@ -18,8 +18,8 @@ from regard.app.worker import Job, ModelWorker
 
 if TYPE_CHECKING:
     from regard.models.base import Text
-    from regard.models.generation import Sampling
     from regard.models.model import Model
+    from regard.models.sampling import Sampling
 
 
 @dataclass(frozen=True)
@@ -82,35 +82,52 @@ class Turns:
 async def told(
     worker: ModelWorker, limits: Limits, turns: Turns, model: Model, talk: Talk
 ) -> AsyncIterator[ToldToken | WholeAnswer]:
-    """The tokens of an answer as they come, and the whole at the end; closing this stops the model."""
-    async with turns.turn(limits.seconds):
-        loop, events = asyncio.get_running_loop(), asyncio.Queue[Any]()
+    """The tokens of an answer as they come, and the whole at the end; closing this stops the model.
 
-        def tell(event: Any) -> None:
-            with suppress(RuntimeError):  # the server has stopped meanwhile
-                loop.call_soon_threadsafe(events.put_nowait, event)
+    The turn ends with the answer, however slowly it is read.
+    """
+    events: asyncio.Queue[ToldToken | WholeAnswer | Problem] = asyncio.Queue()
+    speaking = asyncio.ensure_future(_speak(worker, limits, turns, model, talk, events))
+    try:
+        while True:
+            event = await events.get()
+            if isinstance(event, Problem):
+                raise event
+            yield event
+            if isinstance(event, WholeAnswer):
+                return
+    finally:
+        speaking.cancel()
 
-        job = worker.submit(lambda own: answer(own, model, talk, limits, tell))
-        job.future.add_done_callback(lambda _: tell(None))
-        end = loop.time() + limits.seconds
-        try:
-            while (event := await asyncio.wait_for(events.get(), end - loop.time())) is not None:
-                yield event
-            yield job.future.result()
-        except TimeoutError:
-            worker.drop(job, slow())
-            raise slow() from None
-        except Problem:
-            raise
-        except Exception as error:
-            raise of_failure(error) from error
-        finally:
-            worker.drop(job, superseded())
+
+async def _speak(
+    worker: ModelWorker, limits: Limits, turns: Turns, model: Model, talk: Talk, events: asyncio.Queue[Any]
+) -> None:
+    """Wait for a turn, and pass on what the worker's thread tells."""
+    loop = asyncio.get_running_loop()
+
+    def tell(event: ToldToken) -> None:
+        with suppress(RuntimeError):  # the server has stopped meanwhile
+            loop.call_soon_threadsafe(events.put_nowait, event)
+
+    try:
+        async with turns.turn(limits.seconds):
+            job = worker.submit(lambda own: answer(own, model, talk, limits, tell))
+            try:
+                whole = await asyncio.wait_for(asyncio.wrap_future(job.future), limits.seconds)
+            except TimeoutError:
+                raise slow() from None
+            finally:
+                worker.drop(job, superseded())
+        events.put_nowait(whole)
+    except Exception as error:
+        events.put_nowait(of_failure(error))
 
 
 def answer(job: Job, model: Model, talk: Talk, limits: Limits, tell: Callable[[Any], None]) -> WholeAnswer:
     """Answer in the worker's thread, telling each token."""
     from regard.models.glances import Glances
+    from regard.models.outcome import piece
 
     engine = model._engine
     count, prompt = talk.count or 1, engine.prompt(talk.text, talk.count or 1)
@@ -131,7 +148,7 @@ def answer(job: Job, model: Model, talk: Talk, limits: Limits, tell: Callable[[A
 
     def each(token: int, text: str) -> None:
         looks = () if glances is None else tuple((at, texts[at], weight) for at, weight in glances.at(token))
-        texts.append(str(model.tokenizer.decode([token])))
+        texts.append(piece(model.tokenizer, token))
         tell(ToldToken(token, text, looks))
 
     with job.watching(model.module):

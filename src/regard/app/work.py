@@ -73,6 +73,8 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
 
 def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     """The walk of a text through one layer."""
+    if not isinstance(question.text, str):
+        raise bad("the walk reads a text, not messages")
     _check_length(model, question, limits)
     with job.watching(model.module):
         found = walked(question.text, model, target=question.target, layer=question.layer, truncate=question.truncate)

@@ -17,8 +17,8 @@ from regard.commands.shared import Loading, err, expand_options, out, size_of, w
 from regard.errors import UserError
 
 if TYPE_CHECKING:
-    from regard.models.generation import Sampling
     from regard.models.model import Model
+    from regard.models.sampling import Sampling
 
 _MARK = "While you talk:"
 
@@ -112,7 +112,7 @@ def chat(
     Ctrl-C stops an answer and keeps what was said. /trace runs the very tokens that were generated through the model
     once: the maps are those that it had while it wrote them.
     """
-    from regard.models.generation import Sampling
+    from regard.models.sampling import Sampling
 
     loaded = loading.load(model)
     if not loaded._engine.is_causal:
@@ -135,7 +135,7 @@ def chat(
 
 def _do(talk: _Chat, line: str) -> None:
     """Do what a line says."""
-    from regard.models.generation import Sampling
+    from regard.models.sampling import Sampling
 
     if not line.startswith("/"):
         if line:

@@ -18,9 +18,10 @@ import torch
 from regard.capture import Book
 from regard.errors import TooLongError, UserError
 from regard.models.conversation import Conversation, lay_out
-from regard.models.generation import GREEDY, Sampling, generate, generate_all
+from regard.models.generation import generate, generate_all
 from regard.models.loading import NoTokenizer
 from regard.models.prepare import Encoded, encode, encode_turns, image_inputs, pad, shift_right
+from regard.models.sampling import GREEDY, Sampling
 from regard.models.speech import Speech
 from regard.trace.pieces import answer_side
 from regard.trace.tokens import Segment, Side

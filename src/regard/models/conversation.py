@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.errors import UserError, WrongTypeError
-from regard.models.prepare import Turn
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _ANSWERS = "assistant"
@@ -27,6 +26,14 @@ class Conversation:
     def is_answered(self) -> bool:
         """Whether the last message is the model's."""
         return bool(self.messages[-1]["role"] == _ANSWERS)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A part of a text that somebody said: its name, and the character before which it ends."""
+
+    name: str
+    end: int
 
 
 @dataclass(frozen=True)
@@ -119,21 +126,18 @@ def _split(tokenizer: Any, messages: list[dict[str, Any]]) -> tuple[str, str]:
 def _turns(tokenizer: Any, messages: list[dict[str, Any]], prompt: str) -> tuple[Turn, ...]:
     """The turns of a prompt, by where the text of the messages up to each one ends.
 
-    Where the messages so far are no conversation of their own (templates put the system's message into the user's), a
-    turn ends with its content. What the template says before the first message by itself is the system's.
+    Where that text lacks the content (templates put the system's message into the user's), a turn ends with its
+    content. What the template says before the first message by itself is the system's.
     """
     names = _names([one["role"] for one in messages])
     lead = _lead(tokenizer, messages[0], prompt)
     found = [Turn("system", lead)] if lead else []
     done = lead
     for number, (name, message) in enumerate(zip(names, messages, strict=True), 1):
-        end = _end(tokenizer, messages[:number], prompt)
-        if end <= done:
-            content = message["content"].strip()
-            place = prompt.find(content, done)
-            end = place + len(content) if place >= 0 else done
-        found.append(Turn(name, end))
-        done = end
+        end, content = max(done, _end(tokenizer, messages[:number], prompt)), message["content"].strip()
+        place = prompt.find(content, done)
+        done = max(end, place + len(content)) if place >= 0 else end
+        found.append(Turn(name, done))
     return (*found[:-1], Turn(found[-1].name, len(prompt)))
 
 

@@ -6,7 +6,6 @@ Enters: token ids, from generation or from the caller. Leaves: sides and a `Book
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -25,32 +24,12 @@ from regard.capture.finite import require_finite_output
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
 from regard.errors import UserError
+from regard.models.sampling import GREEDY, Sampling
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token
 
 # Names of ids, mask and side, for models with one token list and with two.
 _GIVEN = (("input_ids", "attention_mask"), ("decoder_input_ids", "decoder_attention_mask"))
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How the next token is chosen: at temperature 0 the likeliest, otherwise drawn from the likeliest `top_p`.
-
-    The same seed draws the same tokens; None is another one each time.
-    """
-
-    temperature: float = 0.0
-    seed: int | None = 0
-    top_p: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.temperature <= 100:
-            raise UserError(f"temperature must be between 0 and 100, not {self.temperature}")
-        if not 0 < self.top_p <= 1:
-            raise UserError(f"top_p must be above 0 and at most 1, not {self.top_p}")
-
-
-GREEDY = Sampling()
 
 
 def generate(

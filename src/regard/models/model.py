@@ -21,8 +21,9 @@ from regard.models.base import Device, Target, Text
 from regard.models.conversation import Conversation, conversation_of
 from regard.models.cutting import cutting
 from regard.models.engine import Engine
-from regard.models.generation import Sampling, given_book
+from regard.models.generation import given_book
 from regard.models.outcome import Answering, encode_text
+from regard.models.sampling import Sampling
 from regard.models.worth import Worth, asked_worth, trace_worth
 from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.heads import Heads, Shows, names_patterns

@@ -14,8 +14,8 @@ import torch
 
 from regard.capture.finite import require_finite_output
 from regard.errors import OutOfRangeError, UserError
-from regard.models.generation import GREEDY, Sampling
 from regard.models.predicting import predicted_token
+from regard.models.sampling import GREEDY, Sampling
 from regard.trace.sentences import Message, note
 from regard.trace.tokens import Side, Token
 

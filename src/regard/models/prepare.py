@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import torch
 from regard.capture.record import Book
 from regard.errors import MissingFileError, TooLongError, UserError, WrongTypeError
 from regard.models.common import common_ids
+from regard.models.conversation import Turn
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token, part_of_characters, word_indices
 
@@ -38,14 +40,6 @@ class Encoded:
         pair = {} if self.joined is None else {"pair": self.joined}
         chat = {} if self.chat is None else {"chat": self.chat}
         return {"truncated": self.cut, "segment_ids": "none" if self.types is None else given, **pair, **chat}
-
-
-@dataclass(frozen=True)
-class Turn:
-    """A part of a text that somebody said: its name, and the character before which it ends."""
-
-    name: str
-    end: int
 
 
 def encode(
@@ -108,7 +102,8 @@ def encode_turns(tokenizer: Any, text: str, turns: Sequence[Turn], *, limit: int
     else:  # special tokens have no place: they belong to what follows
         starts = [next((t.start for t in tokens[i:] if t.start is not None), len(text) - 1) for i in range(len(tokens))]
     last = len(turns) - 1
-    numbers = [min(sum(turn.end <= start for turn in turns), last) for start in starts]
+    found = [min(sum(turn.end <= start for turn in turns), last) for start in starts]
+    numbers = list(accumulate(found, max))  # a special token that closes the text has no place of its own
     tokens = tuple(replace(token, segment=number) for token, number in zip(tokens, numbers, strict=True))
     bounds = [sum(number < turn for number in numbers) for turn in range(last + 2)]
     segments = tuple(Segment(turn.name, bounds[n], bounds[n + 1]) for n, turn in enumerate(turns))

@@ -75,12 +75,8 @@ export class Chat {
   take(): void {
     const told = toldOf(this.session.ask.peek().chat);
     if (!told?.messages || this.turns.peek().length) return;
-    const answer = this.session.store.peek()?.page.sides.values().next().value;
-    const own = answer?.segments.find(({ name }) => name === "answer");
-    const isSaid = (_: string, at: number) =>
-      own !== undefined && at >= own.start && at < own.end && !answer!.special[at];
-    const content = (answer?.text ?? []).filter(isSaid).join("");
-    this.turns.value = [...told.messages, ...(content ? [{ role: "assistant", content }] : [])];
+    const { messages, answer } = told;
+    this.turns.value = [...messages, ...(answer ? [{ role: "assistant", content: answer }] : [])];
   }
 
   private async answer(): Promise<void> {
@@ -112,8 +108,9 @@ export class Chat {
     }
     if (this.abort.peek() === own) this.abort.value = null;
     if (this.turns.peek().length < before.length) return; // edited meanwhile
+    const answer = this.turns.peek().at(-1)?.content;
     if (words.length)
-      this.session.change(asked({ messages: before.map(plain), ids: words.map(({ id }) => id) }));
+      this.session.change(asked({ messages: before.map(plain), ids: words.map(({ id }) => id), answer }));
     else if (this.trouble.peek()) this.unsaid(before);
   }
 
