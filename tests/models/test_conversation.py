@@ -277,6 +277,8 @@ def test_what_is_wrong_with_messages_is_said(talker, messages, said):
 def test_what_does_not_go_together_is_refused(talker, bert):
     with pytest.raises(ValueError, match="ends with an answer"):
         talker().trace(messages=CHAT[:2], generate=3)
+    with pytest.raises(ValueError, match="pass no target beside it"):
+        talker().trace(messages=CHAT[:2], target="mat")
     with pytest.raises(ValueError, match="either a text or messages"):
         talker().trace("the cat", messages=CHAT)
     with pytest.raises(ValueError, match="either a target"):
@@ -287,6 +289,12 @@ def test_what_does_not_go_together_is_refused(talker, bert):
         talker().trace(messages=[{"role": "user", "content": "a" * 300}])
     with pytest.raises(ValueError, match="does not know"):
         talker().trace("the cat", target=[5000])
+
+
+def test_a_pair_with_an_answer_is_a_prompt(talker):
+    trace = talker().trace("the cat", "a dog", target=" sat")
+    assert [(one.name, one.start, one.end) for one in trace.segments] == [("prompt", 0, 13), ("answer", 13, 17)]
+    assert [token.segment for token in trace.tokens] == [0] * 13 + [1] * 4
 
 
 def test_heads_can_be_switched_off_and_judged_in_a_conversation(talker):

@@ -19,9 +19,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from regard.app.answers import KeptAnswer
+from regard.app.fields import Fields, body_of
 from regard.app.problems import Problem, bad, of_openai
-from regard.app.questions import Fields, body_of, model_of, talk_of
-from regard.app.talking import Talk, ToldToken, WholeAnswer, told
+from regard.app.questions import model_of
+from regard.app.talking import Talk, ToldToken, WholeAnswer, talk_of, told
 
 if TYPE_CHECKING:
     from regard.app.server import App

@@ -5,30 +5,24 @@ Enters: a request's body or query. Leaves: frozen records of the right types, or
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
+from regard.app.fields import PLACE, Fields, refuse_type
 from regard.app.problems import Problem, bad, large
 from regard.app.settings import Limits
-from regard.app.talking import Talk
-from regard.errors import UserError
 from regard.trace.edges import CUTS
 from regard.views.figures import FIGURES, FORMATS, WIDTHS
 from regard.views.wire import VIEWS
 
 if TYPE_CHECKING:
     from regard.models.base import Target, Text
-    from regard.models.conversation import Conversation
 
 _CLIENT = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _PAGE = re.compile(r"heads/[\w.-]{1,64}\.html", re.ASCII)
-_READ = 10.0  # seconds a client has for sending its body
 _NAME = 300  # characters of a model's name
 _HEADS = 4096  # heads one request may name
 _EDGES = 256  # blocks of edges that one request may cut
@@ -36,11 +30,6 @@ _CONTROLS = 64  # random sets of edges beside them
 _CHECK = 256  # edges that are cut for real beside estimates
 _TOKEN = 300  # characters of a token
 _DRAWN = 64  # heads of one figure
-_PLACES = 8192  # positions in one list
-_SEED = 2**63 - 1
-_STOPS = 4  # texts that end an answer
-_PLACE = 1_000_000  # largest position of a token
-T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -125,126 +114,6 @@ class AskedLook:
     check: bool
 
 
-class Fields:
-    """A JSON object's fields, read by name and type."""
-
-    def __init__(self, body: Any, where: str = "the body") -> None:
-        if not isinstance(body, dict):
-            raise bad(f"{where} must be a JSON object")
-        self._body: Mapping[str, Any] = body
-
-    def get(self, name: str, kind: type[T]) -> T | None:
-        value = self._body.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            _refuse(name, kind)
-        return value
-
-    def has(self, name: str) -> bool:
-        """Whether a field asks for something."""
-        return bool(self._body.get(name))
-
-    def text(self, name: str, most: int) -> str | None:
-        value = self.get(name, str)
-        if value is None:
-            return None
-        if len(value) > most:
-            raise large(f"{name} has {len(value):,} characters; this server takes at most {most:,}")
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise bad(f"{name} contains half a character (a lone surrogate); send whole ones") from None
-        return value
-
-    def number(self, name: str, least: int, most: int) -> int | None:
-        value = self.get(name, int)
-        if value is not None and not least <= value <= most:
-            raise bad(f"{name} must be between {least} and {most:,}")
-        return value
-
-    def real(self, name: str, least: float, most: float) -> float | None:
-        value = self._body.get(name)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise bad(f"{name} must be a number between {least:g} and {most:g}")
-        return float(value)
-
-    def conversation(self, name: str, limits: Limits) -> Conversation | None:
-        """Messages, each with a role and a text."""
-        from regard.models.conversation import conversation_of
-
-        messages = self.get(name, list)
-        if messages is None:
-            return None
-        if len(messages) > limits.messages:
-            raise large(f"{name} has {len(messages):,} messages; this server takes at most {limits.messages:,}")
-        try:
-            found = conversation_of(messages)
-        except UserError as error:
-            raise Problem(422, "input", str(error)) from None
-        Fields({name: "".join(one["content"] for one in found.messages)}).text(name, limits.text)
-        return found
-
-    def ids(self, name: str, most: int) -> list[int] | None:
-        """Numbers of tokens; None for anything but a list."""
-        value = self._body.get(name)
-        if not isinstance(value, list):
-            return None
-        if len(value) > most or any(type(one) is not int or one < 0 for one in value):
-            raise bad(f"{name} must be a text, or a list of up to {most:,} numbers of tokens")
-        return value
-
-    def texts(self, name: str, count: int, most: int) -> tuple[str, ...]:
-        """A text or a list of some."""
-        value = self._body.get(name)
-        some = value if isinstance(value, list) else [] if value is None else [value]
-        if len(some) > count:
-            raise bad(f"{name} may have at most {count} texts")
-        return tuple(filter(None, (Fields({name: one}).text(name, most) for one in some)))
-
-    def places(self, name: str) -> list[int] | None:
-        """Positions of tokens: one or a list of them; None for all."""
-        value = self._body.get(name)
-        if value is None:
-            return None
-        places = value if isinstance(value, list) else [value]
-        if not places or len(places) > _PLACES or any(type(one) is not int or not 0 <= one <= _PLACE for one in places):
-            raise bad(f"{name} must be a position from 0, or a list of up to {_PLACES:,} of them")
-        return places
-
-    def flag_or_part(self, name: str) -> Fields | None:
-        """The fields of an object; true means one without any, false and null none at all."""
-        value = self._body.get(name)
-        return None if value is None or value is False else Fields({} if value is True else value, name)
-
-    def part(self, name: str) -> Fields | None:
-        value = self._body.get(name)
-        return None if value is None else Fields(value, name)
-
-
-async def body_of(request: Request, limits: Limits) -> Fields:
-    """The JSON object of a POST; one that is too large is refused before all of it is read."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Problem(415, "media", "send JSON, with Content-Type: application/json")
-    data = bytearray()
-    try:
-        async with asyncio.timeout(_READ):
-            async for chunk in request.stream():
-                data += chunk
-                if len(data) > limits.body:
-                    raise large(f"the request is larger than {limits.body:,} bytes")
-    except TimeoutError:
-        raise bad(f"the request did not arrive within {_READ:.0f} seconds") from None
-    except ClientDisconnect:
-        raise bad("the connection was closed") from None
-    try:
-        return Fields(json.loads(data))
-    except (ValueError, RecursionError):
-        raise bad("the body is not JSON") from None
-
-
 def question_of(fields: Fields, limits: Limits) -> Question:
     """A text for a model, or messages in its place."""
     text = fields.conversation("messages", limits) or fields.text("text", limits.text)
@@ -270,24 +139,12 @@ def question_of(fields: Fields, limits: Limits) -> Question:
     )
 
 
-def talk_of(fields: Fields, limits: Limits, text: Text, *, temperature: float, looks: bool = False) -> Talk:
-    """How a text or a conversation is to be answered, in the words of the OpenAI interface."""
-    from regard.models.sampling import Sampling
-
-    count = fields.number("max_completion_tokens", 1, limits.answer)
-    count = count or fields.number("max_tokens", 1, limits.answer)
-    hot, top = fields.real("temperature", 0, 2), fields.real("top_p", 1e-6, 1)
-    seed = fields.number("seed", -_SEED, _SEED)
-    sampling = Sampling(temperature if hot is None else hot, seed, 1.0 if top is None else top)
-    return Talk(text, count, sampling, fields.texts("stop", _STOPS, _TOKEN), looks)
-
-
 def look_of(fields: Fields) -> AskedLook:
     """A look: a head, and the positions it looks from and at."""
-    query = fields.number("query", 0, _PLACE)
+    query = fields.number("query", 0, PLACE)
     if query is None:
         raise bad("query is missing: the position that the head looks from")
-    return AskedLook(head_of(fields), query, fields.number("key", 0, _PLACE), bool(fields.get("check", bool)))
+    return AskedLook(head_of(fields), query, fields.number("key", 0, PLACE), bool(fields.get("check", bool)))
 
 
 def head_of(fields: Fields) -> tuple[Any, ...]:
@@ -359,8 +216,8 @@ def drawing_of(request: Request) -> Drawing:
         token = int(query["query"]) if query.get("query") else None
     except ValueError:
         raise bad("threshold and query must be numbers") from None
-    if not 0 <= threshold <= 1 or (token is not None and not 0 <= token <= _PLACE):
-        raise bad(f"threshold must be between 0 and 1, query between 0 and {_PLACE:,}")
+    if not 0 <= threshold <= 1 or (token is not None and not 0 <= token <= PLACE):
+        raise bad(f"threshold must be between 0 and 1, query between 0 and {PLACE:,}")
     return Drawing(first, ending, width, query.get("contributions") == "1", threshold, token)
 
 
@@ -378,8 +235,8 @@ def near_of(request: Request) -> Near:
         place = int(query.get("query", ""))
     except ValueError:
         raise bad("query must be a number") from None
-    if not 0 <= place <= _PLACE:
-        raise bad(f"query must be between 0 and {_PLACE:,}")
+    if not 0 <= place <= PLACE:
+        raise bad(f"query must be between 0 and {PLACE:,}")
     return Near(query.get("study", "")[:_NAME], (first.kind, first.layer, first.heads[0]), place, side, page)
 
 
@@ -389,7 +246,7 @@ def _open(fields: Fields) -> Open:
         raise bad(f"view must be one of {', '.join(VIEWS)}")
     heads = fields.get("heads", list)
     if heads is not None and not all(isinstance(head, int) and not isinstance(head, bool) for head in heads):
-        _refuse("heads", list)
+        refuse_type("heads", list)
     layer = fields.number("layer", 0, 10_000)
     return Open(view, fields.text("kind", 20), layer, None if heads is None else tuple(heads[:_HEADS]))
 
@@ -451,8 +308,3 @@ def _edge(fields: Fields) -> tuple[Any, ...]:
         raise bad("each of edges needs a layer")
     place = (layer, fields.number("head", 0, 10_000), fields.places("query"), fields.places("key"))
     return place if kind is None else (kind, *place)
-
-
-def _refuse(name: str, kind: type) -> NoReturn:
-    words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
-    raise bad(f"{name} must be {words[kind]}")

@@ -29,6 +29,7 @@ from regard.app.answers import Answers
 from regard.app.asking import asked_of, offered
 from regard.app.download import Download
 from regard.app.examples import examples_for
+from regard.app.fields import body_of
 from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
@@ -46,7 +47,6 @@ from regard.app.problems import (
 )
 from regard.app.questions import (
     Question,
-    body_of,
     client_of,
     drawing_of,
     head_of,
@@ -56,14 +56,13 @@ from regard.app.questions import (
     near_of,
     open_of,
     question_of,
-    talk_of,
 )
 from regard.app.running import StudyRunner
 from regard.app.saved import saved_example
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import inside, studies, study_file
-from regard.app.talking import ToldToken, Turns, WholeAnswer, told
+from regard.app.talking import ToldToken, Turns, WholeAnswer, talk_of, told
 from regard.app.worker import Job, ModelWorker
 from regard.errors import UserError
 from regard.models.means import SENTENCES

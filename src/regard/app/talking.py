@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from regard.app.fields import Fields
 from regard.app.memory import check_run
 from regard.app.problems import Problem, busy, large, of_failure, slow, superseded
 from regard.app.settings import Limits
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from regard.models.base import Text
     from regard.models.model import Model
     from regard.models.sampling import Sampling
+
+
+_SEED = 2**63 - 1
+_STOPS = 4  # texts that end an answer
+_STOP = 300  # characters of one
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,18 @@ class WholeAnswer:
     ids: tuple[int, ...]
     reason: str
     prompt: int
+
+
+def talk_of(fields: Fields, limits: Limits, text: Text, *, temperature: float, looks: bool = False) -> Talk:
+    """How a text or a conversation is to be answered, in the words of the OpenAI interface."""
+    from regard.models.sampling import Sampling
+
+    count = fields.number("max_completion_tokens", 1, limits.answer)
+    count = count or fields.number("max_tokens", 1, limits.answer)
+    hot, top = fields.real("temperature", 0, 2), fields.real("top_p", 1e-6, 1)
+    seed = fields.number("seed", -_SEED, _SEED)
+    sampling = Sampling(temperature if hot is None else hot, seed, 1.0 if top is None else top)
+    return Talk(text, count, sampling, fields.texts("stop", _STOPS, _STOP), looks)
 
 
 class Turns:

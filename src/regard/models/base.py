@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,8 +18,9 @@ from regard.capture import Book
 from regard.errors import TooLongError, UserError
 from regard.models.conversation import Conversation, lay_out
 from regard.models.generation import generate, generate_all
+from regard.models.images import image_inputs
 from regard.models.loading import NoTokenizer
-from regard.models.prepare import Encoded, encode, encode_turns, image_inputs, pad, shift_right
+from regard.models.prepare import Encoded, as_prompt, encode, encode_turns, pad, shift_right
 from regard.models.sampling import GREEDY, Sampling
 from regard.models.speech import Speech
 from regard.trace.pieces import answer_side
@@ -120,6 +120,8 @@ class Reader:
         row = self.encode(text, pair, truncate=truncate, segment_ids=segment_ids)
         if target is None or not self.is_causal:
             return row, target
+        if isinstance(text, Conversation) and text.is_answered:
+            raise UserError("the conversation ends with an answer; pass no target beside it")
         return self.answered(row, target), None
 
     @property
@@ -187,7 +189,7 @@ class Reader:
             ids = list(self.tokenizer(answer, add_special_tokens=False, verbose=False)["input_ids"])
         else:
             ids = [int(token) for token in answer]
-        known = len(self.tokenizer)
+        known = max(len(self.tokenizer), int(getattr(self.config, "vocab_size", None) or 0))
         if not all(0 <= token < known for token in ids):
             raise UserError(f"the answer has ids that {self.name} does not know; they count from 0 to {known - 1}")
         length = len(prompt.ids) + len(ids)
@@ -197,10 +199,10 @@ class Reader:
                 length,
                 self.limit,
             )
-        before = (Segment("prompt", 0, len(prompt.ids)),) if prompt.chat is None else prompt.side.segments
-        side = answer_side(self.tokenizer, ids, "text", replace(prompt.side, segments=before))
-        segments = (*before, Segment("answer", len(prompt.ids), length))
-        return Encoded(prompt.ids + ids, None, Side("text", side.tokens, segments), None, prompt.cut, prompt.chat)
+        given = prompt.side if prompt.chat is not None else as_prompt(prompt.side)
+        tokens = answer_side(self.tokenizer, ids, "text", given).tokens
+        segments = (*given.segments, Segment("answer", len(prompt.ids), length))
+        return Encoded(prompt.ids + ids, None, Side("text", tokens, segments), None, prompt.cut, prompt.chat)
 
     def _encode_messages(self, conversation: Conversation, limit: int | None) -> Encoded:
         """A conversation as the model's template lays it out, with its answer if it has one."""

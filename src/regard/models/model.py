@@ -232,7 +232,7 @@ class Model:
         if given is None:
             raise UserError("there is nothing to trace; pass a text, messages, or image=... for a vision model")
         texts, pairs, targets = _as_lists(given, pair, target)
-        single = not isinstance(given, list)
+        single = isinstance(given, (str, Conversation))
         asked = asked_worth(worth)
         answer = Answering(generate, Sampling(temperature, seed), _stops(stop))
         if asked is not None:

@@ -1,6 +1,6 @@
 """From text to a model's inputs, and back: ids and tensors, and the token at each position.
 
-Enters: texts (or an image) and a tokenizer. Leaves: padded tensors and a `Book` of sides.
+Enters: texts and a tokenizer. Leaves: ids, sides, padded tensors.
 """
 
 from __future__ import annotations
@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from regard.capture.record import Book
-from regard.errors import MissingFileError, TooLongError, UserError, WrongTypeError
+from regard.errors import TooLongError, UserError, WrongTypeError
 from regard.models.common import common_ids
 from regard.models.conversation import Turn
 from regard.trace.site import Array
@@ -255,6 +253,12 @@ def shift_right(encoded: Encoded, start: int, name: str, end: int | None) -> Enc
     return Encoded([start, *ids], None, Side("decoder", moved, _segments(moved)))
 
 
+def as_prompt(side: Side) -> Side:
+    """All of a side as one segment, whatever sentences it has."""
+    tokens = tuple(replace(token, segment=0) for token in side.tokens)
+    return replace(side, tokens=tokens, segments=(Segment("prompt", 0, len(side)),))
+
+
 def pad(rows: Sequence[Sequence[int]], value: int) -> tuple[torch.Tensor, Array]:
     """(rows, longest) tensor padded on the right, and which of its positions are real."""
     longest = max(len(row) for row in rows)
@@ -264,63 +268,3 @@ def pad(rows: Sequence[Sequence[int]], value: int) -> tuple[torch.Tensor, Array]
         tensor[i, : len(row)] = torch.tensor(row)
         real[i, : len(row)] = True
     return tensor, real
-
-
-def image_inputs(image: Any, processor: Any, config: Any) -> tuple[torch.Tensor, Book]:
-    """Pixels for a vision model, and the grid of patches they are cut into."""
-    pixels = _pixels(image)
-    vision = getattr(config, "vision_config", config)
-    values = _default_pixels(pixels, vision) if processor is None else _process(processor, pixels)
-    patch = getattr(vision, "patch_size", None)
-    if patch is None:
-        grid = None
-    else:
-        height, width = (patch, patch) if isinstance(patch, int) else patch
-        grid = (values.shape[-2] // height, values.shape[-1] // width)
-    shown = np.asarray(_to_pil(pixels).resize((224, 224)), dtype=np.uint8)
-    return values, Book([{}], {}, grid, [shown])
-
-
-def _process(processor: Any, pixels: Any) -> torch.Tensor:
-    try:
-        values: torch.Tensor = processor(images=pixels, return_tensors="pt")["pixel_values"]
-    except Exception as error:  # processors are third-party code and may raise anything
-        raise UserError(f"the model's image processor failed on this image: {type(error).__name__}: {error}") from error
-    return values
-
-
-def _pixels(image: Any) -> Any:
-    if isinstance(image, (str, Path)):
-        from PIL import Image, UnidentifiedImageError
-
-        if not Path(image).is_file():
-            raise MissingFileError(f"there is no image file {image}")
-        try:
-            with Image.open(image) as opened:
-                return opened.convert("RGB")
-        except UnidentifiedImageError:
-            raise UserError(f"{image} is not an image that Pillow can read") from None
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # raised by damaged files
-            raise UserError(f"the image {image} could not be read: {error}") from None
-    return _to_pil(image)
-
-
-def _to_pil(image: Any) -> Any:
-    from PIL import Image
-
-    if isinstance(image, Image.Image):
-        return image.convert("RGB")
-    array = np.asarray(image)
-    if array.ndim != 3 or array.shape[2] != 3 or array.dtype.kind not in "buif":
-        raise UserError(f"an image array must be numbers (height, width, 3), not {array.dtype} {array.shape}")
-    if array.dtype != np.uint8:
-        array = (np.clip(array, 0, 1) * 255).astype(np.uint8)
-    return Image.fromarray(array)
-
-
-def _default_pixels(image: Any, config: Any) -> torch.Tensor:
-    """Resized to the model's size and scaled to [-1, 1], as ViT does, if no processor is given."""
-    size = getattr(config, "image_size", 224)
-    height, width = (size, size) if isinstance(size, int) else size
-    array = np.asarray(image.resize((width, height)), dtype=np.float32) / 127.5 - 1  # (height, width, 3)
-    return torch.from_numpy(array).permute(2, 0, 1)[None]
