@@ -14,6 +14,7 @@ import typer
 from regard import __version__
 from regard.commands import (
     ablate,
+    chat,
     cut,
     doctor,
     export,
@@ -23,6 +24,7 @@ from regard.commands import (
     nearest,
     neurons,
     prune,
+    replay,
     rules,
     serve,
     study,
@@ -91,6 +93,7 @@ def _options(
 
 for _command in (
     serve.serve,
+    chat.chat,
     view.view,
     view.patterns,
     view.trace,
@@ -99,6 +102,7 @@ for _command in (
     find.find,
     match.match,
     nearest.nearest,
+    replay.replay,
     export.export,
     walk.walk,
     why.why,

@@ -6,6 +6,7 @@ import type { Judged } from "../data/worth";
 import type { Edges, Look } from "../state/edges";
 import type { Place } from "../state/store";
 import type { Values } from "../words";
+import type { Message } from "./address";
 
 export interface About {
   kinds: string[];
@@ -125,10 +126,11 @@ export interface StudyQuestion {
 }
 
 export interface Question {
-  text: string;
+  text?: string;
+  messages?: Message[]; // in place of the text
   pair: string | null;
   model: string | null;
-  target: string | null;
+  target: string | number[] | null; // numbers are the tokens of an answer
   truncate: boolean;
 }
 
@@ -315,6 +317,49 @@ export const walk = async (
   signal: AbortSignal,
 ): Promise<Answer> =>
   answerOf(await post("/api/walk", { text, model, target, truncate, layer }, "walk", signal));
+
+/** What a model said before, as a question; by the id that came with the answer. */
+export interface GivenAnswer {
+  model: string;
+  text?: string;
+  messages?: Message[];
+  target: number[];
+  answer: string;
+}
+
+export const givenAnswer = (id: string): Promise<GivenAnswer> =>
+  get(`/api/answers/${encodeURIComponent(id)}`);
+
+export interface ChatQuestion {
+  messages: Message[];
+  model: string;
+  temperature: number;
+  seed: number;
+}
+
+/** A token of an answer and what the model looked at when it chose it, or the end. */
+export interface ChatEvent {
+  id?: number;
+  text?: string;
+  looks?: [position: number, text: string, weight: number][];
+  end?: "stop" | "length";
+  error?: string;
+  message?: string;
+}
+
+/** The tokens of an answer as they come. */
+export async function* chat(question: ChatQuestion, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+  const response = await post("/api/chat", question, "chat", signal);
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) if (line) yield JSON.parse(line);
+  }
+}
 
 export const layer = (id: string, kind: string, number: number, signal?: AbortSignal): Promise<Uint8Array> =>
   bytesOf(`/api/traces/${id}/layers/${encodeURIComponent(kind)}/${number}`, signal);

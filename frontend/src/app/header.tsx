@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import type { Say } from "../frame/context";
+import { Spoken } from "./chat/spoken";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Examples } from "./examples";
 import { Models } from "./models";
@@ -72,6 +73,7 @@ function Inputs() {
   const { text, pair, target, generate } = session.ask.value;
   const about = session.model.value?.about;
   const said = session.shown.value?.page.facts.said;
+  if (session.ask.value.chat) return <Spoken />;
   return (
     <div class="app-inputs">
       <Field

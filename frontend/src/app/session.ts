@@ -10,10 +10,11 @@ import { Trail } from "../state/history";
 import { type Place, type Selection, Store, samePlace } from "../state/store";
 import type { View } from "../state/view";
 import type { Language } from "../words";
-import { type Ask, fromAddress, NOT_JUDGED, NOTHING_ASKED, type Other, toAddress } from "./address";
+import { type Ask, asked, fromAddress, NOT_JUDGED, NOTHING_ASKED, type Other, toAddress } from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord } from "./api";
 import { Changes } from "./changes";
+import { Chat } from "./chat/chat";
 import { Comparison } from "./compare/comparison";
 import { Cuts } from "./cut/cut";
 import { hides, Judge, judgingOf } from "./judge";
@@ -30,7 +31,7 @@ const TYPING = 120; // milliseconds without a key before the model is asked
 const TYPING_LONG = 700; // the same for texts that take seconds
 const LONG = 4000; // letters
 const REPORT = 220; // milliseconds a picture waits for what its heads do, so that both come at once
-const TEXTS = ["model", "text", "pair", "target", "truncate"] as const;
+const TEXTS = ["model", "text", "pair", "target", "chat", "truncate"] as const;
 const PLACED = ["next token", "masked token", "token labels"]; // what is said at one place of the text
 const WRITING = 60; // milliseconds after which the address follows
 
@@ -44,6 +45,7 @@ export class Session {
   readonly why = new Reasons(this.server);
   readonly cuts = new Cuts(this.server);
   readonly rules = new Rules();
+  readonly chat = new Chat(this);
   private readonly changes = new Changes(this.server);
   readonly ask: Signal<Ask>;
   readonly store: Signal<Store | null> = signal(null);
@@ -77,9 +79,10 @@ export class Session {
       this.trouble.value = trouble;
     });
     this.portraits.look();
-    const asked = this.ask.peek().text !== "";
+    await this.openAnswer();
+    const typed = this.ask.peek().text !== "";
     const first = examples.find((one) => one.model === (standard ?? examples[0].model));
-    if (first && !asked) this.show(first.id, this.addressed);
+    if (first && !typed) this.show(first.id, this.addressed);
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => this.why.follow(this.ask.value));
@@ -93,7 +96,21 @@ export class Session {
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
-    if (!first && !asked) await this.openSuited(standard!);
+    if (!first && !typed) await this.openSuited(standard!);
+  }
+
+  /** An answer that a program was given, by the link that came with it. */
+  private async openAnswer(): Promise<void> {
+    const id = new URLSearchParams(location.hash.replace(/^#/, "")).get("answer");
+    if (!id) return;
+    try {
+      const { model, text, messages, target: ids, answer } = await api.givenAnswer(id);
+      this.telling = true;
+      this.ask.value = { ...NOTHING_ASKED, model, ...asked({ messages, ids, answer }, text) };
+      this.begun = { view: "heads", ...this.begun };
+    } catch (error) {
+      this.trouble.value = troubleOf(error);
+    }
   }
 
   /** The view that an address without a text names. */
@@ -165,7 +182,8 @@ export class Session {
   /** Change what is asked; looks, and what lines are judged by, belong to one text of one model. */
   change(change: Partial<Ask>): void {
     const before = this.ask.peek();
-    const ask = { ...before, ...change };
+    const typed = ["text", "pair", "target"].some((name) => name in change) && !("chat" in change);
+    const ask = { ...before, ...change, ...(typed && { chat: "" }) }; // another text is no conversation
     const same = TEXTS.every((name) => ask[name] === before[name]);
     const continued = same && ask.generate === before.generate;
     this.ask.value = {
@@ -308,10 +326,10 @@ export class Session {
   /** Whenever what is asked changes, ask the model. */
   private follow(): void {
     const ask = this.ask.value;
-    const { model, text, pair, target, generate, truncate, off, mode } = ask;
+    const { model, text, pair, target, chat, generate, truncate, off, mode } = ask;
     const walking = this.view === "walk" && (this.model.value?.about?.walk ?? true);
     const layer = walking ? (this.store.value?.selection.value.layer ?? this.begun.layer ?? 0) : null;
-    const texts = JSON.stringify([text, pair, target]);
+    const texts = JSON.stringify([text, pair, target, chat]);
     const judges = this.judges.value;
     const key = JSON.stringify([texts, model, generate, truncate, off, mode, layer, judges]);
     if (key === this.last) return;

@@ -52,7 +52,7 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
         off = {"ablate": list(question.off.heads), "mode": question.off.mode or MODES[0]}
     with job.watching(model.module):
         result = model.trace(
-            question.text,
+            question.text,  # type: ignore[call-overload,misc,unused-ignore]  # a checked conversation is taken too
             question.pair,
             target=question.target,
             generate=question.generate,
@@ -73,6 +73,8 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
 
 def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     """The walk of a text through one layer."""
+    if not isinstance(question.text, str):
+        raise bad("the walk reads a text, not messages")
     _check_length(model, question, limits)
     with job.watching(model.module):
         found = walked(question.text, model, target=question.target, layer=question.layer, truncate=question.truncate)
@@ -308,8 +310,10 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
     tokens = len(model._engine.encode(question.text, question.pair, truncate=question.truncate).ids) + (
         question.generate or 0
     )
-    if question.target is not None:
-        tokens = max(tokens, len(model._engine.encode(question.target).ids))
+    target = question.target
+    if target is not None:
+        beside = len(target) if isinstance(target, list) else len(model._engine.encode(target).ids)
+        tokens = tokens + beside if model._engine.is_causal else max(tokens, beside)
     most = min(most or limits.tokens, limits.tokens)
     if tokens > most:
         asked = " for this" if most < limits.tokens else ""
