@@ -45,13 +45,13 @@ def _tells(found: dict[str, Any]) -> str:
     """What the explanation says of it."""
     shares = {model: _means(found[model]["layers"]) for model in RUNS}
     parts = " and ".join(
-        f"{one['weight']:.0%} of the weight and {one['worth']:.0%} of the worth in {model}"
+        f"{100 * one['weight']:.0f} % of the weight and {100 * one['worth']:.0f} % of the worth in {model}"
         for model, one in shares.items()
     )
-    controls = " and ".join(f"{one[QUANTITIES[-1]]:.0%}" for one in shares.values())
+    controls = " and ".join(f"{100 * one[QUANTITIES[-1]]:.0f} %" for one in shares.values())
     return f"""
-**A large weight may be worth nothing.** [CLS], [SEP] and a causal model's first token, on which heads rest, get {parts}
-(means over layers). Random lines of the same weight elsewhere would make that {controls}
+**A large weight may be worth little.** [CLS], [SEP] and a causal model's first token, on which heads rest, get {parts}
+(means over layers). With the worth of random lines of the same weight it would be {controls}
 ([layer by layer](../how-to/does-this-look-matter.md#over-a-corpus)).
 """
 
