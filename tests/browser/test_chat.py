@@ -21,7 +21,7 @@ from regard.app.server import App
 def folder(tmp_path_factory: pytest.TempPathFactory, bytelevel: Any) -> str:
     tokenizer = deepcopy(bytelevel)
     tokenizer.model_max_length, tokenizer.chat_template = 2048, NAMED
-    model = enlarged(tiny_llama(tokenizer, max_position_embeddings=2048), 6)
+    model = enlarged(tiny_llama(tokenizer, max_position_embeddings=2048), 12)
     return str(saved(model, tmp_path_factory.mktemp("models") / "talker"))
 
 

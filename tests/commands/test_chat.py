@@ -23,12 +23,13 @@ from tests.tiny import enlarged, saved, tiny_llama
 def folder(tmp_path_factory, bytelevel) -> Path:
     tokenizer = deepcopy(bytelevel)
     tokenizer.model_max_length, tokenizer.chat_template = 2048, NAMED
-    model = enlarged(tiny_llama(tokenizer, max_position_embeddings=2048), 6)
+    model = enlarged(tiny_llama(tokenizer, max_position_embeddings=2048), 12)
     return saved(model, tmp_path_factory.mktemp("models") / "talker")
 
 
 def answer_of(trace):
-    return "".join(t.text for t in trace.tokens[trace.segments[-1].start :] if not t.special)
+    said = trace.tokens[trace.segments[-1].start :]
+    return "".join(token.text if token.adds is None else token.adds for token in said if not token.special)
 
 
 def test_answers_are_printed_and_the_conversation_is_traced(command, folder, tmp_path):

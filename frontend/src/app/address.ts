@@ -117,7 +117,7 @@ export function toldOf(chat: string): Told | null {
 
 /** The ask of a conversation: the text is what the user said last. */
 export const asked = (told: Told, text = ""): Partial<Ask> => ({
-  text: text || (told.messages?.findLast(({ role }) => role === "user")?.content ?? "…"),
+  text: text || (told.messages?.filter(({ role }) => role === "user").at(-1)?.content ?? "…"),
   pair: "",
   target: "",
   generate: 0,

@@ -62,7 +62,7 @@ from regard.app.saved import saved_example
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import inside, studies, study_file
-from regard.app.talking import ToldToken, Turns, WholeAnswer, talk_of, told
+from regard.app.talking import AnswerTurns, ToldToken, WholeAnswer, talk_of, told
 from regard.app.worker import Job, ModelWorker
 from regard.errors import UserError
 from regard.models.means import SENTENCES
@@ -105,7 +105,7 @@ class App:
         self.shelf = Shelf(self.limits.traces, self.limits.memory)
         self.worker = ModelWorker(self.limits.queue)
         self.runner = StudyRunner(settings, self.models)
-        self.turns = Turns(self.limits.clients)
+        self.turns = AnswerTurns(self.limits.clients)
         self.answers = Answers(self.limits.answers, self.limits.answers_memory, self.limits.answers_seconds)
 
     # -- what there is -------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def talk_of(fields: Fields, limits: Limits, text: Text, *, temperature: float, l
     return Talk(text, count, sampling, fields.texts("stop", _STOPS, _STOP), looks)
 
 
-class Turns:
+class AnswerTurns:
     """One answer at a time, in the order in which they were asked for; at most `most` wait."""
 
     def __init__(self, most: int) -> None:
@@ -98,7 +98,7 @@ class Turns:
 
 
 async def told(
-    worker: ModelWorker, limits: Limits, turns: Turns, model: Model, talk: Talk
+    worker: ModelWorker, limits: Limits, turns: AnswerTurns, model: Model, talk: Talk
 ) -> AsyncIterator[ToldToken | WholeAnswer]:
     """The tokens of an answer as they come, and the whole at the end; closing this stops the model.
 
@@ -119,7 +119,7 @@ async def told(
 
 
 async def _speak(
-    worker: ModelWorker, limits: Limits, turns: Turns, model: Model, talk: Talk, events: asyncio.Queue[Any]
+    worker: ModelWorker, limits: Limits, turns: AnswerTurns, model: Model, talk: Talk, events: asyncio.Queue[Any]
 ) -> None:
     """Wait for a turn, and pass on what the worker's thread tells."""
     loop = asyncio.get_running_loop()

@@ -94,7 +94,8 @@ def _write(model: Model, one: LoggedAnswer, folder: Path, traces: bool, layers: 
     name = f"line-{one.line:04d}" + (f"-{one.choice}" if one.choice else "")
     folder.mkdir(parents=True, exist_ok=True)
     answer = next((part for part in trace.segments if part.name == "answer"), None)
-    said = "" if answer is None else "".join(token.text for token in trace.tokens[answer.start :] if not token.special)
+    tokens = [] if answer is None else [token for token in trace.tokens[answer.start :] if not token.special]
+    said = "".join(token.text if token.adds is None else token.adds for token in tokens)
     asked = one.text if isinstance(one.text, str) else _last_of_user(one.text.messages)
     trace.save_html(folder / f"{name}.html", view="heads", layers=layers, title=f"line {one.line} · {model.name}")
     if traces:

@@ -34,7 +34,13 @@ export class Chat {
 
   /** The word whose looks are shown: pointed at, or the last one. */
   readonly word = computed<Word | null>(
-    () => this.pointed.value ?? this.turns.value.at(-1)?.words?.findLast(({ text }) => text.trim()) ?? null,
+    () =>
+      this.pointed.value ??
+      this.turns.value
+        .at(-1)
+        ?.words?.filter(({ text }) => text.trim())
+        .at(-1) ??
+      null,
   );
 
   /** Say what was typed, and hear the answer. */
