@@ -57,7 +57,7 @@ def say(page: Any, text: str) -> None:
 
 
 def answered(page: Any, count: int) -> None:
-    page.wait_for_function(f"document.querySelectorAll('[data-role=assistant]').length === {count}")
+    until(page, f"document.querySelectorAll('[data-role=assistant]').length === {count}", seconds=120)
     page.wait_for_selector("[data-do=send]")
 
 
@@ -87,7 +87,7 @@ def test_an_answer_can_be_stopped_and_a_message_said_differently(use):
     page = use()
     page.fill("[data-control=temperature]", "1.5")
     say(page, "the cat?")
-    page.wait_for_function("document.querySelectorAll('[data-word]').length > 3")
+    until(page, "document.querySelectorAll('[data-word]').length > 3", seconds=120)
     page.click("[data-do=stop]")
     answered(page, 1)
     count = page.locator("[data-word]").count()
