@@ -419,7 +419,7 @@ def test_the_keyboard_reaches_the_input_and_the_views(use):
     assert page.input_value("[data-field=text]") == "x 1?"
     assert page.locator("dialog").count() == 0
     page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("6")
+    page.keyboard.press("7")
     page.wait_for_selector(".app-compare")
     page.keyboard.press("?")
     assert "to the input" in page.inner_text("dialog")
@@ -430,7 +430,7 @@ def test_script_in_a_text_is_only_text(use):
     page = use(asked(evil, evil, view="heads", layer=0, heads=0, otherText=evil))
     page.wait_for_selector(QUERY)
     page.on("dialog", lambda dialog: pytest.fail("a script ran"))
-    for view in ("atlas", "matrix", "neurons", "walk", "compare"):
+    for view in ("atlas", "matrix", "neurons", "rollout", "walk", "compare"):
         page.click(f"[data-view={view}]")
         page.wait_for_timeout(250)
     assert page.locator("img").count() == 0

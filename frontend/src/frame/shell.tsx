@@ -9,7 +9,6 @@ import type { FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
-import { Choice } from "./controls";
 import { useFade } from "./fade";
 import type { Entry } from "./finding";
 import { useModal } from "./focus";
@@ -17,7 +16,8 @@ import { Inspector } from "./inspector";
 import { onKey } from "./keys";
 import { Palette } from "./palette";
 import { savePicture } from "./picture";
-import { doingOf, told } from "./report";
+import { Quantity } from "./quantity";
+import { doingOf } from "./report";
 import { Story } from "./story";
 import { Tabs } from "./tabs";
 import { Tip } from "./tip";
@@ -170,54 +170,6 @@ function Header() {
       <strong>regard</strong>
       {facts.model !== undefined && <span class="model">{String(facts.model)}</span>}
     </header>
-  );
-}
-
-/** Weights, contributions (absolute or as shares of their row) or worth, and what the chosen one means. */
-function Quantity() {
-  const store = useStore();
-  const tell = useSay();
-  const site = store.site.value;
-  const { relative } = store.selection.value;
-  const { contributions } = store.look.value;
-  const worth = store.judges && store.selection.value.worth;
-  if (!site.norms && !store.judges) {
-    const reason = site.why.text ? told(tell, "reason", site.why) : tell("reason_unrecorded");
-    const why = tell("noNorms", { why: reason });
-    return (
-      <span class="quiet" title={why} data-contributions="none">
-        {tell("weights")}
-      </span>
-    );
-  }
-  const options = [
-    ["weights", tell("weights")] as const,
-    ...(site.norms ? [["contributions", tell("contributions")] as const] : []),
-    ...(store.judges ? [["worth", tell("worth")] as const] : []),
-  ];
-  const value = worth ? "worth" : contributions ? "contributions" : "weights";
-  return (
-    <span class="quantity">
-      <Choice
-        label={tell("quantityHint")}
-        title={tell("quantityHint")}
-        value={value}
-        options={options}
-        choose={(value) => store.set({ contributions: value === "contributions", worth: value === "worth" })}
-      />
-      <span class="quiet meaning">{tell(`meaning_${value}`)}</span>
-      {value === "contributions" && (
-        <label class="check">
-          <input
-            type="checkbox"
-            data-control="relative"
-            checked={relative}
-            onChange={(event) => store.set({ relative: event.currentTarget.checked })}
-          />{" "}
-          {tell("shares")}
-        </label>
-      )}
-    </span>
   );
 }
 

@@ -99,11 +99,8 @@ def effects(job: Job, model: Model, question: Question, limits: Limits) -> dict[
             question.pair,
             heads=list(question.off.heads),
             modes=question.off.mode,
-            target=question.target,
-            position=question.position,
-            top=question.count,
-            truncate=question.truncate,
             compared=True,
+            **_asked(question),
         )
     return dict(finite(found.as_record()))
 
@@ -122,15 +119,22 @@ def cuts(job: Job, model: Model, question: Question, limits: Limits) -> dict[str
             question.pair,
             edges=list(question.lines.edges),
             how=question.lines.how,
-            target=question.target,
             generate=question.generate,
-            position=question.position,
             token=question.token,
             controls=question.lines.controls,
-            top=question.count,
-            truncate=question.truncate,
+            **_asked(question),
         )
     return dict(finite(found.as_record()))
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    """What every question about predictions says of them."""
+    return {
+        "target": question.target,
+        "position": question.position,
+        "top": question.count,
+        "truncate": question.truncate,
+    }
 
 
 def check_worth(job: Job, model: Model, entry: KeptTrace, question: Question, limits: Limits) -> dict[str, Any]:
@@ -165,11 +169,8 @@ def says(job: Job, model: Model, question: Question, limits: Limits) -> dict[str
             question.pair,
             heads=list(off.heads) if off else (),
             mode=(off.mode if off else None) or MODES[0],
-            target=question.target,
             generate=question.generate,
-            position=question.position,
-            top=question.count,
-            truncate=question.truncate,
+            **_asked(question),
         )
     return dict(finite(found.as_record()))
 

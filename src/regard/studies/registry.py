@@ -132,7 +132,7 @@ def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
 
 @STUDIES.add(TEXTS)
 def deletion(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
-    """Which ranking of tokens finds those that matter: rollout, attention, gradient x input, random; by deletion.
+    """Which ranking of tokens finds those that matter: rollout, attention, gradient x input, worth; by deletion.
 
     The first tokens of each ranking are hidden from the model, and what it makes of the text is compared: the
     probability of its own next word or label, or the direction of the text's mean hidden state.

@@ -23,6 +23,7 @@ from regard.measures.intervals import GROUPS
 from regard.patterns.definitions import PATTERNS
 from regard.patterns.levels import MapRows
 from regard.studies.atlas.awake import BagOfRows, arriving_of, awake_sums
+from regard.studies.atlas.copying import Copying
 from regard.studies.base import Batch, key
 from regard.studies.heads.distances import distance_sums
 from regard.studies.heads.grammar import WordGrammar
@@ -105,6 +106,7 @@ class HeadsTaker(Taker[HeadTables]):
         super().__init__(batch)
         self.vocabulary, self.seed, self.vectors = vocabulary, seed, vectors
         self.grammar = WordGrammar.of(batch)
+        self.copying = Copying(batch)
 
     def make(self, view: LayerView) -> HeadTables:
         tables = tables_of(self.batch, view)
@@ -147,6 +149,7 @@ class HeadsTaker(Taker[HeadTables]):
         self._tokens(layer, attention, outside, awake, ready)
         if self.grammar is not None and ready.view.same:
             self.grammar.take(layer, outside)
+        self.copying.take(layer, attention)
         norms = layer.norms()
         if norms is not None:
             arriving = arriving_of(attention, norms).mul_(ready.free[:, None])
