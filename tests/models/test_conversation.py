@@ -55,7 +55,14 @@ FAMILIES = {
     "gemma2": (
         Gemma2ForCausalLM,
         Gemma2Config,
-        {**SIZES, "head_dim": 8, "max_position_embeddings": 256, "sliding_window": 9, "attn_logit_softcapping": 2.0},
+        {
+            **SIZES,
+            "head_dim": 8,
+            "max_position_embeddings": 256,
+            "sliding_window": 9,
+            "attn_logit_softcapping": 5.0,
+            "query_pre_attn_scalar": 8,
+        },
     ),
 }
 

@@ -56,7 +56,7 @@ function Stale() {
   const tell = useTell();
   const saved = session.saved.value;
   const text = saved ?? session.stale.value;
-  if (text === null) return null;
+  if (text === null || session.store.value?.selection.value.view === "chat") return null;
   const key = saved === null ? "stalePicture" : session.trouble.value ? "savedWaiting" : "savedExample";
   return (
     <p class="app-stale" role="status" data-stale={saved === null ? "old" : "saved"}>

@@ -52,7 +52,7 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
         off = {"ablate": list(question.off.heads), "mode": question.off.mode or MODES[0]}
     with job.watching(model.module):
         result = model.trace(
-            question.text,  # type: ignore[call-overload,misc,unused-ignore]  # a checked conversation is taken too
+            question.text,
             question.pair,
             target=question.target,
             generate=question.generate,
@@ -73,14 +73,13 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
 
 def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     """The walk of a text through one layer."""
-    if not isinstance(question.text, str):
-        raise bad("the walk reads a text, not messages")
+    text, target = _plain(question)
     _check_length(model, question, limits)
     with job.watching(model.module):
         found = walked(
-            question.text,
+            text,
             model,
-            target=question.target,
+            target=target,
             generate=question.generate,
             layer=question.layer,
             truncate=question.truncate,
@@ -268,15 +267,16 @@ def nearest(job: Job, model: Model, question: Question, near: Near, folder: Path
     from regard.studies.heads.nearest import nearest as nearest_to
     from regard.studies.heads.nearest_page import nearest_page
 
+    text, target = _plain(question)
     with job.watching(model.module):
         found = nearest_to(
             folder,
-            question.text,
+            text,
             question.pair,
             head=near.head,
             query=near.query,
             side=near.side,
-            target=question.target,
+            target=target,
             model=model,
         )
     return nearest_page(found, near.page)
@@ -363,6 +363,13 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
             limit=limits.worth,
         )
     check_run(model, tokens, backward=question.worth is not None)
+
+
+def _plain(question: Question) -> tuple[str, str | None]:
+    """Text and target of a question that a conversation cannot be asked."""
+    if not isinstance(question.text, str) or isinstance(question.target, list):
+        raise bad("this reads a text, not messages or ids")
+    return question.text, question.target
 
 
 def _weight(trace: Trace) -> int:

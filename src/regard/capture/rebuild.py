@@ -43,8 +43,8 @@ def last_row(operation: Operation) -> torch.Tensor:
     if mask is None and operation.causal and operation.window:
         keys = torch.arange(operation.keys, device=operation.q.device)
         mask = (keys >= operation.keys - operation.window)[None, None, None]
-    own = {"q": operation.q[:, :, -1:], "mask": mask, "bias": last(operation.bias)}
-    return attention_of(replace(operation, **own, causal=False, window=None, lse=None))[..., 0, :]
+    alone = replace(operation, q=operation.q[:, :, -1:], mask=mask, bias=last(operation.bias), causal=False, lse=None)
+    return attention_of(alone)[..., 0, :]
 
 
 def hidden_of(operation: Operation, like: torch.Tensor) -> torch.Tensor | None:

@@ -90,7 +90,7 @@ def _unread(line: int, why: str) -> _Replayed:
 
 def _write(model: Model, one: LoggedAnswer, folder: Path, traces: bool, layers: list[int] | None) -> _Replayed:
     """Trace an answer and write its page."""
-    trace: Trace = model.trace(one.text, target=one.answer)  # type: ignore[arg-type]  # or a checked conversation
+    trace: Trace = model.trace(one.text, target=one.answer)
     name = f"line-{one.line:04d}" + (f"-{one.choice}" if one.choice else "")
     folder.mkdir(parents=True, exist_ok=True)
     answer = next((part for part in trace.segments if part.name == "answer"), None)

@@ -112,7 +112,7 @@ class Model:
     @overload
     def trace(
         self,
-        text: str | None = None,
+        text: Text | None = None,
         pair: str | None = None,
         *,
         messages: Sequence[Mapping[str, Any]] | None = None,
@@ -157,7 +157,7 @@ class Model:
 
     def trace(  # long because of its arguments and their descriptions
         self,
-        text: str | list[str] | None = None,
+        text: Text | list[str] | None = None,
         pair: str | list[str] | None = None,
         *,
         messages: Sequence[Mapping[str, Any]] | None = None,
@@ -227,7 +227,7 @@ class Model:
         if image is not None:
             inputs, book, facts = self._engine.picture(image, text if isinstance(text, str) else None)
             return self._engine.record(inputs, book, [facts])[0]
-        given: str | list[str] | Conversation | None = text if messages is None else conversation_of(messages)
+        given: Text | list[str] | None = text if messages is None else conversation_of(messages)
         if messages is not None and (text is not None or pair is not None):
             raise UserError("pass either a text or messages, not both")
         if given is None:
@@ -245,9 +245,9 @@ class Model:
                 for one, other, reply in zip(texts, pairs, targets, strict=True)
             ]  # fmt: skip
             return judged[0] if single else judged
-        options = {"truncate": truncate, "segment_ids": segment_ids}
         read = [
-            encode_text(self._engine, *three, answer, **options) for three in zip(texts, pairs, targets, strict=True)
+            encode_text(self._engine, *three, answer, truncate=truncate, segment_ids=segment_ids)
+            for three in zip(texts, pairs, targets, strict=True)
         ]
         rows, beside = [row for row, _ in read], [one for _, one in read]
         size = 1 if generate is not None else batch_size

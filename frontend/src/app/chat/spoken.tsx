@@ -21,6 +21,7 @@ export function Spoken() {
       )}
       <button
         type="button"
+        class="action"
         data-do="leave"
         onClick={() => session.change({ text, chat: NOTHING_ASKED.chat })}
       >

@@ -181,7 +181,7 @@ function Say({ name }: { name: string }) {
         <Setting label={tell("chatSeed")} name="seed" step={1} />
         <span class="fill" />
         {chat.turns.value.length > 0 && (
-          <button type="button" data-do="new" onClick={() => chat.clear()}>
+          <button type="button" class="action" data-do="new" onClick={() => chat.clear()}>
             {tell("chatNew")}
           </button>
         )}
