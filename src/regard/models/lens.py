@@ -22,12 +22,13 @@ from regard.capture.alone import alone
 from regard.capture.frozen import frozen_run
 from regard.capture.prefix import blocks_of
 from regard.errors import UserError
-from regard.models.outcome import encode_text, side_of
+from regard.models.outcome import Answering, encode_text, prompt_end, side_of
 from regard.models.writes import SplitLogits
 from regard.trace.picking import position_of
 from regard.trace.sentences import refusal
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.engine import Engine
     from regard.models.model import Model
 
@@ -86,10 +87,10 @@ class Lens:
 
 def lens(
     model: Model,
-    text: str,
+    text: Text,
     position: int | str | None = None,
     *,
-    target: str | None = None,
+    target: Target = None,
     generate: int | None = None,
     top: int = 5,
     parts: bool = False,
@@ -117,10 +118,10 @@ def lens(
     ' Paris'
     """
     engine = model._engine
-    row, end = encode_text(engine, text, None, generate, None, truncate=truncate)
-    inputs, book = engine.collate([row], [target])
-    tokens = side_of(engine, book).tokens
-    at = position_of(tokens, position if position is not None else -1 if end is None else end)
+    row, beside = encode_text(engine, text, None, target, Answering(generate), truncate=truncate)
+    inputs, book = engine.collate([row], [beside])
+    side = side_of(engine, book)
+    at = position_of(side.tokens, prompt_end(side) if position is None else position)
     with alone(engine.module):
         logits, error = lens_logits(engine, inputs, at)
         made = _parts(engine, inputs, at) if parts else ()

@@ -417,10 +417,10 @@ class Model:
 
     def lens(
         self,
-        text: str,
+        text: Text,
         position: int | str | None = None,
         *,
-        target: str | None = None,
+        target: Target = None,
         generate: int | None = None,
         top: int = 5,
         parts: bool = False,

@@ -83,6 +83,11 @@ def side_of(engine: Engine, book: Book) -> Side:
     return sides["decoder"] if engine.is_encoder_decoder else next(iter(sides.values()))
 
 
+def prompt_end(side: Side) -> int:
+    """The last position before an answer; that of the text where there is none."""
+    return next((part.start for part in side.segments if part.name == "answer"), len(side.tokens)) - 1
+
+
 def position_of(engine: Engine, about: str, side: Side, position: int | None) -> int | None:
     """The position whose prediction is compared; None where the model says one thing of the whole text.
 
@@ -109,7 +114,7 @@ def position_of(engine: Engine, about: str, side: Side, position: int | None) ->
         return None
     if engine.is_encoder_decoder:
         return 0
-    return next((part.start for part in side.segments if part.name == "answer"), len(tokens)) - 1
+    return prompt_end(side)
 
 
 def actual_of(about: str, tokens: Sequence[Token], place: int | None) -> Token | None:

@@ -71,6 +71,7 @@ def walk_decoder(module: Any, ids: Sequence[int], *, layer: int = 0, tokenizer: 
     arrays |= _turns(run.turns, base) | _norm("final", norm)
     candidates: tuple[int, ...] = ()
     if run.logits is not None:
+        assert run.final is not None  # what the map to words read
         candidates = _candidates(run.logits, ids)
         weight = module.get_output_embeddings().weight
         arrays |= {"decoder.final": run.final, "logits": run.logits, "W_U": weight[list(candidates)].T}
@@ -101,9 +102,9 @@ def computed(walk: Walk) -> dict[str, Tensor]:
     x = given["decoder.in"]  # (T, D)
     norm = _normed(x, "decoder", given, walk)
     q, k, v = (_linear(norm, given, f"decoder.{{}}_{letter}") for letter in "QKV")  # (T, H d), (T, G d)
-    q = q.unflatten(-1, (walk.heads, -1)).transpose(0, 1)  # (T, H, d) -> (H, T, d)
+    q = q.view(len(x), walk.heads, -1).transpose(0, 1)  # (T, H, d) -> (H, T, d)
     groups = walk.groups or walk.heads
-    k, v = (part.unflatten(-1, (groups, -1)).transpose(0, 1) for part in (k, v))  # (G, T, d)
+    k, v = (part.view(len(x), groups, -1).transpose(0, 1) for part in (k, v))  # (G, T, d)
     turned_q, turned_k = (_turned(part, given) for part in (q, k))
     keys, values = (part.repeat_interleave(walk.heads // groups, 0) for part in (turned_k, v))  # (H, T, d)
     scores = turned_q @ keys.transpose(1, 2) / q.shape[-1] ** 0.5  # (H, T, T)
