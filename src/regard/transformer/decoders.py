@@ -70,8 +70,7 @@ def walk_decoder(module: Any, ids: Sequence[int], *, layer: int = 0, tokenizer: 
     arrays |= _llama(blocks[layer]) if rotary else _gpt2(blocks[layer])
     arrays |= _turns(run.turns, base) | _norm("final", norm)
     candidates: tuple[int, ...] = ()
-    if run.logits is not None:
-        assert run.final is not None  # what the map to words read
+    if run.logits is not None and run.final is not None:
         candidates = _candidates(run.logits, ids)
         weight = module.get_output_embeddings().weight
         arrays |= {"decoder.final": run.final, "logits": run.logits, "W_U": weight[list(candidates)].T}
