@@ -180,6 +180,23 @@ export interface Said {
   answer_after: string | null;
 }
 
+/** A word that a lens reads, and its probability. */
+export interface LensWord {
+  token: string;
+  id: number;
+  probability: number;
+}
+
+/** The next word after every layer: the record of `Model.lens`. */
+export interface Lens {
+  position: number;
+  token: string;
+  answer: LensWord;
+  rows: { layers: number; words: LensWord[]; rank: number; probability: number }[];
+  leads: number; // layers after which the answer is first, and stays first
+  error: number;
+}
+
 /** What cutting looks changes: the record of `Model.cut`. */
 export interface Cut {
   edges: string[];
@@ -311,10 +328,11 @@ export const trace = async (question: TraceQuestion, part: string, signal: Abort
 
 export const walk = async (
   { text, model, target, truncate }: Question,
+  generate: number | null,
   layer: number,
   signal: AbortSignal,
 ): Promise<Answer> =>
-  answerOf(await post("/api/walk", { text, model, target, truncate, layer }, "walk", signal));
+  answerOf(await post("/api/walk", { text, model, target, truncate, generate, layer }, "walk", signal));
 
 export const layer = (id: string, kind: string, number: number, signal?: AbortSignal): Promise<Uint8Array> =>
   bytesOf(`/api/traces/${id}/layers/${encodeURIComponent(kind)}/${number}`, signal);
@@ -344,6 +362,16 @@ export const says = async (
   const more = { generate: generate || null, ablate, position, count: 5 };
   return (await post("/api/says", { ...question, ...more }, "says", signal)).json();
 };
+
+export const lens = async (
+  question: Question,
+  generate: number,
+  position: number | null,
+  signal: AbortSignal,
+): Promise<Lens> =>
+  (
+    await post("/api/lens", { ...question, generate: generate || null, position, count: 1 }, "lens", signal)
+  ).json();
 
 export const why = async (
   question: Question,

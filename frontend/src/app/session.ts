@@ -19,6 +19,7 @@ import { Cuts } from "./cut/cut";
 import { hides, Judge, judgingOf } from "./judge";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
+import { LensAnswers } from "./lens/lens";
 import { Rules } from "./rules";
 import { Says } from "./says";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
@@ -38,6 +39,7 @@ export class Session {
   readonly server = new Server();
   readonly worth = new Worth(this.server);
   readonly says = new Says(this.server);
+  readonly lens = new LensAnswers(this.server);
   readonly comparison = new Comparison(this.server);
   readonly portraits = new Portraits();
   readonly judge = new Judge();
@@ -86,7 +88,9 @@ export class Session {
     effect(() => this.cuts.follow(this.ask.value, this.judged()));
     effect(() => {
       this.server.state.value; // what the model is, once it is there
-      if (this.saved.value === null && this.store.value) this.says.follow(this.ask.value, this.spoken());
+      if (this.saved.value !== null || !this.store.value) return;
+      this.says.follow(this.ask.value, this.spoken());
+      this.lens.follow(this.ask.value, this.spoken());
     });
     effect(() => {
       if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
@@ -344,7 +348,7 @@ export class Session {
         const job = () =>
           walked === null
             ? api.trace({ ...question, ...more }, "a", signal)
-            : api.walk(question, walked, signal);
+            : api.walk(question, more.generate, walked, signal);
         const answer = await patiently(job, signal, tell);
         signal.throwIfAborted();
         tell(null);

@@ -213,6 +213,11 @@ class App:
             await self._run(request, lambda job: work.writes(job, model, question, head, self.limits), "writes")
         )
 
+    async def lens(self, request: Request) -> Response:
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self._model(request, question.model)
+        return JSONResponse(await self._run(request, lambda job: work.lens(job, model, question, self.limits), "lens"))
+
     async def layer(self, request: Request) -> Response:
         entry, place = self._entry(request), request.path_params
         data = await self._run(request, lambda _: work.layer(entry, place["kind"], place["layer"]))
@@ -337,6 +342,7 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/says", app.says, methods=["POST"]),
         Route("/api/why", app.why, methods=["POST"]),
         Route("/api/writes", app.writes, methods=["POST"]),
+        Route("/api/lens", app.lens, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
         Route("/api/studies", app.list_studies, methods=["GET"]),
         Route("/api/studies", app.start_study, methods=["POST"]),

@@ -75,7 +75,14 @@ def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     """The walk of a text through one layer."""
     _check_length(model, question, limits)
     with job.watching(model.module):
-        found = walked(question.text, model, target=question.target, layer=question.layer, truncate=question.truncate)
+        found = walked(
+            question.text,
+            model,
+            target=question.target,
+            generate=question.generate,
+            layer=question.layer,
+            truncate=question.truncate,
+        )
     facts = {**found.trace.facts, "said": found.said, "unknown": list(found.unknown)}
     entry = KeptTrace(replace(found.trace, facts=facts), walk=found.walk)
     data = encode(
@@ -209,6 +216,24 @@ def writes(job: Job, model: Model, question: Question, head: tuple[Any, ...], li
             truncate=question.truncate,
         )
     return dict(finite(found.as_record(question.count)))
+
+
+def lens(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
+    """The next word after a position, read after every layer."""
+    from regard.models.lens import lens as read
+
+    _check_length(model, question, limits)
+    with job.watching(model.module):
+        found = read(
+            model,
+            question.text,
+            question.position,
+            target=question.target,
+            generate=question.generate,
+            top=question.count,
+            truncate=question.truncate,
+        )
+    return dict(finite(found.as_record()))
 
 
 def layer(entry: KeptTrace, kind: str, number: int) -> bytes:

@@ -29,6 +29,7 @@ from regard.trace.trace import Trace
 if TYPE_CHECKING:
     from regard.ablation.cutting import Cut
     from regard.ablation.effects import Effect
+    from regard.models.lens import Lens
     from regard.models.why import Why
     from regard.models.writes import Writes
     from regard.views.walk import Walked
@@ -390,17 +391,41 @@ class Model:
 
         return writes(self, text, head, position, target=target, top=top, truncate=truncate)
 
+    def lens(
+        self,
+        text: str,
+        position: int | str | None = None,
+        *,
+        target: str | None = None,
+        generate: int | None = None,
+        top: int = 5,
+        parts: bool = False,
+        truncate: bool = False,
+    ) -> Lens:
+        """What a decoder would say next after each of its layers (a logit lens); see `regard.models.lens.lens`."""
+        from regard.models.lens import lens
+
+        return lens(self, text, position, target=target, generate=generate, top=top, parts=parts, truncate=truncate)
+
     def prune(self, heads: Heads) -> Model:
         """A copy without some heads and with smaller weights; see `regard.ablation.pruning.prune`."""
         from regard.ablation.pruning import prune
 
         return prune(self, heads)
 
-    def walk(self, text: str, *, target: str | None = None, layer: int = 0, truncate: bool = False) -> Walked:
+    def walk(
+        self,
+        text: str,
+        *,
+        target: str | None = None,
+        generate: int | None = None,
+        layer: int = 0,
+        truncate: bool = False,
+    ) -> Walked:
         """Open one layer on a text; `.save("page.html")` writes the page. See `regard.views.walk.walk`."""
         from regard.views.walk import walk
 
-        return walk(text, self, target=target, layer=layer, truncate=truncate)
+        return walk(text, self, target=target, generate=generate, layer=layer, truncate=truncate)
 
     # -- other inputs --------------------------------------------------------------------------------------
 
