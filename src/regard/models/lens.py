@@ -141,7 +141,7 @@ def lens(
         )
         for state, numbers in enumerate(best)
     )
-    return Lens(engine.name, at, tokens[at].text, word(-1, answer), rows, _leads(rows), error, made)
+    return Lens(engine.name, at, side.tokens[at].text, word(-1, answer), rows, _leads(rows), error, made)
 
 
 def _parts(engine: Engine, inputs: Mapping[str, Any], position: int) -> tuple[tuple[str, float], ...]:
