@@ -38,6 +38,7 @@ HOOKS = {
     "models.why": ("printing",),
     "ablation.cutting": ("printing",),
     "models.writes": ("printing",),
+    "ablation.evidence": ("printing", "studies"),
 }
 TORCH = {"capture", "transformer", "models", "ablation", "studies"}
 
