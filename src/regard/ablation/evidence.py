@@ -244,7 +244,7 @@ def _tint(
             (tokens[place].end or 0) - begin,
             *(float(sums[name][place] / totals[name]) if name in sums else None for name in MEASURES),  # type: ignore[arg-type]
         )
-        for place in np.flatnonzero(inside)
+        for place in np.flatnonzero(inside).tolist()
     )
 
 

@@ -172,7 +172,8 @@ class ReadPrompt:
             operations, gradients = output_gradients(
                 engine.module, self.inputs(), engine.plan(), engine.places(), measure
             )
-        return AnswerRun(self._named(operations), gradients, *found, self.first)
+        logs, ranks = found
+        return AnswerRun(self._named(operations), gradients, logs, ranks, self.first)
 
     def value(self) -> float:
         """The log probability of the answer, under whatever edits are open."""

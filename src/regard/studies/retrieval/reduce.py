@@ -50,13 +50,16 @@ def read_needle(engine: Engine, planted: Planted) -> NeedleReading:
     copied = same.any(axis=-1)
     special = np.array([token.border for token in planted.row.side.tokens[:-1]])
     special[0] = True
-    found: tuple[dict[tuple[str, int], Array], ...] = ({}, {}, {})
+    retrieved: dict[tuple[str, int], Array] = {}
+    sink: dict[tuple[str, int], Array] = {}
+    recent: dict[tuple[str, int], Array] = {}
     for place in run.operations:
-        for held, values in zip(found, _layer(run, place, same[copied], copied, special), strict=True):
-            held[place] = values
+        retrieved[place], sink[place], recent[place] = _layer(run, place, same[copied], copied, special)
     code = planted.code
     return NeedleReading(
-        *found,
+        retrieved,
+        sink,
+        recent,
         tokens=int(copied.sum()),
         rows=len(wanted),
         answered=bool((run.ranks.cpu().numpy()[code] == 0).all()),

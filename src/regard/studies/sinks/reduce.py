@@ -52,8 +52,10 @@ class SinksTaker(Taker["SinkRows"]):
         counted = view.visible.sum(axis=-1) >= FROM
         rows = counted / np.maximum(counted.sum(axis=-1, keepdims=True), 1)
         rests = np.stack([classes[..., :2].sum(-1), classes[..., 2:].sum(-1)], axis=-1)
-        tables = [view.tensor(one.astype(np.float32)) for one in (classes, rests, rows, counted.any(axis=-1))]
-        return SinkRows(*tables, chance=_weights(uniform_of(view), tables[0], tables[2])[:, 0])
+        given = (classes, rests, rows, counted.any(axis=-1))
+        of_keys, resting, of_rows, there = (view.tensor(one.astype(np.float32)) for one in given)
+        chance = _weights(uniform_of(view), of_keys, of_rows)[:, 0]
+        return SinkRows(of_keys, resting, of_rows, there, chance)
 
     def take(self, layer: Layer, attention: torch.Tensor, tables: SinkRows) -> None:
         there = tables.there[:, None, None]
