@@ -17,20 +17,24 @@ if TYPE_CHECKING:
     from regard.ablation.evidence import Evidence, EvidenceSentence, EvidenceToken
 
 _MEANS = {
-    "worth": "Worth: what the answer's log probability would lose without the looks at a token, in nats, to "
-    "first order.",
+    "worth": (
+        "Worth: what the answer's log probability would lose without the looks at a token, in nats, to first order; "
+        "orange where they work against the answer."
+    ),
     "contribution": "Contribution: share of what arrives from the sentences in the rows that produce the answer.",
     "attention": "Attention: share of the weight that the rows which produce the answer give to the sentences.",
 }
 _STYLE = """
 .tinted { white-space: pre-wrap; line-height: 2; max-width: 54rem; overflow-wrap: anywhere }
 .tinted p { display: none; margin: 0 }
-.pick { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; margin: 1rem 0 .3rem }
+.pick { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; margin: 1rem 0 .3rem;
+  border: 1px solid var(--rule); border-radius: 6px }
 .pick label { cursor: pointer }
-.tinted mark { color: inherit; background: color-mix(in srgb, var(--accent) calc(var(--t) * 55%), transparent);
-border-radius: 2px } .tinted mark.less { background: color-mix(in srgb, #e07b1a calc(var(--t) * 55%), transparent) }
-.tinted .best { border-bottom: 2px solid var(--accent) } .scale { display: inline-block; width: 8rem; height: .7rem;
-vertical-align: middle; border-radius: 2px;
+.tinted mark { color: inherit; border-radius: 2px;
+  background: color-mix(in srgb, var(--accent) calc(var(--t) * 55%), transparent) }
+.tinted mark.less { background: color-mix(in srgb, #e07b1a calc(var(--t) * 55%), transparent) }
+.tinted .best { border-bottom: 2px solid var(--accent) }
+.scale { display: inline-block; width: 8rem; height: .7rem; vertical-align: middle; border-radius: 2px;
   background: linear-gradient(to right, transparent, color-mix(in srgb, var(--accent) 55%, transparent)) }
 """
 
@@ -49,7 +53,9 @@ def evidence_page(found: Evidence) -> str:
     title = f"Where “{found.answer}” came from"
     question = "" if found.question is None else f'<p class="quiet">{html.escape(found.question)}</p>'
     fetched = ", ".join(head.name for head in best.heads)
-    lede = f"Most of it came from: “{best.text}”" + (f", fetched by heads {fetched}." if fetched else ".")
+    lede = f"The best evidence, by {found.best_measure}: “{best.text}”" + (
+        f", fetched by heads {fetched}." if fetched else "."
+    )
     rules = "".join(
         f"body:has(#by-{name}:checked) .tinted .{name}, body:has(#by-{name}:checked) .said-{name} "
         f"{{ display: block }}\n"
