@@ -25,6 +25,7 @@ import re
 import statistics
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -94,14 +95,20 @@ def novel() -> list[str]:
 
 
 def planted(fillers: list[str], number: int) -> tuple[list[str], int, str, str]:
-    """The sentences of a case, which one is asked for, the question, and the code."""
-    draw = random.Random(number)
-    things = [(colour, thing) for colour in COLOURS for thing in THINGS]
-    names = [" ".join(pair) for pair in draw.sample(things, FACTS)]
-    codes = draw.sample(range(1000, 10000), FACTS)
-    facts = [f"The code of the {name} is {code}." for name, code in zip(names, codes, strict=True)]
-    sentences = draw.sample(fillers, FILLERS) + facts
-    draw.shuffle(sentences)
+    """The sentences of a case, which one is asked for, the question, and the code; drawn until they read as such."""
+    from regard.corpus.readers.prose import sentence_spans
+
+    for attempt in count():
+        draw = random.Random(number if attempt == 0 else f"{number}.{attempt}")
+        things = [(colour, thing) for colour in COLOURS for thing in THINGS]
+        names = [" ".join(pair) for pair in draw.sample(things, FACTS)]
+        codes = draw.sample(range(1000, 10000), FACTS)
+        facts = [f"The code of the {name} is {code}." for name, code in zip(names, codes, strict=True)]
+        sentences = draw.sample(fillers, FILLERS) + facts
+        draw.shuffle(sentences)
+        text = " ".join(sentences)
+        if [text[start:end] for start, end in sentence_spans(text)] == sentences:
+            break
     return sentences, sentences.index(facts[0]), f"What is the code of the {names[0]}?", str(codes[0])
 
 
