@@ -3,10 +3,10 @@
 Enters: a model and a batch. Leaves: per input and layer, the loss after each cut.
 
 "all rows" masks every edge to a resting place in every head of a layer: the other weights of a row grow until they sum
-to 1 again. In most rows the sink holds more than all others, so nothing else weighs as much. The fair comparison is
-over rows whose sink holds at most half: there, "light rows" masks the sink, and "random" other keys of the same row,
-drawn one by one until they hold as much. The last one drawn may be too heavy, and is taken where that is nearer to
-the same weight.
+to 1 again. Where the sink holds more than half of a row, nothing else weighs as much, so the fair comparison is over
+rows whose sink holds at most half: there, "light rows" masks the sink, and "random" other keys of the same row, drawn
+one by one until they hold as much. The last one drawn may be too heavy, and is taken where that is nearer to the same
+weight.
 """
 
 from __future__ import annotations
