@@ -39,6 +39,7 @@ HOOKS = {
     "ablation.cutting": ("printing",),
     "models.writes": ("printing",),
     "models.lens": ("printing",),
+    "ablation.evidence": ("printing", "studies"),
 }
 TORCH = {"capture", "transformer", "models", "ablation", "studies"}
 

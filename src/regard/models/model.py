@@ -32,6 +32,7 @@ from regard.trace.trace import Trace
 if TYPE_CHECKING:
     from regard.ablation.cutting import Cut
     from regard.ablation.effects import Effect
+    from regard.ablation.evidence import Evidence
     from regard.models.lens import Lens
     from regard.models.why import Why
     from regard.models.writes import Writes
@@ -399,6 +400,28 @@ class Model:
             self, text, pair, edges=edges, how=how, target=target, generate=generate, position=position, token=token,
             controls=controls, top=top, truncate=truncate,
         )  # fmt: skip
+
+    def evidence(
+        self,
+        prompt: str,
+        answer: str | None = None,
+        *,
+        question: str | None = None,
+        chat: bool = False,
+        heads: Heads | None = None,
+        generate: int = 32,
+        check: bool = True,
+    ) -> Evidence:
+        """The sentences of a prompt that an answer came from; see `regard.ablation.evidence.evidence`.
+
+        Examples
+        --------
+        >>> model.evidence("The code is 7431. It rained.", "7431").ranked()[0].text  # doctest: +SKIP
+        'The code is 7431.'
+        """
+        from regard.ablation.evidence import evidence
+
+        return evidence(self, prompt, answer, question=question, chat=chat, heads=heads, generate=generate, check=check)
 
     def writes(
         self,
