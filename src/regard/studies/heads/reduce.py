@@ -117,7 +117,7 @@ class HeadsTaker(Taker[HeadTables]):
         free = outside * tables.visible * counted[..., None]
         seen = free.sum(dim=-1)
         counted = counted * (seen > 0)
-        described, common, squares = _described(tables, seen)
+        described, common, squares = _described(tables, free, seen)
         halves = (self.batch.clusters % GROUPS % 2)[None] == np.arange(2)[:, None]
         places = [np.zeros(self.batch.book.keep[side].shape, np.int64) for side in (view.query, view.key)]
         for number, sides in enumerate(self.batch.book.sides):
@@ -220,15 +220,15 @@ class HeadsTaker(Taker[HeadTables]):
         self.batch.total(f"{KEPT}{key(layer, name)}", rows)
 
 
-def _described(tables: Tables, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Array]:
-    """What each name predicts of a batch's maps, of which rows see `seen` (B, Q) keys outside the resting places.
+def _described(tables: Tables, free: torch.Tensor, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Array]:
+    """What each name predicts of a batch's maps, of which rows see `seen` (B, Q) keys that are `free` (B, Q, K).
 
-    (B, Q K, A + 1) even attention over the targets; (B, Q, A + 1) what even attention over all keys has in common with
-    it; (B, A + 1) the sum of squares of their difference.
+    A row that does not count for a name may have targets: "the same word" in one that has no second occurrence is the
+    token itself. (B, Q K, A + 1) even attention over the targets; (B, Q, A + 1) what even attention over all keys has
+    in common with it; (B, A + 1) the sum of squares of their difference.
     """
-    batch, queries, keys = tables.visible.shape
-    targets = tables.awake.view(batch, queries, keys, -1)
-    every = torch.cat([targets, (tables.own * tables.bag[..., None])[..., None]], dim=-1)
+    bag = tables.own * tables.bag[..., None]
+    every = torch.cat([tables.targets * free[..., None], bag[..., None]], dim=-1)
     count = every.sum(dim=2)  # (B, Q, A + 1)
     some = (count > 0).float()
     level = some / seen.clamp(min=1)[..., None]
