@@ -104,7 +104,7 @@ def value_norms(operation: Operation, projection: torch.nn.Module) -> torch.Tens
     weight = output_weight(projection).reshape(operation.heads, width, -1)  # (H, e, d_model)
     gram = weight @ weight.transpose(1, 2)  # (H, e, e)
     values = repeat_heads(operation.v, operation.heads).float()
-    squares = torch.einsum("bhke,bhke->bhk", values @ gram, values)
+    squares = (values @ gram).mul_(values).sum(dim=-1)
     return squares.clamp(min=0).sqrt()
 
 
