@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import regard
-from regard.models.copying import SAMPLE, copying_maps
+from regard.models.copying import SAMPLE, CopyingMaps, copying_maps
 from tests.tiny import enlarged
 
 TEXTS = ["ab cab cabdacba", "dcb abc dabc", "bad cab"]
@@ -33,7 +33,7 @@ def test_scores_are_ranks_among_what_a_head_writes(decoder):
 
 
 def test_the_atlas_of_a_decoder_says_what_its_heads_copy(decoder, tmp_path):
-    """By hand: the strongest key outside the resting places of each row, weighed by how awake the row is."""
+    """By hand: the score of every key outside the resting places, weighed by how much each row looks at it."""
     (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
     result = regard.study.atlas(decoder, tmp_path / "corpus.txt")
     table = result.tables["Copying: does a head write the words it reads"]
@@ -47,11 +47,19 @@ def test_the_atlas_of_a_decoder_says_what_its_heads_copy(decoder, tmp_path):
         scores = maps.scores("decoder", 1, values, ids)[0].numpy()
         free = trace.attention(1).copy()
         free[:, :, 0] = 0
-        total += (free.sum(-1) * np.take_along_axis(scores, free.argmax(-1), -1)).sum(-1)
+        total += np.einsum("hqk,hk->h", free, scores)
         awake += free.sum((-1, -2))
     found = table[table["layer"] == 1]
-    np.testing.assert_allclose(found["copying"], total / awake, atol=1e-3)
+    np.testing.assert_allclose(found["copying"], total / awake, atol=1e-5)
     np.testing.assert_allclose(found["awake_rows"], awake, rtol=1e-4)
+
+
+def test_equal_words_share_a_rank_and_noise_does_not_move_a_score():
+    words = torch.tensor([[1.0, 0], [1, 0], [0, 1], [-1, 0]])
+    maps = CopyingMaps({("decoder", 0): torch.eye(2)[None]}, words)
+    values = torch.tensor([[[[1.0, 0.0], [1.0, 1e-6], [1.0, -1e-6]]]])
+    scores = maps.scores("decoder", 0, values, torch.zeros(1, 3, dtype=torch.long))
+    np.testing.assert_allclose(scores[0, 0], [0.5, 0.5, 0.5], atol=1e-5)  # two of four below it, one other equal
 
 
 def test_models_without_words_to_write_have_no_such_score(bert, t5):

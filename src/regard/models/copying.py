@@ -5,7 +5,9 @@ Enters: a decoder. Leaves: `CopyingMaps`, which score what the heads of a layer 
 A head's output reaches the words through W_O, norms and the map to words. With norms frozen that is one matrix per
 head up to a positive factor, so the order of the words it writes does not depend on the text around. The score of a
 value is 1 - 2 r, where r is the share of a sample of the vocabulary that it promotes more than its own token: 1 if the
-token is promoted most, 0 in the middle, -1 if it is suppressed most.
+token is promoted most, 0 in the middle, -1 if it is suppressed most. A word that is promoted as much, to a thousandth
+of how far the words are apart, counts in part: half where it is equal. So float noise does not move a score by whole
+places.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from regard.models.engine import Engine
 
 SAMPLE = 512  # words among which a token is ranked
+TIE = 1e-3  # of the words' spread: closer than this, two words are in part equal
 _TEXT = "a b c d"
 _known: WeakKeyDictionary[torch.nn.Module, tuple[int, CopyingMaps | None]] = WeakKeyDictionary()
 
@@ -43,7 +46,8 @@ class CopyingMaps:
         others = torch.einsum("bhke,hes->bhks", values.float(), self.sampled[place])
         back = torch.einsum("bkd,hed->bhke", self.words[ids].float(), self.maps[place])
         own = (back * values.float()).sum(-1, keepdim=True)
-        return 1 - 2 * (others > own).float().mean(-1)
+        width = TIE * others.std(-1, keepdim=True).clamp(min=torch.finfo(others.dtype).tiny)
+        return -((others - own) / width).clamp_(-1, 1).mean(-1)
 
 
 def copying_maps(engine: Engine) -> CopyingMaps | None:

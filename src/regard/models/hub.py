@@ -69,7 +69,7 @@ class _Answer:
         from huggingface_hub import get_session
 
         try:
-            get_session().head(address, timeout=FIRST_ANSWER)
+            get_session().head(address, timeout=6 * FIRST_ANSWER)  # later than whoever waits for it gives up
             self.good = True
         except Exception:  # from whichever library speaks HTTP
             self.good = False

@@ -24,7 +24,7 @@ COPYING, AWAKE = "copying", "copying_awake"
 
 
 class Copying:
-    """One batch: the copying score of the token that each awake row reads most, by how awake the row is."""
+    """One batch: copying scores of the tokens that heads read, by how much awake rows look at each."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -36,13 +36,11 @@ class Copying:
             return
         keep, rests = (torch.from_numpy(one).to(attention.device) for one in self._places())
         free = attention.masked_fill(rests[:, None, None], 0)
-        awake = free.sum(-1) * keep[:, None]  # (B, H, Q)
-        read = free.argmax(-1)  # (B, H, Q)
+        read = (keep[:, None, None].float() @ free)[:, :, 0]  # (B, H, K) what each token gets of awake attention
         ids = self.batch.inputs["input_ids"].to(attention.device)
         scores = self.maps.scores(layer.kind, layer.layer, layer.values(), ids)  # (B, H, K)
-        total = (awake * scores.gather(-1, read)).sum(-1)
-        self.batch.add(key(layer, COPYING), total)
-        self.batch.add(key(layer, AWAKE), awake.sum(-1))
+        self.batch.add(key(layer, COPYING), (read * scores).sum(-1))
+        self.batch.add(key(layer, AWAKE), read.sum(-1))
 
     def _places(self) -> tuple[Any, Any]:
         """(B, T) booleans: real positions, and those on which heads rest: special tokens and the first one."""
