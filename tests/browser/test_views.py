@@ -238,7 +238,7 @@ def test_the_matrix_zooms_pans_and_changes_its_scale(show, pages):
 def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
     page.wait_for_selector("[data-key='3']")
-    assert "is 1/√16 × the sum" in page.inner_text(".legend")
+    assert "Score: 1/√16 × the sum" in page.inner_text(".legend")
     label = page.get_attribute("[data-key='3']", "aria-label")
     score, weight = re.search(r"score (−?[\d.]+), ([\d.<]+)", label).groups()
     assert float(score.replace("−", "-")) == pytest.approx(pair_trace.scores(0, 2)[5, 3], rel=0.01)
