@@ -321,7 +321,14 @@ def is_the_page(path, show):
 def is_the_picture(path):
     root = ElementTree.parse(path).getroot()
     said = " ".join("".join(node.itertext()) for node in root.iter() if node.tag.endswith("text"))
-    for part in ("Head 1.8 looks one token ahead", "query", "key", "attention weight", "encoder layer 1 head 8", "went"):
+    for part in (
+        "Head 1.8 looks one token ahead",
+        "query",
+        "key",
+        "attention weight",
+        "encoder layer 1 head 8",
+        "went",
+    ):
         assert part in said
     assert float(root.get("width").removesuffix("pt")) == pytest.approx(3.3 * 72, abs=1)
 
