@@ -18,10 +18,9 @@ export function Header() {
         <strong class="app-name">regard</strong>
         <Models />
         <Working />
-        <span class="fill" />
+        <Inputs />
         <Examples />
       </div>
-      <Inputs />
       <Answer />
       <Stale />
       <Troubles />
@@ -31,21 +30,22 @@ export function Header() {
   );
 }
 
-/** A quiet word while something takes longer than a moment. */
+/** A dot while the model is at work, and a word while it is being loaded: what is typed beside it must not move. */
 function Working() {
   const session = useSession();
   const tell = useTell();
   const { seconds = 0, bytes, name } = session.server.loading.value ?? { name: "" };
   const values = { name, seconds: Math.round(seconds), megabytes: Math.round((bytes ?? 0) / 1e6) };
-  const text = session.server.loading.value
+  const loading = session.server.loading.value !== null;
+  const text = loading
     ? tell(bytes ? "loadingBytes" : "loading", values)
     : session.working.value
       ? tell("working")
       : "";
   return (
-    <span class="app-working" role="status" data-working={text ? "" : undefined}>
-      {text && <i aria-hidden="true" />}
-      {text}
+    <span class="app-working" role="status" data-working={text ? "" : undefined} title={text}>
+      <i aria-hidden="true" />
+      <span class={loading ? "" : "unseen"}>{text}</span>
     </span>
   );
 }

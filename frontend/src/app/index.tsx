@@ -39,15 +39,21 @@ add(LENS);
 
 const Nothing = () => null;
 
+/** What was changed in the model, and what that does: before anything else. */
+const Verdict = () => (
+  <>
+    <CutResult />
+    <Effect />
+  </>
+);
+
 const Aside = () => (
   <>
     <Looks />
-    <CutResult />
     <Saying />
+    <Portrait />
     <Predict />
     <Rule />
-    <Effect />
-    <Portrait />
   </>
 );
 
@@ -64,6 +70,7 @@ function App() {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
     judging: Chooser,
+    verdict: Verdict,
     aside: Aside,
     below: Back,
     commands: () => commandsOf(session, tell),

@@ -84,7 +84,10 @@ export class Session {
     await this.openAnswer();
     const typed = this.ask.peek().text !== "";
     const first = examples.find((one) => one.model === (standard ?? examples[0].model));
-    if (first && !typed) this.show(first.id, this.addressed);
+    if (first && !typed) {
+      this.show(first.id, this.addressed);
+      this.example.value = null; // the story says what to look for
+    }
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => this.why.follow(this.ask.value));

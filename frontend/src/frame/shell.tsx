@@ -12,7 +12,7 @@ import { useSay, useStore } from "./context";
 import { useFade } from "./fade";
 import type { Entry } from "./finding";
 import { useModal } from "./focus";
-import { Inspector } from "./inspector";
+import { Inspector, type InspectorSlots } from "./inspector";
 import { onKey } from "./keys";
 import { Palette } from "./palette";
 import { savePicture } from "./picture";
@@ -30,11 +30,10 @@ export interface ShellOptions {
 }
 
 /** What a page with a model behind it adds to the frame. */
-export interface Slots {
+export interface Slots extends InspectorSlots {
   header?: FunctionComponent; // in place of the page's own
   tools?: FunctionComponent;
   judging?: FunctionComponent; // what lines are judged by, and other choices
-  aside?: FunctionComponent; // in the inspector, below what is said of the head
   below?: FunctionComponent; // under the view, beside the inspector
   commands?: () => readonly Entry[]; // what the palette finds besides
   keys?: readonly string[]; // sentences about more keys
@@ -93,7 +92,7 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
       <main class="body">
         <Component />
         {!wide && slots.below && <slots.below />}
-        {!wide && (narrow ? <Drawer more={slots.aside} /> : <Inspector more={slots.aside} />)}
+        {!wide && (narrow ? <Drawer {...slots} /> : <Inspector {...slots} />)}
       </main>
       <Tip root={root} />
       {find.value && (
@@ -146,7 +145,7 @@ function Choices({ controls: Controls }: { controls: FunctionComponent }) {
 }
 
 /** On a phone the inspector is a drawer at the lower edge. */
-function Drawer({ more }: { more?: FunctionComponent }) {
+function Drawer({ verdict, aside }: InspectorSlots) {
   const store = useStore();
   const tell = useSay();
   const shown = useShown();
@@ -158,7 +157,7 @@ function Drawer({ more }: { more?: FunctionComponent }) {
       <summary>
         <b>{shown}</b> <span>{lede ?? tell("inspector")}</span>
       </summary>
-      <Inspector more={more} />
+      <Inspector verdict={verdict} aside={aside} />
     </details>
   );
 }
