@@ -17,6 +17,7 @@ from regard.ablation.fetching import MEASURES, EvidenceScores
 from regard.corpus.readers.prose import sentence_spans
 from regard.corpus.sums import Array
 from regard.errors import UserError
+from regard.measures.ranks import spearman
 from regard.models.answering import (
     GENERATED,
     AnswerRun,
@@ -26,7 +27,7 @@ from regard.models.answering import (
     written_prompt,
 )
 from regard.models.cutting import cutting
-from regard.models.worth import RELIABLE, spearman
+from regard.models.worth import RELIABLE
 from regard.trace.edges import EdgeBlock
 from regard.trace.heads import Head, Heads, all_heads, names_of, parse_heads
 from regard.trace.sentences import Message, caution, note
@@ -274,4 +275,4 @@ def check_sentences(
         with cutting(read.engine, [[block]], "zero"):
             after.append(read.value())
     rho = spearman(worth[picked], before - np.array(after))
-    return {"sentences": len(picked), "spearman": rho}
+    return {"sentences": len(picked), "spearman": None if np.isnan(rho) else rho}

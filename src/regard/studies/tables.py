@@ -117,7 +117,7 @@ def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True) -> Tables
     visible = view.visible
     contexts = _contexts(inputs.book, view.query, view.key, view.causal, inputs.model._engine.relation())
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
-    asked = np.flatnonzero(can.any(axis=0) & [resting or not pattern.rests for pattern in PATTERNS])
+    asked = np.flatnonzero(can.any(axis=0) & np.array([resting or not pattern.rests for pattern in PATTERNS]))
     found = _rows(contexts, visible, asked, can)
     seen = np.asarray(seen_keys(visible, visible)).astype(np.float32)  # (B, Q)
     size = found.targets[..., -1].sum(axis=2)

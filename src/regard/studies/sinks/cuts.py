@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from regard.capture.operation import from_call
-from regard.capture.outputs import Place
+from regard.capture.operation import operation_of
+from regard.capture.outputs import Place, Source
 from regard.capture.prefix import Shared
 from regard.capture.rebuild import attention_of, repeat_heads, visible_keys
-from regard.capture.tap import Call
 from regard.corpus.sums import Array
 from regard.measures.awake import resting_keys
 
@@ -40,11 +39,10 @@ class SinkCut:
     def __init__(self, cut: Cutting, special: torch.Tensor, family: str) -> None:
         self.cut, self.special, self.family = cut, special, family
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor:
+    def __call__(self, place: Place, out: torch.Tensor, call: Source) -> torch.Tensor:
         """The output (B, Q, H, e) without what is cut; a row that loses everything has output 0."""
-        assert call is not None
-        operation = from_call(call, "", self.family)
-        assert operation.v is not None
+        operation = None if call is None else operation_of(call, self.family)
+        assert operation is not None and operation.v is not None
         maps = attention_of(operation)
         seen = visible_keys(operation).expand(maps.shape)
         rests = resting_keys(seen, self.special[:, None].to(maps.device), causal=True)
