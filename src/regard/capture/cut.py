@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 
 from regard.capture.operation import Operation, operation_of
-from regard.capture.outputs import Place, Source
+from regard.capture.outputs import Behind, Place
 from regard.capture.rebuild import row_scores
 from regard.errors import UserError
 from regard.trace.edges import CUTS, EdgeBlock
@@ -44,7 +44,7 @@ class EdgeCut:
             (head.kind, head.layer) for blocks in self.rows for block in blocks for head in block.heads
         )
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Source) -> torch.Tensor | None:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor | None:
         """The output (B, Q, H, e) with the edges of this place cut; None if there are none."""
         operation = None if call is None else operation_of(call, self.family)
         if call is None or operation is None:

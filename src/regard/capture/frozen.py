@@ -20,7 +20,7 @@ import torch
 
 from regard.capture.norming import frozen_norm
 from regard.capture.operation import Operation, from_call
-from regard.capture.outputs import Place, Places, Source, outputs
+from regard.capture.outputs import Behind, Place, Places, outputs
 from regard.capture.tap import Call
 from regard.capture.tiers import Plan, model_type, undisturbed
 from regard.errors import UserError
@@ -91,7 +91,7 @@ def plain_run(
     require_tap(model, plan)
     found: list[Operation] = []
 
-    def note(place: Place, _out: torch.Tensor, call: Source) -> None:
+    def note(place: Place, _out: torch.Tensor, call: Behind) -> None:
         assert isinstance(call, Call)  # only models of the attention interface are split
         if place[:2] != until:  # a module that serves several layers
             return
@@ -173,7 +173,7 @@ class _Freezer:
                     yield module.register_forward_pre_hook, self._before_linear
                 yield module.register_forward_hook, self._after_linear
 
-    def attention(self, place: Place, out: torch.Tensor, call: Source) -> torch.Tensor:
+    def attention(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor:
         """Each attention: its operation is noted, its output becomes a leaf; the target ends the run."""
         assert isinstance(call, Call)  # only models of the attention interface are split
         operation = from_call(call, "", self.family)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from regard.capture.outputs import Place, Places, Source, outputs
+from regard.capture.outputs import Behind, Place, Places, outputs
 from regard.capture.tiers import Plan, undisturbed
 
 
@@ -34,7 +34,7 @@ class _Gates:
     def __init__(self) -> None:
         self.factors: dict[tuple[str, int], torch.Tensor] = {}
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Source) -> torch.Tensor:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor:
         factor = torch.ones(out.shape[0], place.heads, dtype=out.dtype, device=out.device, requires_grad=True)
         self.factors[place.kind, place.layer] = factor
         return out * factor[:, None, :, None]

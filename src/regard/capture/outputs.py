@@ -34,9 +34,9 @@ class Place(NamedTuple):
 
 
 Places = Mapping[str, tuple[Place, ...]]  # path of the module -> its calls in one pass, in order
-Source = Call | Seen | None  # what ran behind an output: a call of the attention interface, or what torch showed of it
+Behind = Call | Seen | None  # what ran behind an output: a call of the attention interface, or what torch showed of it
 # (place, output (B, Q, H, e), its source) -> the output to continue with, or None
-Edit = Callable[[Place, torch.Tensor, Source], torch.Tensor | None]
+Edit = Callable[[Place, torch.Tensor, Behind], torch.Tensor | None]
 
 
 def places_of(sites: Iterable[Site]) -> dict[str, tuple[Place, ...]]:
