@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from regard.capture.operation import operation_of
-from regard.capture.outputs import Place, Source
+from regard.capture.outputs import Behind, Place
 from regard.capture.prefix import Shared
 from regard.capture.rebuild import attention_of, repeat_heads, visible_keys
 from regard.corpus.sums import Array
@@ -39,7 +39,7 @@ class SinkCut:
     def __init__(self, cut: Cutting, special: torch.Tensor, family: str) -> None:
         self.cut, self.special, self.family = cut, special, family
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Source) -> torch.Tensor:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor:
         """The output (B, Q, H, e) without what is cut; a row that loses everything has output 0."""
         operation = None if call is None else operation_of(call, self.family)
         assert operation is not None and operation.v is not None
