@@ -173,7 +173,7 @@ def ink(page: Any) -> int:
 def test_a_check_that_comes_after_a_cut_leaves_it_dashed(use, folders):
     page = use(folders["causal"], TEXT, layer=1, heads=2, queries=6, keys=2, at=6)
     held: list[Any] = []
-    page.route(re.compile(r"/api/traces/[^/]+/worth$"), held.append)
+    page.route(re.compile(r"/api/traces/[^/]+/worth$"), lambda route: held.append(route))
     page.click("[data-value=worth]")
     page.wait_for_selector("[data-worth='next token']")
     until(page, "document.querySelector('[data-do=cut]') !== null")
