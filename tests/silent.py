@@ -18,8 +18,10 @@ class Silent:
 
     @property
     def asked(self) -> list[str]:
-        """The first line of every request."""
-        return [one.recv(4096, socket.MSG_DONTWAIT).decode("latin-1").split("\r\n")[0] for one in self._held]
+        """The first line of every request, also of one that is still on its way."""
+        for one in self._held:
+            one.settimeout(30)
+        return [one.recv(4096).decode("latin-1").split("\r\n")[0] for one in self._held]
 
     def _run(self) -> None:
         while True:
