@@ -212,9 +212,14 @@ def test_tokens_are_named_by_text_position_or_both():
     assert [position_of(tokens, one) for one in (1, -1, "cat", "the@2", "@1", "1", "7")] == [1, 3, 1, 2, 1, 1, 3]
     with pytest.raises(UserError, match="the@0, the@2"):
         position_of(tokens, "the")
+    pieces = [Token("straw", word=0), Token("##berries", word=0), Token("1", word=1)]
+    with pytest.raises(UserError, match="the word 'strawberries' is 2 tokens; say which: straw@0, ##berries@1"):
+        position_of(pieces, "strawberries")
+    with pytest.raises(UserError, match="'1' can mean 2 tokens; say which: 1@2, ##berries@1"):
+        position_of(pieces, "1")
     with pytest.raises(UserError, match="is 'cat', not 'dog'"):
         position_of(tokens, "dog@1")
-    with pytest.raises(UserError, match="no token is 'dog'"):
+    with pytest.raises(UserError, match="no token 'dog'; name one of its tokens, or a position from 0: the@0, cat@1"):
         position_of(tokens, "dog")
 
 

@@ -21,7 +21,6 @@ from regard.measures.joint import NEIGHBOURS, joined, plane, quality
 from regard.measures.nearness import apart, distances_to, nearest_of, nearness_map, position_means
 from regard.studies.heads.keeping import hash_of
 from regard.studies.heads.mapping import SampleTexts, joint_map, packed
-from regard.studies.heads.nearest import position_of
 from regard.studies.heads.sample import NAME, sampled_inputs
 from regard.studies.heads.stored import Stored
 from regard.studies.heads.study import Heads
@@ -230,7 +229,8 @@ def test_what_cannot_be_found_is_said_in_a_sentence(made, tmp_path):
     model, folder = made
     for message, given in (
         ("no token 'zebra'", {"query": "zebra"}),
-        ("out of range", {"query": 99}),
+        ("no position 99", {"query": 99}),
+        ("can mean 2 tokens; say which: ", {"query": "the" if model.tokenizer.mask_token else "t"}),
         ("side must be q or k", {"query": 1, "side": "v"}),
         ("2 heads|heads; name one", {"query": 1, "head": "0.*"}),
     ):
@@ -238,7 +238,9 @@ def test_what_cannot_be_found_is_said_in_a_sentence(made, tmp_path):
             regard.nearest(folder, TEXT, model=model, **{"head": "0.0", **given})
     with pytest.raises(UserError, match="no portraits with vectors"):
         regard.nearest(tmp_path, TEXT, head="0.0", query=1)
-    assert position_of("-1", ["a", "b"]) == 1 and position_of("B", ["a", " b"]) == 1
+    other = regard.load(str(saved(model, tmp_path / "another")))
+    with pytest.raises(UserError, match="another is not the model of"):
+        regard.nearest(folder, TEXT, head="0.0", query=1, model=other)
 
 
 def test_the_command_prints_rows_or_json(bert, corpus, tmp_path):

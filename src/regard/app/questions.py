@@ -30,7 +30,7 @@ _CONTROLS = 64  # random sets of edges beside them
 _CHECK = 256  # edges that are cut for real beside estimates
 _TOKEN = 300  # characters of a token
 _DRAWN = 64  # heads of one figure
-_PLACES = 8192  # positions in one list
+_PLACES = 8192  # positions in one list, and in all lists of one request
 _PLACE = 1_000_000  # largest position of a token
 T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
@@ -159,7 +159,7 @@ class Fields:
         places = value if isinstance(value, list) else [value]
         if not places or len(places) > _PLACES or any(type(one) is not int or not 0 <= one <= _PLACE for one in places):
             raise bad(f"{name} must be a position from 0, or a list of up to {_PLACES:,} of them")
-        return places
+        return list(dict.fromkeys(places))
 
     def flag_or_part(self, name: str) -> Fields | None:
         """The fields of an object; true means one without any, false and null none at all."""
@@ -354,13 +354,21 @@ def _lines(fields: Fields) -> CutLines | None:
         return None
     if len(edges) > _EDGES:
         raise large(f"at most {_EDGES:,} edges can be cut at once; name several tokens in one as a list")
+    how = _how(fields)
+    controls = fields.number("controls", 0, _CONTROLS)
+    read = tuple(_edge(Fields(edge, "each of edges")) for edge in edges)
+    named = sum(len(places) for edge in read for places in edge[-2:] if places is not None)
+    if named > _PLACES:
+        raise large(f"the edges name {named:,} positions, at most {_PLACES:,} can be; leave out query or key for all")
+    return CutLines(read, how, 16 if controls is None else controls)
+
+
+def _how(fields: Fields) -> str:
+    """How edges are cut."""
     how = fields.text("how", 40) or CUTS[0]
     if how not in CUTS:
         raise bad(f"how must be one of {', '.join(CUTS)}")
-    controls = fields.number("controls", 0, _CONTROLS)
-    return CutLines(
-        tuple(_edge(Fields(edge, "each of edges")) for edge in edges), how, 16 if controls is None else controls
-    )
+    return how
 
 
 def _worth(fields: Fields, limits: Limits) -> dict[str, Any] | None:
@@ -368,9 +376,7 @@ def _worth(fields: Fields, limits: Limits) -> dict[str, Any] | None:
     own = fields.flag_or_part("worth")
     if own is None:
         return None
-    how = own.text("how", 40) or CUTS[0]
-    if how not in CUTS:
-        raise bad(f"how must be one of {', '.join(CUTS)}")
+    how = _how(own)
     position = own.number("position", -limits.text, limits.text)
     return {
         "position": position,
@@ -378,6 +384,12 @@ def _worth(fields: Fields, limits: Limits) -> dict[str, Any] | None:
         "how": how,
         "check": own.number("check", 0, _CHECK) or 0,
     }
+
+
+def check_of(fields: Fields, limits: Limits) -> int:
+    """How many lines of a trace are to be cut for real; 0 where that is left open."""
+    asked = _worth(fields, limits)
+    return 0 if asked is None else int(asked["check"])
 
 
 def _edge(fields: Fields) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ import torch
 from regard.capture.alone import alone
 from regard.capture.frozen import frozen_run, plain_run
 from regard.capture.shares import StreamPart
+from regard.models.outcome import encode_text
 from regard.models.scores import SplitLook, SplitScores
 from regard.models.splitting import Agreement, SplitSide, component_of, one_head, sides_of
 from regard.trace.heads import Head, Heads
@@ -98,6 +99,7 @@ def why(
     pair: str | None = None,
     *,
     target: str | None = None,
+    generate: int | None = None,
     truncate: bool = False,
     check: bool = True,
 ) -> Why:
@@ -111,12 +113,15 @@ def why(
         One head: "18.6", (18, 6), or "cross:1.3".
     query, key
         Positions, token texts, or both ("cat@7"); the last token unless given, and the key to which it looks most.
+    generate
+        Let a causal model continue for this many tokens first, as in a trace.
     truncate
         Cut a text that is too long.
     check
         Also remove parts for real and say how well their shares agree; takes a run of the model over some 50 rows.
     """
-    return whys(model, text, [head], query, key, pair, target=target, truncate=truncate, check=check)[0]
+    options: dict[str, Any] = {"target": target, "generate": generate, "truncate": truncate, "check": check}
+    return whys(model, text, [head], query, key, pair, **options)[0]
 
 
 def whys(
@@ -128,13 +133,14 @@ def whys(
     pair: str | None = None,
     *,
     target: str | None = None,
+    generate: int | None = None,
     truncate: bool = False,
     check: bool = False,
 ) -> list[Why]:
     """The same for several heads of a text; those of one layer share its runs."""
     engine = model._engine
     asked = [one_head(head, engine.layout()) for head in heads]
-    row = engine.encode(text, pair, truncate=truncate)
+    row, _ = encode_text(engine, text, pair, generate, None, truncate=truncate)
     inputs, book = engine.collate([row], [target])
     ends = []
     for one in asked:
