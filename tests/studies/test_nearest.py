@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 from typer.testing import CliRunner
 
 import regard
@@ -151,6 +153,23 @@ def test_turning_back_leaves_nothing_behind_and_needs_a_rotation(bytelevel, word
             hooks = sum(len(module._forward_pre_hooks) for module in model.module.modules())
             assert (hooks > 0) == rotary
         assert not any(module._forward_pre_hooks for module in model.module.modules())
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_turns_are_undone_also_where_cosines_and_sines_are_scaled(bytelevel, factor):
+    """The score at distance 0 stays: with YaRN's factor on cosines and sines, its square is part of it."""
+    module = tiny_llama(bytelevel).module
+    attention = module.model.layers[0].self_attn
+    rng = torch.Generator().manual_seed(0)
+    q, k = torch.randn(1, 4, 6, 8, generator=rng), torch.randn(1, 2, 6, 8, generator=rng)
+    cos, sin = (factor * part for part in module.model.rotary_emb(q, torch.arange(6)[None]))
+    turned = apply_rotary_pos_emb(q, k, cos, sin)
+    with turns_of(module) as turns:
+        turns.note(attention, (), {"position_embeddings": (cos, sin)})
+        found = turns.undone(SimpleNamespace(q=turned[0], k=turned[1], module=attention))
+    assert found[2]
+    torch.testing.assert_close(found[0], factor * q, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found[1], factor * k, atol=1e-5, rtol=1e-5)
 
 
 def test_distances_are_how_much_scores_differ():

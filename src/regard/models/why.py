@@ -77,7 +77,9 @@ class Why:
             {**self.head._asdict(), "query": self.query.position, "key": self.key.position, "share": self.weight}
         ]
         for side, split in (("key", self.key), ("query", self.query)):
-            heads = [one for one in split.components[:LEADING] if one.kind == "head" and one.centred > 0]
+            heads = [
+                one for one in split.components[:LEADING] if one.kind == "head" and one.centred > 0 and one.sources
+            ]
             for best in heads[:1]:
                 place = {"kind": best.attention, "layer": best.layer, "head": best.head}
                 read = {"query": split.position, "key": best.sources[0].position, "share": best.centred}

@@ -10,21 +10,12 @@ import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
 import { colourRow } from "../../marks/legend";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
-import {
-  brief,
-  palette,
-  rampStops,
-  STEPS,
-  type Theme,
-  ticks,
-  twoSidedStops,
-  twoSidedTicks,
-} from "../../marks/scales";
+import { brief, difference, palette, rampStops, STEPS, ticks, twoSidedStops, twoSidedTicks, type Theme } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
 import { type Difference, otherWords, type Picture } from "./difference";
-import { type Heads, signed } from "./sides";
+import type { Heads } from "./sides";
 
 const NARROW = 330; // pixels a panel needs
 const GAP = 16;
@@ -124,7 +115,7 @@ function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference,
   const name = tell("pointed", { query: lens.rows.names[query], key: lens.columns.names[key] });
   if (!both) return tell("readoutOne", { cell: name, value: brief(lens.row(query)[key]) });
   const [one, two] = [a.row(query)[key], b.row(query)[key]];
-  return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: signed(one - two) });
+  return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: difference(one - two) });
 }
 
 function panelsOf(a: Heads["a"], b: Heads["b"], difference: Difference): Panel[] {
