@@ -6,6 +6,7 @@ import { compared, distance, fits, otherWords } from "../src/app/compare/differe
 import { listed } from "../src/app/effect";
 import { suited } from "../src/app/examples";
 import { tidy } from "../src/app/export";
+import { judgingOf } from "../src/app/judge";
 import { Latest } from "../src/app/latest";
 import { APP_VIEWS } from "../src/app/views";
 import type { Axis } from "../src/compute/axis";
@@ -17,7 +18,6 @@ import { add, isKey, say } from "../src/words";
 import { APP } from "../src/words/app";
 import { distance as apart, EYES } from "./eyes";
 import { golden } from "./golden";
-import { judgingOf } from "../src/app/judge";
 
 const finish = <T>(job: Generator<void, T>): T => {
   for (;;) {

@@ -119,7 +119,9 @@ test("the reason is one sentence, and names what came before", () => {
   );
   expect(reason({ ...FOUND, key: side(3, mlp(4, 6)) }, tell)).toContain("what MLP 4 made of “on₃”");
   const word = { ...mlp(0, 6), name: "word", kind: "word" as const };
-  expect(reason({ ...FOUND, key: side(3, word) }, tell)).toContain("the largest part in it is the word itself");
+  expect(reason({ ...FOUND, key: side(3, word) }, tell)).toContain(
+    "the largest part in it is the word itself",
+  );
   const segment = { ...word, name: "segment", kind: "segment" as const };
   expect(reason({ ...FOUND, key: side(3, segment) }, tell)).toContain("which sentence “on₃” is in");
   const opening = head(16, 0, 6, 2);

@@ -167,7 +167,7 @@ export class Session {
     const before = this.ask.peek();
     const ask = { ...before, ...change };
     const same = TEXTS.every((name) => ask[name] === before[name]);
-    const continued = same && ask.generate === before.generate;  // the answer is a part of the text
+    const continued = same && ask.generate === before.generate; // the answer is a part of the text
     this.ask.value = {
       ...ask,
       ...(!continued && { why: [], cut: [], judged: change.judged ?? NOT_JUDGED }),

@@ -35,8 +35,8 @@ def why_report(why: Why, count: int = SHOWN) -> Iterator[Table | Text]:
     )
     if why.centred <= 0:
         yield Text(
-            f"Nothing draws {why.name} from {_at(query)} to {_at(key)}: its score is below the mean of the row, and the "
-            "shares say what speaks for and against it."
+            f"Nothing draws {why.name} from {_at(query)} to {_at(key)}: its score is below the mean of the row, and "
+            "the shares say what speaks for and against it."
         )
     yield _side_table(f"what made the key {_at(key)}", key, count)
     yield _side_table(f"what made the query {_at(query)}", query, count)

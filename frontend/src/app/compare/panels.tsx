@@ -10,7 +10,17 @@ import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
 import { colourRow } from "../../marks/legend";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
-import { brief, difference, palette, rampStops, STEPS, ticks, twoSidedStops, twoSidedTicks, type Theme } from "../../marks/scales";
+import {
+  brief,
+  difference,
+  palette,
+  rampStops,
+  STEPS,
+  type Theme,
+  ticks,
+  twoSidedStops,
+  twoSidedTicks,
+} from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
