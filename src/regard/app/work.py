@@ -26,6 +26,7 @@ from regard.patterns.saved import usable_rules
 from regard.trace.heads import MODES
 from regard.trace.sentences import caution
 from regard.trace.trace import Trace
+from regard.views.arrays import sent_numbers
 from regard.views.html import save_html
 from regard.views.report import report_of
 from regard.views.walk import walk as walked
@@ -341,9 +342,7 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
 
 def _weight(trace: Trace) -> int:
     """Bytes of the arrays that attention is read from, as they would be sent."""
-    arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
-    arrays += [array for site in trace.sites if site.g is not None for array in (site.v, site.g)]
-    return sum(4 * array.size for array in arrays if array is not None)
+    return 4 * sent_numbers(trace)
 
 
 def _first_layer(trace: Trace, first: Open) -> set[tuple[str, int]]:
