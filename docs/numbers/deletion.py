@@ -8,7 +8,7 @@ from typing import Any
 from blocks import Blocks, span, table
 
 MODELS = ("all-MiniLM-L6-v2", "SmolLM2-135M-Instruct")
-TEXTS = 100  # sentences drawn from WikiText-2
+TEXTS = 30  # sentences drawn from WikiText-2
 
 
 def measure(data: Path) -> dict[str, Any]:

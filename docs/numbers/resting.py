@@ -31,11 +31,11 @@ def measure(data: Path) -> dict[str, Any]:
 
 def blocks(found: dict[str, Any]) -> Blocks:
     """A table of layers for each model, and what they come to."""
-    parts = []
-    for model, one in found.items():
-        parts += [f"**{model}**, {one['texts']} texts", table(["layer", *QUANTITIES], _rows(one["layers"]))]
-    lower = " ".join(_said(model, one["layers"]) for model, one in found.items())
-    return {"how-to/does-this-look-matter.md": {"resting": "\n\n".join([*parts, lower])}}
+    parts = [_said(model, found[model]["layers"]) for model in RUNS]
+    for model, (_, corpus, _) in RUNS.items():
+        texts = f"**{model}**, {found[model]['texts']} texts of `{corpus}`; 95 % intervals in brackets"
+        parts += [texts, table(["layer", *QUANTITIES], _rows(found[model]["layers"]))]
+    return {"how-to/does-this-look-matter.md": {"resting": "\n\n".join(parts)}}
 
 
 def _rows(layers: list[dict[str, Any]]) -> list[list[str]]:

@@ -6,14 +6,13 @@ import random
 from collections import Counter
 from io import StringIO
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
 from blocks import Blocks, table
 
 DECODER = "SmolLM2-135M-Instruct"
 INDUCTION = ("18.6", "17.3", "17.4")  # they look at what followed the query's word before
-SIDES = ("key", "query")
 TEXTS, WORDS = 100, 20
 SHOWN = "The cat sat on the mat. The cat sat"
 
@@ -39,7 +38,7 @@ def looks(model: Any, seed: int) -> dict[str, Any]:
     words = [piece[1:] for piece in known if piece[0] == "Ġ" and piece[1:].isalpha() and piece[1:].isascii()]
     text = " " + " ".join(2 * chooser.sample(words, WORDS))
     query = WORDS + chooser.randrange(WORDS // 2, WORDS - 1)
-    return {look.name: look for look in whys(model, text, INDUCTION, query, query - WORDS + 1, check=True)}
+    return {look.name: look for look in whys(model, text, INDUCTION, query, query - WORDS + 1)}
 
 
 def _row(look: Any) -> dict[str, Any]:
@@ -50,7 +49,6 @@ def _row(look: Any) -> dict[str, Any]:
         "second": abs(second.centred),
         "before": bool(first.sources) and first.sources[0].position == look.key.position - 1,
         "error": look.error,
-        **{f"{side} removed": getattr(look, side).agreement.spearman for side in SIDES},
     }
 
 
@@ -65,13 +63,7 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "share": median(row["share"] for row in of_first),
         "second": median(row["second"] for row in of_first),
         "error": max(row["error"] for row in rows),
-        **{f"{side} removed": [row[f"{side} removed"] for row in rows] for side in SIDES},
     }
-
-
-def _agreement(values: list[float]) -> str:
-    """The mean over texts of how removing parts agrees with their shares, with the lowest and the highest."""
-    return f"{mean(values):.2f} ({min(values):.2f} to {max(values):.2f})".replace("-", "−")
 
 
 def _printed(model: Any) -> str:
@@ -98,10 +90,9 @@ def blocks(found: dict[str, Any]) -> Blocks:
             f"{one['share']:.1f}",
             f"{one['second']:.1f}",
             f"{one['error']:.0e}",
-            *(_agreement(one[f"{side} removed"]) for side in SIDES),
         ]
         for head, one in found["heads"].items()
     ]
     columns = ["head", "first source of the key", "in", "read from the word before", "share", "second source"]
-    columns += ["sum differs by", "key removed", "query removed"]
+    columns += ["sum differs by"]
     return {"how-to/why-does-it-look-there.md": {"printed": printed, "induction": table(columns, rows)}}

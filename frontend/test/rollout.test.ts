@@ -83,7 +83,7 @@ describe("the view", () => {
     const steps = await stepsOf(store, new AbortController().signal);
     expect(askedOf(store, steps)).toBe(5); // the last one that is not [SEP]
     store.set({ queries: [1] });
-    const shares = sharesOf(store, steps, askedOf(store, steps));
+    const shares = sharesOf(steps, askedOf(store, steps));
     close(shares.values, reference(store.page).rollout.weights[1]);
     expect(shares.rests(0)).toBe(true); // [CLS]
     const sorted = shares.order.map((p) => shares.values[p]);
@@ -108,7 +108,7 @@ describe("the view", () => {
     const store = new Store(page, "light", "en", VIEWS, { fetch });
     const steps = await stepsOf(store, new AbortController().signal);
     expect(fetched).toEqual([0, 1, 2]);
-    close(sharesOf(store, steps, 3).values, reference(whole).rollout.weights[3]);
+    close(sharesOf(steps, 3).values, reference(whole).rollout.weights[3]);
   });
 
   test("says why there is none", () => {

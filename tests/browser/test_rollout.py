@@ -1,4 +1,4 @@
-"""The roll-out on the screen: its numbers are Python's, a click asks about a token, and where there is none it says so."""
+"""The roll-out on the screen: its numbers are Python's, a click asks about a token, and it says where there is none."""
 
 from __future__ import annotations
 

@@ -69,14 +69,14 @@ def test_portraits_have_the_scores_of_the_atlas(decoder, tmp_path):
     assert said["copies"] == pytest.approx(row["copies"])
     assert f"copying {row['copies']:+.2f}" in (tmp_path / "out" / "heads" / f"{name}.html").read_text("utf-8")
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert ">copies<" in report and "copies most" in report
+    assert "Copies: whether it writes" in report and "copies most" in report
 
 
 def test_portraits_of_an_encoder_have_none(bert, tmp_path):
     (tmp_path / "corpus.txt").write_text("the cat sat on the mat .\nthe dog sat .")
     result = regard.study.heads(bert, tmp_path / "corpus.txt", output=tmp_path / "out", predictive=0, vectors=0)
     assert result.table["copies"].isna().all() and not any("copies most" in one for one in result.findings)
-    assert ">copies<" not in (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "Copies: whether it writes" not in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
 def test_equal_words_share_a_rank_and_noise_does_not_move_a_score():

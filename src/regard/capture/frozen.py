@@ -21,6 +21,7 @@ import torch
 from regard.capture.norming import frozen_norm
 from regard.capture.operation import Operation, from_call
 from regard.capture.outputs import Place, Places, Source, outputs
+from regard.capture.tap import Call
 from regard.capture.tiers import Plan, model_type, undisturbed
 from regard.errors import UserError
 from regard.trace.sentences import refusal
@@ -91,7 +92,7 @@ def plain_run(
     found: list[Operation] = []
 
     def note(place: Place, _out: torch.Tensor, call: Source) -> None:
-        assert call is not None
+        assert isinstance(call, Call)  # only models of the attention interface are split
         if place[:2] != until:  # a module that serves several layers
             return
         found.append(from_call(call, "", model_type(model)))
@@ -174,7 +175,7 @@ class _Freezer:
 
     def attention(self, place: Place, out: torch.Tensor, call: Source) -> torch.Tensor:
         """Each attention: its operation is noted, its output becomes a leaf; the target ends the run."""
-        assert call is not None
+        assert isinstance(call, Call)  # only models of the attention interface are split
         operation = from_call(call, "", self.family)
         if place[:2] == self.until:
             self.run.target = operation

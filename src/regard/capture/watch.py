@@ -158,7 +158,8 @@ def _start(model: torch.nn.Module, stack: ExitStack) -> Watch:
         _follow(watch, stack, path, module)
     stack.enter_context(_slow_path())
     stack.callback(_open.reset, _open.set((*_open.get(), watch)))
-    return stack.enter_context(watch)
+    stack.enter_context(watch)
+    return watch
 
 
 _slow: list[bool] = []  # one entry per user of the slow path; the first is the setting to restore

@@ -40,7 +40,7 @@ export function Rollout() {
   const found = steps.value;
   if (against.value) return <Notice text={against.value} />;
   if (failed.value) return <Notice text={tell("rolloutFailed")} />;
-  if (!found || found.edition !== store.edition) return <div class="stage rollout" aria-busy="true" />;
+  if (!found) return <div class="stage rollout" aria-busy="true" />;
   return <Rolled steps={found} busy={busy.value} />;
 }
 
@@ -48,7 +48,7 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   const store = useStore();
   const tell = useSay();
   const lit = useSignal<number | null>(null);
-  const shares = sharesOf(store, steps, askedOf(store, steps));
+  const shares = sharesOf(steps, askedOf(store, steps));
   const { contributions } = store.look.value;
   useStage(store, () => ({ shares, steps }), [shares]);
   const special = shares.order.length < shares.axis.count;

@@ -51,8 +51,7 @@ const shownShares = stage<{ shares: Shares; steps: Steps }>();
 export const useStage = shownShares.use;
 
 /** The position that is asked about: the one pinned, or else the last that says something. */
-export function askedOf(store: Store, { site }: Steps): number {
-  const axis = store.lenses.axis(site.query, "tokens");
+export function askedOf(store: Store, { site, axis }: Steps): number {
   const [pinned] = store.selection.value.queries;
   if (pinned !== undefined && pinned < axis.count) return positionOf(axis, pinned);
   if (isCausal(site)) return axis.count - 1; // from here the next word is said
@@ -61,8 +60,8 @@ export function askedOf(store: Store, { site }: Steps): number {
 }
 
 /** The shares of all tokens in one position. */
-export function sharesOf(store: Store, steps: Steps, position: number): Shares {
-  const axis = store.lenses.axis(steps.site.query, "tokens");
+export function sharesOf(steps: Steps, position: number): Shares {
+  const { axis } = steps;
   const values = rolledOut(steps.layers, position);
   const resting = restsOf(steps.site, axis, axis);
   const rests = (key: number) => resting(position, key);

@@ -1,6 +1,7 @@
 // The layers of a page, ready to be multiplied: or the reason why they cannot be.
 
 import { release } from "../../compute/attention";
+import type { Axis } from "../../compute/axis";
 import { run } from "../../compute/jobs";
 import { evenStep, layerStep } from "../../compute/rollout";
 import { isHere, type Site } from "../../data/wire";
@@ -12,7 +13,7 @@ export const MOST = 512; // tokens: each layer takes as many numbers as tokens t
 
 /** The steps of all layers, first to last, and those of layers that look evenly, where these are known. */
 export interface Steps {
-  edition: number;
+  axis: Axis; // the tokens of both ends
   site: Site; // the last layer
   layers: readonly Float32Array[];
   even: readonly Float32Array[] | null;
@@ -47,7 +48,7 @@ export const stepsKey = (store: Store): string =>
 
 /** Compute the steps; layers that are not here are fetched one after the other, and let go. */
 export async function stepsOf(store: Store, signal: AbortSignal): Promise<Steps> {
-  const { lenses, edition } = store;
+  const { lenses } = store;
   const { contributions } = store.look.value;
   const sites = sitesOf(store);
   const layers: Float32Array[] = [];
@@ -60,7 +61,7 @@ export async function stepsOf(store: Store, signal: AbortSignal): Promise<Steps>
   const tokens = Math.sqrt(layers[0].length);
   const even = sites.map((site) => evenStep(site, tokens));
   return {
-    edition,
+    axis: lenses.axis(sites[0].query, "tokens"),
     site: sites[sites.length - 1],
     layers,
     even: even.every((step) => step !== null) ? (even as Float32Array[]) : null,

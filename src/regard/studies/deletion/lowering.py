@@ -18,7 +18,7 @@ import torch
 from regard.capture.tiers import undisturbed
 from regard.corpus.sums import Array
 from regard.errors import UserError
-from regard.models.cutting import cuts_of
+from regard.models.cutting import cuts_of, kept_logits
 from regard.models.outcome import about_of, outcome_of, output_of
 from regard.models.worth import gradient_trace
 from regard.trace.site import Site
@@ -142,6 +142,7 @@ class Lowering:
             **positions,
             "attention_mask": torch.from_numpy(kept).to(mask.device, mask.dtype),
             "output_hidden_states": True,
+            **(kept_logits(self.engine, "next token", self.length - 1) if self.causal else {}),
         }
 
     def _counted(self, whole: Any) -> torch.Tensor | None:
