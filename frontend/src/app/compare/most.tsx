@@ -1,6 +1,6 @@
 // Where two heads differ most, in a sentence and as a table.
 
-import { brief, difference, figure } from "../../marks/scales";
+import { brief, figure, withSign } from "../../marks/scales";
 import { useTell } from "../context";
 import { type Cell, type Difference, otherWords } from "./difference";
 import type { Heads } from "./sides";
@@ -68,7 +68,7 @@ export function Most({ difference: { cells }, ...heads }: Props) {
               <td class="number">{brief(cell.a)}</td>
               <td class="number">{brief(cell.b)}</td>
               <td class={cell.a > cell.b ? "number positive" : "number negative"}>
-                {difference(cell.a - cell.b)}
+                {withSign(cell.a - cell.b)}
               </td>
             </tr>
           ))}

@@ -12,7 +12,6 @@ import { colourRow } from "../../marks/legend";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
 import {
   brief,
-  difference,
   palette,
   rampStops,
   STEPS,
@@ -20,6 +19,7 @@ import {
   ticks,
   twoSidedStops,
   twoSidedTicks,
+  withSign,
 } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
@@ -125,7 +125,7 @@ function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference,
   const name = tell("pointed", { query: lens.rows.names[query], key: lens.columns.names[key] });
   if (!both) return tell("readoutOne", { cell: name, value: brief(lens.row(query)[key]) });
   const [one, two] = [a.row(query)[key], b.row(query)[key]];
-  return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: difference(one - two) });
+  return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: withSign(one - two) });
 }
 
 function panelsOf(a: Heads["a"], b: Heads["b"], difference: Difference): Panel[] {

@@ -4,7 +4,7 @@ import { bare, visible } from "../../compute/axis";
 import type { Say } from "../../frame/context";
 import { download } from "../../frame/picture";
 import { measure, SvgPen, shifted } from "../../marks/pen";
-import { brief, difference, palette } from "../../marks/scales";
+import { brief, palette, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { isKey } from "../../words";
 import type { Line } from "./chain";
@@ -49,7 +49,7 @@ const HALF = 62; // of a name with its number and question
 export const clamped = (x: number, width: number): number => Math.max(HALF, Math.min(width - HALF, x));
 
 export const shareOf = ({ share, into }: Line): string =>
-  share === null ? "" : into === null ? brief(share) : difference(share);
+  share === null ? "" : into === null ? brief(share) : withSign(share);
 
 export function valuesOf(store: Store, { kind, layer, head, query, key }: Line) {
   const site = store.page.sites.find((one) => one.kind === kind)!;
