@@ -313,7 +313,7 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
     )
     if question.target is not None:
         tokens = max(tokens, len(model._engine.encode(question.target).ids))
-    most = min(most or limits.tokens, limits.tokens)
+    split, most = most is not None, min(most or limits.tokens, limits.tokens)
     if tokens > most:
         asked = " for this" if most < limits.tokens else ""
         raise large(
@@ -336,7 +336,6 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
             tokens=tokens,
             limit=limits.worth,
         )
-    split = most == limits.split
     check_run(model, tokens, backward=split or question.worth is not None, maps=split, cut=question.lines is not None)
 
 

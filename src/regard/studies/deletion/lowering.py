@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.capture.copies import repeated
 from regard.capture.tiers import undisturbed
 from regard.corpus.sums import Array
 from regard.errors import UserError
@@ -131,14 +132,10 @@ class Lowering:
 
     def _given(self, kept: Array) -> dict[str, Any]:
         count = len(kept)
-        given = {
-            name: value.expand(count, *value.shape[1:]) if isinstance(value, torch.Tensor) else value
-            for name, value in self.inputs.items()
-        }
         mask = self.inputs["attention_mask"]
         positions = {} if self.positions is None else {_POSITIONS: self.positions.expand(count, -1)}
         return {
-            **given,
+            **repeated(self.inputs, count),
             **positions,
             "attention_mask": torch.from_numpy(kept).to(mask.device, mask.dtype),
             "output_hidden_states": True,
