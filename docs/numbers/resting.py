@@ -35,7 +35,31 @@ def blocks(found: dict[str, Any]) -> Blocks:
     for model, (_, corpus, _) in RUNS.items():
         texts = f"**{model}**, {found[model]['texts']} texts of `{corpus}`; 95 % intervals in brackets"
         parts += [texts, table(["layer", *QUANTITIES], _rows(found[model]["layers"]))]
-    return {"how-to/does-this-look-matter.md": {"resting": "\n\n".join(parts)}}
+    return {
+        "how-to/does-this-look-matter.md": {"resting": "\n\n".join(parts)},
+        "explanation/what-attention-tells.md": {"resting": _tells(found)},
+    }
+
+
+def _tells(found: dict[str, Any]) -> str:
+    """What the explanation says of it."""
+    shares = {model: _means(found[model]["layers"]) for model in RUNS}
+    parts = " and ".join(
+        f"{100 * one['weight']:.0f} % of the weight and {100 * one['worth']:.0f} % of the worth in {model}"
+        for model, one in shares.items()
+    )
+    controls = " and ".join(f"{100 * one[QUANTITIES[-1]]:.0f} %" for one in shares.values())
+    return f"""
+**A large weight may be worth little.** [CLS], [SEP] and a causal model's first token, on which heads rest, get {parts}
+(means over layers). With the worth of random lines of the same weight it would be {controls}
+([layer by layer](../how-to/does-this-look-matter.md#over-a-corpus)).
+"""
+
+
+def _means(layers: list[dict[str, Any]]) -> dict[str, float]:
+    """The mean over layers of each quantity."""
+    values = {name: [row["value"] for row in layers if row["quantity"] == name] for name in QUANTITIES}
+    return {name: sum(some) / len(some) for name, some in values.items()}
 
 
 def _rows(layers: list[dict[str, Any]]) -> list[list[str]]:
@@ -51,7 +75,7 @@ def _said(model: str, layers: list[dict[str, Any]]) -> str:
     """The mean over layers, and in how many of them worth is below weight, and below its control."""
     at = {(row["layer"], row["quantity"]): row for row in layers}
     numbers = sorted({row["layer"] for row in layers})
-    means = {name: sum(at[n, name]["value"] for n in numbers) / len(numbers) for name in QUANTITIES}
+    means = _means(layers)
     under = {
         name: sum(at[n, "worth"]["high"] < at[n, name]["low"] for n in numbers) for name in ("weight", QUANTITIES[-1])
     }
