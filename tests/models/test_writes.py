@@ -119,6 +119,7 @@ def test_the_first_word_is_told_with_what_raises_it_and_what_lowers_it():
 
 def test_predictions_are_made_at_the_one_position(lively_of):  # noqa: F811
     model, seen = lively_of("llama"), []
+    model.trace(LETTERS)  # the survey of a model runs once
     hook = model.module.lm_head.register_forward_hook(lambda _module, _args, out: seen.append(out.shape[1]))
     model.writes(LETTERS, "1.1", 4)
     hook.remove()
