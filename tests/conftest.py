@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
@@ -20,21 +21,13 @@ import pytest
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a test: nobody's saved rules
 
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    GPT2Config,
-    GPT2LMHeadModel,
-    PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
-)
-
 import regard
 from regard.models.packaged import packaged_path
 from tests.silent import Silent
-from tests.tiny import enlarged, made, tiny_bert, tiny_llama
+
+# Torch and transformers are imported by fixtures: the process that only hands tests to others does not need them.
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
@@ -44,19 +37,20 @@ ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 # keeps two cores busy by itself, does not begin beside the cluster.
 LONG = (
     *("browser/test_app.py", "studies/test_ray.py", "browser/test_walk.py", "fidelity/test_sweep.py"),
-    *("examples/test_notebooks.py", "studies/test_identity.py", "studies/test_coref.py", "studies/test_probe.py"),
-    *("studies/test_ablation.py", "package/test_wheel.py", "studies/test_syntax.py", "package/test_optimised.py"),
-    *("browser/test_views.py", "browser/test_stage.py", "browser/test_history.py", "studies/test_resume.py"),
-    *("browser/test_report.py", "browser/test_never_blank.py", "browser/test_heads.py", "commands/test_cli.py"),
-    *("browser/test_notebook.py", "app/test_serving.py", "studies/test_controls.py", "docs/test_tutorial.py"),
+    *("studies/test_probe.py", "studies/test_identity.py", "views/test_odd_texts.py", "studies/test_coref.py"),
+    *("studies/test_resume.py", "studies/test_heads.py", "studies/test_ablation.py", "browser/test_notebook.py"),
+    *("commands/test_cli.py", "examples/test_notebooks.py", "studies/test_syntax.py", "package/test_optimised.py"),
+    *("browser/test_views.py", "browser/test_stage.py", "package/test_wheel.py", "browser/test_looks.py"),
+    *("studies/test_probe_parts.py", "browser/test_never_blank.py", "app/test_running.py", "app/test_serving.py"),
+    *("studies/test_find.py", "browser/test_report.py", "browser/test_history.py", "docs/test_site.py"),
+    *("browser/test_heads.py", "studies/test_controls.py", "docs/test_tutorial.py"),
 )
 # What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
 # corpora, clusters, environments, processes that import torch, folders of figures.
 SLOW = (
     *(*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py"),
-    *("commands/test_background.py", "package/test_sdist.py", "views/test_odd_texts.py", "studies/test_probe_parts.py"),
-    *("studies/test_figures.py", "studies/test_article.py", "app/test_running.py", "app/test_long.py"),
-    *("studies/test_heads.py", "studies/test_find.py", "studies/test_matching.py"),
+    *("commands/test_background.py", "package/test_sdist.py", "studies/test_figures.py", "studies/test_article.py"),
+    *("app/test_long.py", "studies/test_matching.py"),
 )
 SLOW_MARKS = ("models", "corpora", "ray", "browser")
 REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
@@ -141,6 +135,9 @@ def corpora() -> Path:
 
 @pytest.fixture(scope="session")
 def wordpiece() -> PreTrainedTokenizerFast:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
     vocab = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS])}
     backend = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -160,12 +157,13 @@ def wordpiece() -> PreTrainedTokenizerFast:
 @pytest.fixture(scope="session")
 def bytelevel() -> PreTrainedTokenizerFast:
     """A byte-level tokenizer without merges: every byte is a token."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocab = {"<|endoftext|>": 0, **{letter: i + 1 for i, letter in enumerate(alphabet)}}
     backend = Tokenizer(models.BPE(vocab, merges=[]))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    from tokenizers import decoders
-
     backend.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
         tokenizer_object=backend, eos_token="<|endoftext|>", bos_token="<|endoftext|>", model_max_length=64
@@ -196,11 +194,17 @@ def shared_models_unchanged(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def bert(wordpiece) -> regard.Model:
+    from tests.tiny import tiny_bert
+
     return shared("bert", tiny_bert(wordpiece))
 
 
 @pytest.fixture(scope="session")
 def gpt2(bytelevel) -> regard.Model:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    from tests.tiny import made
+
     config = GPT2Config(
         vocab_size=len(bytelevel), n_embd=24, n_layer=2, n_head=3, n_positions=64, bos_token_id=0, eos_token_id=0
     )
@@ -209,11 +213,17 @@ def gpt2(bytelevel) -> regard.Model:
 
 @pytest.fixture(scope="session")
 def llama(bytelevel) -> regard.Model:
+    from tests.tiny import tiny_llama
+
     return shared("llama", tiny_llama(bytelevel))
 
 
 @pytest.fixture(scope="session")
 def t5(wordpiece) -> regard.Model:
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    from tests.tiny import made
+
     config = T5Config(
         vocab_size=len(wordpiece),
         d_model=24,
@@ -231,6 +241,10 @@ def t5(wordpiece) -> regard.Model:
 
 @pytest.fixture(scope="session")
 def bart(wordpiece) -> regard.Model:
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    from tests.tiny import made
+
     config = BartConfig(
         vocab_size=len(wordpiece),
         d_model=24,
@@ -273,14 +287,16 @@ def rxnmapper() -> regard.Model:
 @pytest.fixture(scope="session")
 def sharp(request):
     """A function from the name of a fixture to its model with larger weights: it matters which heads are on."""
-    made = {}
+    from tests.tiny import enlarged
+
+    found = {}
 
     def of(family):
-        if family not in made:
+        if family not in found:
             model = request.getfixturevalue(family)
             copied = regard.load((deepcopy(model.module), model.tokenizer))
             factor = 2 if family == "t5" else 8  # T5 does not scale its scores, and draws larger weights
-            made[family] = enlarged(copied, factor)
-        return made[family]
+            found[family] = enlarged(copied, factor)
+        return found[family]
 
     return of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from test_heads import INK, QUERY, address, until
+from test_heads import INK, QUERY, address, still, until
 from tests.app.conftest import hosted
 from tests.tiny import saved, tiny_bert, tiny_llama
 from transformers import BertForMaskedLM
@@ -162,15 +163,43 @@ def test_the_app_asks_what_lines_are_worth_for_a_chosen_word(use, show, folders,
     assert f"“{token.strip()}”" in kept.inner_text(".worth-line")
 
 
+def ink(page: Any) -> int:
+    """How much is drawn, once nothing is under way: the canvas is drawn a little later than the words beside it."""
+    until(page, "document.querySelector('.sheet') && !document.querySelector('.stage.busy, .stage[aria-busy=true]')")
+    still(page)
+    return sum(page.evaluate(INK, ".sheet canvas"))
+
+
+def test_a_check_that_comes_after_a_cut_leaves_it_dashed(use, folders):
+    page = use(folders["causal"], TEXT, layer=1, heads=2, queries=6, keys=2, at=6)
+    held: list[Any] = []
+    page.route(re.compile(r"/api/traces/[^/]+/worth$"), held.append)
+    page.click("[data-value=worth]")
+    page.wait_for_selector("[data-worth='next token']")
+    until(page, "document.querySelector('[data-do=cut]') !== null")
+    whole = ink(page)
+    page.click("[data-do=cut]")
+    page.wait_for_selector("[data-cut-sentence]")
+    assert ink(page) < whole
+    assert page.get_attribute("[data-agreement]", "data-agreement") == ""
+    (check,) = held
+    check.continue_()
+    until(page, "document.querySelector('[data-agreement]').dataset.agreement !== ''", seconds=60)
+    dashed = ink(page)
+    page.click("[data-do=restore]")
+    until(page, "!location.hash.includes('cut=')")
+    assert dashed < ink(page)  # the words above the picture may have moved it
+
+
 def test_a_look_that_is_cut_stays_dashed_and_another_text_is_judged_anew(use, folders):
     page = use(folders["causal"], TEXT, layer=1, heads=2, queries=6, keys=2, worth=1, at=6)
     page.wait_for_selector("[data-worth='next token']")
     until(page, "document.querySelector('[data-do=cut]') !== null")
-    whole = sum(page.evaluate(INK, ".sheet canvas"))
+    whole = ink(page)
     page.click("[data-do=cut]")
     until(page, "location.hash.includes('cut=decoder:1.2:6-2')")
     page.wait_for_selector("[data-cut-sentence]")
-    assert sum(page.evaluate(INK, ".sheet canvas")) < whole  # the gaps between dashes
+    assert ink(page) < whole  # the gaps between dashes
     assert page.get_attribute("[data-value=worth]", "aria-pressed") == "true"
     page.fill("[data-field=text]", "the dog sat on the mat")
     until(page, "!location.hash.includes('cut=') && !location.hash.includes('at=')")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from typing import Any
 
 import torch
 import transformers
@@ -29,3 +30,9 @@ def _quiet() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
+    transformers.utils.auto_docstring = _undocumented
+
+
+def _undocumented(thing: Any = None, **_: Any) -> Any:
+    """In place of what writes the docstrings of every class that is imported, which takes longer than to run it."""
+    return (lambda given: given) if thing is None else thing

@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -119,6 +120,21 @@ def test_a_copy_that_lost_a_file_is_made_anew(file):
     regard.load(file)
     (kept() / "tokenizer.json").unlink()
     assert regard.load(file).trace(TEXT).sides["text"].texts[0] == "th"
+
+
+def test_who_waits_for_another_process_finds_its_copy(once, tmp_path):
+    file, first = once
+    place, elsewhere, found = kept(), tmp_path / "elsewhere", []
+    with gguf.one_at_a_time(place):  # as a process that dequantises the file
+        place.rename(elsewhere)
+        waiting = threading.Thread(target=lambda: found.append(regard.load(file)))
+        waiting.start()
+        waiting.join(0.5)
+        assert waiting.is_alive()
+        elsewhere.rename(place)
+    waiting.join(60)
+    (second,) = found
+    np.testing.assert_array_equal(first.trace(TEXT).attention(1, 3), second.trace(TEXT).attention(1, 3))
 
 
 def test_another_file_of_the_same_name_is_another_model(once):

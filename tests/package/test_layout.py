@@ -38,6 +38,7 @@ HOOKS = {
     "models.why": ("printing",),
     "ablation.cutting": ("printing",),
     "models.writes": ("printing",),
+    "models.lens": ("printing",),
 }
 TORCH = {"capture", "transformer", "models", "ablation", "studies"}
 

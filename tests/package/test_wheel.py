@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from importlib.metadata import PathDistribution, distribution
@@ -30,17 +31,31 @@ print(regard.__file__)
 """
 
 
+# What pip does to build a wheel, with whatever backend it is told of.
+BUILD = """
+import importlib, sys
+backend = importlib.import_module(sys.argv[1])
+assert backend.get_requires_for_build_wheel() == []
+backend.build_wheel(sys.argv[2])
+"""
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+
+
 def run(*command, **options):
-    made = subprocess.run(command, capture_output=True, text=True, timeout=900, **options)
+    made = subprocess.run(command, capture_output=True, text=True, timeout=900, env=CLEAN, **options)
     assert made.returncode == 0, made.stderr[-2000:]
     return made.stdout
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
+    """Built where nothing is installed but what `build-system` asks for."""
     folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]  # hatchling is here
-    run(*pip, "--wheel-dir", str(folder), str(ROOT))
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]
+    wanted = [Requirement(line) for line in asked["requires"]]
+    assert all(distribution(one.name).version in one.specifier for one in wanted)
+    python = environment(folder / "venv", {(canonicalize_name(one.name), "") for one in wanted})
+    run(str(python), "-c", BUILD, asked["build-backend"], str(folder), cwd=ROOT)
     (made,) = folder.glob("*.whl")
     return made
 
@@ -67,14 +82,22 @@ def asked_by(one, extra):
 
 
 def needed(wheel, extra):
-    """All distributions that a wheel needs, and no other that is installed here."""
+    """What a wheel asks for."""
     (record,) = (path for path in zipfile.Path(wheel).iterdir() if path.name.endswith(".dist-info"))
-    own = PathDistribution(record)
-    found, rest = set(), asked_by(own, "") | asked_by(own, extra)
+    return asked_by(PathDistribution(record), "") | asked_by(PathDistribution(record), extra)
+
+
+def environment(folder, asked):
+    """The Python of a new environment with some distributions, all that they need, and nothing else."""
+    venv.create(folder)
+    (packages,) = (folder / "lib").glob("python*/site-packages")
+    found, rest = set(), asked
     while rest:
         found |= rest
         rest = {more for name, its in rest for more in asked_by(distribution(name), its)} - found
-    return [distribution(name) for name in {name for name, _ in found}]
+    for name in {name for name, _ in found}:
+        lend(distribution(name), packages)
+    return folder / "bin" / "python"
 
 
 def lend(one, folder):
@@ -92,16 +115,11 @@ def lend(one, folder):
 
 @pytest.mark.timeout(1200)
 def test_an_empty_environment_that_installs_the_wheel_can_use_it(wheel, tmp_path):
-    venv.create(tmp_path / "venv")
-    python = tmp_path / "venv" / "bin" / "python"
-    (packages,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
-    for one in needed(wheel, "demo"):
-        lend(one, packages)
+    python = environment(tmp_path / "venv", needed(wheel, "demo"))
     # What the wheel asks for is there already, or this fails: there is no index.
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--quiet", "--disable-pip-version-check"]
     run(*pip, "install", "--no-compile", "--no-index", "-c", str(ROOT / "constraints.txt"), f"{wheel}[demo]")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    inside = {"cwd": tmp_path, "env": clean}
+    inside = {"cwd": tmp_path}
     assert run(str(python.with_name("regard")), "--version", **inside).startswith("regard ")
     view = ["view", "The cat sat on the mat.", "-o", "page.html"]
     several = json.dumps([["doctor", "--json"], view, ["walk", "Hello!", "-o", "walk.html"]])

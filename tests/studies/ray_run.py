@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from unittest.mock import patch
@@ -15,6 +16,7 @@ import torch
 from safetensors.numpy import save_file
 
 from regard import study
+from regard.corpus import ray as ray_engine
 from regard.corpus.engine import Run
 from regard.corpus.ray import RayEngine
 from regard.corpus.readers.coreference import corpus_of
@@ -121,24 +123,33 @@ def curved(folder, corpus, **options):
     return study.ablation(folder, corpus, task="causal-lm", modes=["mean"], curve=True, limit=70, **options)
 
 
+def lent(engine):
+    """In place of an engine of their own, what studies get: every worker imports torch."""
+
+    def made(**options):
+        assert RayEngine(**options).workers == engine.workers
+        return nullcontext(engine)
+
+    return patch.object(ray_engine, "RayEngine", made)
+
+
 if __name__ == "__main__":
     folder, causal, corpus, treebank, gap, output = sys.argv[1:]
     start()
-    with patch.object(MapStudy, "update", refuse), patch.object(AblationMap, "update", refuse):
-        # every worker imports torch: one is enough where not their number is in question
-        controlled(folder, corpus, engine="ray", workers=1, output=f"{output}/controlled")
-        with patch.object(Curve, "update", refuse):
-            curved(causal, corpus, engine="ray", workers=1, output=f"{output}/curved")
-    model = load(folder)
-    texts = Run(Source(corpus))
-    runs = (
-        (Change(other=model), texts),  # carries a second model to its workers
-        (Dying(TOKENS, flag=f"{output}/died"), texts),  # loses a worker
-        (Trees(), of_treebank(treebank)),
-        (Mentions(pieces=32), of_mentions(gap)),
-        (Worth(), of_worth(corpus), load(causal)),
-    )
     with RayEngine() as engine:
+        with lent(engine), patch.object(MapStudy, "update", refuse), patch.object(AblationMap, "update", refuse):
+            controlled(folder, corpus, engine="ray", workers=2, output=f"{output}/controlled")
+            with patch.object(Curve, "update", refuse):
+                curved(causal, corpus, engine="ray", workers=2, output=f"{output}/curved")
+        model = load(folder)
+        texts = Run(Source(corpus))
+        runs = (
+            (Change(other=model), texts),  # carries a second model to its workers
+            (Dying(TOKENS, flag=f"{output}/died"), texts),  # loses a worker
+            (Trees(), of_treebank(treebank)),
+            (Mentions(pieces=32), of_mentions(gap)),
+            (Worth(), of_worth(corpus), load(causal)),
+        )
         for asked, run, *other in runs:
             found = engine(asked, *(other or [model]), run)
             save_file(found.sums.arrays, f"{output}/{asked.name}", {"tally": json.dumps(asdict(found.tally))})

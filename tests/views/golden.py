@@ -134,22 +134,26 @@ REPORT = [
 ]
 
 
+def reference_of(trace: Trace, seen: Trace) -> dict[str, Any]:
+    """What a reader should compute from a payload's own arrays; `seen` is the trace as the payload tells it."""
+    return {
+        "attention": [[site.attention(i).round(7).tolist() for i in range(site.heads)] for site in seen.sites],
+        "measures": [head_measures(seen, site) for site in seen.sites],
+        "worth": {
+            how: [seen.sites[0].worth(i, how=how).round(6).tolist() for i in range(4)] for how in ("mask", "zero")
+        },
+        "rollout": {
+            "weights": seen.rollout(kind="encoder").round(7).tolist(),
+            "contributions": seen.select(kinds=["encoder"], layers=[0]).rollout("contributions").round(7).tolist(),
+        },
+        "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
+    }
+
+
 def golden() -> bytes:
     trace = golden_trace()
     with mock.patch.multiple(wire, _EXACT=0, _LONG=6):  # pack everything, and call seven keys many
-        seen = decode(encode(trace, report=False))
-        reference = {
-            "attention": [[site.attention(i).round(7).tolist() for i in range(site.heads)] for site in seen.sites],
-            "measures": [head_measures(seen, site) for site in seen.sites],
-            "worth": {
-                how: [seen.sites[0].worth(i, how=how).round(6).tolist() for i in range(4)] for how in ("mask", "zero")
-            },
-            "rollout": {
-                "weights": seen.rollout(kind="encoder").round(7).tolist(),
-                "contributions": seen.select(kinds=["encoder"], layers=[0]).rollout("contributions").round(7).tolist(),
-            },
-            "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
-        }
+        reference = reference_of(trace, decode(encode(trace, report=False)))
         given = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}
         whole = replace(trace, facts={"model": "golden", "reference": reference})
         return encode(whole, view="matrix", layer=1, heads=[2], measures=given, report=REPORT)

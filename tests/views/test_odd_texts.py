@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from fontTools import subset
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pypdf import PdfReader
@@ -38,6 +39,15 @@ TEXTS = st.one_of(
     st.text(st.characters(codec=None), max_size=6),  # lone surrogates too
     st.text(st.sampled_from("$\\{}^_%&<>'\"a\x01\ufeff\udc80"), max_size=8),
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fonts_without_layout():
+    """In PDFs text is set already: the tables of a font that say how take most of the time, and nothing reads them."""
+    unused = [*subset.Options._drop_tables_default, "GDEF", "GPOS", "GSUB"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subset.Options, "_drop_tables_default", unused)
+        yield
 
 
 def texts_of(svg):

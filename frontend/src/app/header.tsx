@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import type { Say } from "../frame/context";
+import { Spoken } from "./chat/spoken";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Examples } from "./examples";
 import { Models } from "./models";
@@ -55,7 +56,7 @@ function Stale() {
   const tell = useTell();
   const saved = session.saved.value;
   const text = saved ?? session.stale.value;
-  if (text === null) return null;
+  if (text === null || session.store.value?.selection.value.view === "chat") return null;
   const key = saved === null ? "stalePicture" : session.trouble.value ? "savedWaiting" : "savedExample";
   return (
     <p class="app-stale" role="status" data-stale={saved === null ? "old" : "saved"}>
@@ -72,6 +73,7 @@ function Inputs() {
   const { text, pair, target, generate } = session.ask.value;
   const about = session.model.value?.about;
   const said = session.shown.value?.page.facts.said;
+  if (session.ask.value.chat) return <Spoken />;
   return (
     <div class="app-inputs">
       <Field

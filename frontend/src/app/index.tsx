@@ -20,6 +20,7 @@ import { CUT } from "./cut/words";
 import { Effect } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
+import { LENS } from "./lens/words";
 import { Looks } from "./looks";
 import { Predict } from "./predict";
 import { Rule } from "./rule";
@@ -34,6 +35,7 @@ add(APP);
 add(REFUSALS);
 add(WHY);
 add(CUT);
+add(LENS);
 
 const Nothing = () => null;
 

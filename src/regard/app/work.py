@@ -77,9 +77,17 @@ def _traced(model: Model, question: Question, **more: Any) -> Trace:
 
 def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     """The walk of a text through one layer."""
+    text, target = _plain(question)
     _check_length(model, question, limits)
     with job.watching(model.module):
-        found = walked(question.text, model, target=question.target, layer=question.layer, truncate=question.truncate)
+        found = walked(
+            text,
+            model,
+            target=target,
+            generate=question.generate,
+            layer=question.layer,
+            truncate=question.truncate,
+        )
     facts = {**found.trace.facts, "said": found.said, "unknown": list(found.unknown)}
     entry = KeptTrace(replace(found.trace, facts=facts), walk=found.walk)
     data = encode(
@@ -212,6 +220,24 @@ def writes(job: Job, model: Model, question: Question, head: tuple[Any, ...], li
     return dict(finite(found.as_record(question.count)))
 
 
+def lens(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
+    """The next word after a position, read after every layer."""
+    from regard.models.lens import lens as read
+
+    _check_length(model, question, limits)
+    with job.watching(model.module):
+        found = read(
+            model,
+            question.text,
+            question.position,
+            target=question.target,
+            generate=question.generate,
+            top=question.count,
+            truncate=question.truncate,
+        )
+    return dict(finite(found.as_record()))
+
+
 def layer(entry: KeptTrace, kind: str, number: int) -> bytes:
     """One layer of a trace."""
     try:
@@ -243,15 +269,16 @@ def nearest(job: Job, model: Model, question: Question, near: Near, folder: Path
 
     off = question.off
     without = nullcontext() if off is None else model.ablate(list(off.heads), mode=off.mode or MODES[0])
+    text, target = _plain(question)
     with job.watching(model.module), without:
         found = nearest_to(
             folder,
-            question.text,
+            text,
             question.pair,
             head=near.head,
             query=near.query,
             side=near.side,
-            target=question.target,
+            target=target,
             generate=question.generate,
             model=model,
         )
@@ -311,8 +338,10 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
     tokens = len(model._engine.encode(question.text, question.pair, truncate=question.truncate).ids) + (
         question.generate or 0
     )
-    if question.target is not None:
-        tokens = max(tokens, len(model._engine.encode(question.target).ids))
+    target = question.target
+    if target is not None:
+        beside = len(target) if isinstance(target, list) else len(model._engine.encode(target).ids)
+        tokens = tokens + beside if model._engine.is_causal else max(tokens, beside)
     split, most = most is not None, min(most or limits.tokens, limits.tokens)
     if tokens > most:
         asked = " for this" if most < limits.tokens else ""
@@ -337,6 +366,13 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
             limit=limits.worth,
         )
     check_run(model, tokens, backward=split or question.worth is not None, maps=split, cut=question.lines is not None)
+
+
+def _plain(question: Question) -> tuple[str, str | None]:
+    """Text and target of a question that a conversation cannot be asked."""
+    if not isinstance(question.text, str) or isinstance(question.target, list):
+        raise bad("this reads a text, not messages or ids")
+    return question.text, question.target
 
 
 def _weight(trace: Trace) -> int:

@@ -61,6 +61,13 @@ def serve(
             show_default="only if no other machine is admitted",
         ),
     ] = None,
+    openai: Annotated[
+        bool,
+        typer.Option(
+            "--openai",
+            help="Also answer clients of the OpenAI API under /v1: each answer has a link to its views.",
+        ),
+    ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Do not contact the hub; use local files only.")] = False,
     device: Annotated[str | None, typer.Option(help="Device to run on: cpu, cuda, mps.")] = None,
     log: Annotated[Path | None, typer.Option(help="Log file (JSON lines).", show_default="standard error")] = None,
@@ -80,9 +87,16 @@ def serve(
         device=device,
         names=tuple(allowed_host or ()),
         save_rules=save_rules,
+        openai=openai,
     )
-    run(settings, port=port, browser=not no_browser, token=not no_token, say=_say)
+    run(settings, port=port, browser=not no_browser, token=not no_token, say=_say_openai if openai else _say)
 
 
 def _say(address: str) -> None:
     out.print(f"regard is at [bold]{address}[/bold]  (stop it with Ctrl-C)", soft_wrap=True)
+
+
+def _say_openai(address: str) -> None:
+    _say(address)
+    place, _, token = address.partition("?token=")
+    out.print(f"OpenAI API: base_url={place}v1 api_key={token or 'any'}", soft_wrap=True)

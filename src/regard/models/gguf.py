@@ -10,7 +10,10 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +37,28 @@ def folder_of(file: Path, dtype: Any) -> Path:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     made_by = f"{digest} {dtype} {transformers.__version__} {_VERSION}"
     return cache() / f"{file.stem}-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}"
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Let one process after the other dequantise a file: who waited finds the copy of the first."""
+    lock = cache().parent / f".{folder.name}.lock"
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:  # nothing can be kept either
+        yield
+        return
+    try:
+        if sys.platform != "win32":
+            import fcntl
+
+            with suppress(OSError):  # some file systems have no locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        lock.unlink(missing_ok=True)  # who waits for it has it open; who comes later finds the copy
+        os.close(descriptor)
 
 
 def whole(folder: Path) -> bool:

@@ -50,10 +50,17 @@ def load_pretrained(
 def _unpack(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
     """The model and tokenizer of a GGUF file: from regard's cache, which the first load fills."""
     folder = gguf.folder_of(place / options["gguf_file"], dtype)
-    if gguf.whole(folder):
-        model, tokenizer = _model(str(folder), {}, dtype, allow_pickle=False), _tokenizer(str(folder), {})
-        model.config.name_or_path = str(place)
-        return model, tokenizer
+    if not gguf.whole(folder):
+        with gguf.one_at_a_time(folder):
+            if not gguf.whole(folder):
+                return _dequantised(place, options, dtype, folder)
+    model, tokenizer = _model(str(folder), {}, dtype, allow_pickle=False), _tokenizer(str(folder), {})
+    model.config.name_or_path = str(place)
+    return model, tokenizer
+
+
+def _dequantised(place: Path, options: dict[str, Any], dtype: Any, folder: Path) -> tuple[Any, Any]:
+    """The model and tokenizer of a GGUF file, read from the file itself; the folder has them the next time."""
     model = gguf.plain(_model(str(place), options, dtype, allow_pickle=False))
     tokenizer = _tokenizer(str(place), options)
     if not isinstance(tokenizer, NoTokenizer):

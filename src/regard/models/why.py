@@ -19,13 +19,14 @@ import torch
 from regard.capture.alone import alone
 from regard.capture.frozen import frozen_run, plain_run
 from regard.capture.shares import StreamPart
-from regard.models.outcome import encode_text
+from regard.models.outcome import Answering, encode_text
 from regard.models.scores import SplitLook, SplitScores
 from regard.models.splitting import Agreement, SplitSide, component_of, one_head, sides_of
 from regard.trace.heads import Head, Heads
 from regard.trace.picking import position_of
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.model import Model
 
 LEADING = 3  # components of a side among which a head must be to be drawn as a line
@@ -94,13 +95,13 @@ class Why:
 
 def why(
     model: Model,
-    text: str,
+    text: Text,
     head: Heads,
     query: int | str = -1,
     key: int | str | None = None,
     pair: str | None = None,
     *,
-    target: str | None = None,
+    target: Target = None,
     generate: int | None = None,
     truncate: bool = False,
     check: bool = True,
@@ -128,13 +129,13 @@ def why(
 
 def whys(
     model: Model,
-    text: str,
+    text: Text,
     heads: Sequence[Heads],
     query: int | str,
     key: int | str | None = None,
     pair: str | None = None,
     *,
-    target: str | None = None,
+    target: Target = None,
     generate: int | None = None,
     truncate: bool = False,
     check: bool = False,
@@ -142,8 +143,8 @@ def whys(
     """The same for several heads of a text; those of one layer share its runs."""
     engine = model._engine
     asked = [one_head(head, engine.layout()) for head in heads]
-    row, _ = encode_text(engine, text, pair, generate, None, truncate=truncate)
-    inputs, book = engine.collate([row], [target])
+    row, beside = encode_text(engine, text, pair, target, Answering(generate), truncate=truncate)
+    inputs, book = engine.collate([row], [beside])
     ends = []
     for one in asked:
         queries, keys = sides_of(book.sides[0], one.kind)

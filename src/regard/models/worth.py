@@ -28,6 +28,7 @@ from regard.errors import UserError
 from regard.measures.ranks import spearman
 from regard.models.cutting import kept_logits, outcomes_without, require_cuttable
 from regard.models.outcome import (
+    Answering,
     Outcome,
     about_of,
     encode_text,
@@ -45,6 +46,7 @@ from regard.trace.site import SURE, Array
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.engine import Engine
     from regard.models.prepare import Encoded
 
@@ -97,12 +99,12 @@ class WorthRun:
 
 def trace_worth(
     engine: Engine,
-    text: str,
+    text: Text,
     pair: str | None,
-    target: str | None,
+    target: Target,
     *,
     asked: AskedWorth,
-    generate: int | None = None,
+    answer: Answering,
     truncate: bool = False,
     segment_ids: bool = True,
     attribution: bool = False,
@@ -110,8 +112,8 @@ def trace_worth(
 ) -> Trace:
     """The trace of a text with its worth; arguments as in `Model.trace`."""
     options = {"truncate": truncate, "segment_ids": segment_ids}
-    row, position = encode_text(engine, text, pair, generate, asked.position, **options)
-    trace, run = run_worth(engine, row, target, replace(asked, position=position), attribution)
+    row, beside = encode_text(engine, text, pair, target, answer, **options)
+    trace, run = run_worth(engine, row, beside, asked, attribution)
     trace = with_gains(engine, row, trace) if predictive else trace
     tokens = max(len(side) for side in trace.sides.values())
     count = (CHECK if tokens <= _LONGEST else 0) if asked.check is None else asked.check
@@ -143,7 +145,7 @@ def run_worth(
     inputs, book = engine.collate([row], [target])
     about, _ = about_of(engine)
     side = side_of(engine, book)
-    place = position_of(engine, about, side.tokens, asked.position)
+    place = position_of(engine, about, side, asked.position)
     hide(engine, about, inputs, place, book)
     found: list[tuple[Outcome, float]] = []
 

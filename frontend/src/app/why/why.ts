@@ -34,8 +34,8 @@ export class Reasons {
 
   /** Ask what has not been answered yet; another text begins anew. */
   follow(ask: Ask): void {
-    const { model, text, pair, target, generate, truncate } = ask;
-    const about = JSON.stringify([model, text, pair, target, generate, truncate]);
+    const { model, text, pair, target, chat, generate, truncate } = ask;
+    const about = JSON.stringify([model, text, pair, target, chat, generate, truncate]);
     batch(() => {
       if (about !== this.text) {
         this.answers.value = new Map();

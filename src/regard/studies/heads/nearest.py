@@ -22,7 +22,7 @@ from regard.corpus.readers.source import Example
 from regard.corpus.sums import Array
 from regard.errors import OutOfRangeError, UserError
 from regard.measures.nearness import SIDES, apart, distances_to, nearest_of, nearness_map, position_means
-from regard.models.outcome import encode_text
+from regard.models.outcome import Answering, encode_text
 from regard.studies.entry import loaded
 from regard.studies.head_names import head_name
 from regard.studies.heads.describing import Place
@@ -164,7 +164,7 @@ def _own(
     if model.is_encoder_decoder:
         pair = target
     second = None if model.is_encoder_decoder else pair
-    encoded, _ = encode_text(model._engine, text, second, generate, None, truncate=True)
+    encoded, _ = encode_text(model._engine, text, second, None, Answering(generate), truncate=True)
     found = vectors_of(model, [(0, 0)], [[Item(0, encoded, Example(0, text, pair))]])
     if (kind, layer) not in found.layers or head >= len(found.layers[kind, layer].q):
         raise UserError(f"{model.name} has no head {head_name(layer, head)} of this kind; use the portraits' model")
