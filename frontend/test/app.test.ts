@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Ask, fromAddress, NO_OTHER, NOTHING_ASKED, toAddress, toldOf } from "../src/app/address";
+import { type Ask, fromAddress, LOOKS, NO_OTHER, NOTHING_ASKED, toAddress, toldOf } from "../src/app/address";
 import type { Effect, Example, ModelRecord } from "../src/app/api";
 import { otherOf } from "../src/app/compare/comparison";
 import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
 import { listed } from "../src/app/effect";
 import { suited } from "../src/app/examples";
 import { tidy } from "../src/app/export";
+import { judgingOf } from "../src/app/judge";
 import { Latest } from "../src/app/latest";
 import { APP_VIEWS } from "../src/app/views";
 import type { Axis } from "../src/compute/axis";
@@ -133,6 +134,18 @@ test("an address that makes no sense asks for what can be read", () => {
     off: [{ kind: "encoder", layer: 1, head: 2 }],
     other: NO_OTHER,
   });
+});
+
+test("an address asks about so many looks, and cuts so many, at most", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `decoder:1.2:${i}-0`).join(",");
+  const found = fromAddress(`#text=a&why=${many(5000)}&cut=${many(5000)}`)!;
+  expect([found.why.length, found.cut.length]).toEqual([LOOKS, 256]);
+  expect(fromAddress(`#${toAddress(found)}`)).toEqual(found);
+});
+
+test("lines are judged by how they would be cut", () => {
+  const ask = { ...NOTHING_ASKED, text: "a", how: "zero" as const };
+  expect(judgingOf(ask, null, null)).toEqual({ position: null, token: null, how: "zero", check: 0 });
 });
 
 const LOOK = { level: "tokens", contributions: false, relative: false } as const;

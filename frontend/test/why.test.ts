@@ -1,10 +1,11 @@
 // Lines back through the layers, and the looks that pins mean.
 
 import { expect, test } from "vitest";
+import { lookName } from "../src/app/address";
 import type { Cut, Why, WhyComponent, WhySide } from "../src/app/api";
 import { sentence } from "../src/app/cut/result";
 import { CUT } from "../src/app/cut/words";
-import { askedAfter, linesOf, lookName } from "../src/app/why/chain";
+import { askedAfter, linesOf } from "../src/app/why/chain";
 import { layoutOf } from "../src/app/why/layout";
 import { brought, reason } from "../src/app/why/sentences";
 import { WHY } from "../src/app/why/words";
@@ -110,15 +111,23 @@ test("a head among the parts becomes a line; any other look begins anew", () => 
 
 test("the reason is one sentence, and names what came before", () => {
   expect(reason(FOUND, tell)).toBe(
-    "18.6 looks from “sat₉” to “on₃”, because 16.0 had written there that “sat” came before.",
+    "18.6 looks from “sat₉” to “on₃”; the largest part in it is 16.0's, which comes from “sat”, the token before.",
   );
   expect(brought(FOUND.key, tell)).toBe("Head 16.0 brought “sat₂” here: “on₃” carries what stood before it.");
   expect(reason({ ...FOUND, key: side(3, head(16, 0, 6, 1)) }, tell)).toContain(
-    "16.0 had brought “cat” there",
+    "16.0's, which comes from “cat”.",
   );
-  expect(reason({ ...FOUND, key: side(3, mlp(4, 6)) }, tell)).toContain("what MLP 4 had made of “on₃”");
+  expect(reason({ ...FOUND, key: side(3, mlp(4, 6)) }, tell)).toContain("what MLP 4 made of “on₃”");
   const word = { ...mlp(0, 6), name: "word", kind: "word" as const };
-  expect(reason({ ...FOUND, key: side(3, word) }, tell)).toContain("because of the word itself");
+  expect(reason({ ...FOUND, key: side(3, word) }, tell)).toContain(
+    "the largest part in it is the word itself",
+  );
+  const segment = { ...word, name: "segment", kind: "segment" as const };
+  expect(reason({ ...FOUND, key: side(3, segment) }, tell)).toContain("which sentence “on₃” is in");
+  const opening = head(16, 0, 6, 2);
+  const rested = { ...opening, sources: [{ ...opening.sources[0], token: "[CLS]" }] };
+  expect(reason({ ...FOUND, key: side(3, rested) }, tell)).not.toContain("the token before");
+  expect(brought(side(3, rested), tell)).not.toContain("carries");
 });
 
 test("where no part decides, or nothing speaks for the look, the sentence says so", () => {
@@ -225,13 +234,13 @@ test("a cut is told in one sentence of the reader's language, with its control o
   ];
   const control = {
     code: "cut_times",
-    values: { times: "9.5", mean: "0.002", sd: "0.001", count: 16, larger: 0 },
+    values: { times: "9.5", mean: "0.0020", sd: "0.0010", count: 16, larger: 0, theirs: "0.84", own: "0.99" },
   };
   expect(sentence({ said, sentence: "" }, "sat₉ → on₃", tell)).toBe(
     'Cutting sat₉ → on₃ in head 18.6 lowers P("on") from 0.740 to 0.721 (−0.019).',
   );
   expect(sentence({ said: [...said, control], sentence: "" }, "sat₉ → on₃", tell)).toContain(
-    "; that is about 9.5 times a random line of the same weight (0.002, sd 0.001, n = 16; 0 of them change it as much or more).",
+    "; that is about 9.5 times what a random line of the nearest weight does (0.0020, sd 0.0010, n = 16, as much or more: 0; weights 0.84 on average, this one 0.99).",
   );
   const zh: Say = (key, values) => say("zh", key, values);
   expect(sentence({ said: [...said, control], sentence: "" }, "sat₉ → on₃", zh)).toMatch(

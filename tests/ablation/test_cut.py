@@ -2,7 +2,9 @@
 
 import json
 import re
+import tracemalloc
 from copy import deepcopy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,18 +22,20 @@ from transformers import (
 from typer.testing import CliRunner
 
 import regard
-from regard.ablation.controls import like
+from regard.ablation.controls import CutEdges, like
+from regard.ablation.cutting import CutChange, CutControl, _beside, _figures, _same, brief
 from regard.capture.tiers import attention_set
 from regard.cli import app
 from regard.measures.ranks import spearman
 from regard.models.cutting import cutting
 from regard.models.outcome import about_of, outcome_of, position_of, side_of
-from regard.models.worth import said
+from regard.models.worth import estimates, said, sample
 from regard.patterns.cautions import warnings_for
 from regard.patterns.resting import rests_of
 from regard.trace.edges import EdgeBlock, parse_edges
 from regard.trace.heads import Head
 from regard.trace.pool import pool_of
+from regard.trace.reach import reaching
 from regard.trace.trace import Trace
 from regard.views import decode, encode
 from tests.tiny import enlarged, made, saved, tiny_bert, tiny_mpnet
@@ -268,9 +272,16 @@ def test_the_check_is_the_rank_correlation_with_exact_cuts(family):
     from scipy.stats import spearmanr
 
     model, _, _, _ = family("gpt2")
-    check = model.trace("the cats", worth={"check": 64}).facts["worth"]["check"]
-    assert check["edges"] == 64
-    assert -1 <= check["spearman"] <= 1
+    trace = model.trace("the cats", worth={"check": 24})
+    worth, check = trace.facts["worth"], trace.facts["worth"]["check"]
+    picked = sample(pool_of(trace, worth["position"]), estimates(pool_of(trace, worth["position"]), "mask"), 24)
+    edges = [pool_of(trace, worth["position"]).block(int(i)) for i in np.concatenate(picked)]
+    assert check["edges"] == len(edges) == 24
+    places = [(one.heads[0].layer, one.heads[0].head, one.queries[0], one.keys[0]) for one in edges]
+    guessed = [trace.worth(*place[:2])[place[2:]] for place in places]
+    exact = [worth["value"] - np.log(model.cut("the cats", edges=place, controls=0).change.after) for place in places]
+    assert check["spearman"] == pytest.approx(spearmanr(guessed, exact).statistic, abs=0.02)
+    assert check["strongest"] == pytest.approx(spearmanr(guessed[:12], exact[:12]).statistic, abs=0.02)
     rng = np.random.default_rng(0)
     one, other = rng.integers(0, 9, 40), rng.integers(0, 9, 40)
     assert spearman(one, other) == pytest.approx(spearmanr(one, other).statistic)
@@ -335,8 +346,11 @@ def test_a_cut_says_what_it_changes_in_words_and_beside_random_lines(family):
     assert (made.lines, made.position, made.actual) == (8, 6, "s")
     assert made.change.after == made.change.before  # a causal model: position 6 does not see position 7
     assert made.sentence.startswith('Cutting s → * in head 1.1 leaves P("s") at')
-    assert "as many random lines of the same weights change it by" in made.sentence
-    assert f"n = 8; {made.control.larger} of them change it as much or more" in made.sentence
+    control = made.control
+    weights = f"({control.weight:.2f} on average, these {made.weight:.2f})"
+    assert f"; 8 random lines of the nearest weights {weights} change it by" in made.sentence
+    assert f"n = 8 sets, as much or more: {control.larger})" in made.sentence
+    assert control.lines == 8
     assert made.control.count == 8 and made.control.mean > 0 and made.control.larger == 8
     assert made.as_record()["said"][0] == {"code": "cut_head", "values": {"lines": "s → *", "heads": "1.1"}}
 
@@ -346,15 +360,77 @@ def test_random_lines_have_the_weight_of_the_cut_and_are_elsewhere(family):
     blocks = parse_edges("1.1:5→3", trace)
     pool = pool_of(trace, 6, rests_of)
     weight = trace.attention(1, 1)[5, 3]
-    sets = like(blocks, trace, pool, 16)
-    assert len(sets) == 16
+    partners = like(CutEdges(blocks, trace), pool, 16)
+    sets = partners.sets
+    assert len(sets) == 16 and partners.lines == 1
     for (one,) in sets:
         (head,), (query,), (key,) = one.heads, one.queries, one.keys
         assert (head.layer, head.head, query) != (1, 1, 5)
         assert key != 0 and key <= query <= 6
+        assert head.layer == 0 or query == 6  # in the last layer only the row of the prediction can reach it
     weights = [trace.attention(one.heads[0].layer, one.heads[0].head)[one.queries[0], one.keys[0]] for (one,) in sets]
+    assert partners.weight == pytest.approx(np.mean(weights), abs=1e-6)
     spread = np.sort(np.abs(pool.weight - weight))
     assert np.abs(np.array(weights) - weight).max() <= spread[80]  # 64 nearest, besides those of the same row
+
+
+def test_rows_that_reach_a_prediction_are_those_with_a_gradient(family):
+    for name, more in (("gpt2", {}), ("mistral", {}), ("t5", {"target": "a dog sat"})):
+        model = family(name)[0]
+        text = "the cats" if name != "t5" else "the cat sat"
+        judged = model.trace(text, worth={"position": 2, "check": 0}, **more)
+        by_masks = reaching(model.trace(text, **more), 2)
+        for site, rows, found in zip(judged.sites, reaching(judged, 2), by_masks, strict=True):
+            np.testing.assert_array_equal(found, rows, err_msg=f"{name} {site.kind} {site.layer}")
+        assert sum(rows.sum() for rows in by_masks) < sum(len(rows) for rows in by_masks)
+
+
+def test_positions_and_blocks_that_are_named_twice_are_cut_once(family):
+    trace = family("gpt2")[2]
+    once = parse_edges((1, 1, [5, 6], [2]), trace)
+    assert parse_edges([(1, 1, [5, 6, 5, 5], [2, 2]), (1, 1, [5, 6], [2])], trace) == once
+
+
+def test_lines_of_overlapping_blocks_are_counted_once(family):
+    trace = family("gpt2")[2]
+    edges = CutEdges(parse_edges(["1.1:5→*", "1.1:*→3", "0.2:4→1"], trace), trace)
+    heads = {(1, 1): {(5, key) for key in range(6)} | {(query, 3) for query in range(3, 8)}, (0, 2): {(4, 1)}}
+    weights = [trace.attention(*head)[edge] for head, own in heads.items() for edge in own]
+    assert edges.count == len(weights)
+    assert edges.weight == pytest.approx(np.mean(weights), abs=1e-6)
+    np.testing.assert_allclose(sorted(edges.sample(256, np.random.default_rng(0))), sorted(weights), atol=1e-6)
+    assert len(edges.sample(3, np.random.default_rng(0))) == 3
+
+
+def test_many_lines_are_counted_without_a_record_of_each():
+    size = 512
+    trace = Trace.from_maps(np.full((1, 2, size, size), 1 / size, np.float32), ["a"] * size)
+    tracemalloc.start()
+    edges = CutEdges(parse_edges("0.*:*→*", trace), trace)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert edges.count == 2 * size * size
+    assert peak < 24 * edges.count  # a record of each line would be ten times that
+
+
+def test_rounded_numbers_add_up():
+    assert _figures(0.604, 0.708) == {"before": "0.604", "after": "0.708", "difference": "+0.104"}
+    assert _figures(0.0071, 0.00752) == {"before": "0.00710", "after": "0.00752", "difference": "+0.00042"}
+    assert _figures(0.9, 0.4) == {"before": "0.90", "after": "0.40", "difference": "−0.50"}
+    assert [brief(value) for value in (0, 0.5, 0.0021, 0.00012, 3e-6)] == ["0", "0.50", "0.0021", "0.00012", "3.0e-06"]
+
+
+def test_a_small_probability_that_changes_much_is_not_called_the_same():
+    small = CutChange("probability", "young", 0.0071, 0.00752)
+    assert not _same(small, small.after - small.before)
+    assert _same(small, 5e-5) and _same(CutChange("probability", "far", 0.6, 0.6003), 0.0003)
+
+
+def test_lines_that_have_no_like_say_what_their_partners_weigh():
+    control = CutControl(16, 0.002, 0.001, 1, (), 256, 0.84)
+    cut = SimpleNamespace(count=4096, weight=0.988)
+    found = _beside(CutChange("probability", "far", 0.6, 0.4), control, cut)
+    assert "256 random lines of the nearest weights do" in found and "weights 0.84 on average, these 0.99" in found
 
 
 def test_hiding_the_first_token_of_a_causal_model_comes_with_a_caution(family):
@@ -493,7 +569,7 @@ def test_worth_of_a_plain_torch_model_is_autograds(translator, kind):
     [
         ("0.1", "'0.1' names no edge; write"),
         ("0.1:zebra→c", "the text has no token 'zebra'"),
-        ("0.1:t→c", "the text has 't' 2 times; say which: t@0, t@6"),
+        ("0.1:t→c", "'t' can mean 2 tokens; say which: t@0, t@6"),
         ("0.1:t@1→c", "the token at position 1 is 'h', not 't'"),
         ("0.1:70→c", "there is no position 70"),
         ("0.9:5→2", "has no head 9"),
@@ -513,7 +589,10 @@ def test_lines_are_named_by_tokens_words_positions_and_blocks():
     block = parse_edges(["1.2:strawberries→is"], trace)[0]
     assert (block.queries, block.keys, block.label) == ((1, 2), (4,), "strawberries → is")
     assert parse_edges("1.*:it@5->*", trace)[0].heads == tuple(Head("encoder", 1, head) for head in range(3))
-    assert parse_edges("0.0:5→3-5", trace)[0][1:] == ((5,), (3, 4, 5), "it@5 → 3-5")
+    assert parse_edges("0.0:@5→3-5", trace)[0][1:] == ((5,), (3, 4, 5), "it@5 → 3-5")
+    assert parse_edges("0.0:4→3-5", trace)[0].queries == (4,)
+    with pytest.raises(ValueError, match="'5' can mean 2 tokens; say which: 5@6, it@5"):
+        parse_edges("0.0:5→is", trace)
     assert parse_edges("0.0:5@6→is", trace)[0].queries == (6,)
     assert parse_edges(("encoder", 0, None, [1, -1], None), trace)[0].queries == (1, 7)
     assert [one.single for one in parse_edges([(0, 1, 2, 3), "0.1:is→*"], trace)] == [True, False]

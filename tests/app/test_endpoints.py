@@ -143,11 +143,32 @@ def test_lines_are_judged_and_later_checked(client, minilm):
     assert checked["check"]["edges"] == 8 and checked["coded"][0]["code"].startswith("worth_")
     again = header_of(client.get(of(answer, "layers/encoder/0")).content)
     assert again["facts"]["worth"] == checked
+    other = client.post(of(answer, "worth"), json={"text": "Another.", "worth": {"how": "mask", "check": 8}})
+    assert other.json() == checked  # of the text that was traced, whatever is sent
+    assert client.post(of(ask(client), "worth"), json={"worth": True}).status_code == 400
     drawn = client.get(of(answer, "figure?view=matrix&layer=1&heads=8&worth=1"))
     assert drawn.status_code == 200 and "agrees with exact cuts" in drawn.text
     unjudged = client.get(of(ask(client), "page?worth=1"))
     assert unjudged.status_code == 422 and "worth=True" in unjudged.json()["message"]
     assert client.post("/api/traces", json={"text": "Hello!", "worth": True}).json()["code"] == "no_outcome"
+
+
+def test_lines_of_an_ablated_model_are_checked_on_the_ablated_model(client, minilm):
+    off = {"heads": [{"layer": 2, "head": 9}], "mode": "zero"}
+    answer = ask(client, ablate=off, worth=True)
+    checked = client.post(of(answer, "worth"), json={"worth": {"check": 8}}).json()
+    here = minilm.trace(*ARTICLE, ablate=["2.9"], worth={"check": 8}).facts["worth"]
+    whole = minilm.trace(*ARTICLE, worth={"check": 8}).facts["worth"]
+    assert checked["value"] == pytest.approx(here["value"], abs=1e-5) != pytest.approx(whole["value"], abs=1e-5)
+    assert checked["check"]["spearman"] == pytest.approx(here["check"]["spearman"], abs=1e-3)
+
+
+def test_positions_that_are_named_many_times_are_cut_once_and_soon(client):
+    many = [{"layer": 0, "head": 0, "query": [4] * 4096, "key": [0] * 4096}]
+    record = ask(client, "/api/cut", edges=many, controls=0).json()
+    assert record["lines"] == 1
+    spread = [{"layer": 0, "query": list(range(5000)), "key": [n]} for n in range(2)]
+    assert ask(client, "/api/cut", edges=spread).status_code == 413
 
 
 @pytest.mark.parametrize(

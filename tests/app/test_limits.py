@@ -173,6 +173,15 @@ def test_the_estimate_is_of_the_size_of_the_trace(serve, minilm):
     assert kept < estimate(minilm, 282) < 5 * kept
 
 
+def test_what_cuts_and_splits_keep_counts_as_well(bert):
+    plain = estimate(bert, 64)
+    heads, layers = 3, 2
+    assert estimate(bert, 64, maps=True) - plain == 4 * layers * heads * 64 * 64
+    cut = [estimate(bert, tokens, cut=True) - estimate(bert, tokens) for tokens in (64, 128)]
+    assert cut[1] == 4 * cut[0] >= 4 * heads * 64 * 64  # masks and maps grow with the square
+    assert estimate(bert, 64, backward=True) > plain
+
+
 def test_models_that_were_not_used_for_long_are_let_go(serve, tiny, tmp_path):
     import shutil
 

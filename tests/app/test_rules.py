@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import regard
+from regard import Trace
+from regard.app.shelf import KeptTrace
 from regard.patterns.following import follow
 from regard.patterns.rules import parse_rule
 from regard.views.wire import header_of
@@ -52,10 +55,11 @@ def test_what_is_wrong_with_a_rule_is_said_with_its_place(kept, rule, status, wo
 
 
 def test_a_regular_expression_that_never_ends_is_stopped(kept):
-    client, name, _ = kept
-    client.post("/api/traces", json={"text": "a" * 40 + "b"})
-    answer = client.post(f"/api/traces/{name}/rule", json={"rule": "key ~ /^(a|a?)+$/ or query ~ /^(h|h?)+e$/"})
-    assert answer.status_code in (200, 422)
+    client, _, parts = kept
+    entry = KeptTrace(Trace.from_maps(np.full((1, 1, 2, 2), 0.5), ["a" * 5_000 + "!", "c"]))
+    parts.shelf.put(entry)
+    answer = client.post(f"/api/traces/{entry.id}/rule", json={"rule": "key ~ /(a|a?)+$/"})
+    assert answer.status_code == 422 and "takes more than 1 s" in answer.json()["message"], answer.json()
 
 
 def test_a_tree_is_missed_in_a_sentence(kept):
@@ -78,6 +82,44 @@ def test_a_saved_rule_is_in_the_next_report(kept):
         assert client.post("/api/rules", json=wrong).status_code == 422
     again = header_of(client.get(f"/api/traces/{name}/report").content)
     assert "two back" not in again["sites"][0]["measures"]
+
+
+def test_visitors_of_a_shared_server_change_no_rules(serve):
+    client, _ = serve(names=("shared.example",))
+    refused = client.post("/api/rules", json={"name": "two back", "rule": "offset = -2"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "shared_rules")
+    assert client.delete("/api/rules/two back").status_code == 403
+    assert client.get("/api/rules").json()["rules"] == []
+    client, _ = serve(names=("shared.example",), save_rules=True)
+    assert client.post("/api/rules", json={"name": "two back", "rule": "offset = -2"}).status_code == 201
+
+
+def test_rules_that_cannot_be_kept_are_refused_in_a_sentence(kept, tmp_path, monkeypatch):
+    client = kept[0]
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("REGARD_RULES", str(tmp_path / "file" / "rules.json"))
+    refused = client.post("/api/rules", json={"name": "two back", "rule": "offset = -2"})
+    assert refused.status_code == 422 and "name another file in REGARD_RULES" in refused.json()["message"]
+
+
+def test_a_study_that_is_the_served_folder_and_one_without_a_model(serve, tmp_path, tiny):
+    folder = tmp_path / "studies"
+    folder.mkdir()
+    (folder / "lines.txt").write_text("\n".join(TEXT[n:] for n in range(0, 40, 4)))
+    regard.study.tokens(regard.load(str(tiny)), folder / "lines.txt", output=folder)
+    meta = json.loads((folder / "meta.json").read_text())
+    (folder / "meta.json").write_text(json.dumps(meta | {"model": str(tiny)}))
+    client, _ = serve(studies=folder)
+    found = client.post("/api/studies/studies/rule", json={"rule": "offset = -1"})
+    assert found.status_code == 200 and found.json()["inputs"] == 10, found.text
+    (record,) = client.get("/api/studies").json()["studies"]
+    assert record["name"] == "studies" and record["chart"]["top"] == meta["chart"]["top"]
+    trees = client.post("/api/studies/studies/rule", json={"rule": "key is NOUN"})
+    assert trees.status_code == 422 and "cannot answer key is NOUN" in trees.json()["message"]
+    del meta["model"]
+    (folder / "meta.json").write_text(json.dumps(meta))
+    refused = client.post("/api/studies/studies/rule", json={"rule": "offset = -1"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "study_model")
 
 
 def test_over_the_corpus_of_a_study(serve, tmp_path, tiny):

@@ -81,7 +81,10 @@ def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
     assert "Head 16.0 brought “sat₂” here: “on₃” carries what stood before it." in page.inner_text(".app-why")
     assert "not what would happen without a part" in page.inner_text("[data-why-sum]")
     said = page.inner_text(".app-back header")
-    assert "18.6 looks from “sat₉” to “on₃”, because 16.0 had written there that “sat” came before." in said
+    assert (
+        "18.6 looks from “sat₉” to “on₃”; the largest part in it is 16.0's, which comes from “sat”, the token before."
+        in said
+    )
     names = page.eval_on_selector_all("[data-line]", "all => all.map(e => e.dataset.line)")
     assert names[:2] == ["18.6 9 3", "16.0 3 2"]
     rows = page.eval_on_selector_all(".app-back-drawing svg text", "all => all.map(e => e.textContent)")
@@ -113,7 +116,7 @@ def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     assert float(said) == pytest.approx(bars[0][0] - bars[0][1], abs=6e-4)
     assert 'Cutting sat₉ → on₃ in head 18.6 lowers P("on") from' in page.inner_text("[data-cut-sentence]")
     until(page, "document.querySelector('[data-cut-sentence]').innerText.includes('n = ')", seconds=60)
-    assert "times a random line of the same weight" in page.inner_text("[data-cut-sentence]")
+    assert "times what a random line of the nearest weight does" in page.inner_text("[data-cut-sentence]")
     page.click(".app-how button >> nth=1")
     until(page, "location.hash.includes('how=zero')")
     zero = smollm.cut(TEXT, edges=[("decoder", 18, 6, 9, 3)], how="zero", controls=0).change.after

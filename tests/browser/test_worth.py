@@ -86,7 +86,7 @@ def test_lines_that_help_and_hurt_have_their_colours_and_a_page_without_worth_ha
     page.wait_for_selector(".worth-line")
     assert page.get_attribute("[data-value=worth]", "aria-pressed") == "true"
     legend = page.inner_text(".legend")
-    assert "Blue: it helps" in legend and "only an exact cut tells" in legend  # the first token sees itself alone
+    assert "Blue: it helps" in legend and "only an exact cut can tell" in legend  # the first token sees itself alone
     assert page.evaluate(INK, ".sheet canvas")[0] > 1000
     page.keyboard.press("v")
     assert page.get_attribute("[data-value=weights]", "aria-pressed") == "true"

@@ -6,10 +6,12 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
+from rich.text import Text
 from transformers import Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig
 
 import regard
 from regard.errors import OutOfRangeError, UserError
+from regard.printing.split import why_report
 from regard.trace.picking import position_of
 from regard.trace.tokens import Token
 from tests.docs.scripts import script
@@ -207,14 +209,44 @@ def test_what_is_asked_is_checked(bert, llama):
         bert.why(TEXT, "1.1", 99)
 
 
+def test_sources_of_a_head_are_tokens_that_it_can_see(lively_of):
+    look = lively_of("llama").why(LETTERS, "1.0", 6, 1, check=False)
+    heads = [one for one in look.key.components if one.kind == "head"]
+    assert heads and all(source.position <= 1 for one in heads for source in one.sources)
+    assert all(one.sources for one in heads)
+
+
+def test_a_look_below_the_mean_of_its_row_is_said_to_be_drawn_by_nothing(lively_of):
+    looks = [lively_of("llama").why(LETTERS, "1.0", 6, key, check=False) for key in range(7)]
+    for look in looks:
+        said = " ".join(str(line) for line in why_report(look) if isinstance(line, Text))
+        assert ("Nothing draws 1.0" in said) == (look.centred <= 0)
+    assert {look.centred > 0 for look in looks} == {True, False}
+
+
+def test_a_text_that_the_model_goes_on_with_is_split_as_well(lively_of):
+    model = lively_of("llama")
+    trace = model.trace(LETTERS, generate=3)
+    last = len(trace.tokens) - 1
+    look = model.why(LETTERS, "1.0", last, 0, generate=3, check=False)
+    assert look.weight == pytest.approx(float(trace.attention(1, 0)[last, 0]), abs=1e-5)
+    with pytest.raises(OutOfRangeError):
+        model.why(LETTERS, "1.0", last, 0, check=False)
+
+
 def test_tokens_are_named_by_text_position_or_both():
     tokens = [Token("the"), Token(" cat"), Token(" the"), Token("7")]
     assert [position_of(tokens, one) for one in (1, -1, "cat", "the@2", "@1", "1", "7")] == [1, 3, 1, 2, 1, 1, 3]
     with pytest.raises(UserError, match="the@0, the@2"):
         position_of(tokens, "the")
+    pieces = [Token("straw", word=0), Token("##berries", word=0), Token("1", word=1)]
+    with pytest.raises(UserError, match="the word 'strawberries' is 2 tokens; say which: straw@0, ##berries@1"):
+        position_of(pieces, "strawberries")
+    with pytest.raises(UserError, match="'1' can mean 2 tokens; say which: 1@2, ##berries@1"):
+        position_of(pieces, "1")
     with pytest.raises(UserError, match="is 'cat', not 'dog'"):
         position_of(tokens, "dog@1")
-    with pytest.raises(UserError, match="no token is 'dog'"):
+    with pytest.raises(UserError, match="no token 'dog'; name one of its tokens, or a position from 0: the@0, cat@1"):
         position_of(tokens, "dog")
 
 
@@ -240,7 +272,7 @@ def test_the_command_prints_the_shares_and_their_sum(command, tmp_path, lively_o
     done = command("why", LETTERS, "--model", folder, "--head", "1.1", "--query", "d", "--key", "@0", width=120)
     assert done.returncode == 0, done.stderr
     assert "1.1 looks from d@10 to a@0" in done.stdout and "position embedding" in done.stdout
-    assert "sum of the" in done.stdout and "Spearman" in done.stdout
+    assert "sum of the" in done.stdout and "rank correlation with the column" in " ".join(done.stdout.split())
     told = command("why", LETTERS, "--model", folder, "--head", "1.1", "--no-check", "--json", "-n", 2)
     record = json.loads(told.stdout)
     assert len(record["key"]["components"]) == 2 and record["key"]["rest"]["count"] == 5

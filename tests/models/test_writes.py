@@ -1,14 +1,18 @@
 """What a head writes: the logits that it adds directly."""
 
+import io
 import json
 
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 from transformers import BertLMHeadModel
 
 from regard.errors import UserError
-from regard.models.writes import writes
+from regard.models.writes import Writes, WrittenFrom, WrittenWord, writes
+from regard.printing.split import writes_report
+from regard.trace.heads import Head
 from tests.models.split_by_hand import frozen_layernorm, frozen_rms, of_head, run
 from tests.models.test_why import LETTERS, TEXT, lively_of  # noqa: F401 (a fixture)
 from tests.tiny import saved, tiny_bert
@@ -93,3 +97,30 @@ def test_an_induction_head_writes_the_word_that_it_reads(smollm):
     found = smollm.writes("The cat sat on the mat. The cat sat", "18.6")
     assert found.promoted[0].token == " on" and found.sources[0].token == " on"
     assert found.sources[0].rank == 0 and found.error < 1e-4
+
+
+def test_the_first_word_is_told_with_what_raises_it_and_what_lowers_it():
+    def read(position, weight, logit):
+        words = (WrittenWord("w", 1, logit),)
+        return WrittenFrom(position, f"t{position}", weight, 0, words, words)
+
+    parts = (("MLP 1", -7.97), ("1.0", 4.0), ("1.1", 3.5), ("MLP 0", 0.5), ("1.2", 0.25), ("0.1", 0.2), ("0.0", -0.1))
+    words = (WrittenWord("a", 0, 1.0),)
+    sources = (read(0, 0.9, 2.0), read(1, 0.0, 0.001))
+    first = WrittenWord(" on", 3, 0.38)
+    found = Writes("m", Head("decoder", 1, 1), "1.1", 2, "t", words, words, sources, first, parts, 0.0)
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(*writes_report(found))
+    told = console.export_text()
+    assert "raised most by 1.0 +4.00, 1.1 +3.50, MLP 0 +0.50, 1.2 +0.25" in told
+    assert "lowered most by MLP 1 -7.97, 0.0 -0.10; the other 1 parts +0.20" in told
+    assert "t0@0" in told and "t1@1" not in told
+
+
+def test_predictions_are_made_at_the_one_position(lively_of):  # noqa: F811
+    model, seen = lively_of("llama"), []
+    model.trace(LETTERS)  # the survey of a model runs once
+    hook = model.module.lm_head.register_forward_hook(lambda _module, _args, out: seen.append(out.shape[1]))
+    model.writes(LETTERS, "1.1", 4)
+    hook.remove()
+    assert seen and set(seen) == {1}

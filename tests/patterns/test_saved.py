@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -46,6 +47,30 @@ def test_a_rule_is_saved_replaced_and_removed():
     assert [rule.name for rule in saved_rules()] == ["Vorwärts"]
     with pytest.raises(UserError, match="there is no rule 'two back'; there are Vorwärts"):
         remove_rule("two back")
+
+
+def test_rules_that_are_saved_at_once_are_all_kept():
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: add_rule(f"rule {number}", f"offset = -{number}"), range(1, 17)))
+    assert {rule.name for rule in saved_rules()} == {f"rule {number}" for number in range(1, 17)}
+
+
+def test_a_broken_file_is_one_sentence_and_heads_are_named_without_it(planted):
+    rules_file().parent.mkdir(parents=True, exist_ok=True)
+    rules_file().write_text("{")
+    for ask in (saved_rules, lambda: add_rule("two back", "offset = -2"), lambda: remove_rule("two back")):
+        with pytest.raises(UserError, match=r"is no file of saved rules .* mend it, or remove the file"):
+            ask()
+    with pytest.warns(UserWarning, match="heads are named without saved rules"):
+        found = patterns(planted)
+    assert found and rules_file().read_text() == "{"
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("REGARD_RULES", str(tmp_path / "file" / "rules.json"))
+    with pytest.raises(UserError, match=r"cannot be written .*; name another file in REGARD_RULES"):
+        add_rule("two back", "offset = -2")
 
 
 @pytest.mark.parametrize(

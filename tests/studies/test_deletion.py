@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
-from transformers import BertForSequenceClassification
+from transformers import BertForSequenceClassification, OPTConfig, OPTForCausalLM
 
 import regard
 from regard.errors import UserError
 from regard.studies.deletion.lowering import Lowering
 from regard.studies.deletion.reduce import RANKINGS, SHARES, falls_of
-from tests.tiny import enlarged, tiny_bert
+from tests.tiny import enlarged, made, tiny_bert
 
 TEXT = "the cat sat on the mat . the dog went to the store"
 LETTERS = "ab cab cabdacba"
@@ -71,6 +71,42 @@ def test_falls_are_those_of_the_model_with_an_edited_mask(readers, about):
     assert falls.shape == (len(RANKINGS), len(SHARES)) and np.isfinite(falls).all()
     expected = by_hand(model, torch.tensor([row.ids]), order, about)
     np.testing.assert_allclose(falls[1], expected, atol=1e-5)
+
+
+def test_a_regression_is_judged_by_its_score_and_several_labels_each_by_its_own_chance(wordpiece):
+    kept = np.ones((2, 15), bool)
+    kept[1, 3:9] = False
+    several = {"num_labels": 3, "problem_type": "multi_label_classification"}
+    for about, more in (("score", {"num_labels": 1}), ("label", several)):
+        model = enlarged(tiny_bert(wordpiece, BertForSequenceClassification, **more), 6)
+        row = model._engine.encode(TEXT)
+        outcome = Lowering(model, row)
+        assert (outcome.about, outcome.length) == (about, 15)
+        ids = torch.tensor([row.ids, row.ids])
+        with torch.no_grad():
+            logits = model.module(input_ids=ids, attention_mask=torch.from_numpy(kept).long()).logits
+        expected = logits[:, 0] if about == "score" else logits[:, int(logits[0].argmax())].sigmoid()
+        np.testing.assert_allclose(outcome.values(kept), expected.numpy(), atol=1e-5)
+        assert abs(expected[0] - expected[1]) > 1e-3
+
+
+def test_tokens_that_stay_keep_their_positions_where_a_model_counts_them_in_the_mask(bytelevel):
+    shape = {"hidden_size": 24, "ffn_dim": 32, "num_hidden_layers": 2, "num_attention_heads": 3}
+    config = OPTConfig(vocab_size=len(bytelevel), max_position_embeddings=64, word_embed_proj_dim=24, **shape)
+    model = enlarged(made(OPTForCausalLM, config, bytelevel), 4)
+    row = model._engine.encode(LETTERS)
+    kept = np.ones((1, len(row.ids)), bool)
+    kept[0, 4:9] = False
+    ids, mask = torch.tensor([row.ids]), torch.from_numpy(kept).long()
+    with torch.no_grad():
+        plain = model.module(input_ids=ids).logits[0, -1]
+        places = torch.arange(len(row.ids))[None]
+        still = model.module(input_ids=ids, attention_mask=mask, position_ids=places).logits[0, -1]
+        moved = model.module(input_ids=ids, attention_mask=mask).logits[0, -1]
+    word = int(plain.argmax())
+    found = Lowering(model, row).values(kept)[0]
+    assert found == pytest.approx(float(still.softmax(-1)[word]), abs=1e-6)
+    assert found != pytest.approx(float(moved.softmax(-1)[word]), abs=1e-4)
 
 
 def test_gradient_times_input_is_that_of_autograd(readers):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 from typer.testing import CliRunner
 
 import regard
@@ -21,7 +23,6 @@ from regard.measures.joint import NEIGHBOURS, joined, plane, quality
 from regard.measures.nearness import apart, distances_to, nearest_of, nearness_map, position_means
 from regard.studies.heads.keeping import hash_of
 from regard.studies.heads.mapping import SampleTexts, joint_map, packed
-from regard.studies.heads.nearest import position_of
 from regard.studies.heads.sample import NAME, sampled_inputs
 from regard.studies.heads.stored import Stored
 from regard.studies.heads.study import Heads
@@ -154,6 +155,23 @@ def test_turning_back_leaves_nothing_behind_and_needs_a_rotation(bytelevel, word
         assert not any(module._forward_pre_hooks for module in model.module.modules())
 
 
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_turns_are_undone_also_where_cosines_and_sines_are_scaled(bytelevel, factor):
+    """The score at distance 0 stays: with YaRN's factor on cosines and sines, its square is part of it."""
+    module = tiny_llama(bytelevel).module
+    attention = module.model.layers[0].self_attn
+    rng = torch.Generator().manual_seed(0)
+    q, k = torch.randn(1, 4, 6, 8, generator=rng), torch.randn(1, 2, 6, 8, generator=rng)
+    cos, sin = (factor * part for part in module.model.rotary_emb(q, torch.arange(6)[None]))
+    turned = apply_rotary_pos_emb(q, k, cos, sin)
+    with turns_of(module) as turns:
+        turns.note(attention, (), {"position_embeddings": (cos, sin)})
+        found = turns.undone(SimpleNamespace(q=turned[0], k=turned[1], module=attention))
+    assert found[2]
+    torch.testing.assert_close(found[0], factor * q, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found[1], factor * k, atol=1e-5, rtol=1e-5)
+
+
 def test_distances_are_how_much_scores_differ():
     rng = np.random.default_rng(0)
     q, k, scale = rng.normal(size=(30, 8)), rng.normal(size=(50, 8)) + 3, 0.35
@@ -230,7 +248,8 @@ def test_what_cannot_be_found_is_said_in_a_sentence(made, tmp_path):
     model, folder = made
     for message, given in (
         ("no token 'zebra'", {"query": "zebra"}),
-        ("out of range", {"query": 99}),
+        ("no position 99", {"query": 99}),
+        (r"can mean \d tokens; say which: ", {"query": "the" if model.tokenizer.mask_token else "t"}),
         ("side must be q or k", {"query": 1, "side": "v"}),
         ("2 heads|heads; name one", {"query": 1, "head": "0.*"}),
     ):
@@ -238,7 +257,9 @@ def test_what_cannot_be_found_is_said_in_a_sentence(made, tmp_path):
             regard.nearest(folder, TEXT, model=model, **{"head": "0.0", **given})
     with pytest.raises(UserError, match="no portraits with vectors"):
         regard.nearest(tmp_path, TEXT, head="0.0", query=1)
-    assert position_of("-1", ["a", "b"]) == 1 and position_of("B", ["a", " b"]) == 1
+    other = regard.load(str(saved(model, tmp_path / "another")))
+    with pytest.raises(UserError, match="another is not the model of"):
+        regard.nearest(folder, TEXT, head="0.0", query=1, model=other)
 
 
 def test_the_command_prints_rows_or_json(bert, corpus, tmp_path):

@@ -9,7 +9,7 @@ from regard.corpus.engine import encoder_of
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
-from regard.studies.worth.reduce import CLASSES, classes_of
+from regard.studies.worth.reduce import CLASSES
 from regard.studies.worth.study import WorthStudy
 from tests.tiny import tiny_llama
 
@@ -26,6 +26,17 @@ def lines(tmp_path_factory):
     path = tmp_path_factory.mktemp("worth") / "texts.txt"
     path.write_text("the cat sat.\na dog, a cat!\nit went to it\nthe mat\na cat? a mat\non the store\n", "utf-8")
     return path
+
+
+def word_at(tokens, place):
+    """The run of letters that a token, which is one, stands in."""
+    letters = [token.text.strip().isalnum() for token in tokens]
+    first = last = place
+    while first > 0 and letters[first] and letters[first - 1]:
+        first -= 1
+    while last + 1 < len(tokens) and letters[last] and letters[last + 1]:
+        last += 1
+    return "".join(token.text for token in tokens[first : last + 1]).lower() if letters[place] else ""
 
 
 def by_hand(trace, layer):
@@ -45,7 +56,7 @@ def by_hand(trace, layer):
                 name = ("itself", "previous token")[i - j]
             else:
                 name = "punctuation" if text and not text.isalnum() else "other"
-            if name == "other" and classes_of(trace, site)[i, j] == CLASSES.index("same word"):
+            if name == "other" and word_at(tokens, i) and word_at(tokens, i) == word_at(tokens, j):
                 name = "same word"
             number = CLASSES.index(name)
             there[number] = True

@@ -11,6 +11,7 @@ from PIL import Image
 
 from regard.errors import UserError
 from regard.measures.types import TYPES
+from regard.patterns import add_rule
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
 from regard.trace.trace import Trace
@@ -262,3 +263,12 @@ def test_heads_with_a_name_have_a_frame_in_its_colour(trace, monkeypatch):
     legend = axes.get_legend()
     assert {text.get_text() for text in legend.get_texts()} == {"previous token 1", "next token 1"}
     assert legend.get_title().get_text() == f"2 of {sum(site.heads for site in trace.sites)} heads have a name"
+
+
+def test_heads_named_for_a_saved_rule_have_a_frame_in_its_colour(trace, monkeypatch):
+    rule = add_rule("two back", "offset = -2")
+    known = {("encoder", 0, 0, 1): {"patterns": [{"name": rule.name}], "probabilities": None, "measures": {}}}
+    monkeypatch.setattr("regard.views.frames.report_of", lambda _: Report(known))
+    axes = trace.figure("atlas").figure.axes[0]
+    assert [to_hex(frame.get_edgecolor()) for frame in axes.patches] == [rule.colour.lower()]
+    assert axes.get_legend().get_title().get_text().startswith("1 of ")

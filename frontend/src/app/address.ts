@@ -82,7 +82,11 @@ function edgesOf(name: string): Edges[] {
     : [];
 }
 
-const lookName = ({ query, key, ...place }: Look): string =>
+export const LOOKS = 32; // looks that can be asked about at once
+
+const CUTS = 256; // blocks that the server cuts at once
+
+export const lookName = ({ query, key, ...place }: Look): string =>
   edgesName({ ...place, queries: [query], keys: [key] });
 
 const lookOf = (name: string): Look[] =>
@@ -172,8 +176,8 @@ export function fromAddress(hash: string): Ask | null {
     off: text("off").split(",").flatMap(placeOf),
     mode: text("mode") || NOTHING_ASKED.mode,
     judged: { position: /^\d+$/.test(text("at")) ? Number(text("at")) : null, token: parts.get("for") },
-    why: text("why").split(",").flatMap(lookOf),
-    cut: text("cut").split(",").flatMap(edgesOf),
+    why: text("why").split(",", LOOKS).flatMap(lookOf),
+    cut: text("cut").split(",", CUTS).flatMap(edgesOf),
     how: text("how") === "zero" ? "zero" : "mask",
     other: {
       with: kind === "model" || kind === "on" ? kind : "text",

@@ -3,10 +3,10 @@
 
 import type { Told } from "../data/wire";
 import type { Judged } from "../data/worth";
-import type { Edges, Look } from "../state/edges";
+import type { Look } from "../state/edges";
 import type { Place } from "../state/store";
 import type { Values } from "../words";
-import type { Message } from "./address";
+import type { Ask, How, Message } from "./address";
 
 export interface About {
   kinds: string[];
@@ -138,6 +138,7 @@ export interface Question {
 export interface Judging {
   position: number | null;
   token: string | null;
+  how: How;
   check: number;
 }
 
@@ -421,16 +422,18 @@ export const lens = async (
 export const why = async (
   question: Question,
   { kind, layer, head, query, key }: Look,
+  generate: number,
   check: boolean,
   signal: AbortSignal,
 ): Promise<Why> => {
-  const asked = { ...question, head: { kind, layer, head }, query, key, count: 5, check };
+  const look = { head: { kind, layer, head }, query, key };
+  const asked = { ...question, ...look, generate: generate || null, count: 5, check };
   return (await post("/api/why", asked, check ? "why-check" : "why", signal)).json();
 };
 
 export const cut = async (
   question: Question,
-  { cut: looks, how, generate }: { cut: readonly Edges[]; how: string; generate: number },
+  { cut: looks, how, generate, judged }: Pick<Ask, "cut" | "how" | "generate" | "judged">,
   position: number | null,
   controls: number,
   signal: AbortSignal,
@@ -443,7 +446,8 @@ export const cut = async (
     query: some(queries),
     key: some(keys),
   }));
-  const more = { edges, how, controls, position, generate: generate || null, count: 5 };
+  const { token } = judged;
+  const more = { edges, how, controls, position, token, generate: generate || null, count: 5 };
   return (await post("/api/cut", { ...question, ...more }, "cut", signal)).json();
 };
 

@@ -1,6 +1,6 @@
 // What lines are judged by, chosen: the likeliest next tokens, the labels, the hidden word's predictions.
 
-import { visible } from "../compute/axis";
+import { bare } from "../compute/axis";
 import { judgedName, useStore } from "../frame/context";
 import { NOT_JUDGED } from "./address";
 import { sentenceOf, useSession, useTell } from "./context";
@@ -29,7 +29,6 @@ export function Chooser() {
   const shown = optionOf(judged.position, judged.name);
   const known = rows.some(({ name }) => optionOf(said!.position, name) === shown);
   if (!rows.length) return null; // a score, or a similarity: there is nothing to choose from
-  const named = (name: string) => visible(name).replace(/^␣+(?=.)/, "");
   const choose = (value: string) => {
     const [position, token] = JSON.parse(value) as [number | null, string];
     session.change({ judged: { ...NOT_JUDGED, position, token } });
@@ -41,7 +40,7 @@ export function Chooser() {
         {!known && <option value={shown}>{judgedName(judged, tell)}</option>}
         {rows.map(({ name, before }) => (
           <option key={name} value={optionOf(said!.position, name)}>
-            {named(name)} {before === null ? "" : `(${before.toFixed(2)})`}
+            {bare(name)} {before === null ? "" : `(${before.toFixed(2)})`}
           </option>
         ))}
       </select>

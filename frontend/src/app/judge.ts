@@ -16,12 +16,12 @@ export const hides = (about: api.About | null | undefined): boolean =>
 
 /** What to judge lines by; null where a masked model has not been told which word to hide. */
 export function judgingOf(
-  { judged, text }: Ask,
+  { judged, how, text }: Ask,
   about: api.About | null | undefined,
   pinned: number | null,
 ): api.Judging | null {
-  if (!hides(about) || judged.position !== null || MASK.test(text)) return { ...judged, check: 0 };
-  return pinned === null ? null : { ...judged, position: pinned, check: 0 };
+  if (!hides(about) || judged.position !== null || MASK.test(text)) return { ...judged, how, check: 0 };
+  return pinned === null ? null : { ...judged, how, position: pinned, check: 0 };
 }
 
 export class Judge {

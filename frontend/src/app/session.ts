@@ -192,11 +192,10 @@ export class Session {
     const typed = ["text", "pair", "target"].some((name) => name in change) && !("chat" in change);
     const ask = { ...before, ...change, ...(typed && { chat: "" }) }; // another text is no conversation
     const same = TEXTS.every((name) => ask[name] === before[name]);
-    const continued = same && ask.generate === before.generate;
+    const continued = same && ask.generate === before.generate; // the answer is a part of the text
     this.ask.value = {
       ...ask,
-      ...(!same && { why: [], cut: [] }),
-      ...(!continued && { judged: change.judged ?? NOT_JUDGED }),
+      ...(!continued && { why: [], cut: [], judged: change.judged ?? NOT_JUDGED }),
     };
   }
 
@@ -278,9 +277,10 @@ export class Session {
     this.cuts.again(this.ask.peek(), this.judged());
   }
 
-  /** The token at which a cut is judged: the pinned one, as what the model says is; null leaves it to the model. */
+  /** The token at which a cut is judged: that of worth, or the pinned one; null leaves it to the model. */
   private judged(): number | null {
-    const { cut } = this.ask.value;
+    const { cut, judged } = this.ask.value;
+    if (judged.token !== null || judged.position !== null) return judged.position;
     const store = this.store.value;
     const about = this.says.found.value?.about;
     if (!cut.length || !store || !about || !PLACED.includes(about)) return null;

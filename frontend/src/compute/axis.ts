@@ -59,6 +59,9 @@ export function axisOf(side: Side, level: Level): Axis {
   };
 }
 
+/** A token as a sentence has it: without the space before it. */
+export const bare = (token: string): string => visible(token).replace(/^␣+(?=.)/, "");
+
 const DIGITS = "₀₁₂₃₄₅₆₇₈₉";
 
 /** A text with its position as a subscript. */

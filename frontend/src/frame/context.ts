@@ -2,7 +2,7 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { visible } from "../compute/axis";
+import { bare } from "../compute/axis";
 import type { Judged } from "../data/worth";
 import type { Store } from "../state/store";
 import { isKey, type Key, say } from "../words";
@@ -38,7 +38,7 @@ export function partName(store: Store): (part: string) => string {
 /** The token or label whose log probability is meant, or what else. */
 export function judgedName({ about, name }: Judged, tell: Say): string {
   const key = `judged_${about}`;
-  return isKey(key) ? tell(key) : visible(name).replace(/^␣+(?=.)/, "");
+  return isKey(key) ? tell(key) : bare(name);
 }
 
 /** What the numbers of the current picture are called. */

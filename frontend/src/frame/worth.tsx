@@ -2,7 +2,7 @@
 
 import "./worth.css";
 import type { FunctionComponent } from "preact";
-import { numbered, visible } from "../compute/axis";
+import { bare, numbered } from "../compute/axis";
 import { hasWorth, sizeOf } from "../compute/worth";
 import type { Cell } from "../data/report";
 import { isHere } from "../data/wire";
@@ -24,7 +24,7 @@ export function judgedWhat(store: Store, judged: Judged): string {
 function tokenAt({ page }: Store, position: number | null): string {
   const side = page.sides.get("decoder") ?? [...page.sides.values()][0];
   const text = side.text[position ?? -1];
-  return text === undefined ? "" : numbered(visible(text).replace(/^␣+(?=.)/, ""), position!);
+  return text === undefined ? "" : numbered(bare(text), position!);
 }
 
 /** How far the estimate agrees with exact cuts. */

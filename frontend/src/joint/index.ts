@@ -49,7 +49,7 @@ class Canvas {
     return Math.min(2, devicePixelRatio || 1);
   }
 
-  /** As many pixels as the page gives; what is shown stays. */
+  /** As many pixels as the page gives; the whole map is shown again if they have changed. */
   private fit(): void {
     const width = Math.max(1, Math.round(this.canvas.clientWidth * this.ratio));
     const height = Math.max(1, Math.round(this.canvas.clientHeight * this.ratio));

@@ -188,6 +188,9 @@ export function signed(value: number): string {
 
 const NOTHING = 0.00005;
 
+/** A difference or a share, with its sign. */
+export const withSign = (value: number): string => (value > 0 ? "+" : "") + figure(value, 2);
+
 /** A number as people read it: three significant digits, small ones as 0.00012, never 1.2e-4. */
 export function figure(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";

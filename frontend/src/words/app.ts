@@ -45,7 +45,7 @@ export const APP = {
   ],
   ruleName: ["Name for this rule", "为规则命名"],
   ruleSaveHint: [
-    "A saved rule is a pattern: heads are named for it from a lift of 0.3 over eight rows on.",
+    "A saved rule is a pattern: a head is named for it if its lift is at least 0.3 over at least eight rows.",
     "保存的规则即为一种模式：在至少八行上提升值达到 0.3 的头会以它命名。",
   ],
   ruleSave: ["Save as a pattern", "保存为模式"],
@@ -118,7 +118,7 @@ export const APP = {
     "The text has {tokens} tokens; what lines are worth can be asked of at most {limit} here.",
     "文本有 {tokens} 个词元；此处最多可对 {limit} 个词元查询连线的价值。",
   ],
-  judgeFor: ["worth for", "价值针对"],
+  judgeFor: ["worth for", "价值的对象"],
   judging: ["Asking what each line is worth …", "正在计算每条连线的价值……"],
   judgePin: [
     "Pin a word: the model is asked for it, hidden, and each line is judged by what it is worth for that.",
@@ -201,16 +201,16 @@ export const APP = {
   rankLeft: ["matters most", "影响最大"],
   rankRight: ["matters least", "影响最小"],
   verdictLittle: [
-    "Hardly anything: the output stays {value} alike (1: the same).",
-    "几乎没有：输出的相似度仍为 {value}（1 为相同）。",
+    "It hardly changes the output: similarity {value} (1: the same).",
+    "输出几乎不变：相似度 {value}（1 为相同）。",
   ],
   verdictSome: [
-    "Something: the output stays {value} alike (1: the same).",
-    "有一些：输出的相似度为 {value}（1 为相同）。",
+    "It changes the output somewhat: similarity {value} (1: the same).",
+    "输出有一些变化：相似度 {value}（1 为相同）。",
   ],
   verdictMuch: [
-    "A lot: the output stays only {value} alike (1: the same).",
-    "很多：输出的相似度只有 {value}（1 为相同）。",
+    "It changes the output a lot: similarity {value} (1: the same).",
+    "输出变化很大：相似度 {value}（1 为相同）。",
   ],
   tokenByToken: ["token by token", "逐个词元"],
   verdictAnswer: ["“{token}” goes from {before} to {after}.", "“{token}”从 {before} 变为 {after}。"],

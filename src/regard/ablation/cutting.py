@@ -1,7 +1,7 @@
 """What a line is worth on one text: the model's predictions before and after it is cut, and random lines beside it.
 
 Enters: a `Model`, a text and edges. Leaves: a `Cut`: predictions at a position, labels or hidden states before and
-after, the one number that the line is judged by, and how far random lines of the same weight change it.
+after, the one number that the line is judged by, and how far random lines of the nearest weights change it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.ablation.comparing import Row, compare, predict
-from regard.ablation.controls import edges_of, like
+from regard.ablation.controls import CutEdges, Partners, like
 from regard.models.cutting import cutting, outcomes_without, require_cuttable
 from regard.models.outcome import (
     ABOUT,
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 CONTROLS = 16  # random sets of lines that a cut is compared with
-_SAME = 5e-4  # a change that is called none
+_SAME = 5e-4  # a change below it, and
+_SHARE = 0.01  # below this share of the number, is called none
+_LONG = 9  # decimals of a number, at most
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,10 @@ class CutChange:
 
 @dataclass(frozen=True)
 class CutControl:
-    """What cutting random lines of the same weight does to the same number.
+    """What cutting random lines of the nearest weights does to the same number.
 
     `mean` and `sd` are of the size of the `changes` of `count` random sets of lines, `larger` how many of them are at
-    least as large as that of the cut.
+    least as large as that of the cut; `lines` is how many lines each set has (at most 256), `weight` their mean weight.
     """
 
     count: int
@@ -71,6 +73,8 @@ class CutControl:
     sd: float
     larger: int
     changes: tuple[float, ...]
+    lines: int
+    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,7 @@ class Cut:
 
     `edges` names them, `lines` counts them, `weight` is their mean weight. `rows`, `kl` and `kls` are as in `Effect`,
     with `how` in place of a mode. `change` is the one number that they are judged by, `control` the same for random
-    lines of the same weight, `said` what both say in words.
+    lines of the nearest weights, `said` what both say in words.
     """
 
     model: str
@@ -162,7 +166,7 @@ def cut(  # long because of its arguments and their descriptions
     token
         The token or label whose probability is judged; without it, the token that the text has there, or the likeliest.
     controls
-        How many random sets of lines of the same weight to cut for comparison; 0 for none.
+        How many random sets of lines of the nearest weights to cut for comparison; 0 for none.
     top
         How many predictions to list per run.
 
@@ -186,26 +190,25 @@ def cut(  # long because of its arguments and their descriptions
     with cutting(engine, [blocks], how, names):
         after = predict(model, inputs, about)
     change = _change(outcome, float(outcome.of(before[None])[0]), float(outcome.of(after[None])[0]))
+    lines = CutEdges(blocks, trace)
+    partners = like(lines, pool_of(trace, place, rests_of), controls) if controls else None
     control = None
-    if controls:
-        sets = like(blocks, trace, pool_of(trace, place, rests_of), controls)
-        control = (
-            _control(change, outcome, outcomes_without(engine, inputs, about, outcome, sets, how)) if sets else None
-        )
+    if partners is not None:
+        without = outcomes_without(engine, inputs, about, outcome, partners.sets, how)
+        control = _control(change, outcome, partners, without)
     actual = actual_of(about, side.tokens, place)
-    weights = [weight for *_, weight in edges_of(blocks, trace)]
     return Cut(
         model=model.name,
         edges=names,
-        lines=len(weights),
-        weight=float(np.mean(weights)),
+        lines=lines.count,
+        weight=lines.weight,
         how=how,
         about=about,
         tokens=tuple(token.text for token in side.tokens),
         position=place,
         change=change,
         control=control,
-        said=_said(blocks, trace, change, control),
+        said=_said(blocks, trace, change, control, lines),
         actual=None if actual is None else actual.text,
         notes=(*told, *_notes(blocks, trace, how)),
         facts=model.facts,
@@ -219,16 +222,24 @@ def _change(outcome: Outcome, before: float, after: float) -> CutChange:
     return CutChange(outcome.about, outcome.name, before, after)
 
 
-def _control(change: CutChange, outcome: Outcome, found: np.ndarray[Any, Any]) -> CutControl:
+def _control(change: CutChange, outcome: Outcome, partners: Partners, found: np.ndarray[Any, Any]) -> CutControl:
     values = np.exp(found) if outcome.is_probability else found
     changes = values - change.before
     sizes = np.abs(changes)
     larger = int((sizes >= abs(change.after - change.before)).sum())
-    return CutControl(len(sizes), float(sizes.mean()), float(sizes.std()), larger, tuple(changes.tolist()))
+    return CutControl(
+        count=len(sizes),
+        mean=float(sizes.mean()),
+        sd=float(sizes.std()),
+        larger=larger,
+        changes=tuple(changes.tolist()),
+        lines=partners.lines,
+        weight=partners.weight,
+    )
 
 
 def _said(
-    blocks: Sequence[EdgeBlock], trace: Trace, change: CutChange, control: CutControl | None
+    blocks: Sequence[EdgeBlock], trace: Trace, change: CutChange, control: CutControl | None, cut: CutEdges
 ) -> tuple[Message, ...]:
     """What was cut, what that does, and what random lines do."""
     heads = list(dict.fromkeys(head for block in blocks for head in block.heads))
@@ -236,40 +247,68 @@ def _said(
     lines = ", ".join(dict.fromkeys(block.label for block in blocks))
     what = note("cut_head" if len(heads) == 1 else "cut_heads", lines=lines, heads=", ".join(names_of(heads, layout)))
     difference = change.after - change.before
-    values = {"before": _figure(change.before, difference), "after": _figure(change.after, difference)}
-    values["difference"] = ("−" if difference < 0 else "+") + _figure(abs(difference), difference)
+    values = _figures(change.before, change.after)
     if change.unit == TURN:
         result = note("turns", after=values["after"])
     else:
-        way = "keeps" if abs(difference) < _SAME else "raises" if difference > 0 else "lowers"
+        way = "keeps" if _same(change, difference) else "raises" if difference > 0 else "lowers"
         more = {"name": change.name.strip() or change.name} if change.unit == "probability" else {}
-        values = {"before": f"{change.before:.3f}"} if way == "keeps" else values
+        values = {"before": f"{change.before:.3g}"} if way == "keeps" else values
         result = note(f"{way}_{change.unit}", **more, **values)
     if control is None:
         return what, result
-    return what, result, _beside(control, abs(difference), single=len(blocks) == 1 and blocks[0].single)
+    return what, result, _beside(change, control, cut)
 
 
-def _beside(control: CutControl, size: float, *, single: bool) -> Message:
+def _same(change: CutChange, difference: float) -> bool:
+    """Whether a difference is none worth a word."""
+    return abs(difference) < min(_SAME, _SHARE * abs(change.before))
+
+
+def _beside(change: CutChange, control: CutControl, cut: CutEdges) -> Message:
     """What random lines do; where both change something, how many times that the cut changes."""
-    values: dict[str, int | str] = {"mean": _brief(control.mean), "sd": _brief(control.sd)}
+    values: dict[str, int | str] = {"mean": brief(control.mean), "sd": brief(control.sd)}
     values |= {"count": control.count, "larger": control.larger}
-    if size < _SAME or control.mean < _SAME:
-        return note("cut_control" if single else "cut_controls", **values)
+    values |= {"theirs": f"{control.weight:.2f}", "own": f"{cut.weight:.2f}"}
+    if cut.count > 1:
+        values["size"] = f"{control.lines:,}"
+    size = abs(change.after - change.before)
+    if _same(change, size) or _same(change, control.mean):
+        return note("cut_control" if cut.count == 1 else "cut_controls", **values)
     times = size / control.mean
     shown = f"{times:.1f}" if times < 10 else f"{times:.0f}"
-    return note("cut_times" if single else "cut_times_many", times=shown, **values)
+    return note("cut_times" if cut.count == 1 else "cut_times_many", times=shown, **values)
 
 
-def _figure(value: float, difference: float) -> str:
-    """A number with as many decimals as the difference needs, from two to four."""
-    digits = 2 if abs(difference) >= 0.02 else 3 if abs(difference) >= 0.002 else 4
-    return f"{value:.{digits}f}"
+def _figures(before: float, after: float) -> dict[str, str]:
+    """Two numbers and their difference, with decimals for two digits of it, and more where they would not add up."""
+    difference = after - before
+    digits = least = min(_LONG, max(2, 1 - _power(difference)))
+    while digits < least + 3 and not _adds_up(before, after, digits):
+        digits += 1
+    sign = "−" if difference < 0 else "+"
+    return {
+        "before": f"{before:.{digits}f}",
+        "after": f"{after:.{digits}f}",
+        "difference": f"{sign}{abs(difference):.{digits}f}",
+    }
 
 
-def _brief(value: float) -> str:
-    """A small number with two digits that count, and at most four decimals."""
-    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}" if value >= 0.001 else f"{value:.4f}"
+def _adds_up(before: float, after: float, digits: int) -> bool:
+    """Whether the difference of two rounded numbers is their rounded difference."""
+    return round(round(after, digits) - round(before, digits), digits) == round(after - before, digits)
+
+
+def _power(value: float) -> int:
+    """The power of ten of a number's first digit; 0 for none."""
+    return int(np.floor(np.log10(abs(value)))) if value else 0
+
+
+def brief(value: float) -> str:
+    """A number with two digits that count."""
+    if not value:
+        return "0"
+    return f"{value:.1e}" if value < 1e-4 else f"{value:.{max(2, 1 - _power(value))}f}"
 
 
 def _notes(blocks: Sequence[EdgeBlock], trace: Trace, how: str) -> Iterator[Message]:

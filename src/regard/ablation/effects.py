@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,6 +16,7 @@ import torch
 from regard.ablation.comparing import Row, compare, kl, predict, predict_all
 from regard.ablation.yardstick import Yardstick, yardstick
 from regard.capture import Means
+from regard.capture.copies import repeated
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
 from regard.models.outcome import ABOUT, Answering, about_of, actual_of, encode_text, hide, position_of, side_of
@@ -229,12 +231,6 @@ def _yardstick(
 ) -> Yardstick | None:
     """How a head's change compares with that of other heads."""
 
-    def copies(count: int) -> dict[str, Any]:
-        return {
-            name: one.expand(count, *one.shape[1:]) if isinstance(one, torch.Tensor) and one.ndim else one
-            for name, one in inputs.items()
-        }
-
     def change(after: torch.Tensor) -> float:
         if about == "hidden states":
             return 1 - float(torch.nn.functional.cosine_similarity(before.mean(0), after.mean(0), 0))
@@ -242,7 +238,9 @@ def _yardstick(
         return float(kl(before.log_softmax(-1), after.log_softmax(-1))[here])
 
     length = next(one.shape[-1] for one in inputs.values() if isinstance(one, torch.Tensor) and one.ndim > 1)
-    return yardstick(model, head, length, copies, lambda some: predict_all(model, some, about), change)
+    return yardstick(
+        model, head, length, partial(repeated, inputs), lambda some: predict_all(model, some, about), change
+    )
 
 
 def _predict_without(

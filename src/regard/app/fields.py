@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLACE = 1_000_000  # largest position of a token
 _READ = 10.0  # seconds a client has for sending its body
-_PLACES = 8192  # positions in one list
+PLACES = 8192  # positions in one list, and in all lists of one request
 T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
 
@@ -110,9 +110,9 @@ class Fields:
         if value is None:
             return None
         places = value if isinstance(value, list) else [value]
-        if not places or len(places) > _PLACES or any(type(one) is not int or not 0 <= one <= PLACE for one in places):
-            raise bad(f"{name} must be a position from 0, or a list of up to {_PLACES:,} of them")
-        return places
+        if not places or len(places) > PLACES or any(type(one) is not int or not 0 <= one <= PLACE for one in places):
+            raise bad(f"{name} must be a position from 0, or a list of up to {PLACES:,} of them")
+        return list(dict.fromkeys(places))
 
     def flag_or_part(self, name: str) -> Fields | None:
         """The fields of an object; true means one without any, false and null none at all."""

@@ -12,12 +12,15 @@ import psutil
 
 from regard.app.problems import large
 from regard.models.packaged import resolve
+from regard.trace.pool import POOL
 from regard.trace.sentences import refusal
 
 if TYPE_CHECKING:
     from regard.models.model import Model
 
 _SHARE = 0.8  # of the free memory; the rest is a margin for what the estimate leaves out
+_MAP = 24  # bytes for each cell of a map, while its cut rows are computed once more
+_LINE = 100  # bytes for each line that a random one is drawn from
 _WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
 
 
@@ -26,10 +29,11 @@ def available() -> int:
     return int(psutil.virtual_memory().available)
 
 
-def estimate(model: Model, tokens: int, *, backward: bool = False) -> int:
+def estimate(model: Model, tokens: int, *, backward: bool = False, maps: bool = False, cut: bool = False) -> int:
     """Bytes for a trace of this many tokens: what is kept (q, k, v), the widest step, and the predictions.
 
-    A backward pass keeps the steps of all layers.
+    A backward pass keeps the steps of all layers; where scores are split, the maps of all layers too. Cut lines take a
+    mask for each head of a layer and some maps at a time, random lines beside them a list of those there are.
     """
     config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
     width = _first(config, "hidden_size", "d_model", "n_embd", "width")
@@ -40,13 +44,14 @@ def estimate(model: Model, tokens: int, *, backward: bool = False) -> int:
     transient = 12 * width + words  # the feed-forward layer's inside, and a number for each word of the vocabulary
     if backward:
         vectors += 24 * width * layers
-    maps = layers * heads * tokens if model._engine.plan().tier == "maps" else 0
-    return 4 * tokens * (vectors + transient + maps)
+    kept = layers * heads * tokens if maps or model._engine.plan().tier == "maps" else 0
+    lines = tokens * tokens * (heads + _MAP) + _LINE * min(POOL, layers * heads * tokens * tokens) if cut else 0
+    return 4 * tokens * (vectors + transient + kept) + lines
 
 
-def check_run(model: Model, tokens: int, *, backward: bool = False) -> None:
-    """Refuse a run that does not fit into free memory."""
-    need, free = estimate(model, tokens, backward=backward), available()
+def check_run(model: Model, tokens: int, **kinds: bool) -> None:
+    """Refuse a run that does not fit into free memory; `kinds` as for `estimate`."""
+    need, free = estimate(model, tokens, **kinds), available()
     if need > _SHARE * free:
         raise large(
             f"{tokens:,} tokens would need about {need / 1e9:.1f} GB in {model.name}, and {free / 1e9:.1f} GB are "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
-from regard.app.fields import PLACE, Fields, refuse_type
+from regard.app.fields import PLACE, PLACES, Fields, refuse_type
 from regard.app.problems import Problem, bad, large
 from regard.app.settings import Limits
 from regard.trace.edges import CUTS
@@ -276,13 +276,21 @@ def _lines(fields: Fields) -> CutLines | None:
         return None
     if len(edges) > _EDGES:
         raise large(f"at most {_EDGES:,} edges can be cut at once; name several tokens in one as a list")
+    how = _how(fields)
+    controls = fields.number("controls", 0, _CONTROLS)
+    read = tuple(_edge(Fields(edge, "each of edges")) for edge in edges)
+    named = sum(len(places) for edge in read for places in edge[-2:] if places is not None)
+    if named > PLACES:
+        raise large(f"the edges name {named:,} positions, at most {PLACES:,} can be; leave out query or key for all")
+    return CutLines(read, how, 16 if controls is None else controls)
+
+
+def _how(fields: Fields) -> str:
+    """How edges are cut."""
     how = fields.text("how", 40) or CUTS[0]
     if how not in CUTS:
         raise bad(f"how must be one of {', '.join(CUTS)}")
-    controls = fields.number("controls", 0, _CONTROLS)
-    return CutLines(
-        tuple(_edge(Fields(edge, "each of edges")) for edge in edges), how, 16 if controls is None else controls
-    )
+    return how
 
 
 def _worth(fields: Fields, limits: Limits) -> dict[str, Any] | None:
@@ -290,9 +298,7 @@ def _worth(fields: Fields, limits: Limits) -> dict[str, Any] | None:
     own = fields.flag_or_part("worth")
     if own is None:
         return None
-    how = own.text("how", 40) or CUTS[0]
-    if how not in CUTS:
-        raise bad(f"how must be one of {', '.join(CUTS)}")
+    how = _how(own)
     position = own.number("position", -limits.text, limits.text)
     return {
         "position": position,
@@ -300,6 +306,12 @@ def _worth(fields: Fields, limits: Limits) -> dict[str, Any] | None:
         "how": how,
         "check": own.number("check", 0, _CHECK) or 0,
     }
+
+
+def check_of(fields: Fields, limits: Limits) -> int:
+    """How many lines of a trace are to be cut for real; 0 where that is left open."""
+    asked = _worth(fields, limits)
+    return 0 if asked is None else int(asked["check"])
 
 
 def _edge(fields: Fields) -> tuple[Any, ...]:

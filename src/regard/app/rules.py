@@ -5,7 +5,6 @@ Enters: a rule and a kept trace, or the folder of a study. Leaves: records.
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from regard.app.plain import finite
 from regard.app.problems import Problem, missing
 from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
-from regard.app.studies import META, inside
+from regard.app.studies import META, inside, meta_of
 from regard.app.worker import Job
 from regard.errors import UserError
 from regard.patterns.following import follow
@@ -60,29 +59,30 @@ def followed(job: Job, entry: KeptTrace, rule: str) -> dict[str, Any]:
     return follow(entry.trace, parse_rule(rule), check=job.check).record
 
 
-def study_of(folder: Path | None, name: str) -> tuple[Path, str | None]:
-    """The folder of a study, and the name of its model."""
-    file = inside(folder, f"{name}/{META}")
-    try:
-        model = json.loads(file.read_bytes())["model"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise missing("there is no such study") from None
-    return file.parent, model if isinstance(model, str) else None
+def study_of(folder: Path | None, name: str) -> tuple[Path, str]:
+    """The folder of a study, which may be the served folder itself, and the name of its model."""
+    own = folder is not None and name == folder.resolve().name and (folder / META).is_file()
+    place = inside(folder, META if own else f"{name}/{META}").parent
+    assert folder is not None  # or nothing would be inside
+    model = meta_of(place, folder).get("model")
+    if not isinstance(model, str) or not model:
+        raise Problem(422, "input", refusal("study_model"))
+    return place, model
 
 
 def found(job: Job, model: Model, folder: Path, root: Path, rule: str, limits: Limits) -> dict[str, Any]:
     """Every head by how far it follows a rule over the corpus of a study, which must lie in the folder of studies."""
     from regard.printing.found import as_record
-    from regard.studies.find.asking import find_in, source_for
+    from regard.studies.find.asking import NoTreesError, find_in, source_for
 
     parsed = parse_rule(rule)
     try:
         source, _ = source_for(parsed, folder, {"limit": limits.found}, near=(folder, folder.parent))
         if not all(Path(one.place).resolve().is_relative_to(root.resolve()) for one in source.each):
             raise UserError("its corpus is elsewhere")
-    except UserError as error:
-        if parsed.needs_trees and "treebank" in str(error):
-            raise
+    except NoTreesError:
+        raise
+    except UserError:
         command = shlex.join(["regard", "find", parsed.name, "CORPUS", "-m", model.name])
         raise Problem(422, "input", refusal("study_corpus", command=command)) from None
     with job.watching(model.module):

@@ -47,6 +47,7 @@ from regard.app.problems import (
 )
 from regard.app.questions import (
     Question,
+    check_of,
     client_of,
     drawing_of,
     head_of,
@@ -66,6 +67,7 @@ from regard.app.talking import AnswerTurns, ToldToken, WholeAnswer, talk_of, tol
 from regard.app.worker import Job, ModelWorker
 from regard.errors import UserError
 from regard.models.means import SENTENCES
+from regard.trace.sentences import refusal
 from regard.views.html import bundle
 
 if TYPE_CHECKING:
@@ -172,11 +174,18 @@ class App:
         return JSONResponse(await _told(rules.saved))
 
     async def save_rule(self, request: Request) -> Response:
+        self._may_save()
         fields = await body_of(request, self.limits)
         return JSONResponse(await _told(rules.save, fields), 201)
 
     async def forget_rule(self, request: Request) -> Response:
+        self._may_save()
         return JSONResponse(await _told(rules.forget, request.path_params["name"]))
+
+    def _may_save(self) -> None:
+        """Rules are saved in a file of the person who started the server: visitors leave it alone."""
+        if not self.settings.saves_rules:
+            raise Problem(403, "shared", refusal("shared_rules"))
 
     # -- what models do ------------------------------------------------------------------------------------
 
@@ -266,12 +275,9 @@ class App:
         return await self._of(entry, JSONResponse(record))
 
     async def worth(self, request: Request) -> Response:
-        entry = self._entry(request)
-        question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self.model(request, question.model)
-        found = await self._run(
-            request, lambda job: work.check_worth(job, model, entry, question, self.limits), "worth"
-        )
+        entry, count = self._entry(request), check_of(await body_of(request, self.limits), self.limits)
+        model = await self.model(request, entry.question.model if entry.question else None)
+        found = await self._run(request, lambda job: work.check_worth(job, model, entry, count, self.limits), "worth")
         return await self._of(entry, JSONResponse(found))
 
     async def nearest(self, request: Request) -> Response:

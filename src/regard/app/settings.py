@@ -59,3 +59,10 @@ class AppSettings:
     openai: bool = False  # whether it answers clients of the OpenAI interface
     names: tuple[str, ...] = ()  # further host names under which it can be reached
     limits: Limits = field(default_factory=Limits)
+    save_rules: bool | None = None  # whether the page may change the saved rules; None: where only this machine gets in
+
+    @property
+    def saves_rules(self) -> bool:
+        """Whether the page may change the saved rules, which belong to whoever started the server."""
+        local = self.host in ("127.0.0.1", "::1", "localhost") and not self.names
+        return local if self.save_rules is None else self.save_rules

@@ -84,7 +84,7 @@ def _places(folder: Path) -> Iterator[Path]:
 
 
 def _record(place: Path, folder: Path) -> dict[str, Any]:
-    meta = _meta(place, folder)
+    meta = meta_of(place, folder)
     prefix = "" if place == folder else f"{place.name}/"
     files = sorted(file.name for file in place.iterdir() if file.is_file() and not file.name.startswith("."))
     corpus, tally = _part(meta, "corpus"), _part(meta, "tally")
@@ -103,7 +103,7 @@ def _record(place: Path, folder: Path) -> dict[str, Any]:
     }
 
 
-def _meta(place: Path, folder: Path) -> dict[str, Any]:
+def meta_of(place: Path, folder: Path) -> dict[str, Any]:
     """What a study says about itself; a damaged file says nothing."""
     try:
         file = (place / META).resolve(strict=True)
@@ -133,7 +133,9 @@ def _chart(meta: dict[str, Any]) -> dict[str, Any] | None:
     if not isinstance(bars, list) or not bars or not all(map(_is_bar, bars)):
         return None
     cut = [[str(name)[:60], value, tick, str(note)[:40]] for name, value, tick, note in bars[:_BARS]]
-    return {"about": _text(found.get("about")) or "", "bars": cut}
+    top = found.get("top")
+    end = top if isinstance(top, (int, float)) and 0 <= top < inf else 0
+    return {"about": _text(found.get("about")) or "", "bars": cut, "top": end}
 
 
 def _is_bar(bar: Any) -> bool:

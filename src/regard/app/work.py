@@ -9,6 +9,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,10 +22,11 @@ from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
 from regard.app.worker import Job
 from regard.errors import UserError
-from regard.patterns.saved import saved_rules
+from regard.patterns.saved import usable_rules
 from regard.trace.heads import MODES
 from regard.trace.sentences import caution
 from regard.trace.trace import Trace
+from regard.views.arrays import sent_numbers
 from regard.views.html import save_html
 from regard.views.report import report_of
 from regard.views.walk import walk as walked
@@ -47,21 +49,8 @@ class Payload(NamedTuple):
 def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     """The trace of a text: as much of it as is sent at once."""
     _check_length(model, question, limits)
-    off: dict[str, Any] = {}
-    if question.off is not None:
-        off = {"ablate": list(question.off.heads), "mode": question.off.mode or MODES[0]}
     with job.watching(model.module):
-        result = model.trace(
-            question.text,
-            question.pair,
-            target=question.target,
-            generate=question.generate,
-            truncate=question.truncate,
-            attribution=True,
-            predictive=question.predictive,
-            worth=question.worth or False,
-            **off,
-        )
+        result = _traced(model, question, attribution=True, predictive=question.predictive)
     job.check()
     whole = _weight(result) <= LONG
     first = question.open or Open()
@@ -69,6 +58,21 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
         result, **vars(first), report=False, packed=False, weights=None if whole else _first_layer(result, first)
     )
     return Payload(KeptTrace(result, question), data, whole)
+
+
+def _traced(model: Model, question: Question, **more: Any) -> Trace:
+    """The trace of a text, with the heads off that are, and with its worth if that is asked for."""
+    if question.off is not None:
+        more |= {"ablate": list(question.off.heads), "mode": question.off.mode or MODES[0]}
+    return model.trace(
+        question.text,
+        question.pair,
+        target=question.target,
+        generate=question.generate,
+        truncate=question.truncate,
+        worth=question.worth or False,
+        **more,
+    )
 
 
 def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
@@ -144,21 +148,16 @@ def _asked(question: Question) -> dict[str, Any]:
     }
 
 
-def check_worth(job: Job, model: Model, entry: KeptTrace, question: Question, limits: Limits) -> dict[str, Any]:
-    """How far the worth of a trace agrees with exact cuts; the trace remembers it."""
+def check_worth(job: Job, model: Model, entry: KeptTrace, count: int, limits: Limits) -> dict[str, Any]:
+    """How far the worth of a trace agrees with exact cuts, of so many lines (0: a few); the trace remembers it."""
     from regard.models.worth import CHECK
 
-    asked = {**(question.worth or {}), "check": (question.worth or {}).get("check") or CHECK}
-    _check_length(model, replace(question, worth=asked), limits)
+    if entry.question is None or entry.question.worth is None:
+        raise bad("the lines of this trace were not judged; send its text with worth")
+    question = replace(entry.question, worth={**entry.question.worth, "check": count or CHECK})
+    _check_length(model, question, limits)
     with job.watching(model.module):
-        found = model.trace(
-            question.text,
-            question.pair,
-            target=question.target,
-            generate=question.generate,
-            truncate=question.truncate,
-            worth=asked,
-        )
+        found = _traced(model, question)
     entry.trace = replace(entry.trace, facts={**entry.trace.facts, "worth": found.facts["worth"]})
     return dict(finite(found.facts["worth"]))
 
@@ -196,6 +195,7 @@ def why(job: Job, model: Model, question: Question, look: AskedLook, limits: Lim
             look.key,
             question.pair,
             target=question.target,
+            generate=question.generate,
             truncate=question.truncate,
             check=look.check,
         )
@@ -257,7 +257,7 @@ def report(entry: KeptTrace) -> bytes:
 
 def _measure(entry: KeptTrace) -> None:
     """Know what the heads of a trace do; again where other rules have been saved since."""
-    rules = saved_rules()
+    rules = usable_rules()
     if entry.report is None or entry.rules != rules:
         entry.report, entry.rules = report_of(entry.trace), rules
 
@@ -267,8 +267,10 @@ def nearest(job: Job, model: Model, question: Question, near: Near, folder: Path
     from regard.studies.heads.nearest import nearest as nearest_to
     from regard.studies.heads.nearest_page import nearest_page
 
+    off = question.off
+    without = nullcontext() if off is None else model.ablate(list(off.heads), mode=off.mode or MODES[0])
     text, target = _plain(question)
-    with job.watching(model.module):
+    with job.watching(model.module), without:
         found = nearest_to(
             folder,
             text,
@@ -277,6 +279,7 @@ def nearest(job: Job, model: Model, question: Question, near: Near, folder: Path
             query=near.query,
             side=near.side,
             target=target,
+            generate=question.generate,
             model=model,
         )
     return nearest_page(found, near.page)
@@ -339,7 +342,7 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
     if target is not None:
         beside = len(target) if isinstance(target, list) else len(model._engine.encode(target).ids)
         tokens = tokens + beside if model._engine.is_causal else max(tokens, beside)
-    most = min(most or limits.tokens, limits.tokens)
+    split, most = most is not None, min(most or limits.tokens, limits.tokens)
     if tokens > most:
         asked = " for this" if most < limits.tokens else ""
         raise large(
@@ -362,7 +365,7 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
             tokens=tokens,
             limit=limits.worth,
         )
-    check_run(model, tokens, backward=question.worth is not None)
+    check_run(model, tokens, backward=split or question.worth is not None, maps=split, cut=question.lines is not None)
 
 
 def _plain(question: Question) -> tuple[str, str | None]:
@@ -374,9 +377,7 @@ def _plain(question: Question) -> tuple[str, str | None]:
 
 def _weight(trace: Trace) -> int:
     """Bytes of the arrays that attention is read from, as they would be sent."""
-    arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
-    arrays += [array for site in trace.sites if site.g is not None for array in (site.v, site.g)]
-    return sum(4 * array.size for array in arrays if array is not None)
+    return 4 * sent_numbers(trace)
 
 
 def _first_layer(trace: Trace, first: Open) -> set[tuple[str, int]]:

@@ -97,6 +97,7 @@ def _rows(blocks: Sequence[EdgeBlock], operation: Operation) -> tuple[torch.Tens
     assert operation.q is not None
     device = operation.q.device
     queries = sorted({query for block in blocks for query in block.queries})
+    place = {query: number for number, query in enumerate(queries)}
     last = max(key for block in blocks for key in block.keys)
     if queries[-1] >= operation.queries or last >= operation.keys:
         raise UserError(
@@ -105,7 +106,7 @@ def _rows(blocks: Sequence[EdgeBlock], operation: Operation) -> tuple[torch.Tens
         )
     cut = torch.zeros(len(queries), operation.keys, dtype=torch.bool)
     for block in blocks:
-        places = torch.tensor([queries.index(query) for query in block.queries])
+        places = torch.tensor([place[query] for query in block.queries])
         cut[places[:, None], torch.tensor(block.keys)[None]] = True
     return torch.tensor(queries, device=device), cut.to(device)
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.capture.copies import repeated
 from regard.capture.norming import frozen_norm
 from regard.capture.operation import Operation, from_call
 from regard.capture.outputs import Behind, Place, Places, outputs
@@ -117,15 +118,11 @@ def removed_run(
     """
     run = FrozenRun()
     remover = _Remover(model, plan, places, run, until, removals)
-    rows = {name: _repeated(value, len(removals)) for name, value in inputs.items()}
+    rows = repeated(inputs, len(removals))
     with undisturbed(model), remover.hooks(), outputs(model, plan, places, remover.attention), suppress(_Reached):
         model(**rows)
     assert run.target is not None
     return run.target
-
-
-def _repeated(value: Any, count: int) -> Any:
-    return value.expand(count, *value.shape[1:]) if isinstance(value, torch.Tensor) else value
 
 
 def require_tap(model: torch.nn.Module, plan: Plan) -> None:

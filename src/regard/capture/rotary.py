@@ -3,7 +3,8 @@
 Enters: a module that runs, and its operations. Leaves: q and k whose product is the score at distance 0.
 
 Families of transformers hand an attention module the cosines and sines of its positions and turn q and k with a
-function of their own, `apply_rotary_pos_emb`; the same function with the sines negated turns them back.
+function of their own, `apply_rotary_pos_emb`; the same function with the sines negated turns them back. A factor on
+both cosines and sines, as in YaRN, is part of the score at every distance, and stays.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Turns:
         width = cos.shape[-1]
         if width > q.shape[-1] or cos.shape[-2] != q.shape[-2] or q.shape[-2] != k.shape[-2]:
             return q, k, False
-        turned = turn(q[..., :width], k[..., :width], cos, -sin)
+        length = (cos.square() + sin.square()).sqrt().clamp(min=1e-12)  # not 1 where both are scaled (YaRN)
+        turned = turn(q[..., :width], k[..., :width], cos / length, -sin / length)
         q, k = (torch.cat([new, old[..., width:]], dim=-1) for new, old in zip(turned, (q, k), strict=True))
         return q, k, True
 

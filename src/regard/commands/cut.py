@@ -41,7 +41,9 @@ def cut(
     how: How = "mask",
     position: Position = None,
     token: Judged = None,
-    controls: Annotated[int, typer.Option(help="Random sets of lines of the same weight to compare with.", min=0)] = 16,
+    controls: Annotated[
+        int, typer.Option(help="Random sets of lines of the nearest weights to compare with.", min=0)
+    ] = 16,
     count: Annotated[int, typer.Option("--count", "-n", help="Predictions to list per run.", min=1)] = 5,
     asking: Asking,
     loading: Loading,

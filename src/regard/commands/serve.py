@@ -53,6 +53,14 @@ def serve(
     allowed_host: Annotated[
         list[str] | None, typer.Option("--allowed-host", help="Another host name under which the page can be reached.")
     ] = None,
+    save_rules: Annotated[
+        bool | None,
+        typer.Option(
+            "--save-rules/--no-save-rules",
+            help="Let the page save rules in your file of rules.",
+            show_default="only if no other machine is admitted",
+        ),
+    ] = None,
     openai: Annotated[
         bool,
         typer.Option(
@@ -78,6 +86,7 @@ def serve(
         offline=offline,
         device=device,
         names=tuple(allowed_host or ()),
+        save_rules=save_rules,
         openai=openai,
     )
     run(settings, port=port, browser=not no_browser, token=not no_token, say=_say_openai if openai else _say)

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from regard.capture import EdgeCut, model_type, outputs
+from regard.capture.copies import repeated
 from regard.capture.families import SINK_ON_OUTPUT
 from regard.errors import UserError
 from regard.models.outcome import Outcome, output_of
@@ -86,7 +87,7 @@ def outcomes_without(
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
         with cutting(engine, part, how):
-            output = output_of(engine, about, engine.run(_repeated(given, len(part))))
+            output = output_of(engine, about, engine.run(repeated(given, len(part))))
         found.append(outcome.of(output).float().cpu().numpy())
     return np.concatenate(found).astype(np.float64)
 
@@ -103,12 +104,3 @@ def _step(engine: Engine, tokens: int, outcome: Outcome, about: str, count: int)
     alone = bool(kept_logits(engine, about, outcome.position)) or outcome.index is None
     vocabulary = 1 if alone else int(getattr(engine.config, "vocab_size", None) or 1)
     return max(1, min(count, _TOKENS // tokens, _LOGITS // (tokens * vocabulary)))
-
-
-def _repeated(inputs: dict[str, Any], count: int) -> dict[str, Any]:
-    return {
-        name: value.repeat(count, *[1] * (value.ndim - 1))
-        if isinstance(value, torch.Tensor) and name != _KEEP
-        else value
-        for name, value in inputs.items()
-    }

@@ -359,6 +359,7 @@ class Model:
         pair: str | None = None,
         *,
         target: str | None = None,
+        generate: int | None = None,
         truncate: bool = False,
         check: bool = True,
     ) -> Why:
@@ -371,7 +372,8 @@ class Model:
         """
         from regard.models.why import why
 
-        return why(self, text, head, query, key, pair, target=target, truncate=truncate, check=check)
+        options: dict[str, Any] = {"target": target, "generate": generate, "truncate": truncate, "check": check}
+        return why(self, text, head, query, key, pair, **options)
 
     def cut(
         self,

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
+from regard.capture.copies import repeated
 from regard.capture.finite import require_finite_output
 from regard.errors import UserError
 from regard.trace.places import Array, places_of
@@ -102,7 +103,7 @@ def _masked(engine: Engine, inputs: dict[str, Any], side: Side) -> Array:
         rows = ids.repeat(len(sets), 1)
         for row, some in enumerate(sets):
             rows[row, list(some)] = engine.tokenizer.mask_token_id
-        logits = _logits(engine, {**_repeated(inputs, len(sets)), "input_ids": rows})
+        logits = _logits(engine, {**repeated(inputs, len(sets)), "input_ids": rows})
         for row, some in enumerate(sets):
             chances = torch.log_softmax(logits[row, list(some)].float(), dim=-1).cpu()
             require_finite_output(chances)
@@ -127,7 +128,7 @@ def _cut(engine: Engine, inputs: dict[str, Any], side: Side) -> Array:
         for row, key in enumerate(keys):
             if key >= 0:
                 mask[row, key] = 0
-        logits = _logits(engine, {**_repeated(inputs, len(keys)), "attention_mask": mask})[:, :-1].float()
+        logits = _logits(engine, {**repeated(inputs, len(keys)), "attention_mask": mask})[:, :-1].float()
         chosen = logits.gather(-1, ids[1:].to(logits.device).repeat(len(keys), 1)[..., None])[..., 0]
         for key, chances in zip(keys, (chosen - logits.logsumexp(-1)).cpu(), strict=True):
             require_finite_output(chances[key + 1 :])
@@ -150,11 +151,6 @@ def _batches(engine: Engine, runs: Sequence[T], tokens: int) -> Iterator[Sequenc
         for start in range(0, len(runs), step):
             yield runs[start : start + step]
             bar.update(min(step, len(runs) - start))
-
-
-def _repeated(inputs: dict[str, Any], count: int) -> dict[str, Any]:
-    """The inputs of one text, so many times."""
-    return {name: value.repeat(count, 1) for name, value in inputs.items()}
 
 
 def _logits(engine: Engine, inputs: dict[str, Any]) -> torch.Tensor:

@@ -116,11 +116,11 @@ class SplitScores:
         return tuple(made)
 
     def _sources(self, shares: Shares, part: StreamPart, position: int) -> tuple[Brought, ...]:
-        """The tokens from which a head brought most of its share."""
+        """The tokens from which a head brought most of its share, of those that it can see."""
         values = shares.sources(part, position)
         tokens = self._read_by(part)
         order = values.abs().argsort(descending=True)[:SOURCES].tolist()
-        return tuple(Brought(number, tokens[number].text, float(values[number])) for number in order)
+        return tuple(Brought(number, tokens[number].text, float(values[number])) for number in order if values[number])
 
     def _read_by(self, part: StreamPart) -> Sequence[Token]:
         assert part.attention in KINDS

@@ -19,6 +19,7 @@ import torch
 from regard.capture.alone import alone
 from regard.capture.frozen import frozen_run, plain_run
 from regard.capture.shares import StreamPart
+from regard.models.outcome import Answering, encode_text
 from regard.models.scores import SplitLook, SplitScores
 from regard.models.splitting import Agreement, SplitSide, component_of, one_head, sides_of
 from regard.trace.heads import Head, Heads
@@ -77,7 +78,9 @@ class Why:
             {**self.head._asdict(), "query": self.query.position, "key": self.key.position, "share": self.weight}
         ]
         for side, split in (("key", self.key), ("query", self.query)):
-            heads = [one for one in split.components[:LEADING] if one.kind == "head" and one.centred > 0]
+            heads = [
+                one for one in split.components[:LEADING] if one.kind == "head" and one.centred > 0 and one.sources
+            ]
             for best in heads[:1]:
                 place = {"kind": best.attention, "layer": best.layer, "head": best.head}
                 read = {"query": split.position, "key": best.sources[0].position, "share": best.centred}
@@ -99,6 +102,7 @@ def why(
     pair: str | None = None,
     *,
     target: Target = None,
+    generate: int | None = None,
     truncate: bool = False,
     check: bool = True,
 ) -> Why:
@@ -112,12 +116,15 @@ def why(
         One head: "18.6", (18, 6), or "cross:1.3".
     query, key
         Positions, token texts, or both ("cat@7"); the last token unless given, and the key to which it looks most.
+    generate
+        Let a causal model continue for this many tokens first, as in a trace.
     truncate
         Cut a text that is too long.
     check
         Also remove parts for real and say how well their shares agree; takes a run of the model over some 50 rows.
     """
-    return whys(model, text, [head], query, key, pair, target=target, truncate=truncate, check=check)[0]
+    options: dict[str, Any] = {"target": target, "generate": generate, "truncate": truncate, "check": check}
+    return whys(model, text, [head], query, key, pair, **options)[0]
 
 
 def whys(
@@ -129,13 +136,14 @@ def whys(
     pair: str | None = None,
     *,
     target: Target = None,
+    generate: int | None = None,
     truncate: bool = False,
     check: bool = False,
 ) -> list[Why]:
     """The same for several heads of a text; those of one layer share its runs."""
     engine = model._engine
     asked = [one_head(head, engine.layout()) for head in heads]
-    row, beside = engine.read(text, pair, target, truncate=truncate)
+    row, beside = encode_text(engine, text, pair, target, Answering(generate), truncate=truncate)
     inputs, book = engine.collate([row], [beside])
     ends = []
     for one in asked:

@@ -187,17 +187,18 @@ def gradient_trace(
 def check_worth(engine: Engine, trace: Trace, run: WorthRun, how: str, count: int = CHECK) -> dict[str, Any]:
     """Spearman's correlation of estimates with exact cuts on a sample of a text's lines."""
     pool = pool_of(trace, run.outcome.position)
-    strongest, random = sample(pool, _estimates(pool, how), count)
+    guessed = estimates(pool, how)
+    strongest, random = sample(pool, guessed, count)
     picked = np.concatenate([strongest, random])
-    estimates = _estimates(pool, how)[picked]
+    guessed = guessed[picked]
     rows = [[pool.block(int(i))] for i in picked]
     exact = run.value - outcomes_without(engine, run.inputs, run.about, run.outcome, rows, how) if rows else np.empty(0)
     half = len(strongest)
     return {
         "edges": len(picked),
-        "spearman": _agreement(estimates, exact),
-        "strongest": _agreement(estimates[:half], exact[:half]),
-        "random": _agreement(estimates[half:], exact[half:]),
+        "spearman": _agreement(guessed, exact),
+        "strongest": _agreement(guessed[:half], exact[:half]),
+        "random": _agreement(guessed[half:], exact[half:]),
     }
 
 
@@ -214,7 +215,7 @@ def sample(pool: Pool, estimates: Array, count: int, seed: int = 0) -> tuple[Arr
     return strongest, np.random.default_rng(seed).choice(heavy, size, replace=False)
 
 
-def _estimates(pool: Pool, how: str) -> Array:
+def estimates(pool: Pool, how: str) -> Array:
     """(n,) worth of the lines of a pool; NaN where it is not estimated."""
     found = np.full(len(pool.weight), np.nan)
     for number, site in enumerate(pool.trace.sites):

@@ -20,6 +20,7 @@ from regard.capture.frozen import HEADS, FrozenRun, frozen_run
 from regard.capture.rebuild import attention_of, repeat_heads
 from regard.capture.shares import StreamPart, shares_of
 from regard.errors import UserError
+from regard.models.cutting import kept_logits
 from regard.models.splitting import component_of, one_head, require_sum, sides_of
 from regard.trace.heads import Head, Heads
 from regard.trace.picking import position_of
@@ -132,9 +133,10 @@ def writes(
         raise UserError(refusal("writes_none", model=type(engine.module).__name__))
     at = position_of(queries, position)
     with alone(engine.module), torch.enable_grad():
-        run = frozen_run(engine.module, engine.ready(inputs), engine.plan(), engine.places())
+        given = {**inputs, **kept_logits(engine, "next token", at)}
+        run = frozen_run(engine.module, engine.ready(given), engine.plan(), engine.places())
         _require_linear(engine, run)
-        split = SplitLogits(engine, run, at, engine.run(inputs).logits[0, at])
+        split = SplitLogits(engine, run, at, _at(engine.run(given).logits, at))
         added = split.of_head(one)
         components = split.components()
     sources = tuple(
@@ -180,7 +182,7 @@ class SplitLogits:
 
     def __init__(self, engine: Engine, run: FrozenRun, position: int, true: torch.Tensor) -> None:
         self.engine, self.run, self.position = engine, run, position
-        self.logits = _require_linear(engine, run)[0, position]  # (V,), part of the graph
+        self.logits = _at(_require_linear(engine, run), position)  # (V,), part of the graph
         total, cap = self._total(), cap_of(engine)
         self.error = require_sum(engine, total if cap is None else cap * torch.tanh(total / cap), true)
         fixed = self.logits.detach().float()
@@ -252,8 +254,13 @@ class SplitLogits:
         return WrittenWord(self.engine.tokenizer.decode([number]), number, float(logits[number]))
 
 
+def _at(logits: torch.Tensor, position: int) -> torch.Tensor:
+    """(V,) logits at a position, of (1, T, V) or of those there alone."""
+    return logits[0, position if logits.shape[1] > 1 else 0]
+
+
 def _require_linear(engine: Engine, run: FrozenRun) -> torch.Tensor:
-    """(1, T, V) logits of a frozen run before a final soft cap; refused if no linear map made them."""
+    """(1, T or 1, V) logits of a frozen run before a final soft cap; refused if no linear map made them."""
     final, raw = getattr(run.output, "logits", None), run.unembedded
     if raw is None or final is None or raw.shape != final.shape:
         raise UserError(refusal("writes_none", model=type(engine.module).__name__))

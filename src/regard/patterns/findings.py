@@ -20,7 +20,7 @@ from regard.patterns.entries import PHRASES, rank_of
 from regard.patterns.levels import LEVELS
 from regard.patterns.naming import ASLEEP, FLOOR, STAYS, beyond_one_offset, own_name
 from regard.patterns.rows import SiteRows, read_trace
-from regard.patterns.saved import SavedRule, saved_rules
+from regard.patterns.saved import SavedRule, usable_rules
 from regard.patterns.table import Finding, Patterns, SiteMeasures
 from regard.trace.places import Array, places_of
 
@@ -72,7 +72,7 @@ def patterns(
         raise UserError(f"by must be {' or '.join(BY)}, not {by!r}")
     if by == "contributions" and all(site.norms is None for site in trace.sites):
         trace.norms(trace.sites[0].layer, kind=trace.sites[0].kind)  # says why there are none
-    own = tuple(saved_rules() if rules is None else rules)
+    own = tuple(usable_rules() if rules is None else rules)
     read = read_trace(trace, by, own)
     few = {name: _few(side) for name, side in trace.sides.items()}
     found = [

@@ -21,7 +21,7 @@ from regard.errors import UserError
 from regard.measures.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
 from regard.patterns.entries import BROAD
-from regard.patterns.saved import saved_rules
+from regard.patterns.saved import usable_rules
 from regard.trace.places import Array, context_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def neurons_of(
 def _named(pattern: str | None) -> tuple[Pattern, ...]:
     if pattern is None:
         return tuple(candidate for candidate in PATTERNS if candidate.name not in BROAD)  # a neighbour is one of five
-    known = (*PATTERNS, *saved_rules())
+    known = (*PATTERNS, *usable_rules())
     named = tuple(candidate for candidate in known if candidate.name == pattern)
     if not named:
         names = ", ".join(repr(candidate.name) for candidate in known)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ MOST = 32  # rules in one file: each is asked of every text
 COLOURS = ("#E7298A", "#66A61E", "#17A2B8", "#8C564B", "#FF7F5C", "#6A3D9A", "#B8860B", "#4D9DE0")
 _LONGEST = 40  # characters of a name
 _BYTES = 200_000  # of the file
+_WAIT = 10  # seconds that saving waits for somebody else who saves
 # Words, and nothing that a page or a terminal could take for markup.
 _NAME = re.compile(r"[^\W\d_][\w'()+-]*( [\w'()+-]+)*")
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
@@ -93,34 +96,61 @@ def saved_rules() -> tuple[SavedRule, ...]:
     return _read(path, known.st_mtime_ns, known.st_size)
 
 
+def usable_rules() -> tuple[SavedRule, ...]:
+    """The saved rules for measuring heads; a file that cannot be read is told of, and there are none."""
+    try:
+        return saved_rules()
+    except UserError as error:
+        warnings.warn(f"heads are named without saved rules: {error}", stacklevel=2)
+        return ()
+
+
 def names() -> tuple[str, ...]:
     """What heads may be named for: the saved rules, then the patterns."""
-    return (*(rule.name for rule in saved_rules()), *NAMES)
+    return (*(rule.name for rule in usable_rules()), *NAMES)
 
 
 def add_rule(name: str, text: str) -> SavedRule:
     """Save a rule; one of the same name is replaced and keeps its colour."""
-    rules = {rule.name: rule for rule in saved_rules()}
     made = named_rule(name, text)
+    with _changing() as rules:
+        return _added(rules, made)
+
+
+def _added(rules: dict[str, SavedRule], made: SavedRule) -> SavedRule:
     if made.name not in rules and len(rules) >= MOST:
         raise UserError(f"{MOST} rules are saved, and no more are kept; remove one with: regard rules remove NAME")
     used = [rule.colour for rule in rules.values()]
     free = min(COLOURS, key=used.count)  # the first of those that are used least
     colour = rules[made.name].colour if made.name in rules else free
-    rules[made.name] = named_rule(name, text, colour)
-    _write(rules)
+    rules[made.name] = replace(made, colour=colour)
     return rules[made.name]
 
 
 def remove_rule(name: str) -> SavedRule:
     """Forget a rule."""
-    rules = {rule.name: rule for rule in saved_rules()}
-    if name not in rules:
-        known = f"there are {', '.join(rules)}" if rules else "none is saved"
-        raise UserError(f"there is no rule {name[:60]!r}; {known}")
-    gone = rules.pop(name)
-    _write(rules)
-    return gone
+    with _changing() as rules:
+        if name not in rules:
+            known = f"there are {', '.join(rules)}" if rules else "none is saved"
+            raise UserError(f"there is no rule {name[:60]!r}; {known}")
+        return rules.pop(name)
+
+
+@contextmanager
+def _changing() -> Iterator[dict[str, SavedRule]]:
+    """The saved rules by name, to be changed and written; others who save at the same time wait."""
+    from filelock import FileLock, Timeout
+
+    path = rules_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_name(f".{path.name}.lock"), timeout=_WAIT):
+            rules = {rule.name: rule for rule in saved_rules()}
+            yield rules
+            _write(rules)
+    except (OSError, Timeout) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UserError(f"{path} cannot be written ({why}); name another file in {FILE}") from None
 
 
 @lru_cache(maxsize=4)

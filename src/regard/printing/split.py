@@ -16,9 +16,11 @@ from regard.printing.tables import visible_text
 if TYPE_CHECKING:
     from regard.models.splitting import Component, SplitSide
     from regard.models.why import Why
-    from regard.models.writes import Writes, WrittenWord
+    from regard.models.writes import Writes, WrittenFrom, WrittenWord
 
 SHOWN = 8  # components of a side
+_AGAINST = "against the row"  # the column that components are ordered by
+_PARTS = 4  # that raise a word most, and that lower it most
 
 
 def why_report(why: Why, count: int = SHOWN) -> Iterator[Table | Text]:
@@ -31,6 +33,11 @@ def why_report(why: Why, count: int = SHOWN) -> Iterator[Table | Text]:
     yield Text(
         f"score {why.score:.3f}, {why.centred:+.3f} against the mean of the {why.visible} keys it may see", style="dim"
     )
+    if why.centred <= 0:
+        yield Text(
+            f"Nothing draws {why.name} from {_at(query)} to {_at(key)}: its score is below the mean of the row, and "
+            "the shares say what speaks for and against it."
+        )
     yield _side_table(f"what made the key {_at(key)}", key, count)
     yield _side_table(f"what made the query {_at(query)}", query, count)
     total = sum(one.score for one in key.components)
@@ -39,11 +46,11 @@ def why_report(why: Why, count: int = SHOWN) -> Iterator[Table | Text]:
         f"{why.error:.1e} of the largest score",
         style="dim",
     )
-    for name, side in (("key", key), ("query", query)):
+    for name, side, column in (("key", key, "share"), ("query", query, _AGAINST)):
         if side.agreement is not None:
             yield Text(
-                f"{name}: removing {side.agreement.parts} components for real ranks them the same way to "
-                f"{side.agreement.spearman:.2f} (Spearman)",
+                f"{name}: each of {side.agreement.parts} components was removed for real; rank correlation with the "
+                f'column "{column}" {side.agreement.spearman:.2f} (1: the same order)',
                 style="dim",
             )
 
@@ -56,15 +63,34 @@ def writes_report(writes: Writes, count: int = SHOWN) -> Iterator[Table | Text]:
     for name in ("read from", "weight", "promotes", "demotes"):
         table.add_column(name, justify="right" if name == "weight" else "left")
     table.add_row("all it read", "", _words(writes.promoted[:count]), _words(writes.demoted[:count]))
-    for one in writes.sources:
+    for one in filter(_is_read, writes.sources):
         source = Text(f"{visible_text(one.token)}@{one.position}")
         few = max(3, count // 2)
         table.add_row(source, f"{one.weight:.3f}", _words(one.promoted[:few]), _words(one.demoted[:few]))
     yield table
-    first, logit = visible_text(writes.predicted.token), writes.predicted.logit
-    parts = ", ".join(f"{name} {share:+.2f}" for name, share in writes.components[:count])
-    yield Text(f"the model's first word here is {first} ({logit:+.2f} against the mean), made by {parts}")
+    yield Text(_made_by(writes))
     yield Text(f"sum of all parts and the logits differ by {writes.error:.1e} of the largest logit", style="dim")
+
+
+def _is_read(one: WrittenFrom) -> bool:
+    """Whether a token has a weight, or moves a word, that two or three decimals show."""
+    return one.weight >= 0.0005 or any(abs(word.logit) >= 0.005 for word in (*one.promoted[:1], *one.demoted[:1]))
+
+
+def _made_by(writes: Writes) -> str:
+    """The model's first word, the parts that raise and lower it most, and the rest."""
+    first, logit = visible_text(writes.predicted.token), writes.predicted.logit
+    raised = sorted((one for one in writes.components if one[1] > 0), key=lambda one: -one[1])[:_PARTS]
+    lowered = sorted((one for one in writes.components if one[1] < 0), key=lambda one: one[1])[:_PARTS]
+    said = [f"the model's first word here is {first} ({logit:+.2f} against the mean)"]
+    for way, parts in (("raised", raised), ("lowered", lowered)):
+        if parts:
+            said.append(f"{way} most by {', '.join(f'{name} {share:+.2f}' for name, share in parts)}")
+    rest = len(writes.components) - len(raised) - len(lowered)
+    if rest:
+        left = sum(share for _, share in writes.components) - sum(share for _, share in (*raised, *lowered))
+        said.append(f"the other {rest} parts {left:+.2f}")
+    return "; ".join(said)
 
 
 def _words(words: tuple[WrittenWord, ...]) -> Text:
@@ -74,7 +100,7 @@ def _words(words: tuple[WrittenWord, ...]) -> Text:
 def _side_table(title: str, side: SplitSide, count: int) -> Table:
     table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, header_style="dim")
     table.add_column("component")
-    table.add_column("against the row", justify="right")
+    table.add_column(_AGAINST, justify="right")
     table.add_column("share", justify="right")
     table.add_column("brought from")
     for one in side.components[:count]:

@@ -105,13 +105,6 @@ def cut_report(cut: Cut) -> Iterator[Table | Text]:
         yield Text(f"the text has {visible_text(cut.actual)} there", style="dim")
     lines = "1 line" if cut.lines == 1 else f"{cut.lines} lines, mean"
     yield Text(f"{cut.model}: {lines} of weight {_number(cut.weight)}", style="dim")
-    if cut.control is not None:
-        one = cut.control
-        yield Text(
-            f"random lines: change of {_number(one.mean)} on average (sd {_number(one.sd)}); {one.larger} of "
-            f"{one.count} change at least as much",
-            style="dim",
-        )
     for note in cut.notes:
         yield Text(note, style="dim")
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from regard.errors import OutOfRangeError, UserError
 from regard.trace.heads import ALL, Head, names_of, parse_heads
-from regard.trace.tokens import Side, word_groups, word_text
+from regard.trace.picking import positions_of
+from regard.trace.tokens import Side
 from regard.trace.trace import Trace
 
 Edges = str | Sequence[Any]  # what `parse_edges` reads
@@ -57,7 +58,7 @@ def parse_edges(edges: Edges, trace: Trace) -> tuple[EdgeBlock, ...]:
     >>> parse_edges("0.1:sat→cat", trace)[0].queries
     (2,)
     """
-    found = tuple(_block(item, trace) for item in _items(edges))
+    found = tuple(dict.fromkeys(_block(item, trace) for item in _items(edges)))
     if not found:
         raise UserError(f"no edges were named; {_WAYS}")
     return found
@@ -124,7 +125,7 @@ def _positions(name: Any, side: Side) -> tuple[int, ...]:
         places = [int(place) for place in (chosen if isinstance(chosen, (Sequence, range, np.ndarray)) else [chosen])]
     except (TypeError, ValueError):
         raise UserError(f"{name!r} names no token; {_WAYS}") from None
-    return tuple(_checked(place, count) for place in places)
+    return tuple(dict.fromkeys(_checked(place, count) for place in places))
 
 
 def _checked(place: int, count: int) -> int:
@@ -134,44 +135,11 @@ def _checked(place: int, count: int) -> int:
 
 
 def _named(name: str, side: Side) -> tuple[int, ...]:
-    count = len(side)
     spread = _RANGE.fullmatch(name)
     if spread:
-        first, last = (_checked(int(end), count) for end in spread.groups())
+        first, last = (_checked(int(end), len(side)) for end in spread.groups())
         return tuple(range(min(first, last), max(first, last) + 1))
-    if name.isdecimal():
-        return (_checked(int(name), count),)
-    text, _, place = name.rpartition("@")
-    if text and place.isdecimal():
-        position = _checked(int(place), count)
-        if _plain(side.tokens[position].text) != _plain(text):
-            raise UserError(f"the token at position {position} is {side.tokens[position].text!r}, not {text!r}")
-        return (position,)
-    return _by_text(name, side)
-
-
-def _by_text(name: str, side: Side) -> tuple[int, ...]:
-    """The one token, or all pieces of the one word, with this text."""
-    tokens = [(place,) for place, token in enumerate(side.tokens) if _plain(token.text) == _plain(name)]
-    groups = [tuple(group) for group in word_groups(side)]
-    words = [group for group in groups if _plain(word_text([side.tokens[i] for i in group])) == _plain(name)]
-    found = tokens or words
-    if not found:
-        raise UserError(f"the text has no token {name!r}; name one of its tokens, or a position from 0: {_some(side)}")
-    if len(found) > 1:
-        where = ", ".join(f"{name}@{group[0]}" for group in found[:6])
-        raise UserError(f"the text has {name!r} {len(found)} times; say which: {where}")
-    return found[0]
-
-
-def _plain(text: str) -> str:
-    """A token's text as it is compared: without spaces around it."""
-    return text.strip().lower() or text
-
-
-def _some(side: Side) -> str:
-    shown = " ".join(f"{token.text.strip()}@{place}" for place, token in enumerate(side.tokens[:8]))
-    return shown + (" …" if len(side) > 8 else "")
+    return positions_of(side.tokens, name)
 
 
 def _label(name: Any, found: tuple[int, ...], side: Side) -> str:

@@ -12,10 +12,11 @@ import numpy as np
 
 from regard.trace.edges import EdgeBlock
 from regard.trace.heads import Head
+from regard.trace.reach import reaching
 from regard.trace.site import Array, Site
 from regard.trace.trace import Trace
 
-_POOL = 4_000_000  # weights that are looked through
+POOL = 4_000_000  # weights that are looked through
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,13 @@ def pool_of(
     `without` gives (Q, K) booleans of those to leave out.
     """
     rng = np.random.default_rng(seed)
-    total = sum(site.heads * site.queries * site.keys for site in trace.sites)
+    reach = reaching(trace, position)
+    total = sum(site.heads * int(rows.sum()) * site.keys for site, rows in zip(trace.sites, reach, strict=True))
     found: list[tuple[Array, ...]] = []
     for number, site in enumerate(trace.sites):
-        reaching = site.queries if position is None or site.kind == "encoder" else min(site.queries, position + 1)
-        rows = np.arange(reaching)
-        if total > _POOL:
-            rows = np.sort(rng.permutation(rows)[: max(1, int(reaching * _POOL / total))])
+        rows = np.flatnonzero(reach[number])
+        if total > POOL:
+            rows = np.sort(rng.permutation(rows)[: max(1, int(len(rows) * POOL / total))])
         left_out = None if without is None else without(trace, site)[rows]
         found += _edges(site, number, rows, left_out)
     columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]

@@ -213,8 +213,9 @@ class Trace:
     def rollout(self, by: str = "weights", *, kind: str | None = None) -> Array:
         """(tokens, tokens) from the last layer to the input: the product over layers of ½A + ½I, rows summing to 1.
 
-        `by` is "weights", A the mean over heads, or "contributions", A what all heads take from each key. One way to
-        say which tokens a layer's position depends on, to be judged by deletion: `regard study deletion`.
+        `by` is "weights", A the mean over heads, or "contributions", A the sum over heads of ‖αf(x)‖ (not the norm of
+        their sum: heads that cancel each other both count), with rows made to sum to 1. One way to say which tokens a
+        layer's position depends on, to be judged by deletion: `regard study deletion`.
         """
         if by not in ("weights", "contributions"):
             raise UserError(f"by must be 'weights' or 'contributions', not {by!r}")

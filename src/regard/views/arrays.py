@@ -12,6 +12,7 @@ import numpy as np
 
 from regard.errors import UserError
 from regard.trace.site import Array
+from regard.trace.trace import Trace
 from regard.views.packing import Packed, unpack
 
 Record = dict[str, Any]
@@ -110,3 +111,10 @@ def _unpack12(data: memoryview, start: int, count: int) -> Array:
     packed = np.frombuffer(data, np.uint8, (count + 1) // 2 * 3, start)
     low, middle, high = packed.reshape(-1, 3).astype(np.uint16).T
     return np.stack([low | (middle & 15) << 8, middle >> 4 | high << 4], axis=1).ravel()[:count]
+
+
+def sent_numbers(trace: Trace) -> int:
+    """How many numbers attention, and worth where it is known, are sent as."""
+    arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
+    arrays += [array for site in trace.sites if site.g is not None for array in (site.v, site.g)]
+    return sum(array.size for array in arrays if array is not None)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from regard.patterns.entries import PATTERN_COLOURS
+from regard.patterns.saved import usable_rules
 from regard.trace.trace import Trace
 from regard.views.report import report_of
 
@@ -25,20 +26,21 @@ def named_frames(
     report = report_of(trace)
     if report is None:
         return
+    colours = PATTERN_COLOURS | {rule.name: rule.colour for rule in usable_rules()}
     counts: Counter[str] = Counter()
     whole = 0
     for row, layer in enumerate(trace.layers(kind)):
         for column, record in enumerate(report.of(trace.site(layer, kind=kind))):
             whole += 1
-            names = [found["name"] for found in record["patterns"] if found["name"] in PATTERN_COLOURS]
+            names = [found["name"] for found in record["patterns"] if found["name"] in colours]
             if not names:
                 continue
             counts[names[0]] += 1
-            colour = PATTERN_COLOURS[names[0]]
+            colour = colours[names[0]]
             axes.add_patch(Rectangle(corner(row, column), size, size, fill=False, edgecolor=colour, linewidth=_LINE))
     if counts:
         handles = [
-            Patch(facecolor="none", edgecolor=PATTERN_COLOURS[name], linewidth=_LINE, label=f"{name} {count}")
+            Patch(facecolor="none", edgecolor=colours[name], linewidth=_LINE, label=f"{name} {count}")
             for name, count in counts.most_common()
         ]
         axes.legend(

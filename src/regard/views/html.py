@@ -20,6 +20,7 @@ from regard.errors import UserError
 from regard.files import write_atomic
 from regard.trace.showing import Shown
 from regard.trace.trace import Trace
+from regard.views.arrays import sent_numbers
 from regard.views.wire import encode, header_of
 
 # Digits of the payload's text: printable characters without a meaning in HTML.
@@ -170,9 +171,7 @@ def _digest(text: str) -> str:
 
 def _least_size(trace: Trace) -> int:
     """The approximate size of the page in bytes: 12 bits per number, as text. Known before anything is computed."""
-    arrays = [array for site in trace.sites for array in ((site.maps,) if site.q is None else (site.q, site.k))]
-    arrays += [array for site in trace.sites if site.g is not None for array in (site.v, site.g)]
-    return sum(2 * array.size for array in arrays if array is not None)
+    return 2 * sent_numbers(trace)
 
 
 def _check_size(size: int, limit: int, trace: Trace) -> None:

@@ -1,9 +1,9 @@
 // Where two heads differ most, in a sentence and as a table.
 
-import { brief, figure } from "../../marks/scales";
+import { brief, figure, withSign } from "../../marks/scales";
 import { useTell } from "../context";
 import { type Cell, type Difference, otherWords } from "./difference";
-import { type Heads, signed } from "./sides";
+import type { Heads } from "./sides";
 
 type Props = Heads & { difference: Difference };
 
@@ -68,7 +68,7 @@ export function Most({ difference: { cells }, ...heads }: Props) {
               <td class="number">{brief(cell.a)}</td>
               <td class="number">{brief(cell.b)}</td>
               <td class={cell.a > cell.b ? "number positive" : "number negative"}>
-                {signed(cell.a - cell.b)}
+                {withSign(cell.a - cell.b)}
               </td>
             </tr>
           ))}

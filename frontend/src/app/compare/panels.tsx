@@ -19,12 +19,13 @@ import {
   ticks,
   twoSidedStops,
   twoSidedTicks,
+  withSign,
 } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
 import { type Difference, otherWords, type Picture } from "./difference";
-import { type Heads, signed } from "./sides";
+import type { Heads } from "./sides";
 
 const NARROW = 330; // pixels a panel needs
 const GAP = 16;
@@ -124,7 +125,7 @@ function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference,
   const name = tell("pointed", { query: lens.rows.names[query], key: lens.columns.names[key] });
   if (!both) return tell("readoutOne", { cell: name, value: brief(lens.row(query)[key]) });
   const [one, two] = [a.row(query)[key], b.row(query)[key]];
-  return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: signed(one - two) });
+  return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: withSign(one - two) });
 }
 
 function panelsOf(a: Heads["a"], b: Heads["b"], difference: Difference): Panel[] {

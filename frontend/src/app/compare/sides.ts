@@ -2,7 +2,6 @@
 
 import { type Lens, Lenses, type Look } from "../../compute/lens";
 import type { Page, Site } from "../../data/wire";
-import { figure } from "../../marks/scales";
 
 export const LOOK: Look = { level: "tokens", contributions: false, relative: false };
 
@@ -32,6 +31,3 @@ function lensesOf(page: Page): Lenses {
 
 export const lensOf = (page: Page, site: Site, head: number): Lens =>
   lensesOf(page).of(site, Math.max(0, site.heads.indexOf(head)), LOOK);
-
-/** A difference, with its sign. */
-export const signed = (value: number): string => (value > 0 ? `+${figure(value, 2)}` : figure(value, 2));

@@ -1,6 +1,7 @@
 // Lines back through the layers: each look that was asked about, and the earlier heads that led to it.
 
 import { type Look, sameLook } from "../../state/edges";
+import { lookName } from "../address";
 import type { Why, WhySide } from "../api";
 
 /** A look in the drawing. */
@@ -10,9 +11,6 @@ export interface Line extends Look {
   side: "key" | "query" | null; // at which of that line's ends
   asked: boolean;
 }
-
-export const lookName = ({ kind, layer, head, query, key }: Look): string =>
-  [kind, layer, head, query, key].join(" ");
 
 /** The lines of looks that were asked about, in order; answers that are not here yet add nothing. */
 export function linesOf(asked: readonly Look[], answers: ReadonlyMap<string, Why>): Line[] {

@@ -1,16 +1,16 @@
 // What the drawing of lines back through the layers says and shows of a page, and the drawing as a file.
 
-import { visible } from "../../compute/axis";
+import { bare, visible } from "../../compute/axis";
 import type { Say } from "../../frame/context";
 import { download } from "../../frame/picture";
 import { measure, SvgPen, shifted } from "../../marks/pen";
-import { brief, palette } from "../../marks/scales";
+import { brief, palette, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { isKey } from "../../words";
 import type { Line } from "./chain";
 import { chipAt, draw, type Lettered } from "./drawing";
 import { type Layout, LETTERS, layoutOf, type Text } from "./layout";
-import { bare, placed, signed } from "./sentences";
+import { placed } from "./sentences";
 
 const GUTTER = 74;
 const NARROW = 560; // pixels below which names of layers stand above their rows
@@ -49,7 +49,7 @@ const HALF = 62; // of a name with its number and question
 export const clamped = (x: number, width: number): number => Math.max(HALF, Math.min(width - HALF, x));
 
 export const shareOf = ({ share, into }: Line): string =>
-  share === null ? "" : into === null ? brief(share) : signed(share);
+  share === null ? "" : into === null ? brief(share) : withSign(share);
 
 export function valuesOf(store: Store, { kind, layer, head, query, key }: Line) {
   const site = store.page.sites.find((one) => one.kind === kind)!;

@@ -1,21 +1,14 @@
 // What an answer says in words.
 
-import { numbered, visible } from "../../compute/axis";
+import { bare, numbered } from "../../compute/axis";
 import type { Say } from "../../frame/context";
-import { figure } from "../../marks/scales";
 import { isKey, type Key } from "../../words";
 import type { Why, WhyComponent, WhySide } from "../api";
 
 const DECIDES = 0.3; // of what is to be explained: with less, no part is the reason
 
-/** A token as a sentence has it: without the space before it. */
-export const bare = (token: string): string => visible(token).replace(/^␣+(?=.)/, "");
-
 /** The same with its position. */
 export const placed = (token: string, position: number): string => numbered(bare(token), position);
-
-/** A share with its sign. */
-export const signed = (value: number): string => (value > 0 ? "+" : "") + figure(value, 2);
 
 /** What a part is called. */
 export function partName({ kind, name }: Pick<WhyComponent, "kind" | "name">, tell: Say): string {
@@ -51,10 +44,17 @@ export function reason(found: Why, tell: Say): string {
 
 function sentenceFor({ kind, sources: [source] }: WhyComponent, { position }: WhySide): Key {
   if (kind === "word") return "whyWord";
-  if (kind === "position" || kind === "segment" || kind === "bias") return "whyPlace";
+  if (kind === "segment") return "whySegment";
+  if (kind === "position" || kind === "bias") return "whyPlace";
   if (kind !== "head" || !source || source.position === position) return "whyMade";
-  return source.position === position - 1 ? "whyBefore" : "whyBrought";
+  return isBefore(source, position) ? "whyBefore" : "whyBrought";
 }
+
+const MARKS = /^(\[.+\]|<.+>)$/; // [CLS], <s>: they stand for no word
+
+/** Whether a token is the one before a position, and a part of the text. */
+const isBefore = (source: { token: string; position: number }, position: number): boolean =>
+  source.position === position - 1 && !MARKS.test(source.token.trim());
 
 /** What the largest head brought to an end of the look; "" where it is none. */
 export function brought(side: WhySide, tell: Say): string {
@@ -66,7 +66,7 @@ export function brought(side: WhySide, tell: Say): string {
     source: placed(source.token, source.position),
     key: placed(side.token, side.position),
   };
-  return source.position === side.position - 1
+  return isBefore(source, side.position)
     ? tell("whyCarries", values)
     : tell("whyBroughtHere", { cause: values.cause, source: values.source });
 }

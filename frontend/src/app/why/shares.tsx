@@ -1,10 +1,10 @@
 // In the inspector: the parts that made a look, as signed bars, and how far they can be trusted.
 
-import { figure, SIGNS } from "../../marks/scales";
+import { figure, SIGNS, withSign } from "../../marks/scales";
 import type { Look } from "../../state/edges";
 import type { Why, WhyComponent, WhySide } from "../api";
 import { useSession, useTell } from "../context";
-import { brought, partName, placed, reason, signed } from "./sentences";
+import { brought, partName, placed, reason } from "./sentences";
 
 /** The answer to one question. */
 export function Shares({ look, found }: { look: Look; found: Why }) {
@@ -13,10 +13,10 @@ export function Shares({ look, found }: { look: Look; found: Why }) {
   const name = placed(query.token, query.position);
   return (
     <>
-      <p data-why-reason>{brought(key, tell) || reason(found, tell)}</p>
+      <p data-why-reason>{(centred > 0 && brought(key, tell)) || reason(found, tell)}</p>
       <h3>{tell("whyKeySide", { token: placed(key.token, key.position) })}</h3>
       <Bars side={key} kind={look.kind} />
-      <p class="app-note">{tell("whyBars", { count, query: name, total: signed(centred) })}</p>
+      <p class="app-note">{tell("whyBars", { count, query: name, total: withSign(centred) })}</p>
       <details>
         <summary>{tell("whyQuerySide", { token: name })}</summary>
         <Bars side={query} kind={look.kind} />
@@ -59,7 +59,7 @@ function Bars({ side, kind }: { side: WhySide; kind: string }) {
           </span>
           {bar(part.centred, part.centred < 0 ? SIGNS.negative : SIGNS.positive)}
           <span class="number" title={String(part.centred)}>
-            {signed(part.centred)}
+            {withSign(part.centred)}
           </span>
         </li>
       ))}
@@ -67,7 +67,7 @@ function Bars({ side, kind }: { side: WhySide; kind: string }) {
         <span class="name quiet">{tell("whyOthers", { count: rest.count })}</span>
         {bar(rest.centred, "var(--quiet)")}
         <span class="number" title={String(rest.centred)}>
-          {signed(rest.centred)}
+          {withSign(rest.centred)}
         </span>
       </li>
     </ol>

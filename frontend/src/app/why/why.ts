@@ -2,11 +2,13 @@
 
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import { type Look, sameLook } from "../../state/edges";
-import type { Ask } from "../address";
+import { type Ask, LOOKS, lookName } from "../address";
 import * as api from "../api";
 import { Latest } from "../latest";
 import { patiently, type Server, type Trouble, troubleOf } from "../server";
-import { askedAfter, type Line, linesOf, lookName } from "./chain";
+import { askedAfter, type Line, linesOf } from "./chain";
+
+const KEPT = 2 * LOOKS; // answers: those of all looks that can be asked about, and as many for going back
 
 export class Reasons {
   readonly answers: Signal<ReadonlyMap<string, api.Why>> = signal(new Map());
@@ -27,13 +29,13 @@ export class Reasons {
 
   /** What is asked when one more look is. */
   after(look: Look): Look[] {
-    return [...askedAfter(this.asked.peek(), look, this.answers.peek())];
+    return [...askedAfter(this.asked.peek(), look, this.answers.peek())].slice(-LOOKS);
   }
 
   /** Ask what has not been answered yet; another text begins anew. */
   follow(ask: Ask): void {
-    const { model, text, pair, target, chat, truncate } = ask;
-    const about = JSON.stringify([model, text, pair, target, chat, truncate]);
+    const { model, text, pair, target, chat, generate, truncate } = ask;
+    const about = JSON.stringify([model, text, pair, target, chat, generate, truncate]);
     batch(() => {
       if (about !== this.text) {
         this.answers.value = new Map();
@@ -69,7 +71,7 @@ export class Reasons {
     tell(null);
     try {
       const found = await this.latest.ask((signal) =>
-        patiently(() => api.why(this.server.question(ask), look, false, signal), signal, tell),
+        patiently(() => api.why(this.server.question(ask), look, ask.generate, false, signal), signal, tell),
       );
       if (!found) return;
       this.keep(look, found);
@@ -81,7 +83,9 @@ export class Reasons {
   }
 
   private keep(look: Look, found: api.Why): void {
-    this.answers.value = new Map(this.answers.peek()).set(lookName(look), found);
+    const answers = new Map(this.answers.peek()).set(lookName(look), found);
+    if (answers.size > KEPT) answers.delete(answers.keys().next().value!);
+    this.answers.value = answers;
   }
 
   /** Remove parts for real, and see whether that ranks them alike. */
@@ -93,7 +97,7 @@ export class Reasons {
     tell(null);
     try {
       const found = await this.checks.ask((signal) =>
-        patiently(() => api.why(this.server.question(ask), look, true, signal), signal, tell),
+        patiently(() => api.why(this.server.question(ask), look, ask.generate, true, signal), signal, tell),
       );
       if (found) this.keep(look, found);
     } catch (error) {

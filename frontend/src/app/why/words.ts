@@ -11,28 +11,32 @@ export const WHY = {
   whyPending: ["Taking the score of {head} apart …", "正在拆分 {head} 的分数……"],
   whyTitle: ["Why there", "为什么看这里"],
   whyOffNote: [
-    "Asked of the model with all heads on and nothing cut.",
-    "针对所有头都打开、什么也没有剪断的模型。",
+    "Measured with all heads switched on and nothing cut.",
+    "在所有头都打开、没有切断任何连线时测得。",
   ],
   whyBefore: [
-    "{head} looks from “{query}” to “{key}”, because {cause} had written there that “{source}” came before.",
-    "{head} 从“{query}”看向“{key}”，因为 {cause} 已在那里写下：前面是“{source}”。",
+    "{head} looks from “{query}” to “{key}”; the largest part in it is {cause}'s, which comes from “{source}”, the token before.",
+    "{head} 从“{query}”看向“{key}”；其中最大的部分属于 {cause}，来自前一个词元“{source}”。",
   ],
   whyBrought: [
-    "{head} looks from “{query}” to “{key}”, because {cause} had brought “{source}” there.",
-    "{head} 从“{query}”看向“{key}”，因为 {cause} 已把“{source}”带到那里。",
+    "{head} looks from “{query}” to “{key}”; the largest part in it is {cause}'s, which comes from “{source}”.",
+    "{head} 从“{query}”看向“{key}”；其中最大的部分属于 {cause}，来自“{source}”。",
   ],
   whyMade: [
-    "{head} looks from “{query}” to “{key}”, because of what {cause} had made of “{key}”.",
-    "{head} 从“{query}”看向“{key}”，因为 {cause} 对“{key}”的加工。",
+    "{head} looks from “{query}” to “{key}”; the largest part in it is what {cause} made of “{key}”.",
+    "{head} 从“{query}”看向“{key}”；其中最大的部分是 {cause} 对“{key}”的加工。",
   ],
   whyWord: [
-    "{head} looks from “{query}” to “{key}”, because of the word itself.",
-    "{head} 从“{query}”看向“{key}”，因为这个词本身。",
+    "{head} looks from “{query}” to “{key}”; the largest part in it is the word itself.",
+    "{head} 从“{query}”看向“{key}”；其中最大的部分是这个词本身。",
   ],
   whyPlace: [
-    "{head} looks from “{query}” to “{key}”, because of where it stands.",
-    "{head} 从“{query}”看向“{key}”，因为它所在的位置。",
+    "{head} looks from “{query}” to “{key}”; the largest part in it is where “{key}” stands.",
+    "{head} 从“{query}”看向“{key}”；其中最大的部分是“{key}”所在的位置。",
+  ],
+  whySegment: [
+    "{head} looks from “{query}” to “{key}”; the largest part in it is which sentence “{key}” is in.",
+    "{head} 从“{query}”看向“{key}”；其中最大的部分是“{key}”属于哪个句子。",
   ],
   whyMany: [
     "{head} looks from “{query}” to “{key}” for many small reasons; the largest is {cause}.",
@@ -47,8 +51,8 @@ export const WHY = {
     "Head {cause} brought “{source}” here: “{key}” carries what stood before it.",
     "头 {cause} 把“{source}”带到了这里：“{key}”带着它前面的内容。",
   ],
-  whyKeySide: ["What made “{token}” be found", "是什么让“{token}”被找到"],
-  whyQuerySide: ["What made “{token}” look for it", "是什么让“{token}”去找它"],
+  whyKeySide: ["What drew the head to “{token}”", "是什么把头引向“{token}”"],
+  whyQuerySide: ["What “{token}” was looking for", "“{token}”在找什么"],
   whyOthers: ["{count} others", "其他 {count} 项"],
   whyBars: [
     "Shares of the score, each less its mean over the {count} tokens that “{query}” can see. All together: {total}.",
@@ -69,12 +73,12 @@ export const WHY = {
   ],
   whyChecking: ["Removing parts one by one …", "正在逐一去掉各部分……"],
   whyAgrees: [
-    "Removing {parts} parts for real ranks them alike to {value} (Spearman's correlation; 1 is the same order).",
-    "真正去掉 {parts} 个部分，排序的一致程度为 {value}（斯皮尔曼相关；1 为顺序相同）。",
+    "Each of {parts} parts was removed for real at this token: the rank correlation with what they add to its score is {value} (1 is the same order).",
+    "在此词元上实际逐一去掉 {parts} 个部分：与它们在分数中所加之量的等级相关系数为 {value}（1 为顺序相同）。",
   ],
   whyAgreesNot: [
     "Removing {parts} parts for real changes nothing that could be ranked.",
-    "真正去掉 {parts} 个部分，没有可以排序的变化。",
+    "实际逐一去掉 {parts} 个部分，没有可以排序的变化。",
   ],
   why_word: ["the word", "词本身"],
   why_position: ["position", "位置"],
@@ -85,13 +89,13 @@ export const WHY = {
   whyBack: ["Lines back through the layers", "穿过各层往回的连线"],
   whyBackHint: [
     "Arcs: where a head looks. Dashed: what it wrote is carried up to the look above. Choose a head to see it in the view.",
-    "弧线：头看向哪里。虚线：它写下的内容传到上面的那次看。点选一个头，在视图中查看它。",
+    "弧线：头看向哪里。虚线：它写下的内容传到上面的连线。点选一个头，在视图中查看它。",
   ],
   whyLayer: ["layer {layer}", "第 {layer} 层"],
   whyLayerOf: ["{kind} {layer}", "{kind} {layer}"],
   whyBetween: ["{count} between", "中间隔 {count} 层"],
   whyHidden: ["⋯{count}", "⋯{count}"],
-  whyOpenHint: ["Show {head} and this look in the view", "在视图中显示 {head} 和这次看"],
+  whyOpenHint: ["Show {head} and this look in the view", "在视图中显示 {head} 和这条连线"],
   whySave: ["Save picture", "保存此图"],
   whyTop: [
     "{head} looks from “{query}” to “{key}”: weight {value}",

@@ -160,12 +160,12 @@ function WorthBar({ top }: { top: number }) {
 /** How many heads there are, and how many of them have a name. */
 function tallyOf(cells: Cell[], store: Store, tell: Say): string {
   const { contributions } = store.look.value;
-  const named = cells.filter((cell) =>
-    namesOf(store.page, cell, store.tint.value, contributions).some(
-      (name) => name !== NONE && !isResting(name),
-    ),
-  );
-  return tell("tally", { heads: cells.length, named: named.length });
+  const named = cells
+    .map((cell) => namesOf(store.page, cell, store.tint.value, contributions))
+    .map((names) => names.filter((name) => name !== NONE && !isResting(name)).length)
+    .filter((count) => count > 0);
+  const key = named.some((count) => count > 1) ? "tallyTwice" : "tally";
+  return tell(key, { heads: cells.length, named: named.length });
 }
 
 /** A name in which the word that stands below the maps is marked. */

@@ -2,7 +2,7 @@
 
 export const words = {
   atlas: ["Atlas", "总览"],
-  openIn: ["Open in", "打开于"],
+  openIn: ["Open in", "打开方式"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
     "One square per head: rows are tokens that look, columns tokens they look at; each on its own scale.",
@@ -13,7 +13,7 @@ export const words = {
     "灰条：有多少在休息。小方块：有几个名称。",
   ],
   legendAtlasWorth: [
-    "One square per head: each row is a token that looks, each column a token it may look at. Colour: {what}, on one scale for all heads; blue helps, orange works against, grey has a weight above 0.95, of which only an exact cut tells. Below: what it does apart from resting.",
+    "One square per head: each row is a token that looks, each column a token it may look at. Colour: {what}, on one scale for all heads; blue helps, orange works against, grey: weight above 0.95, where only an exact cut can tell. Below: what it does apart from resting.",
     "每个方格是一个头：行是在看的词元，列是它可以看的词元。颜色：{what}，所有头用同一尺度；蓝色有帮助，橙色起反作用，灰色的权重超过 0.95，只有实际切断才能知道。下方：它在休息之外做什么。",
   ],
   worthScale: ["Here on its own scale, from −{top} to {top}.", "此处按自身尺度，从 −{top} 到 {top}。"],
@@ -75,7 +75,8 @@ export const words = {
     "单击：淡化没有此项的头；再次单击：恢复全部",
   ],
   noName: ["none of these", "以上皆无"],
-  tally: ["{heads} heads, {named} named, some twice", "{heads} 个头，{named} 个有名称，有的有两个"],
+  tally: ["{heads} heads, {named} named", "{heads} 个头，{named} 个有名称"],
+  tallyTwice: ["{heads} heads, {named} named, some twice", "{heads} 个头，{named} 个有名称，有的有两个"],
   restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
   acrossHeads: ["head →", "头 →"],
   downLayers: ["layer ↓", "层 ↓"],

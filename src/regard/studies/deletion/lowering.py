@@ -3,8 +3,9 @@
 Enters: a model and one encoded text. Leaves: the number for any set of removed tokens, which positions it is read from,
 its gradient times the input, and the worth of all lines to each token.
 
-A causal model: the probability of its own next word. A classifier: that of its own label. Others: the cosine of the
-mean of the last hidden states with that of the whole text. Removed tokens are hidden from attention, as padding is.
+A causal model: the probability of its own next word. A classifier: that of its own label; a regression: its score.
+Others: the cosine of the mean of the last hidden states with that of the whole text. Removed tokens are hidden from
+attention, as padding is, and the others keep their positions: some models (OPT) would count them in the mask.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.capture.copies import repeated
 from regard.capture.tiers import undisturbed
 from regard.corpus.sums import Array
 from regard.errors import UserError
 from regard.models.cutting import cuts_of, kept_logits
+from regard.models.outcome import about_of, outcome_of, output_of
 from regard.models.worth import gradient_trace
 from regard.trace.site import Site
 
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
 ABOUT = {
     "next token": "probability of the model's own next word",
     "label": "probability of the model's own label",
+    "score": "the model's own score",
     "vector": "cosine of the text's mean hidden state",
 }
 AT_ONCE = 4096  # tokens of all rows that run together
+_POSITIONS = "position_ids"
 
 
 class Lowering:
@@ -46,10 +51,19 @@ class Lowering:
         self.inputs = engine.ready(inputs)
         self.length = len(row.ids)
         self.causal = engine.can_generate
+        kind, _ = about_of(engine)
+        self.about = {"labels": "label"}.get(kind, kind if kind in ABOUT else "vector")
+        self.positions: torch.Tensor | None = None
         whole = self._run(np.ones((1, self.length), bool))
-        logits = getattr(whole, "logits", None)
-        self.about = "next token" if self.causal else "label" if logits is not None and logits.ndim == 2 else "vector"
-        self.reference = self._read(whole)[0] if self.about == "vector" else self._scores(whole)[0].argmax()
+        self.positions = self._counted(whole)
+        self.outcome = None
+        if self.about == "vector":
+            self.reference = self._read(whole)[0]
+        else:
+            plain, place = output_of(engine, kind, whole)[0], self.length - 1 if self.causal else None
+            self.outcome = outcome_of(engine, kind, row.side, place, plain)
+            assert self.outcome is not None
+            self.reference = torch.tensor(self.outcome.index)
         special = np.array([token.special for token in row.side.tokens])
         ends = np.isin(np.arange(self.length), (0, self.length - 1) if self.causal else ())
         self.removable = np.flatnonzero(~special & ~ends)  # without its first token a causal model is another one
@@ -100,16 +114,17 @@ class Lowering:
     def _values(self, kept: Array) -> Array:
         with undisturbed(self.engine.module):
             output = self.engine.module(**self._given(kept))
-            if self.about != "vector":
-                return np.asarray(self._scores(output)[:, self.reference].float().cpu().numpy())
+            if self.outcome is not None:
+                return np.asarray(self._number(output).float().cpu().numpy())
             means = self._read(output, torch.from_numpy(kept).to(output.hidden_states[-1].device))
             return np.asarray(torch.cosine_similarity(means, self.reference[None]).float().cpu().numpy())
 
     def _number(self, output: Any) -> torch.Tensor:
         """(n,) what is differentiated: a cosine has no slope at its own reference, a product does."""
-        if self.about == "vector":
+        if self.outcome is None:
             return self._read(output) @ self.reference
-        return self._scores(output)[:, self.reference]
+        found = self.outcome.of(getattr(output, "logits", output))
+        return found.exp() if self.outcome.is_probability else found
 
     def _run(self, kept: Array) -> Any:
         with undisturbed(self.engine.module):
@@ -117,22 +132,23 @@ class Lowering:
 
     def _given(self, kept: Array) -> dict[str, Any]:
         count = len(kept)
-        given = {
-            name: value.expand(count, *value.shape[1:]) if isinstance(value, torch.Tensor) else value
-            for name, value in self.inputs.items()
-        }
         mask = self.inputs["attention_mask"]
+        positions = {} if self.positions is None else {_POSITIONS: self.positions.expand(count, -1)}
         return {
-            **given,
+            **repeated(self.inputs, count),
+            **positions,
             "attention_mask": torch.from_numpy(kept).to(mask.device, mask.dtype),
             "output_hidden_states": True,
             **(kept_logits(self.engine, "next token", self.length - 1) if self.causal else {}),
         }
 
-    def _scores(self, output: Any) -> torch.Tensor:
-        """(n, words or labels) probabilities."""
-        logits = output.logits[:, -1] if self.causal else output.logits
-        return torch.softmax(logits.float(), dim=-1)
+    def _counted(self, whole: Any) -> torch.Tensor | None:
+        """(1, T) positions to give, so that none is counted in the mask; None if the model counts in another way."""
+        if _POSITIONS in self.inputs or not self.engine.takes(_POSITIONS):
+            return None
+        self.positions = torch.arange(self.length, device=self.inputs["attention_mask"].device)[None]
+        given = self._run(np.ones((1, self.length), bool)).hidden_states[-1]
+        return self.positions if torch.allclose(given, whole.hidden_states[-1], rtol=1e-4, atol=1e-5) else None
 
     def _read(self, output: Any, kept: torch.Tensor | None = None) -> torch.Tensor:
         """(n, d) mean of the last hidden states over the kept tokens."""

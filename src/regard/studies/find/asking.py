@@ -30,6 +30,10 @@ LIMIT = 1_000  # inputs that are read unless asked for more
 _META = "meta.json"
 
 
+class NoTreesError(UserError):
+    """A rule asks for parts of speech or relations, and the corpus is no treebank."""
+
+
 def find(rule: str, corpus: Corpus, model: Named = None, **options: Unpack[FindOptions]) -> Result:
     """Heads that follow a rule, such as `offset = -1` or `query is PRON and key is NOUN`: every head, best first.
 
@@ -93,7 +97,7 @@ def source_for(
     if not rule.needs_trees:
         return source, named
     if any(format_of(one) not in ("conllu", "treebank") for one in source.each):
-        raise UserError(f"{source.name} cannot answer {rule.name}: {reason('no_tree')}")
+        raise NoTreesError(f"{source.name} cannot answer {rule.name}: {reason('no_tree')}")
     return replace(source, format="treebank"), named
 
 

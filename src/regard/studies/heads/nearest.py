@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +22,15 @@ from regard.corpus.readers.source import Example
 from regard.corpus.sums import Array
 from regard.errors import OutOfRangeError, UserError
 from regard.measures.nearness import SIDES, apart, distances_to, nearest_of, nearness_map, position_means
+from regard.models.outcome import Answering, encode_text
 from regard.studies.entry import loaded
 from regard.studies.head_names import head_name
 from regard.studies.heads.describing import Place
 from regard.studies.heads.examples import Look, examples_table
 from regard.studies.heads.stored import Stored
 from regard.studies.heads.vectors import Input, LayerVectors, places_in, starts_of, vectors_of
+from regard.trace.picking import position_of
+from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +103,7 @@ def nearest(  # long because of its arguments and their descriptions
     query: int | str,
     side: str = "q",
     target: str | None = None,
+    generate: int | None = None,
     model: Model | str | None = None,
     count: int = COUNT,
     position: bool = False,
@@ -114,10 +119,12 @@ def nearest(  # long because of its arguments and their descriptions
     head
         As in `regard.trace.heads`: "0.2", (0, 2) or "cross:1.3".
     query
-        The position, or a token there: the first that has this text.
+        The position, a token's text, or both ("store@10").
     side
         "q": rows whose query is nearest, so that they look as this one does. "k": positions whose key is nearest, so
         that they are looked at as this one is; `query` is then the position looked at.
+    generate
+        Let a causal model continue for this many tokens first, as in a trace.
     model
         The model of the portraits, if it is loaded already.
     count
@@ -141,36 +148,23 @@ def nearest(  # long because of its arguments and their descriptions
         raise OutOfRangeError(f"count must be from 1 to {MOST}, not {count}")
     place = stored.head(head)
     ready = model if model is not None and not isinstance(model, str) else loaded(model or stored.model)
-    mine, inputs = _own(ready, text, pair, target, place)
+    mine, inputs = _own(ready, text, pair, target, place, generate)
     found = stored.head_vectors(place)
-    if mine.q.shape[2] != found.q.shape[2]:
+    if Path(ready.name).name != Path(stored.model).name or mine.q.shape[2] != found.q.shape[2]:
         raise UserError(f"{ready.name} is not the model of {stored.folder}, which is {stored.model}")
-    at = position_of(query, inputs[0].sides[mine.sides[SIDES.index(side)]])
+    at = position_of([Token(one) for one in inputs[0].sides[mine.sides[SIDES.index(side)]]], query)
     return _search(stored, place, side, (mine, inputs, at), (found, stored.inputs()), count=count, position=position)
 
 
-def position_of(query: int | str, tokens: Sequence[str]) -> int:
-    """A position by its number, or by the text of a token."""
-    if isinstance(query, str) and query.strip().lstrip("-").isdigit() and query not in tokens:
-        query = int(query)
-    if isinstance(query, int):
-        if not -len(tokens) <= query < len(tokens):
-            raise OutOfRangeError(f"position {query} is out of range: there are {len(tokens)} tokens, from 0")
-        return query % len(tokens)
-    bare = [token.strip().casefold() for token in tokens]
-    if query.strip().casefold() not in bare:
-        raise UserError(f"there is no token {query!r}; the tokens are: {' '.join(tokens[:60])}")
-    return bare.index(query.strip().casefold())
-
-
 def _own(
-    model: Model, text: str, pair: str | None, target: str | None, place: Place
+    model: Model, text: str, pair: str | None, target: str | None, place: Place, generate: int | None
 ) -> tuple[LayerVectors, list[Input]]:
     """The vectors of one head on the text."""
     kind, layer, head = place
     if model.is_encoder_decoder:
         pair = target
-    encoded = model._engine.encode(text, None if model.is_encoder_decoder else pair, truncate=True)
+    second = None if model.is_encoder_decoder else pair
+    encoded, _ = encode_text(model._engine, text, second, None, Answering(generate), truncate=True)
     found = vectors_of(model, [(0, 0)], [[Item(0, encoded, Example(0, text, pair))]])
     if (kind, layer) not in found.layers or head >= len(found.layers[kind, layer].q):
         raise UserError(f"{model.name} has no head {head_name(layer, head)} of this kind; use the portraits' model")

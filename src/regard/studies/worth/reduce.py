@@ -2,7 +2,7 @@
 
 Enters: a trace with worth. Leaves: for each site (H, classes) shares, and which classes the text has.
 
-Only rows that can reach the judged prediction count (those with a gradient): in the last layer of a causal model that
+Only rows that can reach the judged prediction count (`regard.trace.reach`): in the last layer of a causal model that
 is the row of its position. Worth is by size, |A g.v|. The control gives every line the size of the worth of a random
 line of nearly the same weight, from any head of the same text and not on a resting place: the shares that worth would
 have if it depended on weight alone.
@@ -16,6 +16,7 @@ import numpy as np
 
 from regard.patterns.resting import rests_of
 from regard.trace.places import context_of
+from regard.trace.reach import reaching
 from regard.trace.site import Array, Site
 from regard.trace.trace import Trace
 
@@ -35,10 +36,13 @@ class SiteShares:
 def shares_of(trace: Trace, seed: int = 0) -> dict[tuple[str, int], SiteShares]:
     """The shares of every layer of a text, by (kind, layer)."""
     rng = np.random.default_rng(seed)
+    reach = reaching(trace, None)
     found: dict[tuple[str, int], SiteShares] = {}
     for kind in trace.kinds:
         read = [
-            _Read(trace, site) for site in trace.sites if site.kind == kind and site.part == 0 and site.g is not None
+            _Read(trace, site, rows)
+            for site, rows in zip(trace.sites, reach, strict=True)
+            if site.kind == kind and site.part == 0 and site.g is not None
         ]
         read = [one for one in read if one.rows.any()]
         if not read:
@@ -55,10 +59,9 @@ def shares_of(trace: Trace, seed: int = 0) -> dict[tuple[str, int], SiteShares]:
 class _Read:
     """The visible lines of a site in rows that can reach the prediction: (H, n) numbers of each."""
 
-    def __init__(self, trace: Trace, site: Site) -> None:
+    def __init__(self, trace: Trace, site: Site, reach: Array) -> None:
         assert site.g is not None and site.v is not None
         self.site = site
-        reach = np.abs(site.g).max(axis=(0, 2)) > 0  # (Q,)
         seen = site.visible(0) & reach[:, None]
         self.rows = reach
         self.seen = seen
