@@ -214,7 +214,7 @@ def test_g_times_v_is_the_gradient_by_the_weights_of_the_eager_model(family, nam
     inputs, book = engine.collate([engine.encode(text, more.get("pair"))], [more.get("target")])
     ready = engine.ready(inputs)
     about, side = about_of(engine)[0], side_of(engine, book)
-    place = position_of(engine, about, side.tokens, None)
+    place = position_of(engine, about, side, None)
     outcome = outcome_of(engine, about, side, place, result(model, ready)[0])
     assert trace.facts["worth"]["value"] == pytest.approx(float(outcome.of(result(model, ready))[0]), abs=1e-5)
     for layer in trace.layers(kind):
@@ -548,7 +548,7 @@ def test_worth_of_a_plain_torch_model_is_autograds(translator, kind):
     engine = model._engine
     inputs, book = engine.collate([engine.encode("The cat sat on the mat.")], ["el gato se sentó"])
     about, side = about_of(engine)[0], side_of(engine, book)
-    place = position_of(engine, about, side.tokens, None)
+    place = position_of(engine, about, side, None)
     outcome = outcome_of(engine, about, side, place, engine.run(inputs)[0])
     modules = dict(model.module.named_modules())
     for layer in trace.layers(kind):
