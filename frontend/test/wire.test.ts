@@ -53,7 +53,7 @@ test("a page opens with its first layer while the others are on their way", asyn
   opened.then(({ page }) => {
     first = page.sites.map(isHere);
   });
-  const step = 512;
+  const step = 64;
   for (let at = 0; at < words.length; at += step) {
     pieces.add(textOf(words.subarray(at, at + step)));
     pieces.tell(at + step >= words.length);
