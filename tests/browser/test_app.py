@@ -292,6 +292,13 @@ def test_a_model_is_compared_with_itself_without_a_head_and_with_another(use):
     until(page, "document.querySelector('[data-panel=b] b').textContent.includes('3.1')")
 
 
+def test_an_address_that_names_a_model_and_no_text_opens_an_example_of_it(use):
+    page = use("#model=translator&view=heads")
+    until(page, "location.hash.includes('text=')")
+    assert "model=translator" in address(page)
+    page.wait_for_selector("[data-value=cross]")
+
+
 def test_studies_are_listed_and_their_report_opens(use):
     page = use("#view=studies")  # without a text, an example is asked for, and the view stays
     until(page, "location.hash.includes('text=')")

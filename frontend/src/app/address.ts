@@ -158,6 +158,10 @@ export function toAddress(ask: Ask): string {
   return parts.toString().replace(/%2C/g, ",").replace(/%3A/g, ":");
 }
 
+/** The model that an address names, with or without a text. */
+export const modelIn = (hash: string): string | null =>
+  new URLSearchParams(hash.replace(/^#/, "")).get("model");
+
 /** What an address asks for; null where it asks for nothing. */
 export function fromAddress(hash: string): Ask | null {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));

@@ -10,7 +10,16 @@ import { Trail } from "../state/history";
 import { type Place, type Selection, Store, samePlace } from "../state/store";
 import type { View } from "../state/view";
 import type { Language } from "../words";
-import { type Ask, asked, fromAddress, NOT_JUDGED, NOTHING_ASKED, type Other, toAddress } from "./address";
+import {
+  type Ask,
+  asked,
+  fromAddress,
+  modelIn,
+  NOT_JUDGED,
+  NOTHING_ASKED,
+  type Other,
+  toAddress,
+} from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord } from "./api";
 import { Changes } from "./changes";
@@ -72,7 +81,7 @@ export class Session {
   ) {
     this.begun = fromHash(location.hash);
     this.telling = this.begun.layer === undefined;
-    this.ask = signal(fromAddress(location.hash) ?? NOTHING_ASKED);
+    this.ask = signal(fromAddress(location.hash) ?? { ...NOTHING_ASKED, model: modelIn(location.hash) });
   }
 
   async start(): Promise<void> {
@@ -83,7 +92,8 @@ export class Session {
     this.portraits.look();
     await this.openAnswer();
     const typed = this.ask.peek().text !== "";
-    const first = examples.find((one) => one.model === (standard ?? examples[0].model));
+    const named = this.ask.peek().model ?? standard; // an address may name a model and no text
+    const first = examples.find((one) => one.model === (named ?? examples[0].model));
     if (first && !typed) {
       this.show(first.id, this.addressed);
       this.example.value = null; // the story says what to look for
@@ -103,7 +113,7 @@ export class Session {
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
-    if (!first && !typed) await this.openSuited(standard!);
+    if (!first && !typed) await this.openSuited(named!);
   }
 
   /** An answer that a program was given, by the link that came with it. */
