@@ -1,14 +1,15 @@
 """What the app's server stands: an answer against the bare forward pass, fifty people typing at once, bad requests.
 
     python benchmarks/app.py [--seconds 60] [--clients 50] [--fuzz 10000] [--walks 300] [--exports 100] [--long]
-                             [--paints 5]
+                             [--paints 5] [--cuts 20]
 
 The server is `regard serve` in a process of its own on loopback, with the default model. People type a key every 0.15
 to 0.35 seconds and every key asks for a trace; a pause asks for the report. Each answer is compared with the tokens of
 the request it belongs to. --walks and --exports measure what the server keeps: memory after so many walks, files after
 so many downloads that nobody waits for. --seconds 0 leaves out the typing. --long traces 4,096 tokens with
 SmolLM2-135M-Instruct (several minutes on two cores). --paints opens so many fresh servers in Chromium while they load
-their model: how long until something is on the screen, and until the first picture.
+their model: how long until something is on the screen, and until the first picture. --cuts cuts so many looks of a text
+of 30 tokens with SmolLM2-135M-Instruct, as a click does: the numbers first, then the random lines beside them.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ out = Console()
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 FLAGS += ("--disable-component-update", "--disable-sync")
 TWENTY = "I went to the store, and at the store I bought fresh berries and sweet pears."
+THIRTY = "The animal that lived behind the old house near the river did not cross the busy street on that day because"
 WORDS = "the cat dog store street house animal berries bread because while tired happy red old went bought saw".split()
 
 
@@ -60,10 +62,11 @@ def main() -> None:
     parser.add_argument("--exports", type=int, default=0)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--paints", type=int, default=5)
+    parser.add_argument("--cuts", type=int, default=0)
     options = parser.parse_args()
     if options.paints:
         first_paints(options.paints)
-    if not (options.seconds or options.fuzz or options.walks or options.exports or options.long):
+    if not (options.seconds or options.fuzz or options.walks or options.exports or options.long or options.cuts):
         return
     model = regard.load()
     with tempfile.TemporaryDirectory() as folder, server(folder) as (address, process):
@@ -76,6 +79,8 @@ def main() -> None:
             walks(address, process.pid, options.walks)
         if options.exports:
             exports(address, Path(folder), options.exports)
+        if options.cuts:
+            cuts(address, options.cuts)
         if options.long:
             long_text(address, process.pid)
 
@@ -330,6 +335,32 @@ def long_text(address: str, pid: int) -> None:
         f"({len(answer.content) / 1e6:.1f} MB), another layer {more:.2f} s ({len(layer.content) / 1e6:.1f} MB), "
         f"server {resident(pid):.0f} MB"
     )
+
+
+def cuts(address: str, runs: int) -> None:
+    """A click on Cut: the answer with what the model says before and after, then with random lines of equal weight."""
+    name, text = "SmolLM2-135M-Instruct", f"{THIRTY} it was too"
+    tokens = len(regard.load(name).tokenizer(text)["input_ids"])
+    first, whole = [], []
+    with entered(address, 600) as client:
+        client.post("/api/traces", json={"text": text, "model": name})  # loaded
+        for number in range(runs + 2):
+            edge = {"kind": "decoder", "layer": number % 30, "head": number % 9, "query": tokens - 1, "key": 3}
+            for times, controls in ((first, 0), (whole, 16)):
+                start = time.perf_counter()
+                answer = client.post(
+                    "/api/cut", json={"text": text, "model": name, "edges": [edge], "controls": controls}
+                )
+                times.append(time.perf_counter() - start)
+                answer.raise_for_status()
+            if number == 1:  # warm
+                first, whole = [], []
+    table = Table(title=f"cutting a look of {tokens} tokens, {name}, {runs} runs", title_justify="left")
+    for column in ("", "median ms", "worst ms"):
+        table.add_column(column, justify="right" if column else "left")
+    for said, times in (("before and after", first), ("with 16 random lines", whole)):
+        table.add_row(said, f"{1e3 * statistics.median(times):.0f}", f"{1e3 * max(times):.0f}")
+    out.print(table)
 
 
 def resident(pid: int) -> float:

@@ -101,7 +101,8 @@ def hashes(names: np.ndarray, seed: int = 0) -> np.ndarray:
 def deciles(bins: np.ndarray, order: np.ndarray) -> list[int]:
     """The rows shown at each decile, two each: of the bin that reaches it, those with the smallest hashes."""
     reached = np.cumsum(np.bincount(bins, minlength=BINS)) / len(bins)
-    queues = {place: [row for row in order if bins[row] == place][:PER_BIN] for place in set(bins.tolist())}
+    ordered = bins[order]
+    queues = {place: order[np.flatnonzero(ordered == place)[:PER_BIN]].tolist() for place in set(bins.tolist())}
     found = []
     for quantile in DECILES:
         queue = queues[int(np.searchsorted(reached, quantile))]

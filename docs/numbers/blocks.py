@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"<!-- numbers: (\S+) -->\n(.*?)<!-- /numbers -->", re.DOTALL)
@@ -46,3 +47,18 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
 def span(value: float, low: float, high: float, digits: int = 1) -> str:
     """A number with its interval."""
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]".replace("-", "−")
+
+
+def side_by_side(figures: list[Any], name: str) -> None:
+    """Write figures of studies beside each other, as one picture of the documentation."""
+    from tempfile import TemporaryDirectory
+
+    from PIL import Image
+
+    with TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{number}.png" for number in range(len(figures))]
+        sides = [Image.open(figure.save(file, dpi=110)) for figure, file in zip(figures, files, strict=True)]
+        both = Image.new("RGB", (sum(side.width for side in sides), max(side.height for side in sides)), "white")
+        for number, side in enumerate(sides):
+            both.paste(side, (sum(other.width for other in sides[:number]), 0))
+        both.save(DOCS / "images" / name, optimize=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from blocks import DOCS, Blocks, span, table
+from blocks import Blocks, side_by_side, span, table
 
 LOOKING = 0.08  # share of a head's weight on [SEP] from which it counts as looking there
 
@@ -15,28 +15,13 @@ def measure(data: Path) -> dict[str, Any]:
     from regard import study
 
     result = study.norms(None, data / "paws_wiki_en" / "dev-first.tsv", limit=400, control=True)
-    _picture(result, DOCS / "images" / "norms.png")
+    side_by_side([result.figure(name) for name in ("encoder-weights", "encoder-norms")], "norms.png")
     control = next(table for title, table in result.tables.items() if title.startswith("Control"))
     return {
         "layers": _shares(result.tables["By layer"]),
         "heads": _shares(result.table),
         "control": _shares(control.rename(columns={"random weights": "value"})),
     }
-
-
-def _picture(result: Any, path: Path) -> None:
-    """Weights and norms side by side."""
-    from tempfile import TemporaryDirectory
-
-    from PIL import Image
-
-    with TemporaryDirectory() as folder:
-        files = [Path(folder) / f"{name}.png" for name in ("encoder-weights", "encoder-norms")]
-        sides = [Image.open(result.figure(file.stem).save(file, dpi=110)) for file in files]
-        both = Image.new("RGB", (sum(side.width for side in sides), max(side.height for side in sides)), "white")
-        for number, side in enumerate(sides):
-            both.paste(side, (number * sides[0].width, 0))
-        both.save(path, optimize=True)
 
 
 def _shares(rows: Any) -> list[dict[str, Any]]:

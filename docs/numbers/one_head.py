@@ -68,7 +68,8 @@ def blocks(found: dict[str, Any]) -> Blocks:
     parts["portrait"] = (
         f"> {said['sentence']}\n\n"
         f"The sentence {'holds' if said['verified'] else 'does not hold'} on the half of the documents that it was not chosen "
-        f"on: it predicts where the head looks with a correlation of {said['value']:.2f}. Weights on the "
+        f"on: it predicts where the head looks with a correlation of {said['value']:.2f}; the best fixed distance, "
+        f"{said['offset']} (0 is the token itself), does with {said['by_offset']:.2f}. Weights on the "
         f"delimiters are {said['rests']:.2f} of all, but what arrives from there is {said['rests_arriving']:.2f}.\n\n"
         f"| looks on the page | at the token itself | at the same token elsewhere | at others |\n|---|---|---|---|\n"
         + "\n".join(_looks(found["examples"], group) for group in ("strongest", "ordinary"))

@@ -3,6 +3,7 @@
 import type { Signal } from "@preact/signals";
 import { h, render } from "preact";
 import { release } from "./compute/attention";
+import { opening } from "./data/opening";
 import { inline, type Transport } from "./data/transport";
 import { decode, PayloadError } from "./data/wire";
 import { StoreContext } from "./frame/context";
@@ -44,9 +45,10 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
   const language = options.language ?? rememberedLanguage() ?? preferred(navigator.languages);
   try {
     if (!el.ownerDocument.createElement("canvas").getContext("2d")) throw new NoCanvasError();
-    const page = decode(await transport.load(abort.signal));
+    const coming = transport.arriving && (await opening(transport.arriving));
+    const page = coming?.page ?? decode(await transport.load(abort.signal));
     const theme = options.theme ?? (options.frame ? rememberedTheme() : undefined) ?? themeOf(el);
-    const store = new Store(page, theme, language, VIEWS);
+    const store = new Store(page, theme, language, VIEWS, coming && { fetch: coming.fetch });
     if (options.address) syncAddress(store, abort.signal);
     else keepChoices(store, abort.signal);
     if (options.inside) followParent(store, abort.signal);
@@ -59,6 +61,10 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
       ),
       el,
     );
+    coming?.whole.then(
+      (late) => late && store.enrich({}),
+      (error) => refuse(el, error, language), // the page ends before its payload
+    );
     return {
       selection: store.selection,
       select: (change) => store.set(change),
@@ -70,10 +76,15 @@ export async function mount(el: HTMLElement, transport: Transport, options: Opti
       },
     };
   } catch (error) {
-    el.classList.add("regard");
-    render(h(Notice, { text: sentence(error, language) }), el);
+    refuse(el, error, language);
     throw error;
   }
+}
+
+/** A sentence in place of the views. */
+function refuse(el: HTMLElement, error: unknown, language: Language): void {
+  el.classList.add("regard");
+  render(h(Notice, { text: sentence(error, language) }), el);
 }
 
 /** A browser without a drawing surface. */
@@ -94,10 +105,13 @@ function themeOf(el: HTMLElement): Theme {
 export default widget(mount);
 
 const root = document.getElementById("regard");
-const payload = [...document.querySelectorAll("body > script[type='text/plain']")];
-if (root && payload.length) {
+if (root?.dataset.bytes) {
   root.textContent = "";
   // The sentence in the page says what is wrong; the console need not repeat it.
   const inside = location.protocol === "about:"; // such a page has no address of its own
-  mount(root, inline(payload), { frame: !inside, address: !inside, inside }).catch(() => {});
+  mount(root, inline(document, Number(root.dataset.bytes)), {
+    frame: !inside,
+    address: !inside,
+    inside,
+  }).catch(() => {});
 }

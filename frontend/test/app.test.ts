@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Ask, fromAddress, NO_OTHER, NOTHING_ASKED, toAddress } from "../src/app/address";
+import { type Ask, fromAddress, NO_OTHER, NOTHING_ASKED, toAddress, toldOf } from "../src/app/address";
 import type { Effect, Example, ModelRecord } from "../src/app/api";
 import { otherOf } from "../src/app/compare/comparison";
 import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
@@ -97,6 +97,7 @@ test("what was asked survives the address", () => {
     text: "café & 草莓 #1 = <b>",
     pair: "two\nlines",
     target: "tres",
+    chat: JSON.stringify({ messages: [{ role: "user", content: "café & #1" }], ids: [5, 0], answer: "…" }),
     generate: 20,
     truncate: true,
     off: [
@@ -115,6 +116,13 @@ test("what was asked survives the address", () => {
   };
   expect(fromAddress(`#${toAddress(ask)}&view=heads&layer=2`)).toEqual(ask);
   expect(toAddress(NOTHING_ASKED)).toBe("");
+});
+
+test("a conversation that makes no sense is none", () => {
+  expect(toldOf('{"ids":[1]}')).toEqual({ messages: undefined, ids: [1], answer: undefined });
+  for (const chat of ["", "{", "null", '{"messages":[]}', '{"messages":[{"role":1,"content":""}],"ids":[]}'])
+    expect(toldOf(chat)).toBeNull();
+  expect(fromAddress("#text=a&chat=%7B")).toEqual({ ...NOTHING_ASKED, text: "a" });
 });
 
 test("an address that makes no sense asks for what can be read", () => {

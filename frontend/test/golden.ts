@@ -12,6 +12,7 @@ export interface Reference {
   attention: number[][][][]; // site, head, query, key
   measures: Record<"measures" | "chance", Record<string, number | null>>[][]; // site, head: of regard.measures
   worth: Record<"mask" | "zero", (number | null)[][][]>; // head, query, key: of the first site
+  rollout: Record<"weights" | "contributions", number[][]>; // of the encoder; contributions of its first layer alone
   words: number[][][]; // head, word, word: contributions of the first site
 }
 

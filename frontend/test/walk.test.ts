@@ -13,14 +13,16 @@ import {
   layerNorm,
   matrix,
   product,
+  rmsNorm,
+  rotated,
   slice,
   softmax,
   transposed,
 } from "../src/walk/maths";
-import { DECODER, ENCODER, stepFor, stepsOf, wordsOf } from "../src/walk/order";
+import { ALONE, DECODER, ENCODER, type StepId, stepFor, stepsOf, wordsOf } from "../src/walk/order";
 import { drawScene, type Scene, wrapped } from "../src/walk/picture";
+import { short, terms } from "../src/walk/pieces";
 import { told } from "../src/walk/steps";
-import { short, terms } from "../src/walk/terms";
 import { isKey, say } from "../src/words";
 import { golden } from "./golden";
 
@@ -109,10 +111,13 @@ test("a cell of a factor lights what it goes into", () => {
   expect(litIn("row", 2, { item: 1, row: 1, column: 4 }, 0)).toEqual({ row: 1 });
 });
 
-test("every step speaks both languages", () => {
-  for (const id of [...ENCODER, ...DECODER])
-    for (const language of ["en", "zh"] as const)
-      expect(wordsOf((key) => say(language, key), id).text.length).toBeGreaterThan(20);
+test("every step speaks both languages, of every kind of model", () => {
+  for (const [data, id] of everyStep())
+    for (const language of ["en", "zh"] as const) {
+      const { title, formula, text } = wordsOf((key) => say(language, key), data, id);
+      expect(text.length, id).toBeGreaterThan(20);
+      expect(title && formula, id).toBeTruthy();
+    }
   expect(say("zh", "walk_step", { at: 1, all: 2 })).toBe("第 1 步，共 2 步");
 });
 
@@ -220,51 +225,92 @@ test("a saved table has its numbers and its bars", () => {
   expect(made).toContain('width="144"');
 });
 
-/** A walk of an encoder or of both, as far as its steps are asked for. */
-const walkOf = (decodes: boolean) =>
-  new WalkData(
-    {
-      layer: 0,
-      heads: 1,
-      norm: "post",
-      activation: "relu",
-      epsilon: 0,
-      order: [],
-      ids: [],
-      targets: [],
-      vocabulary: [],
-    },
-    decodes ? { "decoder.in": null as never } : {},
-  );
+const KINDS = {
+  encoder: ["encoder.in"],
+  both: ["encoder.in", "decoder.in", "logits"],
+  gpt2: ["decoder.in", "logits"],
+  llama: ["decoder.in", "decoder.cos", "logits"],
+};
+
+/** A walk of a kind of model, as far as its steps are asked for. */
+function walkOf(kind: keyof typeof KINDS): WalkData {
+  const llama = kind === "llama";
+  const header: WalkData["header"] = {
+    ...{ layer: 0, heads: 2, norm: "post", activation: "relu", epsilon: 0, order: [], ids: [] },
+    ...{ targets: [1], vocabulary: [], groups: llama ? 1 : 0, normed: llama ? "rms" : "layer" },
+    ...{ window: null, candidates: [] },
+  };
+  return new WalkData(header, Object.fromEntries(KINDS[kind].map((name) => [name, null as never])));
+}
+
+/** Every step of every kind of model. */
+const everyStep = (): [WalkData, StepId][] =>
+  (Object.keys(KINDS) as (keyof typeof KINDS)[]).flatMap((kind) => {
+    const data = walkOf(kind);
+    return stepsOf(data).map((id): [WalkData, StepId] => [data, id]);
+  });
 
 test("the way back from the neuron view leads to the step that was left, or to the scores of its kind", () => {
-  const both = walkOf(true);
+  const both = walkOf("both");
   const steps = stepsOf(both);
   expect(stepFor(both, "encoder", steps.indexOf("softmax"))).toBe(steps.indexOf("softmax"));
   expect(stepFor(both, "cross", steps.indexOf("softmax"))).toBe(steps.indexOf("cross"));
   expect(stepFor(both, "decoder", 0)).toBe(steps.indexOf("mask"));
-  expect(stepFor(walkOf(false), "encoder", 99)).toBe(steps.indexOf("scores"));
+  expect(stepFor(walkOf("encoder"), "encoder", 99)).toBe(steps.indexOf("scores"));
 });
 
 test("a correction comes with the claim it corrects, and a claim with its correction", () => {
-  for (const id of [...ENCODER, ...DECODER]) {
-    const has = (part: string) => isKey(`step_${id}_${part}`);
-    expect(has("claim"), id).toBe(has("note"));
-  }
+  for (const id of new Set([...ENCODER, ...DECODER, ...ALONE]))
+    for (const kind of ["", "_alone", "_gpt2", "_llama"]) {
+      const has = (part: string) => isKey(`step_${id}${kind}_${part}`);
+      expect(has("claim"), id + kind).toBe(has("note"));
+    }
+});
+
+test("a decoder alone has the steps of its kind", () => {
+  const [gpt2, llama] = [stepsOf(walkOf("gpt2")), stepsOf(walkOf("llama"))];
+  expect(llama).toEqual(ALONE);
+  expect(gpt2).toEqual(ALONE.filter((id) => id !== "group" && id !== "rotate"));
+  expect(stepsOf(walkOf("encoder"))).toEqual([...ENCODER]);
+});
+
+test("turning changes no length, and makes scores depend on distance alone", () => {
+  const [rate, places] = [0.7, [2, 5, 9, 12]];
+  const table = (f: (x: number) => number) =>
+    of(places.map((p) => [f(p * rate), f(p * 0.01), f(p * rate), f(p * 0.01)]));
+  const [q, k] = [
+    [0.3, -1, 2, 0.5],
+    [1, 0.2, -0.4, 0.9],
+  ].map((row) => rotated(of(places.map(() => row)), table(Math.cos), table(Math.sin)));
+  const rows = (m: typeof q) => places.map((_, i) => list(m).slice(4 * i, 4 * i + 4));
+  const dot = (a: number[], b: number[]) => a.reduce((all, value, i) => all + value * b[i], 0);
+  for (const row of rows(q)) expect(Math.hypot(...row)).toBeCloseTo(Math.hypot(0.3, -1, 2, 0.5), 5);
+  expect(dot(rows(q)[1], rows(k)[0])).toBeCloseTo(dot(rows(q)[3], rows(k)[2]), 5);
+  expect(dot(rows(q)[1], rows(k)[0])).not.toBeCloseTo(dot(rows(q)[2], rows(k)[0]), 2);
+});
+
+test("RMSNorm divides by the root mean square and takes off no mean", () => {
+  const made = list(rmsNorm(of([[3, 4, 0, 0]]), of([[1, 1, 2, 1]]), 0));
+  expect(made).toEqual([3 / 2.5, 4 / 2.5, 0, 0].map(Math.fround));
+});
+
+test("a window hides what lies further back", () => {
+  const made = list(causal(of([0, 0, 0].map(() => [1, 1, 1])), 2));
+  expect(made.map(Number.isFinite)).toEqual([true, false, false, true, true, false, false, true, true]);
 });
 
 test("every note that corrects something is there in both languages", () => {
   const noted = (language: "en" | "zh") =>
-    [...ENCODER, ...DECODER].filter(
-      (id) => (wordsOf((key) => say(language, key), id).mixUp?.note ?? "").length > 10,
-    );
+    everyStep()
+      .filter(([data, id]) => (wordsOf((key) => say(language, key), data, id).mixUp?.note ?? "").length > 10)
+      .map(([, id]) => id);
   expect(noted("zh")).toEqual(noted("en"));
   expect(noted("en").length).toBeGreaterThan(9);
 });
 
 test("arrow keys stop at the first and the last step", () => {
   const page = golden();
-  page.walk = walkOf(false);
+  page.walk = walkOf("encoder");
   const store = new Store(page, "light", "en", VIEWS);
   store.set({ view: "walk" });
   const press = (key: string) => store.view.keys!(store)[key]();
@@ -300,7 +346,7 @@ test("words that occur twice are told apart by their positions", () => {
 });
 
 test("boxes of the model never overlap, and the dot goes through the space between the stacks", () => {
-  const boxes = boxesOf(true);
+  const boxes = boxesOf(stepsOf(walkOf("both")));
   for (const a of boxes)
     for (const b of boxes) {
       if (a === b) continue;

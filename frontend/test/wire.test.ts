@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { fromText } from "../src/data/transport";
-import { decode, PayloadError } from "../src/data/wire";
+import { opening } from "../src/data/opening";
+import { Pieces } from "../src/data/pieces";
+import { decode, extents, isHere, PayloadError } from "../src/data/wire";
 import { bytes, golden } from "./golden";
 
 test("the golden file says what it holds", () => {
@@ -15,22 +16,62 @@ test("the golden file says what it holds", () => {
   expect(page.sites[1].measures["previous token"].all()).toEqual(Float32Array.of(Number.NaN, 0.5));
 });
 
-test("text in the page becomes the bytes it stands for", () => {
-  const digits = Array.from({ length: 87 }, (_, i) => String.fromCharCode(i + 0x28)).filter(
-    (c) => !"<>".includes(c),
-  );
-  const written = (word: number) =>
-    [0, 1, 2, 3, 4].map((p) => digits[Math.floor(word / 85 ** p) % 85]).join("");
+const DIGITS = Array.from({ length: 87 }, (_, i) => String.fromCharCode(i + 0x28)).filter(
+  (c) => !"<>".includes(c),
+);
+const written = (word: number) =>
+  [0, 1, 2, 3, 4].map((p) => DIGITS[Math.floor(word / 85 ** p) % 85]).join("");
+const textOf = (words: Iterable<number>) => Array.from(words, written).join("");
+
+test("text in the page becomes the bytes it stands for", async () => {
   const words = [0, 1, 84, 85, 0xdeadbeef, 0xffffffff];
-  expect(
-    Array.from(
-      new Uint32Array(
-        fromText([words.slice(0, 2), words.slice(2)].map((part) => part.map(written).join(""))).buffer,
-      ),
-    ),
-  ).toEqual(words);
-  expect(() => fromText(["((((<"])).toThrow(PayloadError);
-  expect(() => fromText(["((("])).toThrow(PayloadError);
+  const pieces = new Pieces(24);
+  pieces.add(textOf(words.slice(0, 2)));
+  expect(pieces.here).toBe(8);
+  const waiting = pieces.until();
+  pieces.add(textOf(words.slice(2)));
+  pieces.tell(true);
+  await waiting;
+  expect(Array.from(new Uint32Array(pieces.bytes.buffer))).toEqual(words);
+});
+
+test.each(["((((<", "(((", textOf([1, 2, 3])])(
+  "text that is not as it was written is refused",
+  async (text) => {
+    const pieces = new Pieces(8);
+    pieces.add(text);
+    pieces.tell(true);
+    await expect(pieces.until()).rejects.toThrow(PayloadError);
+  },
+);
+
+test("a page opens with its first layer while the others are on their way", async () => {
+  const words = new Uint32Array(bytes().slice().buffer);
+  const pieces = new Pieces(4 * words.length);
+  const opened = opening(pieces);
+  let first: boolean[] = [];
+  opened.then(({ page }) => {
+    first = page.sites.map(isHere);
+  });
+  const step = 512;
+  for (let at = 0; at < words.length; at += step) {
+    pieces.add(textOf(words.subarray(at, at + step)));
+    pieces.tell(at + step >= words.length);
+    await new Promise((done) => setTimeout(done));
+  }
+  const { page, whole } = await opened;
+  expect(await whole).toBe(true);
+  expect(first[golden().sites.findIndex(({ kind, layer }) => kind === "encoder" && layer === 1)]).toBe(true);
+  expect(first).toContain(false);
+  expect(page.sites.every(isHere)).toBe(true);
+  for (const [i, site] of golden().sites.entries())
+    expect(page.sites[i].q && Array.from(page.sites[i].q!.all())).toEqual(site.q && Array.from(site.q.all()));
+});
+
+test("of a payload of which only the beginning is here, the sites before its end can be looked at", () => {
+  const { ends } = extents(bytes());
+  expect(decode(bytes(), ends[1]).sites.map(isHere)).toEqual([true, true, false, false, false]);
+  expect(decode(bytes(), ends[1] - 1).sites.map(isHere)).toEqual([true, false, false, false, false]);
 });
 
 test("bytes that begin anywhere are read", () => {

@@ -23,9 +23,10 @@ import regard
 from regard.ablation.controls import like
 from regard.capture.tiers import attention_set
 from regard.cli import app
+from regard.measures.ranks import spearman
 from regard.models.cutting import cutting
 from regard.models.outcome import about_of, outcome_of, position_of, side_of
-from regard.models.worth import said, spearman
+from regard.models.worth import said
 from regard.patterns.cautions import warnings_for
 from regard.patterns.resting import rests_of
 from regard.trace.edges import EdgeBlock, parse_edges
@@ -209,7 +210,7 @@ def test_g_times_v_is_the_gradient_by_the_weights_of_the_eager_model(family, nam
     inputs, book = engine.collate([engine.encode(text, more.get("pair"))], [more.get("target")])
     ready = engine.ready(inputs)
     about, side = about_of(engine)[0], side_of(engine, book)
-    place = position_of(engine, about, side.tokens, None)
+    place = position_of(engine, about, side, None)
     outcome = outcome_of(engine, about, side, place, result(model, ready)[0])
     assert trace.facts["worth"]["value"] == pytest.approx(float(outcome.of(result(model, ready))[0]), abs=1e-5)
     for layer in trace.layers(kind):
@@ -273,7 +274,7 @@ def test_the_check_is_the_rank_correlation_with_exact_cuts(family):
     rng = np.random.default_rng(0)
     one, other = rng.integers(0, 9, 40), rng.integers(0, 9, 40)
     assert spearman(one, other) == pytest.approx(spearmanr(one, other).statistic)
-    assert spearman(np.ones(5), np.arange(5)) is None
+    assert np.isnan(spearman(np.ones(5), np.arange(5)))
 
 
 def test_an_unreliable_estimate_says_so():
@@ -387,8 +388,104 @@ def test_a_masked_word_is_judged_where_it_is_hidden(wordpiece):
 def test_models_whose_vectors_are_hidden_are_refused_in_one_sentence(wordpiece):
     model = tiny_mpnet(wordpiece)
     for ask in (lambda: model.cut("the cat", edges="0.1:1→2"), lambda: model.trace("the cat", "a dog", worth=True)):
-        with pytest.raises(ValueError, match="cannot be cut: it does not use transformers' attention interface"):
+        with pytest.raises(ValueError, match="cannot be cut: its query, key and value vectors are hidden"):
             ask()
+
+
+class ByHand:
+    """The built-in translator with one line cut in plain torch, or its weights kept for autograd."""
+
+    def __init__(self, attention, head=0, query=0, key=0, how=None):
+        self.attention, self.place, self.how = attention, (0, head, query, key), how
+
+    def __enter__(self):
+        self.before, self.attention.attend = self.attention.attend, self.attend
+        return self
+
+    def __exit__(self, *_):
+        self.attention.attend = self.before
+
+    def attend(self, q, k, v, mask=None):
+        scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        scores = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+        if self.how == "mask":
+            scores = scores.index_put(tuple(map(torch.tensor, self.place)), torch.tensor(-torch.inf))
+        weights = scores.softmax(-1).nan_to_num()
+        if self.how == "zero":
+            weights = weights.index_put(tuple(map(torch.tensor, self.place)), torch.tensor(0.0))
+        self.weights = weights.detach().requires_grad_() if self.how is None else weights
+        return self.weights @ v
+
+
+@pytest.fixture(scope="module")
+def translator():
+    model = regard.load("translator")
+    return model, model.trace("The cat sat on the mat.", target="el gato se sentó")
+
+
+@pytest.mark.parametrize("how", ["mask", "zero"])
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_lines_of_a_plain_torch_model_are_cut_by_watching_it(translator, kind, how):
+    model, trace = translator
+    engine = model._engine
+    inputs, _ = engine.collate([engine.encode("The cat sat on the mat.")], ["el gato se sentó"])
+    plain, changes = engine.run(inputs), []
+    modules = dict(model.module.named_modules())
+    for block in random_edges(trace, kind):
+        (head,), (query,), (key,) = block.heads, block.queries, block.keys
+        with cutting(engine, [[block]], how):
+            found = engine.run(inputs)
+        with ByHand(modules[trace.site(head.layer, kind=kind).path], head.head, query, key, how):
+            expected = engine.run(inputs)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+        changes.append(float((found - plain).abs().max()))
+    assert max(changes) > 1e-3
+    torch.testing.assert_close(engine.run(inputs), plain, rtol=0, atol=0)
+    assert not any(module._forward_pre_hooks for module in model.module.modules())
+
+
+def test_a_trace_of_a_plain_torch_model_shows_its_maps_without_a_masked_line(translator):
+    model, trace = translator
+    query, key = 2, int(trace.attention(1, 2, kind="cross")[2].argmax())
+    given = {"target": "el gato se sentó"}
+    with model.cutting(("cross", 1, 2, query, key), trace):
+        cut = model.trace("The cat sat on the mat.", **given)
+    expected = trace.attention(1, 2, kind="cross")[query].copy()
+    expected[key] = 0
+    np.testing.assert_allclose(cut.attention(1, 2, kind="cross")[query], expected / expected.sum(), atol=1e-5)
+    assert cut.facts["cut"]
+    with model.ablate("cross:1.2"), model.cutting(("cross", 1, 2, query, key), trace):
+        both = _logits_of(model)
+    with model.ablate("cross:1.2"):
+        torch.testing.assert_close(both, _logits_of(model))  # a head that is off has no line to cut
+
+
+def _logits_of(model):
+    engine = model._engine
+    return engine.run(engine.collate([engine.encode("The cat sat on the mat.")], ["el gato se sentó"])[0])
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_worth_of_a_plain_torch_model_is_autograds(translator, kind):
+    model, _ = translator
+    trace = model.trace("The cat sat on the mat.", target="el gato se sentó", worth={"check": 16, "how": "zero"})
+    engine = model._engine
+    inputs, book = engine.collate([engine.encode("The cat sat on the mat.")], ["el gato se sentó"])
+    about, side = about_of(engine)[0], side_of(engine, book)
+    place = position_of(engine, about, side, None)
+    outcome = outcome_of(engine, about, side, place, engine.run(inputs)[0])
+    modules = dict(model.module.named_modules())
+    for layer in trace.layers(kind):
+        site = trace.site(layer, kind=kind)
+        with ByHand(modules[site.path]) as hand, torch.enable_grad():
+            value = outcome.of(model.module(**engine.ready(inputs)))[0]
+            (expected,) = torch.autograd.grad(value, hand.weights)
+        scale = float(expected.abs().max())
+        for head in range(site.heads):
+            found = site.g[head] @ site.v[site.group(head)].T
+            seen = site.visible(head)
+            assert np.abs(found - expected[0, head].numpy())[seen].max() <= 1e-4 * scale
+    assert trace.facts["worth"]["check"]["spearman"] > 0.5
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ POSTS = [
     "/api/says",
     "/api/why",
     "/api/writes",
+    "/api/lens",
     "/api/walk",
     "/api/models",
     "/api/studies",

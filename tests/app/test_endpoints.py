@@ -172,6 +172,10 @@ def test_a_model_without_value_vectors_offers_no_uniform_attention(client):
     assert client.post("/api/traces", json=asked).status_code == 200
     known = {model["name"]: model for model in client.get("/api/models").json()["models"]}
     assert known["translator"]["about"]["modes"] == ["zero", "mean"]
+    assert known["translator"]["about"]["cuts"] == ["mask", "zero"]  # its q, k and v are seen by watching torch
+    edge = {"kind": "cross", "layer": 1, "head": 2, "query": 0, "key": 0}
+    cut = client.post("/api/cut", json={**asked, "edges": [edge], "controls": 0})
+    assert cut.status_code == 200 and cut.json()["change"]["before"] != cut.json()["change"]["after"]
     off = {"heads": [{"kind": "encoder", "layer": 0, "head": 1}], "mode": "uniform"}
     assert client.post("/api/traces", json={**asked, "ablate": off}).status_code == 422
 
@@ -297,7 +301,9 @@ def test_the_examples_show_what_they_say(client, example):
         weights = [one.attention(3, 1)[one.side().texts.index("it"), 2] for one in (trace, other)]
         assert weights[1] < weights[0] / 2
     elif example["id"] == "induction":
-        assert row(trace, "cat", *where, 1) == " sat"
+        assert row(trace, "dog", *where, 1) == " lay"
+        first = header_of(client.get(of(answer, "report")).content)["selection"]  # the head of the first story card
+        assert (first["kind"], first["layer"], first["heads"][0]) == where
     elif example["id"] == "word-order":
         assert [row(trace, word, *where) for word in ("la", "casa")] == ["house", "red"]
     else:

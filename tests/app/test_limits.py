@@ -276,3 +276,18 @@ def test_which_words_predict_which_is_asked_of_short_texts(serve):
     answer = post(client, text="the cat sat", predictive=True)
     report = client.get(f"/api/traces/{answer.headers['x-regard-trace']}/report")
     assert b"no language-model head" in report.content  # n/a, with the reason
+
+
+def test_the_next_word_over_the_layers_is_asked_of_decoders(serve, llama, tmp_path):
+    client, _ = serve(models=(str(saved(llama, tmp_path / "llama")),))
+    asked = {"text": "ab cab", "position": 3, "count": 2}
+    answer = client.post("/api/lens", json=asked).json()
+    found = llama.lens("ab cab", 3, top=2)
+    assert [row["layers"] for row in answer["rows"]] == [0, 1, 2] and answer["leads"] == found.leads
+    assert [word["id"] for row in answer["rows"] for word in row["words"]] == [
+        word.id for row in found.rows for word in row.words
+    ]
+    assert client.post("/api/lens", json={**asked, "position": 70}).status_code == 422
+    client, _ = serve()
+    refused = client.post("/api/lens", json={**asked, "text": "the cat sat"})
+    assert refused.status_code == 422 and refused.json()["code"] == "lens_none"

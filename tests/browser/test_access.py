@@ -42,6 +42,12 @@ def barriers(page: Any, views: dict[str, Callable[[], object]]) -> list[str]:
 def test_there_is_no_barrier_in_a_saved_page(show, pages):
     page = show(pages["pair"], "#view=heads&layer=0&heads=1&queries=5&pairs=5,4")
     until(page, "performance.getEntriesByName('regard:drawn').length")
-    ready = {"heads": ".token", "atlas": ".thumb", "matrix": ".plot", "neurons": "[data-query]"}
+    ready = {
+        "heads": ".token",
+        "atlas": ".thumb",
+        "matrix": ".plot",
+        "neurons": "[data-query]",
+        "rollout": "[data-asked]",
+    }
     opened = {view: lambda selector=selector: page.wait_for_selector(selector) for view, selector in ready.items()}
     assert barriers(page, opened) == []

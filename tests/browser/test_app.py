@@ -99,9 +99,24 @@ def test_the_app_opens_on_an_example_and_says_what_to_look_for(use):
     assert page.input_value("[data-field=text]") == STORE[0]
     assert page.input_value("[data-field=pair]") == STORE[1]
     assert page.inner_text(".inspector h2") == "Head 0.2"
-    assert "token before it" in page.inner_text("[data-look]")
     page.wait_for_selector(".finding")
+    assert "0.2 looks one token back" in page.inner_text(".story .card >> nth=0")
+    assert page.locator("[data-look]").count() == 0  # which would say it twice
     assert "previous token" in page.inner_text(".finding >> nth=0")
+
+
+TOPS = "all => all.map(e => Math.round(e.getBoundingClientRect().top))"
+
+
+def test_model_text_and_examples_stand_in_one_line_and_on_a_phone_in_few(use):
+    wide = use(store("heads", 1, 8))
+    names = ".app-row .app-field, .popover-models .opener, .popover-examples .opener"
+    assert max(wide.eval_on_selector_all(names, TOPS)) - min(wide.eval_on_selector_all(names, TOPS)) <= 6
+    phone = use(store("heads", 1, 8), viewport={"width": 390, "height": 844})
+    phone.wait_for_selector(".token")
+    models, examples = phone.eval_on_selector_all(".app-row .opener", TOPS)
+    assert models == examples
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_typing_updates_the_picture_and_keeps_what_is_chosen(use):
@@ -189,6 +204,9 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     assert "off" in page.get_attribute("[data-cell='0-2']", "class")
     assert "switched off" in page.get_attribute("[data-cell='0-2']", "aria-label")
     assert "switched off" in page.inner_text("[data-story='0.2'].off")
+    assert page.inner_text("[data-effect='hidden states'] [data-verdict]").startswith(("Hardly", "Something", "A lot"))
+    assert page.locator("[data-effect] [data-after]").first.is_hidden()  # the verdict is enough for most
+    page.click("[data-effect='hidden states'] summary")
     page.wait_for_selector("[data-effect='hidden states'] [data-after]")
     cosines = page.eval_on_selector_all("[data-after]", "all => all.map(e => +e.dataset.after)")
     assert 0 < min(cosines) < 0.999
@@ -303,7 +321,14 @@ def is_the_page(path, show):
 def is_the_picture(path):
     root = ElementTree.parse(path).getroot()
     said = " ".join("".join(node.itertext()) for node in root.iter() if node.tag.endswith("text"))
-    for part in ("Where head 1.8 looks", "query", "key", "attention weight", "encoder layer 1 head 8", "went"):
+    for part in (
+        "Head 1.8 looks one token ahead",
+        "query",
+        "key",
+        "attention weight",
+        "encoder layer 1 head 8",
+        "went",
+    ):
         assert part in said
     assert float(root.get("width").removesuffix("pt")) == pytest.approx(3.3 * 72, abs=1)
 
@@ -340,12 +365,13 @@ def test_everything_can_leave(use, show, minilm, tmp_path):
 def test_what_cannot_be_done_is_said_where_it_happens(use):
     page = use(store("heads", 1, 8))
     page.wait_for_selector(QUERY)
-    shown = names(page, QUERY)[:15]
+    shown = names(page, QUERY)
+    assert len(shown) == 19  # all rows fit
     fill(page, "pair", "word " * 600)
     page.wait_for_selector("[data-trouble=long]")
     said = page.inner_text("[data-trouble] span")
     assert "512" in said and "truncate" not in said  # the way out is a button here
-    assert names(page, QUERY)[:15] == shown  # the last good picture stays
+    assert names(page, QUERY) == shown  # the last good picture stays
     page.click("[data-do=truncate]")
     until(page, f"{WITHOUT} && [...document.querySelectorAll('{QUERY}')].some(one => /: word/.test(one.ariaLabel))")
     page.click("[data-open-panel=models]")
@@ -419,7 +445,7 @@ def test_the_keyboard_reaches_the_input_and_the_views(use):
     assert page.input_value("[data-field=text]") == "x 1?"
     assert page.locator("dialog").count() == 0
     page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("6")
+    page.keyboard.press("7")
     page.wait_for_selector(".app-compare")
     page.keyboard.press("?")
     assert "to the input" in page.inner_text("dialog")
@@ -430,7 +456,7 @@ def test_script_in_a_text_is_only_text(use):
     page = use(asked(evil, evil, view="heads", layer=0, heads=0, otherText=evil))
     page.wait_for_selector(QUERY)
     page.on("dialog", lambda dialog: pytest.fail("a script ran"))
-    for view in ("atlas", "matrix", "neurons", "walk", "compare"):
+    for view in ("atlas", "matrix", "neurons", "rollout", "walk", "compare"):
         page.click(f"[data-view={view}]")
         page.wait_for_timeout(250)
     assert page.locator("img").count() == 0

@@ -309,8 +309,8 @@ def test_on_a_phone_the_picture_comes_first_and_the_drawer_says_what_the_head_do
         page = show(pages["pair"], f"#view={view}&layer=0&heads=2", **PHONE)
         page.wait_for_selector(picture)
         still(page)
-        if view != "atlas":  # the colours of its names are one line above the maps
-            assert box_of(page, picture)[3] <= box_of(page, ".stage > .legend")[1] + 1, view
+        assert box_of(page, picture)[3] <= box_of(page, ".stage > .legend")[1] + 1, view
+        assert box_of(page, ".stage > .legend")[3] > box_of(page, ".stage > .legend")[1], view
         assert box_of(page, picture)[1] < PHONE["viewport"]["height"] / 2, view
         assert page.inner_text(".drawer summary").startswith("0.2 "), view
         assert box_of(page, ".drawer summary")[3] - box_of(page, ".drawer summary")[1] >= 44

@@ -238,7 +238,7 @@ def test_the_matrix_zooms_pans_and_changes_its_scale(show, pages):
 def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
     page.wait_for_selector("[data-key='3']")
-    assert "is 1/√16 × the sum" in page.inner_text(".legend")
+    assert "Score: 1/√16 × the sum" in page.inner_text(".legend")
     label = page.get_attribute("[data-key='3']", "aria-label")
     score, weight = re.search(r"score (−?[\d.]+), ([\d.<]+)", label).groups()
     assert float(score.replace("−", "-")) == pytest.approx(pair_trace.scores(0, 2)[5, 3], rel=0.01)
@@ -288,6 +288,17 @@ def test_the_score_is_attributed_exactly_where_parts_are_known(show, pages, pair
     assert shown == pytest.approx(scores[3] - scores.mean(), rel=0.01)
     assert page.locator(".attribution tbody tr").count() == 2
     assert page.locator(".attribution thead th").count() == 2  # the constant part of k moves nothing
+
+
+def test_neurons_say_first_which_key_agrees_best(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=neurons&layer=0&heads=1&queries=10")
+    said = page.inner_text(".agrees")
+    scores = pair_trace.scores(0, 1)[10]
+    assert int(page.get_attribute(".agrees", "data-best")) == scores.argmax() == 9
+    assert said.startswith("“store₁₀” looks most at “the₉”")
+    assert float(re.search(r"score of ([\d.]+)\.$", said)[1]) == pytest.approx(scores.max(), rel=0.05)
+    page.click("[data-query='5']")
+    until(page, "document.querySelector('.agrees').textContent.startsWith('“store₅” looks most at “the₄”')")
 
 
 def test_neurons_without_vectors_say_so(show, pages):
@@ -343,7 +354,7 @@ SAID = {
     "heads": ("Where head 0.1 looks", "query", "key", "attention weight", "0.3"),
     "atlas": ("Every head of the model", "layer", "head", "weight / the head's largest", "1.0"),
     "matrix": ("Where head 0.1 looks", "query", "key", "attention weight", "0.20"),
-    "neurons": ("How head 0.1 scores each key", "key k", "softmax (· below 0.001)"),
+    "neurons": ("How head 0.1 scores each key", "key k", "weight (· below 0.001)"),
 }
 
 
@@ -396,6 +407,7 @@ def test_a_picture_of_any_token_is_valid(show, pages, tmp_path):
         (lambda page: re.sub(r'(text/plain">.{400})[^<]*', r"\1", page), "damaged"),
         (lambda page: re.sub(r'(text/plain">)[^<]*', r"\1", page), "damaged"),
         (lambda page: re.sub(r'(text/plain">)[^<]*', r"\1%%%%%", page), "damaged"),
+        (lambda page: re.sub(r'(</script>\n<script type="text/plain">)[^<]*', r"\1", page), "damaged"),
     ],
 )
 def test_a_damaged_page_says_so(show, pages, tmp_path, change, sentence):

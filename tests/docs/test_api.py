@@ -46,8 +46,8 @@ def test_every_public_attribute_is_shown_and_says_what_it_is(kind):
 
 
 def test_a_model_has_the_names_that_people_would_guess_and_few_others():
-    methods = {"trace", "trace_inputs", "ablate", "effect", "cut", "cutting", "why", "writes", "prune", "walk"}
-    methods |= {"layout", "head_means"}
+    methods = {"trace", "trace_inputs", "ablate", "effect", "cut", "cutting", "why", "writes", "lens", "prune", "walk"}
+    methods |= {"layout", "head_means", "evidence"}
     facts = {"name", "module", "tokenizer", "config", "device", "parameters", "limit", "facts"}
     assert set(public(regard.Model)) == methods | facts | {"can_generate", "is_encoder_decoder"}
 

@@ -38,6 +38,8 @@ HOOKS = {
     "models.why": ("printing",),
     "ablation.cutting": ("printing",),
     "models.writes": ("printing",),
+    "models.lens": ("printing",),
+    "ablation.evidence": ("printing", "studies"),
 }
 TORCH = {"capture", "transformer", "models", "ablation", "studies"}
 

@@ -31,6 +31,7 @@ from regard.studies.change.study import Change
 from regard.studies.coref.study import Coref
 from regard.studies.heads.study import Heads
 from regard.studies.syntax.study import Syntax
+from regard.studies.worth.study import WorthStudy
 from tests.tiny import saved
 
 TOKENS = (5, 6, 7, 8, 9)  # counted one by one
@@ -64,6 +65,17 @@ class Mentions(Coref):
     """Several windows of few documents."""
 
     window = 16
+
+
+def of_worth(path):
+    """Few texts: each is judged by a backward pass of its own."""
+    return Run(Source(str(path), limit=24))
+
+
+class Worth(WorthStudy):
+    """Several windows of few texts."""
+
+    window = 8
 
 
 def of_treebank(path):
@@ -136,9 +148,10 @@ if __name__ == "__main__":
             (Dying(TOKENS, flag=f"{output}/died"), texts),  # loses a worker
             (Trees(), of_treebank(treebank)),
             (Mentions(pieces=32), of_mentions(gap)),
+            (Worth(), of_worth(corpus), load(causal)),
         )
-        for asked, run in runs:
-            found = engine(asked, model, run)
+        for asked, run, *other in runs:
+            found = engine(asked, *(other or [model]), run)
             save_file(found.sums.arrays, f"{output}/{asked.name}", {"tally": json.dumps(asdict(found.tally))})
         try:
             engine(Atlas(), broken(model, Path(output) / "model"), texts)

@@ -1,5 +1,6 @@
 """Copying: whether heads write the words they read."""
 
+import json
 from copy import deepcopy
 
 import numpy as np
@@ -52,6 +53,30 @@ def test_the_atlas_of_a_decoder_says_what_its_heads_copy(decoder, tmp_path):
     found = table[table["layer"] == 1]
     np.testing.assert_allclose(found["copying"], total / awake, atol=1e-5)
     np.testing.assert_allclose(found["awake_rows"], awake, rtol=1e-4)
+
+
+def test_portraits_have_the_scores_of_the_atlas(decoder, tmp_path):
+    (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
+    given = regard.study.atlas(decoder, tmp_path / "corpus.txt").tables["Copying: does a head write the words it reads"]
+    result = regard.study.heads(decoder, tmp_path / "corpus.txt", output=tmp_path / "out", predictive=0, vectors=0)
+    table = result.table.merge(given, on=["kind", "layer", "head"], suffixes=("", "_atlas"))
+    assert len(table) == 8
+    for own, other in (("copies", "copying"), ("copies_low", "low_atlas"), ("copies_high", "high_atlas")):
+        np.testing.assert_allclose(table[own], table[other], atol=1e-6)
+    row = table.iloc[5]
+    name = f"{row['layer']}.{row['head']}"
+    said = json.loads((tmp_path / "out" / "heads" / f"{name}.json").read_text("utf-8"))["said"]
+    assert said["copies"] == pytest.approx(row["copies"])
+    assert f"copying {row['copies']:+.2f}" in (tmp_path / "out" / "heads" / f"{name}.html").read_text("utf-8")
+    report = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "Copies: whether it writes" in report and "copies most" in report
+
+
+def test_portraits_of_an_encoder_have_none(bert, tmp_path):
+    (tmp_path / "corpus.txt").write_text("the cat sat on the mat .\nthe dog sat .")
+    result = regard.study.heads(bert, tmp_path / "corpus.txt", output=tmp_path / "out", predictive=0, vectors=0)
+    assert result.table["copies"].isna().all() and not any("copies most" in one for one in result.findings)
+    assert "Copies: whether it writes" not in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
 def test_equal_words_share_a_rank_and_noise_does_not_move_a_score():

@@ -84,6 +84,51 @@ def test_gradient_times_input_is_that_of_autograd(readers):
     np.testing.assert_allclose(Lowering(model, row).gradient_times_input(), expected, rtol=1e-3, atol=1e-7)
 
 
+@pytest.mark.parametrize("about", ["vector", "next token", "label"])
+def test_worth_of_all_lines_to_a_token_is_the_slope_of_taking_its_values_out(readers, about):
+    """By finite differences in plain torch: every head, in every layer, takes a little less from one token."""
+    model, text = readers[about]
+    row = model._engine.encode(text)
+    outcome = Lowering(model, row)
+    found, position, step = outcome.worth_of_lines(), 3, 1e-2
+    slope = (number(model, row, outcome, position, -step) - number(model, row, outcome, position, step)) / (2 * step)
+    assert found is not None and found.shape == (len(row.ids),)
+    np.testing.assert_allclose(found[position], slope, rtol=1e-3, atol=1e-6)
+
+
+@torch.no_grad()
+def number(model, row, outcome, position, less):
+    """The number of the study in double precision, with what every head takes from a position scaled by 1 - less."""
+    from copy import deepcopy
+
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    module = deepcopy(model.module).double()
+    module.set_attn_implementation("eager")
+
+    def attend(layer, query, key, value, attention_mask, scaling, **_):
+        groups = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+        scores = scaling * query @ key.transpose(-1, -2)
+        if attention_mask is not None:
+            scores = scores + attention_mask
+        weights = scores.softmax(-1).clone()
+        weights[..., position] *= 1 - less
+        return (weights @ value).transpose(1, 2), weights
+
+    ALL_ATTENTION_FUNCTIONS.register("scaled_by_hand", attend)
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+
+    ALL_MASK_ATTENTION_FUNCTIONS.register("scaled_by_hand", ALL_MASK_ATTENTION_FUNCTIONS["eager"])
+    module.set_attn_implementation("scaled_by_hand")
+    ids = torch.tensor([row.ids])
+    output = module(input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True)
+    if outcome.about == "vector":
+        return float(output.hidden_states[-1][0].mean(0) @ outcome.reference.double())
+    logits = output.logits[0, -1] if outcome.about == "next token" else output.logits[0]
+    return float(logits.softmax(-1)[outcome.reference])
+
+
 def test_the_study_ranks_rankings_and_calls_none_an_explanation(readers, tmp_path):
     model, _ = readers["vector"]
     words = "cat dog mat store".split()

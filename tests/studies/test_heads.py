@@ -19,13 +19,13 @@ from regard.corpus.sums import KEPT, Sums
 from regard.errors import UserError
 from regard.measures.predictive import predictive_targets
 from regard.studies.heads.choosing import QUANTILES, shown_rows, typical_of, varied
-from regard.studies.heads.describing import BY_DISTANCE, describe
+from regard.studies.heads.describing import BY_DISTANCE, PLACES, describe
 from regard.studies.heads.distances import DISTANCES, distance_sums
 from regard.studies.heads.keeping import BEST, BINS, COLUMNS, PER_BIN, hash_of, is_row
 from regard.studies.heads.study import Heads
 from regard.studies.heads.telling import reach_in_words
 from regard.studies.heads.vocabulary import Vocabulary, frequent_tokens
-from regard.trace.places import context_between
+from regard.trace.places import context_between, places_of
 from tests.tiny import enlarged, tiny_bert, tiny_llama
 
 ROOT = Path(__file__).parents[2]
@@ -162,6 +162,31 @@ def test_rivals_have_the_correlations_of_plain_numpy(ran):
         best = max(fixed, key=fixed.get)
         assert one.offset == best
         assert one.by_offset == pytest.approx(np.corrcoef(second.gap == best, second.value)[0, 1], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["same word", "previous token"])
+def test_a_name_predicts_even_attention_over_its_targets_wherever_it_has_any(ran, name):
+    """Also where it could not be given: "the same word" of one that occurs once is that word itself."""
+    kind, _, _, sums, brute, _ = ran
+    if kind != "encoder":
+        pytest.skip("one kind of attention is enough")
+    for (layer, head), rows in list(brute.items())[:3]:
+        product, square, alone = 0.0, 0.0, 0
+        for (_, _, query, _), awake, free, (side, _) in rows:
+            words = places_of(side, {}).words
+            if name == "same word":
+                targets = free & (words == words[query]) & (words >= 0)
+                alone += targets.sum() == 1
+            else:
+                targets = free & (np.arange(len(free)) == query - 1)
+            if targets.any():
+                told = np.where(free, targets / targets.sum() - 1 / free.sum(), 0)
+                product += told @ np.where(free, awake - awake.sum() / free.sum(), 0)
+                square += told @ told
+        assert alone or name != "same word"
+        place = PLACES[name]
+        assert sums.whole(f"{kind}/{layer}/described")[head, place] == pytest.approx(product, abs=1e-4)
+        assert sums.whole(f"{kind}/{layer}/described_square")[place] == pytest.approx(square, rel=1e-5)
 
 
 def test_where_shown_rows_look_is_what_their_traces_say(ran):

@@ -27,7 +27,17 @@ from regard.studies.heads.study import Heads
 from regard.studies.result import _slug
 from tests.conftest import need
 from tests.studies.planted import write_planted
-from tests.studies.ray_run import TOKENS, Mentions, Trees, controlled, curved, of_mentions, of_treebank
+from tests.studies.ray_run import (
+    TOKENS,
+    Mentions,
+    Trees,
+    Worth,
+    controlled,
+    curved,
+    of_mentions,
+    of_treebank,
+    of_worth,
+)
 from tests.tiny import saved
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(1800)]  # a busy machine takes its time to start a cluster
@@ -95,6 +105,12 @@ def test_two_workers_find_the_same_antecedents(on_ray, bert_folder, gap):
     local = run_local(Mentions(pieces=32), load(str(bert_folder)), of_mentions(gap))
     assert local.windows == 3 and local.tally.examples == 40
     same(local, on_ray / "coref")
+
+
+def test_two_workers_find_the_same_worth(on_ray, gpt2_folder, long_corpus):
+    local = run_local(Worth(), load(str(gpt2_folder)), of_worth(long_corpus))
+    assert local.windows == 3 and local.tally.examples == 24
+    same(local, on_ray / "worth")
 
 
 def same_tables(result, folder):

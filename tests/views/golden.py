@@ -142,6 +142,10 @@ def reference_of(trace: Trace, seen: Trace) -> dict[str, Any]:
         "worth": {
             how: [seen.sites[0].worth(i, how=how).round(6).tolist() for i in range(4)] for how in ("mask", "zero")
         },
+        "rollout": {
+            "weights": seen.rollout(kind="encoder").round(7).tolist(),
+            "contributions": seen.select(kinds=["encoder"], layers=[0]).rollout("contributions").round(7).tolist(),
+        },
         "words": word_contributions(trace.sites[0], seen.sites[0], trace.sides["encoder"]).round(6).tolist(),
     }
 

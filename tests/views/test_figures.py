@@ -59,6 +59,15 @@ def test_lines_have_a_legend_of_heads_and_strengths(trace, tmp_path):
     assert all(part in svg for part in ("query", "key", "1.0", "1.2", "attention weight"))
 
 
+def test_the_query_stands_once_above_its_keys(trace):
+    drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
+    query, keys, products = (axes.images[0].get_array() for axes in (drawn.axes[0], *drawn.axes[4:6]))
+    np.testing.assert_allclose(query, trace.q(1, 2)[3][None], rtol=1e-6)
+    np.testing.assert_allclose(keys, trace.k(1, 2), rtol=1e-6)
+    np.testing.assert_allclose(products, trace.q(1, 2)[3] * trace.k(1, 2), rtol=1e-5)
+    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["q of sat"]
+
+
 @pytest.mark.parametrize("view", ["heads", "matrix", "atlas", "neurons"])
 @pytest.mark.parametrize(("width", "inches"), [("column", 3.3), ("page", 6.9), (5, 5)])
 def test_a_figure_has_the_width_of_a_column_or_a_page(trace, view, width, inches, tmp_path):

@@ -26,6 +26,7 @@ export interface Ask {
   text: string;
   pair: string;
   target: string;
+  chat: string; // a conversation in place of the text, or an answer that was given to it: a `Told` as JSON, or nothing
   generate: number;
   truncate: boolean;
   off: Place[];
@@ -49,6 +50,7 @@ export const NOTHING_ASKED: Ask = {
   text: "",
   pair: "",
   target: "",
+  chat: "",
   generate: 0,
   truncate: false,
   off: [],
@@ -88,6 +90,41 @@ const lookOf = (name: string): Look[] =>
     queries.length === 1 && keys.length === 1 ? [{ ...place, query: queries[0], key: keys[0] }] : [],
   );
 
+export interface Message {
+  role: string;
+  content: string;
+}
+
+/** What was said to a model, and the ids of the tokens that it answered with. */
+export interface Told {
+  messages?: Message[]; // without them, the text is what was said
+  ids: number[];
+  answer?: string; // their text
+}
+
+/** What an ask or an address has of a conversation; null where that is nothing, or not what the page writes. */
+export function toldOf(chat: string): Told | null {
+  try {
+    const { messages, ids, answer } = JSON.parse(chat) as Told;
+    const spoken = messages?.every(
+      ({ role, content }) => typeof role === "string" && typeof content === "string",
+    );
+    return spoken !== false && Array.isArray(ids) ? { messages, ids, answer } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The ask of a conversation: the text is what the user said last. */
+export const asked = (told: Told, text = ""): Partial<Ask> => ({
+  text: text || (told.messages?.filter(({ role }) => role === "user").at(-1)?.content ?? "…"),
+  pair: "",
+  target: "",
+  generate: 0,
+  truncate: false,
+  chat: JSON.stringify(told),
+});
+
 /** The part of an address that says what was asked for. */
 export function toAddress(ask: Ask): string {
   const { other } = ask;
@@ -99,6 +136,7 @@ export function toAddress(ask: Ask): string {
   put("text", ask.text);
   put("pair", ask.pair);
   put("target", ask.target);
+  put("chat", ask.chat);
   put("generate", ask.generate);
   put("truncate", ask.truncate ? 1 : 0);
   put("off", ask.off.map(placeName).join(","));
@@ -128,6 +166,7 @@ export function fromAddress(hash: string): Ask | null {
     text: text("text"),
     pair: text("pair"),
     target: text("target"),
+    chat: toldOf(text("chat")) ? text("chat") : "",
     generate: Math.max(0, Math.trunc(Number(text("generate")))) || 0,
     truncate: text("truncate") === "1",
     off: text("off").split(",").flatMap(placeOf),

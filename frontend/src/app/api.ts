@@ -6,6 +6,7 @@ import type { Judged } from "../data/worth";
 import type { Edges, Look } from "../state/edges";
 import type { Place } from "../state/store";
 import type { Values } from "../words";
+import type { Message } from "./address";
 
 export interface About {
   kinds: string[];
@@ -125,10 +126,11 @@ export interface StudyQuestion {
 }
 
 export interface Question {
-  text: string;
+  text?: string;
+  messages?: Message[]; // in place of the text
   pair: string | null;
   model: string | null;
-  target: string | null;
+  target: string | number[] | null; // numbers are the tokens of an answer
   truncate: boolean;
 }
 
@@ -178,6 +180,23 @@ export interface Said {
   actual: string | null;
   answer: string | null; // of an encoder-decoder model
   answer_after: string | null;
+}
+
+/** A word that a lens reads, and its probability. */
+export interface LensWord {
+  token: string;
+  id: number;
+  probability: number;
+}
+
+/** The next word after every layer: the record of `Model.lens`. */
+export interface Lens {
+  position: number;
+  token: string;
+  answer: LensWord;
+  rows: { layers: number; words: LensWord[]; rank: number; probability: number }[];
+  leads: number; // layers after which the answer is first, and stays first
+  error: number;
 }
 
 /** What cutting looks changes: the record of `Model.cut`. */
@@ -311,10 +330,54 @@ export const trace = async (question: TraceQuestion, part: string, signal: Abort
 
 export const walk = async (
   { text, model, target, truncate }: Question,
+  generate: number | null,
   layer: number,
   signal: AbortSignal,
 ): Promise<Answer> =>
-  answerOf(await post("/api/walk", { text, model, target, truncate, layer }, "walk", signal));
+  answerOf(await post("/api/walk", { text, model, target, truncate, generate, layer }, "walk", signal));
+
+/** What a model said before, as a question; by the id that came with the answer. */
+export interface GivenAnswer {
+  model: string;
+  text?: string;
+  messages?: Message[];
+  target: number[];
+  answer: string;
+}
+
+export const givenAnswer = (id: string): Promise<GivenAnswer> =>
+  get(`/api/answers/${encodeURIComponent(id)}`);
+
+export interface ChatQuestion {
+  messages: Message[];
+  model: string;
+  temperature: number;
+  seed: number;
+}
+
+/** A token of an answer and what the model looked at when it chose it, or the end. */
+export interface ChatEvent {
+  id?: number;
+  text?: string;
+  looks?: [position: number, text: string, weight: number][];
+  end?: "stop" | "length";
+  error?: string;
+  message?: string;
+}
+
+/** The tokens of an answer as they come. */
+export async function* chat(question: ChatQuestion, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+  const response = await post("/api/chat", question, "chat", signal);
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) if (line) yield JSON.parse(line);
+  }
+}
 
 export const layer = (id: string, kind: string, number: number, signal?: AbortSignal): Promise<Uint8Array> =>
   bytesOf(`/api/traces/${id}/layers/${encodeURIComponent(kind)}/${number}`, signal);
@@ -344,6 +407,16 @@ export const says = async (
   const more = { generate: generate || null, ablate, position, count: 5 };
   return (await post("/api/says", { ...question, ...more }, "says", signal)).json();
 };
+
+export const lens = async (
+  question: Question,
+  generate: number,
+  position: number | null,
+  signal: AbortSignal,
+): Promise<Lens> =>
+  (
+    await post("/api/lens", { ...question, generate: generate || null, position, count: 1 }, "lens", signal)
+  ).json();
 
 export const why = async (
   question: Question,

@@ -26,8 +26,30 @@ export function Effect() {
         </p>
       )}
       {!found && !trouble && <p class="app-note">{tell("measuring")}</p>}
-      {found && <Table found={found} />}
+      {found && <Found found={found} />}
     </section>
+  );
+}
+
+/** The verdict first. Predictions stand below it; likeness token by token is for those who ask. */
+function Found({ found }: { found: Record }) {
+  const tell = useTell();
+  const { mode } = useSession().ask.value;
+  return (
+    <>
+      <p data-verdict>
+        {verdictOf(found, mode, tell)} {found.yardstick && rankOf(found.yardstick, tell)}
+      </p>
+      {found.yardstick && <Rank found={found.yardstick} tell={tell} />}
+      {found.about === "hidden states" ? (
+        <details>
+          <summary>{tell("tokenByToken")}</summary>
+          <Table found={found} />
+        </details>
+      ) : (
+        <Table found={found} />
+      )}
+    </>
   );
 }
 
@@ -41,10 +63,6 @@ function Table({ found }: { found: Record }) {
   const compared = found.rows.some(({ before }) => before !== null);
   return (
     <>
-      <p data-verdict>
-        {verdictOf(found, mode, tell)} {found.yardstick && rankOf(found.yardstick, tell)}
-      </p>
-      {found.yardstick && <Rank found={found.yardstick} tell={tell} />}
       <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
       <table class="app-table">
         <thead>

@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import type { Say } from "../frame/context";
+import { Spoken } from "./chat/spoken";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Examples } from "./examples";
 import { Models } from "./models";
@@ -17,10 +18,9 @@ export function Header() {
         <strong class="app-name">regard</strong>
         <Models />
         <Working />
-        <span class="fill" />
+        <Inputs />
         <Examples />
       </div>
-      <Inputs />
       <Answer />
       <Stale />
       <Troubles />
@@ -30,21 +30,22 @@ export function Header() {
   );
 }
 
-/** A quiet word while something takes longer than a moment. */
+/** A dot while the model is at work, and a word while it is being loaded: what is typed beside it must not move. */
 function Working() {
   const session = useSession();
   const tell = useTell();
   const { seconds = 0, bytes, name } = session.server.loading.value ?? { name: "" };
   const values = { name, seconds: Math.round(seconds), megabytes: Math.round((bytes ?? 0) / 1e6) };
-  const text = session.server.loading.value
+  const loading = session.server.loading.value !== null;
+  const text = loading
     ? tell(bytes ? "loadingBytes" : "loading", values)
     : session.working.value
       ? tell("working")
       : "";
   return (
-    <span class="app-working" role="status" data-working={text ? "" : undefined}>
-      {text && <i aria-hidden="true" />}
-      {text}
+    <span class="app-working" role="status" data-working={text ? "" : undefined} title={text}>
+      <i aria-hidden="true" />
+      <span class={loading ? "" : "unseen"}>{text}</span>
     </span>
   );
 }
@@ -55,7 +56,7 @@ function Stale() {
   const tell = useTell();
   const saved = session.saved.value;
   const text = saved ?? session.stale.value;
-  if (text === null) return null;
+  if (text === null || session.store.value?.selection.value.view === "chat") return null;
   const key = saved === null ? "stalePicture" : session.trouble.value ? "savedWaiting" : "savedExample";
   return (
     <p class="app-stale" role="status" data-stale={saved === null ? "old" : "saved"}>
@@ -72,6 +73,7 @@ function Inputs() {
   const { text, pair, target, generate } = session.ask.value;
   const about = session.model.value?.about;
   const said = session.shown.value?.page.facts.said;
+  if (session.ask.value.chat) return <Spoken />;
   return (
     <div class="app-inputs">
       <Field

@@ -20,6 +20,7 @@ import { CUT } from "./cut/words";
 import { Effect } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
+import { LENS } from "./lens/words";
 import { Looks } from "./looks";
 import { Predict } from "./predict";
 import { Rule } from "./rule";
@@ -34,18 +35,25 @@ add(APP);
 add(REFUSALS);
 add(WHY);
 add(CUT);
+add(LENS);
 
 const Nothing = () => null;
+
+/** What was changed in the model, and what that does: before anything else. */
+const Verdict = () => (
+  <>
+    <CutResult />
+    <Effect />
+  </>
+);
 
 const Aside = () => (
   <>
     <Looks />
-    <CutResult />
     <Saying />
+    <Portrait />
     <Predict />
     <Rule />
-    <Effect />
-    <Portrait />
   </>
 );
 
@@ -62,6 +70,7 @@ function App() {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
     judging: Chooser,
+    verdict: Verdict,
     aside: Aside,
     below: Back,
     commands: () => commandsOf(session, tell),

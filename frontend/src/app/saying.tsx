@@ -7,6 +7,7 @@ import { figure } from "../marks/scales";
 import { isKey } from "../words";
 import type { EffectRow } from "./api";
 import { useSession, useTell } from "./context";
+import { LensPanel } from "./lens/panel";
 
 const SAME = 1e-4; // what changes by less has not changed
 
@@ -57,6 +58,7 @@ export function Saying() {
       )}
       <SaidRows rows={found.rows} mode={mode} score={score} moved={moved} />
       {moved && <p class="app-note">{tell(same ? "saysSame" : "saysGhost")}</p>}
+      {found.about === "next token" && <LensPanel />}
       {found.actual !== null && <p class="app-note">{tell("actually", { token: visible(found.actual) })}</p>}
       {answer.length > 0 && (
         <p class="chips" data-chips>

@@ -23,11 +23,11 @@ export class Says {
 
   /** Ask again when the text, the heads or the token changed; `position` null is the last one. */
   follow(ask: Ask, position: number | null): void {
-    const { model, text, pair, target, truncate, generate, off, mode } = ask;
+    const { model, text, pair, target, chat, truncate, generate, off, mode } = ask;
     const about = this.server.record(this.server.nameOf(ask))?.about;
     const wanted = text.trim() !== "" && about != null;
     const key = wanted
-      ? JSON.stringify([model, text, pair, target, truncate, generate, off, mode, position])
+      ? JSON.stringify([model, text, pair, target, chat, truncate, generate, off, mode, position])
       : "";
     if (key === this.last) return;
     this.last = key;

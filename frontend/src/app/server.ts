@@ -3,7 +3,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { PayloadError } from "../data/wire";
 import type { Values } from "../words";
-import type { Ask } from "./address";
+import { type Ask, toldOf } from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord, type ServerState } from "./api";
 import { pause } from "./latest";
@@ -59,6 +59,11 @@ export class Server {
   question(ask: Ask): api.Question {
     const { text, pair, target, truncate } = ask;
     const model = this.nameOf(ask);
+    const told = toldOf(ask.chat);
+    if (told) {
+      const said = told.messages ? { messages: told.messages } : { text };
+      return { ...said, model, truncate: false, pair: null, target: told.ids };
+    }
     const about = this.record(model)?.about ?? null;
     return {
       text,

@@ -10,15 +10,17 @@ import { Trail } from "../state/history";
 import { type Place, type Selection, Store, samePlace } from "../state/store";
 import type { View } from "../state/view";
 import type { Language } from "../words";
-import { type Ask, fromAddress, NOT_JUDGED, NOTHING_ASKED, type Other, toAddress } from "./address";
+import { type Ask, asked, fromAddress, NOT_JUDGED, NOTHING_ASKED, type Other, toAddress } from "./address";
 import * as api from "./api";
 import { ApiError, type ModelRecord } from "./api";
 import { Changes } from "./changes";
+import { Chat } from "./chat/chat";
 import { Comparison } from "./compare/comparison";
 import { Cuts } from "./cut/cut";
 import { hides, Judge, judgingOf } from "./judge";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
+import { LensAnswers } from "./lens/lens";
 import { Rules } from "./rules";
 import { Says } from "./says";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
@@ -30,7 +32,7 @@ const TYPING = 120; // milliseconds without a key before the model is asked
 const TYPING_LONG = 700; // the same for texts that take seconds
 const LONG = 4000; // letters
 const REPORT = 220; // milliseconds a picture waits for what its heads do, so that both come at once
-const TEXTS = ["model", "text", "pair", "target", "truncate"] as const;
+const TEXTS = ["model", "text", "pair", "target", "chat", "truncate"] as const;
 const PLACED = ["next token", "masked token", "token labels"]; // what is said at one place of the text
 const WRITING = 60; // milliseconds after which the address follows
 
@@ -38,12 +40,14 @@ export class Session {
   readonly server = new Server();
   readonly worth = new Worth(this.server);
   readonly says = new Says(this.server);
+  readonly lens = new LensAnswers(this.server);
   readonly comparison = new Comparison(this.server);
   readonly portraits = new Portraits();
   readonly judge = new Judge();
   readonly why = new Reasons(this.server);
   readonly cuts = new Cuts(this.server);
   readonly rules = new Rules();
+  readonly chat = new Chat(this);
   private readonly changes = new Changes(this.server);
   readonly ask: Signal<Ask>;
   readonly store: Signal<Store | null> = signal(null);
@@ -77,23 +81,43 @@ export class Session {
       this.trouble.value = trouble;
     });
     this.portraits.look();
-    const asked = this.ask.peek().text !== "";
+    await this.openAnswer();
+    const typed = this.ask.peek().text !== "";
     const first = examples.find((one) => one.model === (standard ?? examples[0].model));
-    if (first && !asked) this.show(first.id, this.addressed);
+    if (first && !typed) {
+      this.show(first.id, this.addressed);
+      this.example.value = null; // the story says what to look for
+    }
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => this.why.follow(this.ask.value));
     effect(() => this.cuts.follow(this.ask.value, this.judged()));
     effect(() => {
       this.server.state.value; // what the model is, once it is there
-      if (this.saved.value === null && this.store.value) this.says.follow(this.ask.value, this.spoken());
+      if (this.saved.value !== null || !this.store.value) return;
+      this.says.follow(this.ask.value, this.spoken());
+      this.lens.follow(this.ask.value, this.spoken());
     });
     effect(() => {
       if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
-    if (!first && !asked) await this.openSuited(standard!);
+    if (!first && !typed) await this.openSuited(standard!);
+  }
+
+  /** An answer that a program was given, by the link that came with it. */
+  private async openAnswer(): Promise<void> {
+    const id = new URLSearchParams(location.hash.replace(/^#/, "")).get("answer");
+    if (!id) return;
+    try {
+      const { model, text, messages, target: ids, answer } = await api.givenAnswer(id);
+      this.telling = true;
+      this.ask.value = { ...NOTHING_ASKED, model, ...asked({ messages, ids, answer }, text) };
+      this.begun = { view: "heads", ...this.begun };
+    } catch (error) {
+      this.trouble.value = troubleOf(error);
+    }
   }
 
   /** The view that an address without a text names. */
@@ -165,7 +189,8 @@ export class Session {
   /** Change what is asked; looks, and what lines are judged by, belong to one text of one model. */
   change(change: Partial<Ask>): void {
     const before = this.ask.peek();
-    const ask = { ...before, ...change };
+    const typed = ["text", "pair", "target"].some((name) => name in change) && !("chat" in change);
+    const ask = { ...before, ...change, ...(typed && { chat: "" }) }; // another text is no conversation
     const same = TEXTS.every((name) => ask[name] === before[name]);
     const continued = same && ask.generate === before.generate;
     this.ask.value = {
@@ -308,10 +333,10 @@ export class Session {
   /** Whenever what is asked changes, ask the model. */
   private follow(): void {
     const ask = this.ask.value;
-    const { model, text, pair, target, generate, truncate, off, mode } = ask;
+    const { model, text, pair, target, chat, generate, truncate, off, mode } = ask;
     const walking = this.view === "walk" && (this.model.value?.about?.walk ?? true);
     const layer = walking ? (this.store.value?.selection.value.layer ?? this.begun.layer ?? 0) : null;
-    const texts = JSON.stringify([text, pair, target]);
+    const texts = JSON.stringify([text, pair, target, chat]);
     const judges = this.judges.value;
     const key = JSON.stringify([texts, model, generate, truncate, off, mode, layer, judges]);
     if (key === this.last) return;
@@ -344,7 +369,7 @@ export class Session {
         const job = () =>
           walked === null
             ? api.trace({ ...question, ...more }, "a", signal)
-            : api.walk(question, walked, signal);
+            : api.walk(question, more.generate, walked, signal);
         const answer = await patiently(job, signal, tell);
         signal.throwIfAborted();
         tell(null);

@@ -3,10 +3,11 @@
 import type { View } from "../state/view";
 import { VIEWS } from "../views";
 import { add } from "../words";
+import * as chat from "./chat";
 import * as compare from "./compare";
 import * as studies from "./studies";
 
-export const APP_VIEW_MODULES = [compare, studies] as const;
+export const APP_VIEW_MODULES = [chat, compare, studies] as const;
 
 export const APP_VIEWS: readonly View[] = [...VIEWS, ...APP_VIEW_MODULES.map(({ view }) => view)];
 

@@ -22,9 +22,9 @@ export class Worth {
 
   /** Measure again when text or heads changed. */
   follow(ask: Ask): void {
-    const { model, text, pair, target, truncate, off } = ask;
+    const { model, text, pair, target, chat, truncate, off } = ask;
     const wanted = off.length > 0 && text.trim() !== "";
-    const key = wanted ? JSON.stringify([model, text, pair, target, truncate, off]) : "";
+    const key = wanted ? JSON.stringify([model, text, pair, target, chat, truncate, off]) : "";
     if (key === this.last) return;
     this.last = key;
     this.trouble.value = null;

@@ -78,11 +78,22 @@ function wordText({ text, adds }: Side, first: number, end: number): string {
     .join("");
 }
 
-/** Among these positions of an axis, which one is the first that the model wrote itself; null where none is. */
-export function answerAt({ side, segment }: Axis, list: readonly number[]): number | null {
-  const answer = side.segments.findIndex(({ name }) => name === "answer");
-  const at = answer < 0 ? -1 : list.findIndex((p) => segment[p] === answer);
-  return at > 0 ? at : null;
+/** Where a part of a text begins: prompt, answer, or a turn of a conversation. */
+export interface Bound {
+  at: number; // in a list of positions
+  before: string;
+  after: string;
+}
+
+const SENTENCES = ["A", "B"]; // parts that have a token of their own between them
+
+/** Among these positions of an axis, where another part of the text begins. */
+export function boundsOf({ side, segment }: Axis, list: readonly number[]): Bound[] {
+  if (side.segments.every(({ name }) => SENTENCES.includes(name))) return [];
+  const name = (p: number) => side.segments[segment[p]]?.name ?? "";
+  return [...list.keys()]
+    .filter((at) => at > 0 && segment[list[at]] !== segment[list[at - 1]])
+    .map((at) => ({ at, before: name(list[at - 1]), after: name(list[at]) }));
 }
 
 /** The display position that shows a token. */

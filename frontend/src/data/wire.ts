@@ -125,10 +125,12 @@ export interface Page {
   walk: WalkData | null; // one layer opened, where the page has it
 }
 
-/** Read a payload. */
-export function decode(payload: Uint8Array): Page {
+/** Read a payload, or so many bytes of it: sites that are not here yet come without their arrays. */
+export function decode(payload: Uint8Array, here = payload.byteLength): Page {
   const header = headerOf(payload);
-  const start = 8 + Number(new DataView(payload.buffer, payload.byteOffset).getBigUint64(0, true));
+  const start = startOf(payload);
+  const { ends } = extentsOf(header, start, payload.byteLength);
+  const whole = here === payload.byteLength; // then what is missing is damage
   // Typed arrays need 4-byte alignment; a transport may hand out bytes that begin anywhere.
   const aligned = (payload.byteOffset + start) % 8 === 0;
   const bytes = aligned ? payload.subarray(start) : payload.slice(start);
@@ -144,7 +146,9 @@ export function decode(payload: Uint8Array): Page {
         text,
       })),
       sides: new Map(sides.map((side) => [side.name, side])),
-      sites: (header.sites as Record<string, unknown>[]).map((record) => siteOf(record, at)),
+      sites: (header.sites as Record<string, unknown>[]).map((record, i) =>
+        whole || ends[i] <= here ? siteOf(record, at) : siteOf({ ...record, measures: {} }, () => null),
+      ),
       selection: header.selection as Start,
       walk: header.walk ? walkOf(header.walk as WalkRecord, at) : null,
     };
@@ -156,6 +160,40 @@ export function decode(payload: Uint8Array): Page {
     throw new PayloadError("damaged", String(error));
   }
 }
+
+interface Extents {
+  first: number; // the site that is opened first
+  ends: number[]; // how many bytes of the payload each site needs
+}
+
+/** What of a payload must be here before each of its sites can be looked at. Only its header need be. */
+export const extents = (payload: Uint8Array): Extents =>
+  extentsOf(headerOf(payload), startOf(payload), payload.byteLength);
+
+/** Arrays lie in the order of their sites, so that a site is here when the next one begins; a walk and images come last. */
+function extentsOf(header: Record<string, unknown>, start: number, total: number): Extents {
+  const records = (header.sites ?? []) as Record<string, unknown>[];
+  const late = Boolean(header.walk) || ((header.sides ?? []) as Side[]).some(({ image }) => image);
+  const ends: number[] = [];
+  let next = total;
+  for (const record of records.slice().reverse()) {
+    ends.unshift(late ? total : next);
+    next = Math.min(next, start + firstOffset(record));
+  }
+  const { kind, layer, part } = (header.selection ?? {}) as Start;
+  const first = records.findIndex((one) => one.kind === kind && one.layer === layer && one.part === part);
+  return { first: Math.max(0, first), ends };
+}
+
+/** Where the first array of a record lies. */
+function firstOffset(value: unknown): number {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return Number.POSITIVE_INFINITY;
+  const own = "dtype" in value ? (value as Ref).offset : Number.POSITIVE_INFINITY;
+  return Math.min(own, ...Object.values(value).map(firstOffset));
+}
+
+const startOf = (payload: Uint8Array): number =>
+  8 + Number(new DataView(payload.buffer, payload.byteOffset).getBigUint64(0, true));
 
 type Coded = Omit<Told, "text">;
 type WalkRecord = WalkHeader & { arrays: Record<string, Ref> };

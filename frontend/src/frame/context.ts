@@ -25,10 +25,14 @@ export function sayIn(store: Store): Say {
   return (key, values) => say(language, key, values);
 }
 
-/** What the two parts of a text are called that a model went on with. */
-export function partNames(store: Store): readonly [prompt: string, answer: string] {
+/** What a part of a text is called: prompt, answer, or whose turn of a conversation it is ("user 2"). */
+export function partName(store: Store): (part: string) => string {
   const tell = sayIn(store);
-  return [tell("promptPart"), tell("answerPart")];
+  return (part) => {
+    const [role, number] = part.split(" ");
+    const key = `${role}Part`;
+    return isKey(key) ? [tell(key), number].filter(Boolean).join(" ") : part;
+  };
 }
 
 /** The token or label whose log probability is meant, or what else. */

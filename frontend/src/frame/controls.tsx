@@ -4,7 +4,7 @@ import { hasWords } from "../compute/axis";
 import { headColour, inkOn, type Theme } from "../marks/scales";
 import { samePlace } from "../state/store";
 import { isKey } from "../words";
-import { type Say, useSay, useStore } from "./context";
+import { partName, type Say, useSay, useStore } from "./context";
 
 /** Which one head. */
 export function OneHead() {
@@ -191,9 +191,12 @@ export function Segments() {
   const from = store.page.sides.get(site.query)!.segments;
   const to = store.page.sides.get(site.key)!.segments;
   if (from.length * to.length < 2) return null;
+  const name = partName(store);
   const { selection } = store;
   const value = selection.value.from === null ? "all" : `${selection.value.from} ${selection.value.to}`;
-  const pairs = from.flatMap((a, i) => to.map((b, j) => [`${i} ${j}`, `${a.name} → ${b.name}`] as const));
+  const pairs = from.flatMap((a, i) =>
+    to.map((b, j) => [`${i} ${j}`, `${name(a.name)} → ${name(b.name)}`] as const),
+  );
   const choose = (text: string) => {
     const [i, j] = text.split(" ").map(Number);
     store.set(text === "all" ? { from: null, to: null } : { from: i, to: j });

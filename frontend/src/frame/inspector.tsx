@@ -21,7 +21,13 @@ const LISTED = 8;
 const LONG = 1024; // rows from which a head is described by a sample
 const digests = new WeakMap<Lens, Digest>();
 
-export function Inspector({ more: More }: { more?: FunctionComponent }) {
+/** What a page with a model behind it adds to the inspector. */
+export interface InspectorSlots {
+  verdict?: FunctionComponent; // above what is said of the head
+  aside?: FunctionComponent; // and below it
+}
+
+export function Inspector({ verdict: Verdict, aside: More }: InspectorSlots) {
   const store = useStore();
   const tell = useSay();
   const { layer, heads } = store.selection.value;
@@ -33,14 +39,13 @@ export function Inspector({ more: More }: { more?: FunctionComponent }) {
     : single
       ? tell("layerHead", { layer, head: store.lead })
       : tell("layerHeads", { layer, count: heads.length });
-  const off = store.off.value.length > 0; // then what that changes comes first
   return (
     <aside class="inspector" aria-label={tell("inspector")}>
       <h2>{title}</h2>
-      {off && More && <More />}
+      {Verdict && <Verdict />}
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
       {single && <Switch place={store.place} />}
-      {!off && More && <More />}
+      {More && <More />}
       {Report ? <Report /> : <Chosen />}
       <Pins />
       <Cautions />

@@ -9,15 +9,15 @@ import type { FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
-import { Choice } from "./controls";
 import { useFade } from "./fade";
 import type { Entry } from "./finding";
 import { useModal } from "./focus";
-import { Inspector } from "./inspector";
+import { Inspector, type InspectorSlots } from "./inspector";
 import { onKey } from "./keys";
 import { Palette } from "./palette";
 import { savePicture } from "./picture";
-import { doingOf, told } from "./report";
+import { Quantity } from "./quantity";
+import { doingOf } from "./report";
 import { Story } from "./story";
 import { Tabs } from "./tabs";
 import { Tip } from "./tip";
@@ -30,11 +30,10 @@ export interface ShellOptions {
 }
 
 /** What a page with a model behind it adds to the frame. */
-export interface Slots {
+export interface Slots extends InspectorSlots {
   header?: FunctionComponent; // in place of the page's own
   tools?: FunctionComponent;
   judging?: FunctionComponent; // what lines are judged by, and other choices
-  aside?: FunctionComponent; // in the inspector, below what is said of the head
   below?: FunctionComponent; // under the view, beside the inspector
   commands?: () => readonly Entry[]; // what the palette finds besides
   keys?: readonly string[]; // sentences about more keys
@@ -93,7 +92,7 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
       <main class="body">
         <Component />
         {!wide && slots.below && <slots.below />}
-        {!wide && (narrow ? <Drawer more={slots.aside} /> : <Inspector more={slots.aside} />)}
+        {!wide && (narrow ? <Drawer {...slots} /> : <Inspector {...slots} />)}
       </main>
       <Tip root={root} />
       {find.value && (
@@ -146,7 +145,7 @@ function Choices({ controls: Controls }: { controls: FunctionComponent }) {
 }
 
 /** On a phone the inspector is a drawer at the lower edge. */
-function Drawer({ more }: { more?: FunctionComponent }) {
+function Drawer({ verdict, aside }: InspectorSlots) {
   const store = useStore();
   const tell = useSay();
   const shown = useShown();
@@ -158,7 +157,7 @@ function Drawer({ more }: { more?: FunctionComponent }) {
       <summary>
         <b>{shown}</b> <span>{lede ?? tell("inspector")}</span>
       </summary>
-      <Inspector more={more} />
+      <Inspector verdict={verdict} aside={aside} />
     </details>
   );
 }
@@ -170,54 +169,6 @@ function Header() {
       <strong>regard</strong>
       {facts.model !== undefined && <span class="model">{String(facts.model)}</span>}
     </header>
-  );
-}
-
-/** Weights, contributions (absolute or as shares of their row) or worth, and what the chosen one means. */
-function Quantity() {
-  const store = useStore();
-  const tell = useSay();
-  const site = store.site.value;
-  const { relative } = store.selection.value;
-  const { contributions } = store.look.value;
-  const worth = store.judges && store.selection.value.worth;
-  if (!site.norms && !store.judges) {
-    const reason = site.why.text ? told(tell, "reason", site.why) : tell("reason_unrecorded");
-    const why = tell("noNorms", { why: reason });
-    return (
-      <span class="quiet" title={why} data-contributions="none">
-        {tell("weights")}
-      </span>
-    );
-  }
-  const options = [
-    ["weights", tell("weights")] as const,
-    ...(site.norms ? [["contributions", tell("contributions")] as const] : []),
-    ...(store.judges ? [["worth", tell("worth")] as const] : []),
-  ];
-  const value = worth ? "worth" : contributions ? "contributions" : "weights";
-  return (
-    <span class="quantity">
-      <Choice
-        label={tell("quantityHint")}
-        title={tell("quantityHint")}
-        value={value}
-        options={options}
-        choose={(value) => store.set({ contributions: value === "contributions", worth: value === "worth" })}
-      />
-      <span class="quiet meaning">{tell(`meaning_${value}`)}</span>
-      {value === "contributions" && (
-        <label class="check">
-          <input
-            type="checkbox"
-            data-control="relative"
-            checked={relative}
-            onChange={(event) => store.set({ relative: event.currentTarget.checked })}
-          />{" "}
-          {tell("shares")}
-        </label>
-      )}
-    </span>
   );
 }
 

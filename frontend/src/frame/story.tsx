@@ -104,6 +104,6 @@ function Small({ cell }: { cell: Cell }) {
       },
     );
     return () => abort.abort();
-  }, [site, head, look, theme]);
+  }, [site, isHere(site), head, look, theme]);
   return <canvas ref={canvas} aria-hidden="true" />;
 }

@@ -4,11 +4,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Say, useSay } from "../frame/context";
 import { SIGNS } from "../marks/scales";
 import { inkOf } from "./formula";
-import { still } from "./motion";
-import type { Bars, Blocks, CellOf, Dot, Piece, Strip, Strips } from "./terms";
-import { short } from "./terms";
-
-type Phase = "before" | "after";
+import { type Phase, still } from "./motion";
+import type { Bars, Blocks, CellOf, Dot, Piece, Strip, Strips } from "./pieces";
+import { short } from "./pieces";
+import { sizeOf, tint } from "./tint";
+import { KeptView, SharingView, TurnView } from "./turning";
 
 /** The cell; it moves when it becomes another one, never when the page opens. */
 export function CellView({ cell, name }: { cell: CellOf; name: string }) {
@@ -46,6 +46,9 @@ function Frame({ cell, phase }: { cell: CellOf; phase: Phase }) {
   if (cell.kind === "dot") return <DotView cell={cell} phase={phase} />;
   if (cell.kind === "strips") return <StripsView cell={cell} phase={phase} />;
   if (cell.kind === "bars") return <BarsView cell={cell} phase={phase} />;
+  if (cell.kind === "turn") return <TurnView cell={cell} phase={phase} />;
+  if (cell.kind === "sharing") return <SharingView cell={cell} phase={phase} />;
+  if (cell.kind === "kept") return <KeptView cell={cell} phase={phase} />;
   return <BlocksView cell={cell} phase={phase} />;
 }
 
@@ -69,14 +72,6 @@ function Written({ pieces, tell }: { pieces: readonly Piece[]; tell: Say }) {
     </p>
   );
 }
-
-const sizeOf = (values: readonly number[]): number =>
-  Math.max(1e-12, ...values.filter(Number.isFinite).map(Math.abs));
-
-const tint = (value: number, size: number) => ({
-  background: value < 0 ? SIGNS.negative : SIGNS.positive,
-  opacity: 0.08 + 0.92 * Math.min(1, Math.abs(value) / size),
-});
 
 function Cells({ strip, at, way }: { strip: Strip; at?: number; way?: string }) {
   const size = sizeOf(strip.values);

@@ -1,5 +1,6 @@
 // What the walk reads: one layer of a model as arrays by name (regard/transformer/walk.py names them).
 
+import { visible } from "../compute/axis";
 import type { Packed } from "../data/wire";
 import { type Matrix, matrix } from "./maths";
 
@@ -13,6 +14,10 @@ export interface WalkHeader {
   ids: number[];
   targets: number[];
   vocabulary: string[];
+  groups: number; // heads of keys and values, where several heads of queries share one; 0: each has its own
+  normed: "layer" | "rms";
+  window: number | null; // tokens that a decoder sees, if not all before it
+  candidates: number[]; // ids of the words whose columns of the vocabulary's matrix are here
 }
 
 export class WalkData {
@@ -23,9 +28,19 @@ export class WalkData {
     private readonly arrays: Record<string, Packed>,
   ) {}
 
-  /** Whether the model has a decoder, and the walk goes through it. */
-  get decodes(): boolean {
-    return this.has("decoder.in");
+  /** Whether the model has an encoder and a decoder, and the walk goes through both. */
+  get translates(): boolean {
+    return this.has("encoder.in") && this.has("decoder.in");
+  }
+
+  /** The stack that reads the text: an encoder, or a decoder that is alone. */
+  get reader(): "encoder" | "decoder" {
+    return this.has("encoder.in") ? "encoder" : "decoder";
+  }
+
+  /** Whether q and k are turned by their positions. */
+  get rotary(): boolean {
+    return this.has("decoder.cos");
   }
 
   has(name: string): boolean {
@@ -43,6 +58,17 @@ export class WalkData {
       this.known.set(name, found);
     }
     return found;
+  }
+
+  /** The same where a model may lack it: not all maps have a bias, not all norms a shift. */
+  find(name: string): Matrix | undefined {
+    return this.has(name) ? this.get(name) : undefined;
+  }
+
+  /** A word of the vocabulary; spaces and line breaks alone are made visible. */
+  word(id: number): string {
+    const text = this.header.vocabulary[id] ?? String(id);
+    return text.trim() ? text : visible(text);
   }
 
   /** Block `index` of an array with three axes: the state after a layer. */

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { useSay } from "../frame/context";
 import type { WalkData } from "./data";
 import { still } from "./motion";
-import { DECODER, ENCODER, type StepId } from "./order";
+import { type DECODER, keyOf, type StepId, wordsOf } from "./order";
 
 const HIGH = 17; // of a box
 const PITCH = 27; // from box to box
@@ -29,13 +29,17 @@ const BESIDE: Record<(typeof DECODER)[number], number> = {
   loss: 10.5,
 };
 
+const isBeside = (id: StepId): id is keyof typeof BESIDE => id in BESIDE;
+
 /** Where the boxes stand: one stack in the middle, or two side by side. */
-export function boxesOf(decodes: boolean): Box[] {
-  const width = decodes ? 104 : 150;
-  const left = decodes ? 14 : 54;
-  const place = (id: StepId, row: number, x: number): Box => ({ id, x, y: TOP + PITCH * row, width });
-  const first = ENCODER.map((id, row) => place(id, row, left));
-  return decodes ? [...first, ...DECODER.map((id) => place(id, BESIDE[id], left + width + 22))] : first;
+export function boxesOf(steps: readonly StepId[]): Box[] {
+  const two = steps.includes("cross");
+  const width = two ? 104 : 150;
+  const left = two ? 14 : 54;
+  return steps.map((id, row) => {
+    const beside = two && isBeside(id);
+    return { id, x: beside ? left + width + 22 : left, y: TOP + PITCH * (beside ? BESIDE[id] : row), width };
+  });
 }
 
 type Point = [number, number];
@@ -59,7 +63,7 @@ interface Props {
 
 export function Diagram({ data, steps, at, go }: Props) {
   const tell = useSay();
-  const boxes = boxesOf(data.decodes);
+  const boxes = boxesOf(steps);
   const nav = useRef<HTMLElement>(null);
   const dot = useRef<SVGCircleElement>(null);
   const left = useRef<number | null>(null);
@@ -75,20 +79,20 @@ export function Diagram({ data, steps, at, go }: Props) {
     const way = wayTo(boxes[from], boxes[at]).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` }));
     dot.current!.animate(way, { duration: TIME, easing: "ease-in-out" });
   }, [at]);
-  const high = TOP + PITCH * ENCODER.length;
-  const layers = data.blocks("encoder.states") - 1;
+  const high = Math.max(...boxes.map((box) => box.y)) + PITCH;
+  const layers = data.blocks(`${data.reader}.states`) - 1;
   const [x, y] = entry(boxes[at]);
   return (
     <nav class="steps" ref={nav} aria-label={tell("walk_model")}>
       <div class="diagram" style={`--high: ${high + 6}px`}>
         <svg width="100%" height={high} aria-hidden="true">
-          <Edges boxes={boxes} at={at} decodes={data.decodes} />
+          <Edges boxes={boxes} at={at} />
           <circle ref={dot} r="4" class="dot" style={{ transform: `translate(${x}px, ${y}px)` }} />
         </svg>
         <span class="stack-name" style={{ left: `${boxes[0].x}px`, width: `${boxes[0].width}px` }}>
-          {tell("walk_encoder")}
+          {tell(`walk_${data.reader}`)}
         </span>
-        {data.decodes && (
+        {data.translates && (
           <span class="stack-name" style={{ left: `${boxes.at(-1)!.x}px`, width: `${boxes[0].width}px` }}>
             {tell("walk_decoder")}
           </span>
@@ -99,13 +103,13 @@ export function Diagram({ data, steps, at, go }: Props) {
               <button
                 type="button"
                 data-step={step}
-                title={tell(`step_${step}_title`)}
+                title={wordsOf(tell, data, step).title}
                 aria-current={i === at ? "step" : undefined}
                 class={i < at ? "passed" : ""}
                 style={`--x: ${boxes[i].x}px; --y: ${boxes[i].y}px; --w: ${boxes[i].width}px`}
                 onClick={() => go(i)}
               >
-                {tell(`box_${step}`)}
+                {tell(keyOf(data, `box_${step}`)!)}
               </button>
             </li>
           ))}
@@ -117,8 +121,9 @@ export function Diagram({ data, steps, at, go }: Props) {
 }
 
 /** Lines from box to box, a frame around each layer, and E on its way to cross attention. */
-function Edges({ boxes, at, decodes }: { boxes: Box[]; at: number; decodes: boolean }) {
-  const box = (id: StepId) => boxes.find((one) => one.id === id)!;
+function Edges({ boxes, at }: { boxes: Box[]; at: number }) {
+  const find = (id: StepId) => boxes.find((one) => one.id === id);
+  const box = (id: StepId) => find(id)!;
   const frame = (first: Box, last: Box) => (
     <rect
       x={first.x - 8}
@@ -129,11 +134,11 @@ function Edges({ boxes, at, decodes }: { boxes: Box[]; at: number; decodes: bool
       class="layer"
     />
   );
-  const [stack, cross] = [box("stack"), decodes ? box("cross") : null];
+  const [stack, cross] = [box("stack"), find("cross")];
   const between = cross ? cross.x - 11 : 0;
   return (
     <>
-      {frame(box("project"), box("feed"))}
+      {frame(find("norm") ?? box("project"), box("feed"))}
       {cross && frame(box("mask"), box("dfeed"))}
       {boxes.slice(1).map((to, i) => {
         const from = boxes[i];

@@ -8,8 +8,11 @@ import {
   layerNorm,
   type Matrix,
   mapped,
+  matched,
   product,
   reordered,
+  rmsNorm,
+  rotated,
   slice,
   softmax,
   sum,
@@ -26,6 +29,7 @@ export interface WhatIf {
   single: boolean; // one head of full width
   permuted: boolean; // words in another order
   positions: boolean; // add positions
+  rotation: boolean; // turn q and k by their positions
   temperature: number;
 }
 
@@ -36,6 +40,7 @@ export const MODEL: WhatIf = {
   single: false,
   permuted: false,
   positions: true,
+  rotation: true,
   temperature: 1,
 };
 
@@ -48,10 +53,12 @@ export interface Attention {
   input: Matrix; // x, normalised first where the model does that
   source: Matrix; // what keys and values are made of
   width: number; // d, of one head
-  from: number; // the head's first column
+  from: number; // the head's first column of W_Q
+  shared: number; // its first column of W_K and W_V, which several heads may share
   query: Matrix; // the head's columns of W_Q, W_K, W_V
   key: Matrix;
   value: Matrix;
+  plain: { q: Matrix; k: Matrix }; // before they are turned by their positions
   q: Matrix;
   k: Matrix;
   v: Matrix;
@@ -69,6 +76,8 @@ export interface Attention {
 
 export interface Feed {
   input: Matrix;
+  gate: Matrix | null; // what multiplies the hidden numbers, where the network has a gate
+  wide: Matrix; // x · W_1 + b_1
   hidden: Matrix;
   output: Matrix;
   added: Matrix;
@@ -102,43 +111,51 @@ export function attention(data: WalkData, part: Part, head: number, what: WhatIf
 function computed(data: WalkData, part: Part, head: number, what: WhatIf): Attention {
   const { header } = data;
   const x = part === "cross" ? attention(data, "decoder", head, what).result : entering(data, part, what);
-  const norm = (m: Matrix) =>
-    layerNorm(m, data.get(`${part}.scale`), data.get(`${part}.shift`), header.epsilon);
+  const norm = (m: Matrix) => normed(data, part, m);
   const input = header.norm === "pre" ? norm(x) : x;
   const source = part === "cross" ? data.get("memory") : input;
   const made = (letter: string, of: Matrix) =>
-    product(of, data.get(`${part}.W_${letter}`), data.get(`${part}.b_${letter}`));
+    product(of, data.get(`${part}.W_${letter}`), data.find(`${part}.b_${letter}`));
   const heads = what.single ? 1 : header.heads;
-  const width = x.columns / heads;
+  const width = data.get(`${part}.W_Q`).columns / heads;
   const chosen = what.single ? 0 : head;
+  const keyed = (h: number) => (what.single ? 0 : keyHead(data, h));
   const all = {
     q: made(what.symmetric ? "K" : "Q", what.symmetric ? source : input),
     k: made("K", source),
     v: made("V", source),
   };
   const one = (h: number) => {
-    const cut = (m: Matrix) => slice(m, h * width, (h + 1) * width);
-    const [q, k, v] = [cut(all.q), cut(all.k), cut(all.v)];
+    const cut = (m: Matrix, at: number) => slice(m, at * width, (at + 1) * width);
+    const plain = { q: cut(all.q, what.symmetric ? keyed(h) : h), k: cut(all.k, keyed(h)) };
+    const v = cut(all.v, keyed(h));
+    const turns = data.rotary && what.rotation && part === "decoder";
+    const turn = (m: Matrix) => (turns ? rotated(m, data.get("decoder.cos"), data.get("decoder.sin")) : m);
+    const [q, k] = [turn(plain.q), turn(plain.k)];
     const turned = transposed(k);
     const raw = product(q, turned);
     const scaled = what.scaling ? mapped(raw, (value) => value / Math.sqrt(width)) : raw;
-    const masked = part === "decoder" && what.masking ? causal(scaled) : scaled;
+    const masked = part === "decoder" && what.masking ? causal(scaled, header.window) : scaled;
     const weights = softmax(masked, what.temperature);
-    return { q, k, v, turned, raw, scaled, masked, weights, mixed: product(weights, v) };
+    return { plain, q, k, v, turned, raw, scaled, masked, weights, mixed: product(weights, v) };
   };
   const each = Array.from({ length: heads }, (_, h) => one(h));
   const together = joined(each.map((item) => item.mixed));
-  const output = product(together, data.get(`${part}.W_O`), data.get(`${part}.b_O`));
+  const output = product(together, data.get(`${part}.W_O`), data.find(`${part}.b_O`));
   // With K in place of Q, cross attention has a row for each source word: there is nothing to add it to.
   const added = output.rows === x.rows ? sum(x, output) : output;
-  const weight = (letter: string) =>
-    slice(data.get(`${part}.W_${letter}`), chosen * width, (chosen + 1) * width);
+  const [from, shared] = [chosen * width, keyed(chosen) * width];
+  const weight = (letter: string) => {
+    const at = letter === "Q" ? from : shared;
+    return slice(data.get(`${part}.W_${letter}`), at, at + width);
+  };
   return {
     x,
     input,
     source,
     width,
-    from: chosen * width,
+    from,
+    shared,
     query: weight(what.symmetric ? "K" : "Q"),
     key: weight("K"),
     value: weight("V"),
@@ -149,6 +166,19 @@ function computed(data: WalkData, part: Part, head: number, what: WhatIf): Atten
     result: header.norm === "post" ? norm(added) : added,
   };
 }
+
+/** The norm of a model, LayerNorm or RMSNorm, with what one place of the layer learned. */
+export function normed(data: WalkData, name: string, m: Matrix): Matrix {
+  const { epsilon, normed: kind } = data.header;
+  const scale = data.get(`${name}.scale`);
+  return kind === "rms"
+    ? rmsNorm(m, scale, epsilon)
+    : layerNorm(m, scale, data.get(`${name}.shift`), epsilon);
+}
+
+/** The head whose keys and values a head of queries reads. */
+export const keyHead = ({ header: { heads, groups } }: WalkData, head: number): number =>
+  groups ? Math.floor((head * groups) / heads) : head;
 
 /** The parts of an embedding and their sum: words in either order, with or without positions. */
 export function embedded(data: WalkData, side: "source" | "target", what: WhatIf) {
@@ -162,26 +192,42 @@ export function embedded(data: WalkData, side: "source" | "target", what: WhatIf
     const whole = data.get(`${side}.${name}`);
     return { name, matrix: order && name === "word" ? reordered(whole, order) : whole };
   });
-  const normed = data.has(`${side}.scale`);
+  const normalises = data.has(`${side}.scale`);
   const total = parts.map(({ matrix }) => matrix).reduce(sum);
   const norm = (m: Matrix) =>
-    normed ? layerNorm(m, data.get(`${side}.scale`), data.get(`${side}.shift`), data.header.epsilon) : m;
+    normalises ? layerNorm(m, data.get(`${side}.scale`), data.get(`${side}.shift`), data.header.epsilon) : m;
   const narrow = data.has(`${side}.narrow`) ? norm(total) : null; // tables narrower than X: ALBERT, small ELECTRA
   if (!order && placed)
-    return { parts, normed, narrow: narrow && data.get(`${side}.narrow`), x: data.get(`${side}.x`) };
+    return {
+      parts,
+      normed: normalises,
+      narrow: narrow && data.get(`${side}.narrow`),
+      x: data.get(`${side}.x`),
+    };
   const x = narrow ? product(narrow, data.get(`${side}.W_E`), data.get(`${side}.b_E`)) : norm(total);
-  return { parts, normed, narrow, x };
+  return { parts, normed: normalises, narrow, x };
 }
+
+const fed = new WeakMap<Matrix, Feed>();
 
 /** The feed-forward network of the layer, after attention. */
 export function feed(data: WalkData, part: "encoder" | "decoder", x: Matrix): Feed {
+  const found = fed.get(x) ?? worked(data, part, x);
+  fed.set(x, found);
+  return found;
+}
+
+function worked(data: WalkData, part: "encoder" | "decoder", x: Matrix): Feed {
   const { header } = data;
-  const norm = (m: Matrix) =>
-    layerNorm(m, data.get(`${part}.feed.scale`), data.get(`${part}.feed.shift`), header.epsilon);
+  const norm = (m: Matrix) => normed(data, `${part}.feed`, m);
+  const linear = (m: Matrix, name: string) =>
+    product(m, data.get(`${part}.W_${name}`), data.find(`${part}.b_${name}`));
   const input = header.norm === "pre" ? norm(x) : x;
   const bend = ACTIVATIONS[header.activation];
-  const hidden = mapped(product(input, data.get(`${part}.W_1`), data.get(`${part}.b_1`)), bend);
-  const output = product(hidden, data.get(`${part}.W_2`), data.get(`${part}.b_2`));
+  const wide = linear(input, "1");
+  const gate = data.has(`${part}.W_G`) ? mapped(linear(input, "G"), bend) : null;
+  const hidden = gate ? matched(gate, wide) : mapped(wide, bend);
+  const output = linear(hidden, "2");
   const added = sum(x, output);
-  return { input, hidden, output, added, result: header.norm === "post" ? norm(added) : added };
+  return { input, gate, wide, hidden, output, added, result: header.norm === "post" ? norm(added) : added };
 }

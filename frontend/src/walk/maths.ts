@@ -50,6 +50,20 @@ export function reordered(a: Matrix, order: readonly number[]): Matrix {
 /** 0, 1, 2 …: the numbers of so many heads. */
 export const headsOf = (count: number): number[] => Array.from({ length: count }, (_, h) => h);
 
+/** The first rows. */
+export const headRows = (a: Matrix, count: number): Matrix =>
+  matrix(count, a.columns, a.values.subarray(0, count * a.columns));
+
+/** Some columns, in this order. */
+export function picked(a: Matrix, columns: readonly number[]): Matrix {
+  const made = matrix(a.rows, columns.length);
+  for (let i = 0; i < a.rows; i++)
+    columns.forEach((from, to) => {
+      made.values[i * columns.length + to] = a.values[i * a.columns + from];
+    });
+  return made;
+}
+
 /** Columns `from` to `to`: the part of one head. */
 export function slice(a: Matrix, from: number, to: number): Matrix {
   const made = matrix(a.rows, to - from);
@@ -74,6 +88,14 @@ export function joined(parts: readonly Matrix[]): Matrix {
 export const mapped = (a: Matrix, change: (value: number) => number): Matrix =>
   matrix(a.rows, a.columns, a.values.map(change));
 
+/** Numbers of the same place multiplied. */
+export const matched = (a: Matrix, b: Matrix): Matrix =>
+  matrix(
+    a.rows,
+    a.columns,
+    a.values.map((value, i) => value * b.values[i]),
+  );
+
 export const sum = (a: Matrix, b: Matrix): Matrix =>
   matrix(
     a.rows,
@@ -81,15 +103,29 @@ export const sum = (a: Matrix, b: Matrix): Matrix =>
     a.values.map((value, i) => value + b.values[i]),
   );
 
-/** Minus infinity above the diagonal: no position sees a later one. */
-export const causal = (a: Matrix): Matrix =>
+/** Minus infinity above the diagonal: no position sees a later one, nor one further back than a window. */
+export const causal = (a: Matrix, window: number | null = null): Matrix =>
   matrix(
     a.rows,
     a.columns,
-    a.values.map((value, i) =>
-      i % a.columns > Math.floor(i / a.columns) ? Number.NEGATIVE_INFINITY : value,
-    ),
+    a.values.map((value, i) => {
+      const back = Math.floor(i / a.columns) - (i % a.columns);
+      return back < 0 || (window !== null && back >= window) ? Number.NEGATIVE_INFINITY : value;
+    }),
   );
+
+/** Number i and number i + d/2 of each row are the two ends of an arrow that is turned: cos and sin of its angle. */
+export function rotated(a: Matrix, cos: Matrix, sin: Matrix): Matrix {
+  const half = a.columns / 2;
+  const made = matrix(a.rows, a.columns);
+  for (let i = 0; i < a.rows; i++)
+    for (let j = 0; j < a.columns; j++) {
+      const at = i * a.columns + j;
+      const other = j < half ? -a.values[at + half] : a.values[at - half];
+      made.values[at] = a.values[at] * cos.values[at] + other * sin.values[at];
+    }
+  return made;
+}
 
 /** Softmax of each row, at a temperature. */
 export function softmax(a: Matrix, temperature = 1): Matrix {
@@ -114,6 +150,17 @@ export function layerNorm(a: Matrix, scale: Matrix, shift: Matrix, epsilon: numb
     const by = 1 / Math.sqrt(variance + epsilon);
     for (let j = 0; j < a.columns; j++)
       made.values[i * a.columns + j] = (row[j] - mean) * by * scale.values[j] + shift.values[j];
+  }
+  return made;
+}
+
+/** RMSNorm of each row: divided by its root mean square; no mean is taken off, nothing is added. */
+export function rmsNorm(a: Matrix, scale: Matrix, epsilon: number): Matrix {
+  const made = matrix(a.rows, a.columns);
+  for (let i = 0; i < a.rows; i++) {
+    const row = a.values.subarray(i * a.columns, (i + 1) * a.columns);
+    const by = 1 / Math.sqrt(row.reduce((all, value) => all + value * value, 0) / a.columns + epsilon);
+    for (let j = 0; j < a.columns; j++) made.values[i * a.columns + j] = row[j] * by * scale.values[j];
   }
   return made;
 }

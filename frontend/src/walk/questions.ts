@@ -2,12 +2,13 @@
 
 import type { Say } from "../frame/context";
 import type { WalkData } from "./data";
-import { attention, feed, type WhatIf } from "./layer";
+import { attention, feed, keyHead, type WhatIf } from "./layer";
 import { headsOf } from "./maths";
-import { partOf, type StepId } from "./order";
+import { keyOf, partOf, type StepId } from "./order";
+import { type Focus, largest, length, rowOf, short } from "./pieces";
 import { shownWords, told, type Words } from "./steps";
 import { losses } from "./tables";
-import { chancesAt, type Focus, given, largest, length, putBy, rowOf, short } from "./terms";
+import { chancesAt, given, putBy } from "./terms";
 
 const OFFERED = 4; // words to choose from
 const EVEN = 0.5; // the probability whose cost is asked for
@@ -51,15 +52,19 @@ export function questionOf(
 ): Question | null {
   const { rows, keys } = shownWords(data, id, what, words);
   const [names, others] = [told(rows), told(keys)];
-  const part = partOf(id);
+  const part = partOf(data, id);
   const { header } = data;
   // About the word after the one whose numbers are on the page: there the answer could be read off.
-  const asked = (Math.min(focus.row, rows.length - 1) + 1) % rows.length;
+  const after = (Math.min(focus.row, rows.length - 1) + 1) % rows.length;
+  const alone = data.reader === "decoder"; // whose first word sees only itself
+  const asked = alone && !after ? Math.max(0, focus.row - 1) : after;
   const word = names[asked] ?? "";
-  const ask = (values: Record<string, string | number> = {}) => tell(`ask_${id}`, { word, ...values });
-  const because = (values: Record<string, string | number> = {}) =>
-    tell(`because_${id}`, { word, ...values });
-  const width = data.get("encoder.in").columns;
+  type Values = Record<string, string | number>;
+  const say = (start: "ask" | "because", values: Values) =>
+    tell(keyOf(data, `${start}_${id}`)!, { word, ...values });
+  const ask = (values: Values = {}) => say("ask", values);
+  const because = (values: Values = {}) => say("because", values);
+  const width = data.get(`${data.reader}.in`).columns;
   const a = attention(data, part, head, what);
   const row = Math.min(asked, a.weights.rows - 1);
   switch (id) {
@@ -71,17 +76,51 @@ export function questionOf(
       };
     case "embed": {
       const size = (name: string) => short(length(rowOf(data.get(`source.${name}`), asked)));
-      const said = because({ own: size("word"), place: size("position") });
+      const place = data.has("source.position") ? size("position") : "";
+      const said = because({ own: size("word"), place });
       return { text: ask(), options: [tell("walk_yes"), tell("walk_no")], right: 1, because: said };
     }
     case "project":
       return {
         text: ask({ head }),
         ...numbers(a.width, [width, a.q.rows]),
-        because: because({ width, heads: what.single ? 1 : header.heads, d: a.width }),
+        because: because({ width: a.joined.columns, heads: what.single ? 1 : header.heads, d: a.width }),
+      };
+    case "norm": {
+      const x = rowOf(a.x, row);
+      const mean = x.reduce((all, value) => all + value, 0) / x.length;
+      const rms = length(x) / Math.sqrt(x.length);
+      if (header.normed === "rms")
+        return { text: ask(), ...numbers(1, [rms, 0], short), because: because({ rms: short(rms) }) };
+      return { text: ask(), ...numbers(0, [mean, 1], short), because: because({ mean: short(mean) }) };
+    }
+    case "group": {
+      const other = (head + header.heads / header.groups) % header.heads;
+      const right = keyHead(data, other);
+      return {
+        text: ask({ head: other }),
+        ...numbers(right, [other, (right + 1) % header.groups]),
+        because: because({ head: other, each: header.heads / header.groups, key: right }),
+      };
+    }
+    case "rotate": {
+      const score = (q: typeof a.q, k: typeof a.k) =>
+        rowOf(q, row).reduce((all, value, i) => all + value * rowOf(k, row)[i], 0);
+      return {
+        text: ask(),
+        options: [tell("walk_changes"), tell("walk_stays")],
+        right: 1,
+        because: because({ before: short(score(a.plain.q, a.plain.k)), after: short(score(a.q, a.k)) }),
+      };
+    }
+    case "cache":
+      return {
+        text: ask(),
+        ...numbers(1, [asked + 1, a.k.rows + 1]),
+        because: because({ kept: asked }),
       };
     case "scores": {
-      const values = rowOf(a.raw, row);
+      const values = rowOf(a.raw, row).map((value, j) => (alone && j > row ? Number.NaN : value));
       const { best, ...choice } = among(others, values);
       return { text: ask(), ...choice, because: because({ best: others[best], value: short(values[best]) }) };
     }
@@ -122,7 +161,7 @@ export function questionOf(
     }
     case "output": {
       if (what.single || header.heads < 2) return null;
-      const put = putBy(rowOf(a.joined, row), data.get("encoder.W_O"), header.heads);
+      const put = putBy(rowOf(a.joined, row), data.get(`${data.reader}.W_O`), header.heads);
       const called = headsOf(header.heads).map((h) => tell("walk_head", { head: h }));
       const { best, ...choice } = among(called, put);
       return { text: ask(), ...choice, because: because({ best: called[best], value: short(put[best]) }) };
@@ -135,8 +174,9 @@ export function questionOf(
     }
     case "feed":
     case "dfeed": {
-      const from = attention(data, id === "feed" ? "encoder" : "cross", head, what).result;
-      const { hidden } = feed(data, id === "feed" ? "encoder" : "decoder", from);
+      const from = attention(data, id === "feed" ? data.reader : "cross", head, what).result;
+      const fed = feed(data, id === "feed" ? data.reader : "decoder", from);
+      const hidden = fed.gate ?? fed.hidden;
       const above = rowOf(hidden, Math.min(asked, hidden.rows - 1)).filter((value) => value > 0).length;
       const options = [tell("walk_fewer"), tell("walk_more")];
       const said = because({ count: above, all: hidden.columns });
@@ -148,9 +188,8 @@ export function questionOf(
       };
     }
     case "stack": {
-      const states = headsOf(data.blocks("encoder.states")).map((i) =>
-        rowOf(data.block("encoder.states", i), asked),
-      );
+      const stack = `${data.reader}.states`;
+      const states = headsOf(data.blocks(stack)).map((i) => rowOf(data.block(stack, i), asked));
       if (states.length < 3) return null;
       const moved = states.slice(1).map((state, i) => length(state.map((value, j) => value - states[i][j])));
       const called = moved.map((_, i) => tell("walk_layer", { layer: i }));
@@ -165,18 +204,20 @@ export function questionOf(
       return { text: ask(), options, right, because: because({ start: words.target[0].trim() }) };
     }
     case "mask": {
-      const seen = what.masking ? asked + 1 : a.weights.columns;
+      const most = Math.min(asked + 1, header.window ?? a.weights.columns);
+      const seen = what.masking ? most : a.weights.columns;
       const choice = numbers(seen, [asked, a.weights.columns, asked + 1]);
       return { text: ask(), ...choice, because: because({ seen }) };
     }
     case "predict": {
       const chances = chancesAt(data, asked, what.temperature);
-      const { best, ...choice } = among(header.vocabulary, chances);
+      const { best, options, right } = among(headsOf(chances.length).map(String), chances);
       if (!header.vocabulary.length) return null;
       return {
         text: ask(),
-        ...choice,
-        because: because({ best: header.vocabulary[best], value: short(chances[best]) }),
+        options: options.map((id) => data.word(Number(id))),
+        right,
+        because: because({ best: data.word(best), value: short(chances[best]) }),
       };
     }
     case "loss": {

@@ -3,8 +3,8 @@
 import type { Say } from "../frame/context";
 import { isKey } from "../words";
 import type { WalkData } from "./data";
-import { type Attention, attention, embedded, feed, type Part, type WhatIf } from "./layer";
-import type { Matrix } from "./maths";
+import { type Attention, attention, embedded, feed, normed, type Part, type WhatIf } from "./layer";
+import { headRows, type Matrix, picked } from "./maths";
 import { partOf, type StepId } from "./order";
 
 /** A matrix on the page. Weights run from 0 up; other numbers have a sign. */
@@ -57,26 +57,40 @@ export function told(words: readonly string[]): string[] {
 
 /** The words beside the rows and columns of a step, in the order they have on the page. */
 export function shownWords(data: WalkData, id: StepId, what: WhatIf, words: Words) {
-  const shuffled = what.permuted && id !== "stack" && partOf(id) === "encoder" && id !== "tokens";
+  const part = partOf(data, id);
+  const shuffled = what.permuted && id !== "stack" && part === "encoder" && id !== "tokens";
   const source = shuffled ? data.header.order.map((i) => words.source[i]) : words.source;
-  const part = partOf(id);
   const crossing = id === "cross" || id === "dfeed";
   const rows = part === "encoder" || (crossing && what.symmetric) ? source : words.target;
   return { rows, keys: part === "decoder" ? words.target : source };
 }
 
-/** The matrices of a step. */
-export function equations(data: WalkData, id: StepId, head: number, what: WhatIf, words: Words): Equation[] {
+/** The matrices of a step; `at` is the word whose row is looked at. */
+export function equations(
+  data: WalkData,
+  id: StepId,
+  head: number,
+  what: WhatIf,
+  words: Words,
+  at: number,
+): Equation[] {
   const { rows, keys } = shownWords(data, id, what, words);
-  const part = partOf(id);
+  const part = partOf(data, id);
   if (id === "embed") return embedding(data, "source", what, rows);
   if (id === "target") return embedding(data, "target", what, rows);
-  if (id === "stack") return states(data, "encoder", rows);
-  if (["tokens", "predict", "loss"].includes(id)) return [];
+  if (id === "stack") return states(data, rows);
+  if (id === "predict" && data.has("W_U")) return unembedded(data, rows);
+  if (["tokens", "group", "predict", "loss"].includes(id)) return [];
   const a = attention(data, part, head, what);
   if (id === "cross") return crossed(data, a, what, words.target, keys);
   if (id === "dfeed") return fed(data, "decoder", attention(data, "cross", head, what).result, rows);
-  if (id === "feed") return fed(data, "encoder", a.result, rows);
+  if (id === "feed") return fed(data, data.reader, a.result, rows);
+  if (id === "norm") return [{ rule: "row", items: normalised(data, a.x, a.input, rows) }];
+  if (id === "cache") {
+    const kept = (name: string, m: Matrix) =>
+      shown(name, headRows(m, at + 1), { rows: rows.slice(0, at + 1) });
+    return [{ rule: "row", items: [kept("K", a.k), "", kept("V", a.v)] }];
+  }
   return attended(data, id, part, a, what, rows, keys);
 }
 
@@ -105,23 +119,58 @@ function embedding(
   return [sum, { rule: "product", items: [narrow, "·", ...weights, "=", x] }];
 }
 
-function states(data: WalkData, stack: string, rows: readonly string[]): Equation[] {
+function states(data: WalkData, rows: readonly string[]): Equation[] {
+  const stack = `${data.reader}.states`;
   const items: (Shown | string)[] = [];
-  for (let i = 0; i < data.blocks(`${stack}.states`); i++) {
+  for (let i = 0; i < data.blocks(stack); i++) {
     if (items.length) items.push("→");
-    items.push(shown(i ? `x${subscript(i)}` : "x₀", data.block(`${stack}.states`, i), { rows }));
+    items.push(shown(i ? `x${subscript(i)}` : "x₀", data.block(stack, i), { rows }));
   }
-  items.push("→", shown("E", data.get("memory"), { rows }));
+  if (data.has("memory")) items.push("→", shown("E", data.get("memory"), { rows }));
   return [{ rule: "same", items }];
+}
+
+const normOf = (data: WalkData): string => (data.header.normed === "rms" ? "RMSNorm" : "LayerNorm");
+
+const normalised = (data: WalkData, x: Matrix, norm: Matrix, rows: readonly string[]): (Shown | string)[] => [
+  shown("X", x, { rows }),
+  `→ ${normOf(data)} →`,
+  shown("norm(X)", norm, { rows }),
+];
+
+/** The last norm, and the columns of the vocabulary's matrix for the words that are likely. */
+function unembedded(data: WalkData, rows: readonly string[]): Equation[] {
+  const { candidates } = data.header;
+  const x = data.block("decoder.states", data.blocks("decoder.states") - 1);
+  const final = normed(data, "final", x);
+  const columns = candidates.map((id) => data.word(id));
+  const logits = shown("logits", picked(data.get("logits"), candidates), { rows, columns });
+  return [
+    { rule: "row", items: normalised(data, x, final, rows) },
+    {
+      rule: "product",
+      items: [
+        shown("norm(X)", final, { rows }),
+        "·",
+        shown("W_U", data.get("W_U"), { columns }),
+        "=",
+        logits,
+      ],
+    },
+  ];
 }
 
 const subscript = (n: number): string => String(n).replace(/\d/g, (d) => "₀₁₂₃₄₅₆₇₈₉"[Number(d)]);
 
 const columnsOf = (m: Matrix): Matrix => ({ rows: 1, columns: m.columns, values: m.values });
 
-/** A bias, the columns of one head. */
-const bias = (data: WalkData, name: string, from: number, width: number): Matrix =>
-  columnsOf({ rows: 1, columns: width, values: data.get(name).values.subarray(from, from + width) });
+/** A bias, the columns of one head, with its sign; nothing where the map has none. */
+function bias(data: WalkData, part: string, letter: string, from = 0, width?: number): (Shown | string)[] {
+  const whole = data.find(`${part}.b_${letter}`);
+  if (!whole) return [];
+  const values = whole.values.subarray(from, width === undefined ? undefined : from + width);
+  return ["+", shown(`b_${letter}`, columnsOf({ rows: 1, columns: values.length, values }))];
+}
 
 function projected(
   data: WalkData,
@@ -134,7 +183,7 @@ function projected(
   const used = letter === "Q" && what.symmetric ? "K" : letter;
   const input = used === "Q" ? a.input : a.source;
   const weight = { Q: a.query, K: a.key, V: a.value }[letter];
-  const made = { Q: a.q, K: a.k, V: a.v }[letter];
+  const made = { Q: a.plain.q, K: a.plain.k, V: a.v }[letter];
   const name = part === "cross" ? (used === "Q" ? "D" : "E") : data.header.norm === "pre" ? "norm(X)" : "X";
   return {
     rule: "product",
@@ -142,8 +191,7 @@ function projected(
       shown(name, input, { rows }),
       "·",
       shown(`W_${used}`, weight),
-      "+",
-      shown(`b_${used}`, bias(data, `${part}.b_${used}`, a.from, a.width)),
+      ...bias(data, part, used, used === "Q" ? a.from : a.shared, a.width),
       "=",
       shown(letter, made, { rows }),
     ],
@@ -178,8 +226,17 @@ function attended(
       ];
     case "scale":
       return [{ rule: "same", items: [raw, root, scaled] }];
+    case "rotate":
+      return (["q", "k"] as const).map((letter) => ({
+        rule: "row",
+        items: [
+          shown(letter.toUpperCase(), a.plain[letter], { rows }),
+          "→ R →",
+          shown(`turned${letter.toUpperCase()}`, a[letter], { rows }),
+        ],
+      }));
     case "softmax":
-      return [{ rule: "row", items: [scaled, "→ softmax →", weights] }];
+      return [{ rule: "row", items: [part === "decoder" ? masked : scaled, "→ softmax →", weights] }];
     case "mix":
       return [{ rule: "product", items: [weights, "·", v, "=", shown("A·V", a.mixed, { rows })] }];
     case "join":
@@ -207,8 +264,7 @@ function outputOf(data: WalkData, part: Part, a: Attention, rows: readonly strin
     shown("joined", a.joined, { rows }),
     "·",
     shown("W_O", data.get(`${part}.W_O`)),
-    "+",
-    shown("b_O", columnsOf(data.get(`${part}.b_O`))),
+    ...bias(data, part, "O"),
     "=",
     shown("out", a.output, { rows }),
   ];
@@ -271,17 +327,29 @@ function crossed(
 
 function fed(data: WalkData, part: "encoder" | "decoder", x: Matrix, rows: readonly string[]): Equation[] {
   const f = feed(data, part, x);
-  const linear = (number: 1 | 2) => [
+  const linear = (name: string) => [
     "·",
-    shown(`W_${number}`, data.get(`${part}.W_${number}`)),
-    "+",
-    shown(`b_${number}`, columnsOf(data.get(`${part}.b_${number}`))),
+    shown(`W_${name}`, data.get(`${part}.W_${name}`)),
+    ...bias(data, part, name),
   ];
   const input = shown(data.header.norm === "pre" ? "norm(X)" : "X", f.input, { rows });
   const hidden = shown("hidden", f.hidden, { rows });
+  const bent = `→ ${data.header.activation} →`;
   return [
-    { rule: "product", items: [input, ...linear(1), `→ ${data.header.activation} →`, hidden] },
-    { rule: "product", items: [hidden, ...linear(2), "=", shown("out", f.output, { rows })] },
+    ...(f.gate
+      ? gated(shown("gate", f.gate, { rows }), shown("wide", f.wide, { rows }), hidden, [
+          [input, ...linear("G"), bent],
+          [input, ...linear("1"), "="],
+        ])
+      : [{ rule: "product" as const, items: [input, ...linear("1"), bent, hidden] }]),
+    { rule: "product", items: [hidden, ...linear("2"), "=", shown("out", f.output, { rows })] },
     ...residual(data, x, f.output, f.added, f.result, rows),
   ];
 }
+
+/** A feed-forward network with a gate: two maps of the same numbers, multiplied place by place. */
+const gated = (gate: Shown, wide: Shown, hidden: Shown, maps: (Shown | string)[][]): Equation[] => [
+  { rule: "product", items: [...maps[0], gate] },
+  { rule: "product", items: [...maps[1], wide] },
+  { rule: "same", items: [gate, "∘", wide, "=", hidden] },
+];

@@ -19,17 +19,19 @@ export interface Listed {
 const rowOf = (values: Float32Array, row: number, columns: number): Float32Array =>
   values.subarray(row * columns, (row + 1) * columns);
 
-const named = (data: WalkData, id: number): string => data.header.vocabulary[id] ?? String(id);
-
 /** The words that are likeliest after a position. */
 export function likely(data: WalkData, at: number, temperature: number): { id: number; chance: number }[] {
   const logits = data.get("logits");
   const row = { rows: 1, columns: logits.columns, values: rowOf(logits.values, at, logits.columns) };
   const chances = softmax(row, temperature).values;
-  return Array.from(chances.keys())
-    .sort((a, b) => chances[b] - chances[a])
-    .slice(0, LIKELY)
-    .map((id) => ({ id, chance: chances[id] }));
+  const best: number[] = []; // of tens of thousands: sorting them all would be felt
+  chances.forEach((chance, id) => {
+    if (best.length === LIKELY && chance <= chances[best[LIKELY - 1]]) return;
+    const place = best.findIndex((other) => chances[other] < chance);
+    best.splice(place < 0 ? best.length : place, 0, id);
+    best.length = Math.min(best.length, LIKELY);
+  });
+  return best.map((id) => ({ id, chance: chances[id] }));
 }
 
 interface Costs {
@@ -54,6 +56,13 @@ export function losses(data: WalkData, temperature = 1): Costs[] {
 const mean = (rows: Costs[], pick: (row: Costs) => number): number =>
   rows.reduce((all, row) => all + pick(row), 0) / rows.length;
 
+/** The losses that are told: translators are trained with smoothed labels, decoders alone are not. */
+const costsOf = (data: WalkData): ("plain" | "smoothed")[] =>
+  data.translates ? ["plain", "smoothed"] : ["plain"];
+
+const costName = (name: "plain" | "smoothed", tell: Say): string =>
+  name === "plain" ? tell("walk_loss") : [tell("walk_loss"), "ε = 0.1"].join(tell("comma"));
+
 /** The table of a step; null where it has none. */
 export function listed(
   data: WalkData,
@@ -72,32 +81,26 @@ export function listed(
     const best = likely(data, position, temperature);
     return {
       head: [`… ${words.target[position]} →`, tell("walk_probability")],
-      rows: best.map((one) => [named(data, one.id), one.chance.toFixed(4)]),
+      rows: best.map((one) => [data.word(one.id), one.chance.toFixed(4)]),
       shares: best.map((one) => one.chance),
     };
   }
   if (id !== "loss") return null;
   const rows = losses(data, temperature);
-  const total = [(row: Costs) => row.plain, (row: Costs) => row.smoothed].map((pick) =>
-    mean(rows, pick).toFixed(4),
-  );
+  const costs = costsOf(data);
   return {
     head: [
-      tell("walk_soFar"),
-      tell("walk_following"),
-      tell("walk_probability"),
-      tell("walk_loss"),
-      [tell("walk_loss"), "ε = 0.1"].join(tell("comma")),
+      ...[tell("walk_soFar"), tell("walk_following"), tell("walk_probability")],
+      ...costs.map((name) => costName(name, tell)),
     ],
     rows: [
       ...rows.map((row, i) => [
         `… ${words.target[i]}`,
-        named(data, row.id),
+        data.word(row.id),
         row.chance.toFixed(4),
-        row.plain.toFixed(4),
-        row.smoothed.toFixed(4),
+        ...costs.map((name) => row[name].toFixed(4)),
       ]),
-      [tell("walk_mean"), "", "", ...total],
+      [tell("walk_mean"), "", "", ...costs.map((name) => mean(rows, (row) => row[name]).toFixed(4))],
     ],
   };
 }
@@ -147,7 +150,8 @@ export function Predict({ data, words, temperature, at, tell }: PredictProps) {
       <p>
         {tell("walk_soFar")}
         {tell("colon")}
-        <code>{words.target.slice(0, at + 1).join(" ")}</code> → {tell("walk_following")}
+        <code>{words.target.slice(0, at + 1).join(data.translates ? " " : "")}</code> →{" "}
+        {tell("walk_following")}
         {tell("colon")}
       </p>
       <table class="bars" data-table="predict">
@@ -155,7 +159,7 @@ export function Predict({ data, words, temperature, at, tell }: PredictProps) {
           {likely(data, at, temperature).map(({ id, chance }) => (
             <tr key={id} class={id === data.header.targets[at] ? "right" : ""}>
               <th scope="row">
-                <bdi>{named(data, id)}</bdi>
+                <bdi>{data.word(id)}</bdi>
               </th>
               <td>
                 <i class="share" style={{ width: `${Math.max(1, 220 * chance)}px` }} />
@@ -174,6 +178,7 @@ export function Predict({ data, words, temperature, at, tell }: PredictProps) {
 export function Loss(props: { data: WalkData; words: Words; temperature: number; tell: Say }) {
   const { data, words, tell } = props;
   const rows = losses(data, props.temperature);
+  const costs = costsOf(data);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, and keys must reach it
     <table class="numbers" data-table="loss" tabIndex={0}>
@@ -182,8 +187,9 @@ export function Loss(props: { data: WalkData; words: Words; temperature: number;
           <th>{tell("walk_soFar")}</th>
           <th>{tell("walk_following")}</th>
           <th>{tell("walk_probability")}</th>
-          <th>{tell("walk_loss")}</th>
-          <th>{[tell("walk_loss"), "ε = 0.1"].join(tell("comma"))}</th>
+          {costs.map((name) => (
+            <th key={name}>{costName(name, tell)}</th>
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -191,23 +197,25 @@ export function Loss(props: { data: WalkData; words: Words; temperature: number;
           <tr key={i}>
             <td>… {words.target[i]}</td>
             <td>
-              <bdi>{named(data, row.id)}</bdi>
+              <bdi>{data.word(row.id)}</bdi>
             </td>
             <td class="number">{row.chance.toFixed(4)}</td>
-            <td class="number">{row.plain.toFixed(4)}</td>
-            <td class="number">{row.smoothed.toFixed(4)}</td>
+            {costs.map((name) => (
+              <td key={name} class="number">
+                {row[name].toFixed(4)}
+              </td>
+            ))}
           </tr>
         ))}
         <tr class="total">
           <th scope="row" colSpan={3}>
             {tell("walk_mean")}
           </th>
-          <td class="number" data-loss="plain">
-            {mean(rows, (row) => row.plain).toFixed(4)}
-          </td>
-          <td class="number" data-loss="smoothed">
-            {mean(rows, (row) => row.smoothed).toFixed(4)}
-          </td>
+          {costs.map((name) => (
+            <td key={name} class="number" data-loss={name}>
+              {mean(rows, (row) => row[name]).toFixed(4)}
+            </td>
+          ))}
         </tr>
       </tbody>
     </table>

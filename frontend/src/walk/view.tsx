@@ -18,12 +18,13 @@ import { type Chosen, EquationView } from "./grid";
 import { attention, differs, MODEL, type Part, type WhatIf } from "./layer";
 import { attending, partOf, type StepId, stepsOf, wordsOf } from "./order";
 import { drawScene, type Scene } from "./picture";
+import { rowOf } from "./pieces";
 import { type Question, questionOf } from "./questions";
 import { equations, named, type Words } from "./steps";
 import { Loss, listed, Predict, Tokens } from "./tables";
-import { cellOf, rowOf } from "./terms";
+import { cellOf } from "./terms";
 
-const SWITCHES = ["scaling", "masking", "symmetric", "single", "permuted", "positions"] as const;
+const SWITCHES = ["scaling", "masking", "rotation", "symmetric", "single", "permuted", "positions"] as const;
 
 const drawn = stage<Scene>();
 
@@ -44,15 +45,16 @@ function Steps({ data }: { data: WalkData }) {
   const at = Math.min(store.selection.value.step, steps.length - 1);
   const id = steps[at];
   const head = Math.min(store.lead, data.header.heads - 1);
-  const words = useComputed(() => wordsIn(store.page.sides));
+  const words = useComputed(() => wordsIn(store.page.sides, data));
   useEffect(() => {
     read.value = "";
     mark("regard:drawn");
   }, [id]);
-  const made = named(equations(data, id, head, what.value, words.value), tell);
-  const { title, formula, text, mixUp } = wordsOf(tell, id);
-  const maps = made.some(({ items }) => items.some((item) => typeof item !== "string" && item.map));
   const pair = pairOf(store, data, id, head, what.value);
+  const made = named(equations(data, id, head, what.value, words.value, pair.query), tell);
+  const { title, formula, text, mixUp } = wordsOf(tell, data, id);
+  const maps =
+    id === "rotate" || made.some(({ items }) => items.some((item) => typeof item !== "string" && item.map));
   const { temperature } = what.value;
   const table = listed(data, id, words.value, pair.query, temperature, tell);
   const changed = changedAt(id, what.value, tell);
@@ -101,7 +103,7 @@ function Steps({ data }: { data: WalkData }) {
           </div>
           <div class="beside">
             {question && <Asked key={question.text} question={question} tell={tell} />}
-            <WhatIfs what={what} id={id} tell={tell} />
+            <WhatIfs data={data} what={what} id={id} tell={tell} />
             {mixUp && (
               <p class="words note">
                 <b>
@@ -150,7 +152,7 @@ function changedAt(id: StepId, what: WhatIf, tell: Say): string {
 /** The text on top, and what has been said of the target; a word chooses whose row is looked at. */
 function Text(props: { data: WalkData; id: StepId; words: Words; pair: Pair; tell: Say }) {
   const { data, id, words, pair, tell } = props;
-  const part = partOf(id);
+  const part = partOf(data, id);
   const looks = ["softmax", "mix", "attend", "cross"].includes(id) && pair.looks;
   const chips = (texts: readonly string[], name: string, side: Part, role: "query" | "key" | null) =>
     texts.map((text, i) => {
@@ -180,14 +182,14 @@ function Text(props: { data: WalkData; id: StepId; words: Words; pair: Pair; tel
         </button>
       );
     });
-  const sourceRole = part === "encoder" ? "query" : part === "cross" ? "key" : null;
+  const sourceRole = part === data.reader ? "query" : part === "cross" ? "key" : null;
   return (
     <div class="texts">
       <p data-text="source">
         <span class="quiet">{tell("walk_source")}</span>
-        {chips(words.source, "s", "encoder", sourceRole)}
+        {chips(words.source, "s", data.reader, sourceRole)}
       </p>
-      {data.decodes && (
+      {data.translates && (
         <p data-text="target">
           <span class="quiet">{tell("walk_said")}</span>
           {part === "encoder" ? (
@@ -245,8 +247,9 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   return scene && drawScene(pen, scene, width, (shown) => coloured(document, shown, scene.theme));
 }
 
-function wordsIn(sides: ReadonlyMap<string, { text: string[] }>): Words {
+function wordsIn(sides: ReadonlyMap<string, { text: string[] }>, data: WalkData): Words {
   const [first] = sides.values();
+  if (data.reader === "decoder") return { source: first.text, target: first.text };
   return { source: sides.get("encoder")?.text ?? first.text, target: sides.get("decoder")?.text ?? [] };
 }
 
@@ -265,17 +268,18 @@ interface Pair extends Chosen {
 
 /** The pair of tokens that the maps of a step frame: the one chosen last, or what the first word looks at most. */
 function pairOf(store: Store, data: WalkData, id: StepId, head: number, what: WhatIf): Pair {
-  const part = partOf(id);
+  const part = partOf(data, id);
   const made = attention(data, part, head, what);
   const { rows, columns } = made.weights;
   const { kind, pairs } = store.selection.value;
-  const words = wordsIn(store.page.sides);
+  const words = wordsIn(store.page.sides, data);
   const sourceRows = part === "encoder" || (part === "cross" && what.symmetric);
   const queries = sourceRows ? words.source : words.target;
   const keys = part === "decoder" ? words.target : words.source;
   const [side] = store.page.sides.values(); // where an encoder is alone, its side has another name
   const { special } = store.page.sides.get(part === "encoder" ? "encoder" : "decoder") ?? side;
-  const first = Math.max(0, Array.from(special).indexOf(0));
+  // The first word of a decoder that is alone sees only itself: its last one sees all.
+  const first = data.reader === "decoder" ? rows - 1 : Math.max(0, Array.from(special).indexOf(0));
   const model = attention(data, part, head).weights.values; // the pair stays the same whatever is changed
   const row = model.subarray(first * columns, (first + 1) * columns);
   const last = kind === part ? pairs.at(-1) : undefined;
@@ -350,13 +354,16 @@ function PairChoice({ pair, tell }: { pair: Pair; tell: Say }) {
 }
 
 /** Switches that change one thing; only those that matter at a step. */
-function WhatIfs({ what, id, tell }: { what: Signal<WhatIf>; id: StepId; tell: Say }) {
-  const part = partOf(id);
+function WhatIfs(props: { data: WalkData; what: Signal<WhatIf>; id: StepId; tell: Say }) {
+  const { data, what, id, tell } = props;
+  const part = partOf(data, id);
   const changed = changedAt(id, what.value, tell);
   const inside = attending(id) || id === "feed" || id === "dfeed";
   const offered = SWITCHES.filter((name) => {
     if (name === "permuted" || name === "positions") return part === "encoder" && (inside || id === "embed");
     if (name === "masking") return inside && part !== "encoder";
+    if (name === "rotation") return inside && data.rotary;
+    if (name === "single") return inside && !data.rotary; // turns and shared keys belong to heads of their width
     return inside;
   });
   const heated = inside || id === "predict" || id === "loss";

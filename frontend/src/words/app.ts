@@ -200,9 +200,19 @@ export const APP = {
   ],
   rankLeft: ["matters most", "影响最大"],
   rankRight: ["matters least", "影响最小"],
-  verdictLittle: ["Little: {value} alike.", "很小：相似度 {value}。"],
-  verdictSome: ["Somewhat: {value} alike.", "有一些：相似度 {value}。"],
-  verdictMuch: ["A lot: {value} alike.", "很大：相似度 {value}。"],
+  verdictLittle: [
+    "Hardly anything: the output stays {value} alike (1: the same).",
+    "几乎没有：输出的相似度仍为 {value}（1 为相同）。",
+  ],
+  verdictSome: [
+    "Something: the output stays {value} alike (1: the same).",
+    "有一些：输出的相似度为 {value}（1 为相同）。",
+  ],
+  verdictMuch: [
+    "A lot: the output stays only {value} alike (1: the same).",
+    "很多：输出的相似度只有 {value}（1 为相同）。",
+  ],
+  tokenByToken: ["token by token", "逐个词元"],
   verdictAnswer: ["“{token}” goes from {before} to {after}.", "“{token}”从 {before} 变为 {after}。"],
   before: ["before", "之前"],
   "about_masked token": ["Predictions for “{token}”, masked", "“{token}”被遮住时的预测"],

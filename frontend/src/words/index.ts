@@ -2,6 +2,7 @@
 // sentences are in its folder; its registry puts them in.
 
 import type { CUT } from "../app/cut/words";
+import type { LENS } from "../app/lens/words";
 import type { APP_VIEW_MODULES } from "../app/views";
 import type { WHY } from "../app/why/words";
 import type { VIEW_MODULES } from "../views";
@@ -22,6 +23,7 @@ export type Key =
   | keyof typeof APP
   | keyof typeof WHY
   | keyof typeof CUT
+  | keyof typeof LENS
   | KeyOf<(typeof VIEW_MODULES)[number]>
   | KeyOf<(typeof APP_VIEW_MODULES)[number]>;
 export type Values = Record<string, string | number>;

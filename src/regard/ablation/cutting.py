@@ -18,6 +18,7 @@ from regard.models.cutting import cutting, outcomes_without, require_cuttable
 from regard.models.outcome import (
     ABOUT,
     TURN,
+    Answering,
     Outcome,
     about_of,
     actual_of,
@@ -36,6 +37,7 @@ from regard.trace.sentences import Message, note
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.model import Model
 
 CONTROLS = 16  # random sets of lines that a cut is compared with
@@ -128,12 +130,12 @@ class Cut:
 
 def cut(  # long because of its arguments and their descriptions
     model: Model,
-    text: str,
+    text: Text,
     pair: str | None = None,
     *,
     edges: Edges,
     how: str = "mask",
-    target: str | None = None,
+    target: Target = None,
     generate: int | None = None,
     position: int | None = None,
     token: str | int | None = None,
@@ -170,11 +172,11 @@ def cut(  # long because of its arguments and their descriptions
     """
     engine = model._engine
     require_cuttable(engine)
-    row, position = encode_text(engine, text, pair, generate, position, truncate=truncate)
-    inputs, book = engine.collate([row], [target])
+    row, beside = encode_text(engine, text, pair, target, Answering(generate), truncate=truncate)
+    inputs, book = engine.collate([row], [beside])
     about, told = about_of(engine)
     side = side_of(engine, book)
-    place = position_of(engine, about, side.tokens, position)
+    place = position_of(engine, about, side, position)
     hide(engine, about, inputs, place)
     (trace,) = engine.record(inputs, book, [{}])
     blocks = parse_edges(edges, trace)

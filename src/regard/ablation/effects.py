@@ -17,12 +17,13 @@ from regard.ablation.yardstick import Yardstick, yardstick
 from regard.capture import Means
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
-from regard.models.outcome import ABOUT, about_of, actual_of, encode_text, hide, position_of, side_of
+from regard.models.outcome import ABOUT, Answering, about_of, actual_of, encode_text, hide, position_of, side_of
 from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
 from regard.trace.sentences import Message, note
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.model import Model
 
 _LIKELY = ("masked token", "next token", "labels", "token labels")  # whose change is a divergence
@@ -65,14 +66,14 @@ class Effect:
 
 def effect(  # long because of its arguments and their descriptions
     model: Model,
-    text: str,
+    text: Text,
     pair: str | None = None,
     *,
     heads: Heads,
     modes: Sequence[str] | str | None = None,
     means: Means | None = None,
     patterns: Iterable[Shows] | None = None,
-    target: str | None = None,
+    target: Target = None,
     position: int | None = None,
     top: int = 5,
     truncate: bool = False,
@@ -102,15 +103,15 @@ def effect(  # long because of its arguments and their descriptions
     --------
     >>> effect(model, "The capital of France is", heads="5.4").kl["zero"]  # doctest: +SKIP
     """
-    row = model._engine.encode(text, pair, truncate=truncate)
-    inputs, book = model._engine.collate([row], [target])
+    row, beside = model._engine.read(text, pair, target, truncate=truncate)
+    inputs, book = model._engine.collate([row], [beside])
     if patterns is None and names_patterns(heads):
         patterns = model.trace(text, pair, target=target, truncate=truncate).patterns()
     chosen = parse_heads(heads, model.layout(), patterns)
     selected, notes = _modes(model, modes)
     about, told = about_of(model._engine)
-    tokens = side_of(model._engine, book).tokens
-    place = position_of(model._engine, about, tokens, position)
+    side = side_of(model._engine, book)
+    tokens, place = side.tokens, position_of(model._engine, about, side, position)
     hide(model._engine, about, inputs, place)
     before = predict(model, inputs, about)
     after = _predict_without(model, inputs, about, chosen, selected, means)
@@ -155,12 +156,12 @@ class Said:
 
 def said(
     model: Model,
-    text: str,
+    text: Text,
     pair: str | None = None,
     *,
     heads: Heads = (),
     mode: str = "zero",
-    target: str | None = None,
+    target: Target = None,
     generate: int | None = None,
     position: int | None = None,
     top: int = 5,
@@ -176,10 +177,11 @@ def said(
     >>> said(model, "The capital of France is").rows[0].name  # doctest: +SKIP
     """
     engine = model._engine
-    row, position = encode_text(engine, text, pair, generate, position, truncate=truncate)
-    inputs, book = engine.collate([row], [target])
+    row, beside = encode_text(engine, text, pair, target, Answering(generate), truncate=truncate)
+    inputs, book = engine.collate([row], [beside])
     about, _ = about_of(model._engine)
-    tokens = side_of(model._engine, book).tokens
+    side = side_of(model._engine, book)
+    tokens = side.tokens
     found: dict[str, Any] = {"model": model.name, "about": about, "tokens": tuple(token.text for token in tokens)}
     chosen = parse_heads(heads, model.layout(), None) if heads else ()
     if model.is_encoder_decoder:
@@ -192,7 +194,7 @@ def said(
     if about == "hidden states" or unplaced:
         return Said(**found, position=None, rows=())
     whole = about in ("labels", "score")
-    place = position_of(model._engine, about, tokens, None if whole else position)
+    place = position_of(model._engine, about, side, None if whole else position)
     hide(model._engine, about, inputs, place)
     before = predict(model, inputs, about)
     after = _predict_without(model, inputs, about, chosen, (mode,), None) if chosen else {}

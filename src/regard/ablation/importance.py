@@ -27,7 +27,7 @@ from regard.errors import MissingFileError, UserError
 from regard.trace.heads import Head, Layout, all_heads, parse_heads
 
 if TYPE_CHECKING:
-    from regard.capture.tap import Call
+    from regard.capture.outputs import Behind
     from regard.models.model import Model
 
 COLUMNS = ("importance", "score")
@@ -213,7 +213,7 @@ class _Lengths:
         self.totals: dict[Place, torch.Tensor] = {}
         self.counts: dict[Place, int] = {}
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> None:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> None:
         keep = self.book.keep
         side = place.kind if place.kind in keep else "decoder" if "decoder" in keep else next(iter(keep))
         real = torch.from_numpy(keep[side]).to(out.device)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from regard.app.fields import Fields
 from regard.app.problems import Problem, bad, large
-from regard.app.questions import Fields, model_of
+from regard.app.questions import model_of
 from regard.app.settings import Limits
 from regard.studies.entry import MENTIONS, Registered
 from regard.studies.registry import STUDIES

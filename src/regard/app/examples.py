@@ -12,6 +12,7 @@ from typing import Any
 from regard.models.packaged import DEFAULT
 
 _STORE = ("I went to the store.", "At the store, I bought fresh strawberries.")
+_AGAIN = "The cat sat on the mat. The dog lay on the rug. The cat sat on the mat. The dog"
 
 
 def _example(
@@ -93,11 +94,11 @@ EXAMPLES = [
     ),
     _example(
         "induction",
-        "The cat sat on the mat. The cat",
+        _AGAIN,
         None,
-        ("decoder", 17, 4),
-        "Head 17.4: the second “cat” looks at “sat”, the word that came after “cat” the first time.",
-        "头 17.4：第二个 “cat” 看向 “sat”，即 “cat” 第一次出现时后面的词。",
+        ("decoder", 18, 7),
+        "Head 18.7: the last “dog” looks at “lay”, the word that came after “dog” the first time.",
+        "头 18.7：最后一个 “dog” 看向 “lay”，即 “dog” 第一次出现时后面的词。",
         model="SmolLM2-135M-Instruct",
     ),
 ]
@@ -111,10 +112,10 @@ OPENINGS = [
     ),
     _opening(
         "decoder",
-        "The cat sat on the mat. The cat",
+        _AGAIN,
         None,
-        "All heads at once; a word sees itself and what came before. Which heads look from the second “cat” at “sat”?",
-        "所有的头都在这里；每个词只看得到自己和前面的词。哪些头从第二个 “cat” 看向 “sat”？",
+        "All heads at once; a word sees itself and what came before. Which heads look from the last “dog” at “lay”?",
+        "所有的头都在这里；每个词只看得到自己和前面的词。哪些头从最后一个 “dog” 看向 “lay”？",
     ),
     _opening(
         "encoder-decoder",

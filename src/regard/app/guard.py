@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from regard.app.problems import Problem, large
+from regard.app.problems import Problem, answer_to, large
 from regard.app.settings import AppSettings
 
 POLICY = (
@@ -76,7 +76,7 @@ class Guard:
             self._check_size(headers)
             return self._admission(headers, scope)
         except Problem as problem:
-            return problem.response
+            return answer_to(scope["path"], problem)
 
     def _check_host(self, headers: Headers) -> None:
         """The name must be one of ours: any other name that leads here is an attack (DNS rebinding)."""

@@ -82,6 +82,16 @@ class Models:
         given = (*self._given, DEFAULT)
         return next((name for name in given if name in self._entries), None)
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The models that the server was started with."""
+        return self._given or tuple(filter(None, (self.default,)))
+
+    def speaking(self) -> list[str]:
+        """The loaded models that continue a text."""
+        with self._lock:
+            return [one.name for one in self._entries.values() if one.model and one.model._engine.is_causal]
+
     def records(self) -> list[dict[str, Any]]:
         with self._lock:
             self._look()

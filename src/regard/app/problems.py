@@ -11,12 +11,14 @@ from secrets import token_hex
 from typing import Any
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from regard.app.log import log
 from regard.errors import TooLongError, UserError
 from regard.trace.sentences import coded
 
+OPENAI = "/v1/"  # where addresses of the OpenAI interface begin
 _HEADERS = {
     503: {"Retry-After": "1"},  # seconds
     413: {"Connection": "close"},  # the rest of the request is not read
@@ -40,6 +42,27 @@ class Problem(Exception):  # noqa: N818 (most are the client's, not errors)
         if self.code:
             record |= {"code": self.code, "values": self.values}
         return JSONResponse(record, self.status, headers=_HEADERS.get(self.status))
+
+
+_KEYS = {401: "invalid_api_key", 503: "overloaded"}  # codes that clients of the OpenAI interface know
+_MODES = {413: 400, 415: 400, 422: 400}  # which it has one status for
+
+
+def of_openai(problem: Problem) -> tuple[dict[str, Any], int]:
+    """A problem in the format of the OpenAI interface, and its status."""
+    status = _MODES.get(problem.status, problem.status)
+    too_long = problem.code in ("long", "long_here", "long_memory")
+    code = "context_length_exceeded" if too_long else _KEYS.get(status, problem.code or problem.word)
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return {"error": {"message": problem.message, "type": kind, "param": None, "code": code}}, status
+
+
+def answer_to(path: str, problem: Problem) -> Response:
+    """A problem as an answer, in the format of the address that was asked."""
+    if not path.startswith(OPENAI):
+        return problem.response
+    record, status = of_openai(problem)
+    return JSONResponse(record, status, headers=_HEADERS.get(problem.status))
 
 
 def bad(message: str) -> Problem:
@@ -106,13 +129,13 @@ def of_http(error: HTTPException) -> Problem:
     return Problem(error.status_code, "bad", str(error.detail))
 
 
-async def answer_http(_: object, error: Exception) -> Response:
+async def answer_http(request: Request, error: Exception) -> Response:
     """What Starlette refused, as an answer."""
     assert isinstance(error, HTTPException)
-    return of_http(error).response
+    return answer_to(request.url.path, of_http(error))
 
 
-async def answer_problem(_: object, error: Exception) -> Response:
+async def answer_problem(request: Request, error: Exception) -> Response:
     """A problem, as an answer."""
     assert isinstance(error, Problem)
-    return error.response
+    return answer_to(request.url.path, error)

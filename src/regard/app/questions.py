@@ -5,24 +5,24 @@ Enters: a request's body or query. Leaves: frozen records of the right types, or
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
+from regard.app.fields import PLACE, Fields, refuse_type
 from regard.app.problems import Problem, bad, large
 from regard.app.settings import Limits
 from regard.trace.edges import CUTS
 from regard.views.figures import FIGURES, FORMATS, WIDTHS
 from regard.views.wire import VIEWS
 
+if TYPE_CHECKING:
+    from regard.models.base import Target, Text
+
 _CLIENT = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _PAGE = re.compile(r"heads/[\w.-]{1,64}\.html", re.ASCII)
-_READ = 10.0  # seconds a client has for sending its body
 _NAME = 300  # characters of a model's name
 _HEADS = 4096  # heads one request may name
 _EDGES = 256  # blocks of edges that one request may cut
@@ -30,9 +30,6 @@ _CONTROLS = 64  # random sets of edges beside them
 _CHECK = 256  # edges that are cut for real beside estimates
 _TOKEN = 300  # characters of a token
 _DRAWN = 64  # heads of one figure
-_PLACES = 8192  # positions in one list
-_PLACE = 1_000_000  # largest position of a token
-T = TypeVar("T", str, int, bool, list[Any], dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -88,12 +85,12 @@ class CutLines:
 
 @dataclass(frozen=True)
 class Question:
-    """A text for a model, and what to do with it."""
+    """A text or conversation for a model, and what to do with it."""
 
-    text: str
+    text: Text
     pair: str | None
     model: str | None
-    target: str | None
+    target: Target
     generate: int | None
     truncate: bool
     predictive: bool
@@ -117,84 +114,9 @@ class AskedLook:
     check: bool
 
 
-class Fields:
-    """A JSON object's fields, read by name and type."""
-
-    def __init__(self, body: Any, where: str = "the body") -> None:
-        if not isinstance(body, dict):
-            raise bad(f"{where} must be a JSON object")
-        self._body: Mapping[str, Any] = body
-
-    def get(self, name: str, kind: type[T]) -> T | None:
-        value = self._body.get(name)
-        if value is None:
-            return None
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            _refuse(name, kind)
-        return value
-
-    def text(self, name: str, most: int) -> str | None:
-        value = self.get(name, str)
-        if value is None:
-            return None
-        if len(value) > most:
-            raise large(f"{name} has {len(value):,} characters; this server takes at most {most:,}")
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise bad(f"{name} contains half a character (a lone surrogate); send whole ones") from None
-        return value
-
-    def number(self, name: str, least: int, most: int) -> int | None:
-        value = self.get(name, int)
-        if value is not None and not least <= value <= most:
-            raise bad(f"{name} must be between {least} and {most:,}")
-        return value
-
-    def places(self, name: str) -> list[int] | None:
-        """Positions of tokens: one or a list of them; None for all."""
-        value = self._body.get(name)
-        if value is None:
-            return None
-        places = value if isinstance(value, list) else [value]
-        if not places or len(places) > _PLACES or any(type(one) is not int or not 0 <= one <= _PLACE for one in places):
-            raise bad(f"{name} must be a position from 0, or a list of up to {_PLACES:,} of them")
-        return places
-
-    def flag_or_part(self, name: str) -> Fields | None:
-        """The fields of an object; true means one without any, false and null none at all."""
-        value = self._body.get(name)
-        return None if value is None or value is False else Fields({} if value is True else value, name)
-
-    def part(self, name: str) -> Fields | None:
-        value = self._body.get(name)
-        return None if value is None else Fields(value, name)
-
-
-async def body_of(request: Request, limits: Limits) -> Fields:
-    """The JSON object of a POST; one that is too large is refused before all of it is read."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Problem(415, "media", "send JSON, with Content-Type: application/json")
-    data = bytearray()
-    try:
-        async with asyncio.timeout(_READ):
-            async for chunk in request.stream():
-                data += chunk
-                if len(data) > limits.body:
-                    raise large(f"the request is larger than {limits.body:,} bytes")
-    except TimeoutError:
-        raise bad(f"the request did not arrive within {_READ:.0f} seconds") from None
-    except ClientDisconnect:
-        raise bad("the connection was closed") from None
-    try:
-        return Fields(json.loads(data))
-    except (ValueError, RecursionError):
-        raise bad("the body is not JSON") from None
-
-
 def question_of(fields: Fields, limits: Limits) -> Question:
-    """A text for a model."""
-    text = fields.text("text", limits.text)
+    """A text for a model, or messages in its place."""
+    text = fields.conversation("messages", limits) or fields.text("text", limits.text)
     if text is None:
         raise bad("text is missing")
     first = fields.part("open")
@@ -202,7 +124,7 @@ def question_of(fields: Fields, limits: Limits) -> Question:
         text=text,
         pair=fields.text("pair", limits.text) or None,
         model=model_of(fields, "model"),
-        target=fields.text("target", limits.text) or None,
+        target=fields.ids("target", limits.tokens) or fields.text("target", limits.text) or None,
         generate=fields.number("generate", 1, limits.generate),
         truncate=bool(fields.get("truncate", bool)),
         predictive=bool(fields.get("predictive", bool)),
@@ -219,10 +141,10 @@ def question_of(fields: Fields, limits: Limits) -> Question:
 
 def look_of(fields: Fields) -> AskedLook:
     """A look: a head, and the positions it looks from and at."""
-    query = fields.number("query", 0, _PLACE)
+    query = fields.number("query", 0, PLACE)
     if query is None:
         raise bad("query is missing: the position that the head looks from")
-    return AskedLook(head_of(fields), query, fields.number("key", 0, _PLACE), bool(fields.get("check", bool)))
+    return AskedLook(head_of(fields), query, fields.number("key", 0, PLACE), bool(fields.get("check", bool)))
 
 
 def head_of(fields: Fields) -> tuple[Any, ...]:
@@ -294,8 +216,8 @@ def drawing_of(request: Request) -> Drawing:
         token = int(query["query"]) if query.get("query") else None
     except ValueError:
         raise bad("threshold and query must be numbers") from None
-    if not 0 <= threshold <= 1 or (token is not None and not 0 <= token <= _PLACE):
-        raise bad(f"threshold must be between 0 and 1, query between 0 and {_PLACE:,}")
+    if not 0 <= threshold <= 1 or (token is not None and not 0 <= token <= PLACE):
+        raise bad(f"threshold must be between 0 and 1, query between 0 and {PLACE:,}")
     return Drawing(first, ending, width, query.get("contributions") == "1", threshold, token)
 
 
@@ -313,8 +235,8 @@ def near_of(request: Request) -> Near:
         place = int(query.get("query", ""))
     except ValueError:
         raise bad("query must be a number") from None
-    if not 0 <= place <= _PLACE:
-        raise bad(f"query must be between 0 and {_PLACE:,}")
+    if not 0 <= place <= PLACE:
+        raise bad(f"query must be between 0 and {PLACE:,}")
     return Near(query.get("study", "")[:_NAME], (first.kind, first.layer, first.heads[0]), place, side, page)
 
 
@@ -324,7 +246,7 @@ def _open(fields: Fields) -> Open:
         raise bad(f"view must be one of {', '.join(VIEWS)}")
     heads = fields.get("heads", list)
     if heads is not None and not all(isinstance(head, int) and not isinstance(head, bool) for head in heads):
-        _refuse("heads", list)
+        refuse_type("heads", list)
     layer = fields.number("layer", 0, 10_000)
     return Open(view, fields.text("kind", 20), layer, None if heads is None else tuple(heads[:_HEADS]))
 
@@ -386,8 +308,3 @@ def _edge(fields: Fields) -> tuple[Any, ...]:
         raise bad("each of edges needs a layer")
     place = (layer, fields.number("head", 0, 10_000), fields.places("query"), fields.places("key"))
     return place if kind is None else (kind, *place)
-
-
-def _refuse(name: str, kind: type) -> NoReturn:
-    words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
-    raise bad(f"{name} must be {words[kind]}")

@@ -10,9 +10,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.app.fields import Fields
 from regard.app.plain import finite
 from regard.app.problems import Problem, missing
-from regard.app.questions import Fields
 from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
 from regard.app.studies import META, inside

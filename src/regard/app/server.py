@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,26 +20,39 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from regard import __version__
 from regard.app import rules, work
+from regard.app.answers import Answers
 from regard.app.asking import asked_of, offered
 from regard.app.download import Download
 from regard.app.examples import examples_for
+from regard.app.fields import body_of
 from regard.app.guard import FOREIGN_POLICY, Guard
 from regard.app.log import Access, note
 from regard.app.models import Models
-from regard.app.problems import Problem, answer_http, answer_problem, missing, of_failure, slow, superseded
+from regard.app.openai import routes_of
+from regard.app.problems import (
+    Problem,
+    answer_http,
+    answer_problem,
+    answer_to,
+    bad,
+    missing,
+    of_failure,
+    slow,
+    superseded,
+)
 from regard.app.questions import (
     Question,
-    body_of,
     client_of,
     drawing_of,
     head_of,
     look_of,
     model_name,
+    model_of,
     near_of,
     open_of,
     question_of,
@@ -48,6 +62,7 @@ from regard.app.saved import saved_example
 from regard.app.settings import AppSettings
 from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import inside, studies, study_file
+from regard.app.talking import AnswerTurns, ToldToken, WholeAnswer, talk_of, told
 from regard.app.worker import Job, ModelWorker
 from regard.errors import UserError
 from regard.models.means import SENTENCES
@@ -90,6 +105,8 @@ class App:
         self.shelf = Shelf(self.limits.traces, self.limits.memory)
         self.worker = ModelWorker(self.limits.queue)
         self.runner = StudyRunner(settings, self.models)
+        self.turns = AnswerTurns(self.limits.clients)
+        self.answers = Answers(self.limits.answers, self.limits.answers_memory, self.limits.answers_seconds)
 
     # -- what there is -------------------------------------------------------------------------------------
 
@@ -171,19 +188,19 @@ class App:
 
     async def ablate(self, request: Request) -> Response:
         question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self._model(request, question.model)
+        model = await self.model(request, question.model)
         return JSONResponse(
             await self._run(request, lambda job: work.effects(job, model, question, self.limits), "ablate")
         )
 
     async def cut(self, request: Request) -> Response:
         question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self._model(request, question.model)
+        model = await self.model(request, question.model)
         return JSONResponse(await self._run(request, lambda job: work.cuts(job, model, question, self.limits), "cut"))
 
     async def says(self, request: Request) -> Response:
         question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self._model(request, question.model)
+        model = await self.model(request, question.model)
         return JSONResponse(await self._run(request, lambda job: work.says(job, model, question, self.limits), "says"))
 
     async def find(self, request: Request) -> Response:
@@ -191,7 +208,7 @@ class App:
         root = self.settings.studies
         folder, name = await run_in_threadpool(rules.study_of, root, request.path_params["name"])
         assert root is not None  # or there would be no study
-        model = await self._model(request, name)
+        model = await self.model(request, name)
         return JSONResponse(
             await self._run(request, lambda job: rules.found(job, model, folder, root, rule, self.limits), "find")
         )
@@ -199,7 +216,7 @@ class App:
     async def why(self, request: Request) -> Response:
         fields = await body_of(request, self.limits)
         question, look = question_of(fields, self.limits), look_of(fields)
-        model = await self._model(request, question.model)
+        model = await self.model(request, question.model)
         lane = "why-check" if look.check else "why"  # a check does not hold up the next look
         return JSONResponse(
             await self._run(request, lambda job: work.why(job, model, question, look, self.limits), lane)
@@ -208,10 +225,30 @@ class App:
     async def writes(self, request: Request) -> Response:
         fields = await body_of(request, self.limits)
         question, head = question_of(fields, self.limits), head_of(fields)
-        model = await self._model(request, question.model)
+        model = await self.model(request, question.model)
         return JSONResponse(
             await self._run(request, lambda job: work.writes(job, model, question, head, self.limits), "writes")
         )
+
+    async def chat(self, request: Request) -> Response:
+        """An answer to messages, told token by token: a line of JSON each."""
+        fields = await body_of(request, self.limits)
+        text = fields.conversation("messages", self.limits)
+        if text is None:
+            raise bad("messages is missing")
+        talk = talk_of(fields, self.limits, text, temperature=0, looks=True)
+        model = await self.model(request, model_of(fields, "model"))
+        events = told(self.worker, self.limits, self.turns, model, talk)
+        first = await anext(events)  # what is refused is refused with its status
+        return StreamingResponse(_told_lines(first, events), media_type="application/x-ndjson")
+
+    async def answer(self, request: Request) -> Response:
+        return JSONResponse(self.answers.get(request.path_params["id"]).record)
+
+    async def lens(self, request: Request) -> Response:
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self.model(request, question.model)
+        return JSONResponse(await self._run(request, lambda job: work.lens(job, model, question, self.limits), "lens"))
 
     async def layer(self, request: Request) -> Response:
         entry, place = self._entry(request), request.path_params
@@ -231,7 +268,7 @@ class App:
     async def worth(self, request: Request) -> Response:
         entry = self._entry(request)
         question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self._model(request, question.model)
+        model = await self.model(request, question.model)
         found = await self._run(
             request, lambda job: work.check_worth(job, model, entry, question, self.limits), "worth"
         )
@@ -244,7 +281,7 @@ class App:
             raise missing("this trace is not that of a text")
         place = f"{near.study}/meta.json" if near.study else "meta.json"
         folder = (await run_in_threadpool(inside, self.settings.studies, place)).parent
-        model = await self._model(request, question.model)
+        model = await self.model(request, question.model)
         page = await self._run(request, lambda job: work.nearest(job, model, question, near, folder), "nearest")
         return Response(page, media_type="text/html", headers={"Content-Security-Policy": FOREIGN_POLICY})
 
@@ -267,14 +304,15 @@ class App:
         self, request: Request, make: Callable[[Job, Model, Question, Any], work.Payload], default: str | None
     ) -> Response:
         question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self._model(request, question.model or default)
+        model = await self.model(request, question.model or default)
         payload = await self._run(
             request, lambda job: make(job, model, question, self.limits), make.__name__, replaces="report"
         )
         answer = _bytes(payload.data, payload.entry, {"X-Regard-Whole": str(int(payload.whole))})
         return await self._of(payload.entry, answer)
 
-    async def _model(self, request: Request, name: str | None) -> Model:
+    async def model(self, request: Request, name: str | None) -> Model:
+        """A model, once it is loaded."""
         client_of(request)
         arriving = await run_in_threadpool(self.models.arriving, name)
         try:
@@ -337,7 +375,10 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/says", app.says, methods=["POST"]),
         Route("/api/why", app.why, methods=["POST"]),
         Route("/api/writes", app.writes, methods=["POST"]),
+        Route("/api/lens", app.lens, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
+        Route("/api/chat", app.chat, methods=["POST"]),
+        Route("/api/answers/{id}", app.answer),
         Route("/api/studies", app.list_studies, methods=["GET"]),
         Route("/api/studies", app.start_study, methods=["POST"]),
         Route("/api/studies/running", app.cancel_study, methods=["DELETE"]),
@@ -346,6 +387,7 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/rules", app.save_rule, methods=["POST"]),
         Route("/api/rules/{name}", app.forget_rule, methods=["DELETE"]),
         Route("/studies/{path:path}", app.study),
+        *(routes_of(app) if settings.openai else ()),
     ]
     starlette = Starlette(
         routes=routes,
@@ -392,7 +434,23 @@ async def _gone(request: Request) -> None:
 
 
 async def _fault(request: Request, error: Exception) -> Response:
-    return of_failure(error, path=request.url.path).response
+    return answer_to(request.url.path, of_failure(error, path=request.url.path))
+
+
+async def _told_lines(
+    event: ToldToken | WholeAnswer, events: AsyncIterator[ToldToken | WholeAnswer]
+) -> AsyncIterator[str]:
+    """Tokens as lines of JSON, and the end: why, and all ids; or what went wrong."""
+    async with aclosing(events):  # type: ignore[type-var]
+        try:
+            while isinstance(event, ToldToken):
+                yield json.dumps({"id": event.id, "text": event.text, "looks": event.looks}) + "\n"
+                event = await anext(events)
+        except Problem as problem:
+            yield json.dumps({"error": problem.word, "message": problem.message}) + "\n"
+            return
+        end = {"text": event.rest, "end": event.reason, "ids": event.ids, "prompt": event.prompt}
+        yield json.dumps(end) + "\n"
 
 
 def _bytes(data: bytes, entry: KeptTrace, headers: dict[str, str] | None = None) -> Response:

@@ -19,6 +19,12 @@ class Limits:
     body: int = 1_000_000  # bytes of a request
     tokens: int = 8192  # of one input
     generate: int = 256  # tokens a model may generate
+    answer: int = 1024  # tokens of an answer to messages, or to a client of the OpenAI interface
+    messages: int = 256  # of a conversation
+    clients: int = 64  # answers that are waited for at a time, beside the one that is being given
+    answers: int = 1000  # given answers that are kept for their links: what was asked, and ids
+    answers_memory: int = 64_000_000  # bytes of them
+    answers_seconds: float = 86_400.0  # for which they are kept
     predictive: int = 64  # of an input for which a model is asked which words predict which: up to 2,080 runs
     split: int = 512  # tokens of an input whose scores are split by what made them: all of a run is kept for gradients
     worth: int = 2048  # of an input whose lines are judged: a backward pass keeps every layer
@@ -50,5 +56,6 @@ class AppSettings:
     device: str | None = None
     token: str | None = None  # required of everyone; None admits anyone who reaches the server
     ticket: str | None = None  # valid once, for the browser that is started: others can see its command line
+    openai: bool = False  # whether it answers clients of the OpenAI interface
     names: tuple[str, ...] = ()  # further host names under which it can be reached
     limits: Limits = field(default_factory=Limits)

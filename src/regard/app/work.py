@@ -73,9 +73,17 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
 
 def walk(job: Job, model: Model, question: Question, limits: Limits) -> Payload:
     """The walk of a text through one layer."""
+    text, target = _plain(question)
     _check_length(model, question, limits)
     with job.watching(model.module):
-        found = walked(question.text, model, target=question.target, layer=question.layer, truncate=question.truncate)
+        found = walked(
+            text,
+            model,
+            target=target,
+            generate=question.generate,
+            layer=question.layer,
+            truncate=question.truncate,
+        )
     facts = {**found.trace.facts, "said": found.said, "unknown": list(found.unknown)}
     entry = KeptTrace(replace(found.trace, facts=facts), walk=found.walk)
     data = encode(
@@ -98,11 +106,8 @@ def effects(job: Job, model: Model, question: Question, limits: Limits) -> dict[
             question.pair,
             heads=list(question.off.heads),
             modes=question.off.mode,
-            target=question.target,
-            position=question.position,
-            top=question.count,
-            truncate=question.truncate,
             compared=True,
+            **_asked(question),
         )
     return dict(finite(found.as_record()))
 
@@ -121,15 +126,22 @@ def cuts(job: Job, model: Model, question: Question, limits: Limits) -> dict[str
             question.pair,
             edges=list(question.lines.edges),
             how=question.lines.how,
-            target=question.target,
             generate=question.generate,
-            position=question.position,
             token=question.token,
             controls=question.lines.controls,
-            top=question.count,
-            truncate=question.truncate,
+            **_asked(question),
         )
     return dict(finite(found.as_record()))
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    """What every question about predictions says of them."""
+    return {
+        "target": question.target,
+        "position": question.position,
+        "top": question.count,
+        "truncate": question.truncate,
+    }
 
 
 def check_worth(job: Job, model: Model, entry: KeptTrace, question: Question, limits: Limits) -> dict[str, Any]:
@@ -164,11 +176,8 @@ def says(job: Job, model: Model, question: Question, limits: Limits) -> dict[str
             question.pair,
             heads=list(off.heads) if off else (),
             mode=(off.mode if off else None) or MODES[0],
-            target=question.target,
             generate=question.generate,
-            position=question.position,
-            top=question.count,
-            truncate=question.truncate,
+            **_asked(question),
         )
     return dict(finite(found.as_record()))
 
@@ -211,6 +220,24 @@ def writes(job: Job, model: Model, question: Question, head: tuple[Any, ...], li
     return dict(finite(found.as_record(question.count)))
 
 
+def lens(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
+    """The next word after a position, read after every layer."""
+    from regard.models.lens import lens as read
+
+    _check_length(model, question, limits)
+    with job.watching(model.module):
+        found = read(
+            model,
+            question.text,
+            question.position,
+            target=question.target,
+            generate=question.generate,
+            top=question.count,
+            truncate=question.truncate,
+        )
+    return dict(finite(found.as_record()))
+
+
 def layer(entry: KeptTrace, kind: str, number: int) -> bytes:
     """One layer of a trace."""
     try:
@@ -240,15 +267,16 @@ def nearest(job: Job, model: Model, question: Question, near: Near, folder: Path
     from regard.studies.heads.nearest import nearest as nearest_to
     from regard.studies.heads.nearest_page import nearest_page
 
+    text, target = _plain(question)
     with job.watching(model.module):
         found = nearest_to(
             folder,
-            question.text,
+            text,
             question.pair,
             head=near.head,
             query=near.query,
             side=near.side,
-            target=question.target,
+            target=target,
             model=model,
         )
     return nearest_page(found, near.page)
@@ -307,8 +335,10 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
     tokens = len(model._engine.encode(question.text, question.pair, truncate=question.truncate).ids) + (
         question.generate or 0
     )
-    if question.target is not None:
-        tokens = max(tokens, len(model._engine.encode(question.target).ids))
+    target = question.target
+    if target is not None:
+        beside = len(target) if isinstance(target, list) else len(model._engine.encode(target).ids)
+        tokens = tokens + beside if model._engine.is_causal else max(tokens, beside)
     most = min(most or limits.tokens, limits.tokens)
     if tokens > most:
         asked = " for this" if most < limits.tokens else ""
@@ -333,6 +363,13 @@ def _check_length(model: Model, question: Question, limits: Limits, most: int | 
             limit=limits.worth,
         )
     check_run(model, tokens, backward=question.worth is not None)
+
+
+def _plain(question: Question) -> tuple[str, str | None]:
+    """Text and target of a question that a conversation cannot be asked."""
+    if not isinstance(question.text, str) or isinstance(question.target, list):
+        raise bad("this reads a text, not messages or ids")
+    return question.text, question.target
 
 
 def _weight(trace: Trace) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from regard.capture.operation import from_call
-from regard.capture.outputs import Place
+from regard.capture.outputs import Behind, Place
 from regard.capture.rebuild import visible_keys
 from regard.capture.tap import Call
 from regard.errors import UserError
@@ -55,9 +55,9 @@ class Ablation:
         """All heads that are off in at least one row."""
         return tuple(dict.fromkeys(head for heads in self.rows for head in heads))
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor | None:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor | None:
         """The output (B, Q, H, e) with the heads of this place switched off; None if there are none."""
-        if call is None and len(self.rows) > 1:
+        if not isinstance(call, Call) and len(self.rows) > 1:
             raise UserError("different heads in each row need a model that uses transformers' attention interface")
         rows, heads = self._pairs(place, out)
         if not len(rows):
@@ -87,13 +87,13 @@ class Ablation:
         return self._picked[key]
 
     def _instead(
-        self, place: Place, out: torch.Tensor, call: Call | None, rows: torch.Tensor, heads: torch.Tensor
+        self, place: Place, out: torch.Tensor, call: Behind, rows: torch.Tensor, heads: torch.Tensor
     ) -> torch.Tensor:
         """What replaces the output of these heads, (n, Q, e) or broadcast to it."""
         if self.mode == "zero":
             return out.new_zeros(())
         if self.mode == "uniform":
-            if call is None:
+            if not isinstance(call, Call):
                 raise UserError(
                     'mode "uniform" needs the value vectors, which only models that use transformers\' attention '
                     'interface show; use "zero" or "mean" for this one'

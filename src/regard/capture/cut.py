@@ -15,10 +15,9 @@ from collections.abc import Sequence
 
 import torch
 
-from regard.capture.operation import Operation, from_call
-from regard.capture.outputs import Place
+from regard.capture.operation import Operation, operation_of
+from regard.capture.outputs import Behind, Place
 from regard.capture.rebuild import row_scores
-from regard.capture.tap import Call
 from regard.errors import UserError
 from regard.trace.edges import CUTS, EdgeBlock
 
@@ -45,18 +44,19 @@ class EdgeCut:
             (head.kind, head.layer) for blocks in self.rows for block in blocks for head in block.heads
         )
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor | None:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor | None:
         """The output (B, Q, H, e) with the edges of this place cut; None if there are none."""
-        if call is None:
+        operation = None if call is None else operation_of(call, self.family)
+        if call is None or operation is None:
             raise UserError(
-                "edges of this model cannot be cut: its query, key and value vectors are hidden, since it does not use "
-                "transformers' attention interface; switch whole heads off with ablate"
+                "edges of this model cannot be cut: its query, key and value vectors are hidden; "
+                "switch whole heads off with ablate"
             )
         wanted = self._wanted(place, out.shape[0])
         wanted = [one for one in wanted if one[:2] not in call.off]
         if not wanted:
             return None
-        operation, edited = from_call(call, "", self.family), out.clone()
+        edited = out.clone()
         for row, head, blocks in wanted:
             queries, cut = _rows(blocks, operation)
             edited[row, queries, head] = self._instead(operation, out, row, head, queries, cut)

@@ -20,7 +20,7 @@ import torch
 
 from regard.capture.norming import frozen_norm
 from regard.capture.operation import Operation, from_call
-from regard.capture.outputs import Place, Places, outputs
+from regard.capture.outputs import Behind, Place, Places, outputs
 from regard.capture.tap import Call
 from regard.capture.tiers import Plan, model_type, undisturbed
 from regard.errors import UserError
@@ -91,8 +91,8 @@ def plain_run(
     require_tap(model, plan)
     found: list[Operation] = []
 
-    def note(place: Place, _out: torch.Tensor, call: Call | None) -> None:
-        assert call is not None
+    def note(place: Place, _out: torch.Tensor, call: Behind) -> None:
+        assert isinstance(call, Call)  # only models of the attention interface are split
         if place[:2] != until:  # a module that serves several layers
             return
         found.append(from_call(call, "", model_type(model)))
@@ -173,9 +173,9 @@ class _Freezer:
                     yield module.register_forward_pre_hook, self._before_linear
                 yield module.register_forward_hook, self._after_linear
 
-    def attention(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor:
+    def attention(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor:
         """Each attention: its operation is noted, its output becomes a leaf; the target ends the run."""
-        assert call is not None
+        assert isinstance(call, Call)  # only models of the attention interface are split
         operation = from_call(call, "", self.family)
         if place[:2] == self.until:
             self.run.target = operation

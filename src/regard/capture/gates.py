@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from regard.capture.outputs import Place, Places, outputs
-from regard.capture.tap import Call
+from regard.capture.outputs import Behind, Place, Places, outputs
 from regard.capture.tiers import Plan, undisturbed
 
 
@@ -35,7 +34,7 @@ class _Gates:
     def __init__(self) -> None:
         self.factors: dict[tuple[str, int], torch.Tensor] = {}
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor:
         factor = torch.ones(out.shape[0], place.heads, dtype=out.dtype, device=out.device, requires_grad=True)
         self.factors[place.kind, place.layer] = factor
         return out * factor[:, None, :, None]

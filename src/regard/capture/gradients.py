@@ -14,8 +14,7 @@ from typing import Any
 import torch
 
 from regard.capture.operation import Operation
-from regard.capture.outputs import Place, Places, outputs
-from regard.capture.tap import Call
+from regard.capture.outputs import Behind, Place, Places, outputs
 from regard.capture.tiers import Plan, capture_by, undisturbed
 
 
@@ -73,7 +72,7 @@ class _Heads:
         self.outputs: dict[tuple[str, int], torch.Tensor] = {}
         self.several: set[tuple[str, int]] = set()  # layers whose maps are used for several groups of values
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> torch.Tensor:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> torch.Tensor:
         own = (place.kind, place.layer)
         if own in self.outputs:
             self.several.add(own)

@@ -100,6 +100,13 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
     return _without(operation, call.cut) if call.cut else operation
 
 
+def operation_of(source: Call | Seen, model_type: str) -> Operation | None:
+    """The operation behind whatever an edit is shown; None where only its softmax is seen."""
+    if isinstance(source, Call):
+        return from_call(source, "", model_type)
+    return None if source.v is None else _from_seen(source)
+
+
 def _without(operation: Operation, cut: list[tuple[int, int, torch.Tensor, torch.Tensor]]) -> Operation:
     """The operation with edges hidden by its mask, as they were cut."""
     shape = (operation.batch, operation.heads, operation.queries, operation.keys)
@@ -166,7 +173,7 @@ def _reads_another(operation: Operation, lengths: frozenset[int]) -> bool:
 def _from_seen(seen: Seen) -> Operation | None:
     if seen.q is not None and seen.k is not None:
         scale = seen.q.shape[-1] ** -0.5 if seen.scale is None else seen.scale
-        return Operation(
+        operation = Operation(
             path=seen.path,
             module=seen.module,
             q=seen.q,
@@ -178,6 +185,7 @@ def _from_seen(seen: Seen) -> Operation | None:
             lse=seen.lse,
             order=seen.order,
         )
+        return _without(operation, seen.cut) if seen.cut else operation
     maps = seen.maps
     assert maps is not None
     if (

@@ -20,6 +20,7 @@ import torch
 from regard.capture.alone import alone
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.tiers import Plan, attention_set
+from regard.capture.watch import Seen, latest_seen, watching
 from regard.errors import UserError
 from regard.trace.site import Site
 
@@ -33,8 +34,9 @@ class Place(NamedTuple):
 
 
 Places = Mapping[str, tuple[Place, ...]]  # path of the module -> its calls in one pass, in order
-# (place, output (B, Q, H, e), the call if the attention interface shows it) -> the output to continue with, or None
-Edit = Callable[[Place, torch.Tensor, Call | None], torch.Tensor | None]
+Behind = Call | Seen | None  # what ran behind an output: a call of the attention interface, or what torch showed of it
+# (place, output (B, Q, H, e), its source) -> the output to continue with, or None
+Edit = Callable[[Place, torch.Tensor, Behind], torch.Tensor | None]
 
 
 def places_of(sites: Iterable[Site]) -> dict[str, tuple[Place, ...]]:
@@ -53,7 +55,13 @@ def layout_of(places: Places) -> dict[tuple[str, int], int]:
 
 @contextmanager
 def outputs(
-    model: torch.nn.Module, plan: Plan, places: Places, edit: Edit, layers: Collection[tuple[str, int]] | None = None
+    model: torch.nn.Module,
+    plan: Plan,
+    places: Places,
+    edit: Edit,
+    layers: Collection[tuple[str, int]] | None = None,
+    *,
+    vectors: bool = False,
 ) -> Iterator[None]:
     """Pass every attention output of this thread's runs of a model to `edit` until the block ends.
 
@@ -65,6 +73,8 @@ def outputs(
         Called with (place, output, call); a tensor that it returns replaces the output.
     layers
         (kind, layer) of the outputs to pass on, all unless given; the rest of the model runs as usual.
+    vectors
+        Whether the edit needs q, k and v: models outside the attention interface are watched for them.
     """
     modules = dict(model.named_modules())
     wanted = {
@@ -82,7 +92,14 @@ def outputs(
                 stack.enter_context(attention_set(model, REGISTERED))
         else:
             projections = {path: _projection(model, plan, path) for path in wanted}
-            calls = _Calls({id(projections[path]): some for path, some in wanted.items()}, edit)
+            if vectors and plan.tier == "watch":
+                stack.enter_context(watching(model, keep=False))
+            paths = {id(projection): path for path, projection in projections.items()}
+            calls = _Calls(
+                {id(projections[path]): some for path, some in wanted.items()},
+                edit,
+                lambda projection: latest_seen(model, paths[id(projection)]),
+            )
             for projection in projections.values():
                 stack.callback(projection.register_forward_pre_hook(calls.before_projection).remove)
         if calls.shared:
@@ -93,8 +110,13 @@ def outputs(
 class _Calls:
     """Names each call of the modules it knows and passes on its output; a consumer of the tap."""
 
-    def __init__(self, places: Mapping[int, tuple[Place, ...]], edit: Edit) -> None:
-        self.places, self.edit = places, edit
+    def __init__(
+        self,
+        places: Mapping[int, tuple[Place, ...]],
+        edit: Edit,
+        seen: Callable[[torch.nn.Module], Seen | None] = lambda _: None,
+    ) -> None:
+        self.places, self.edit, self.seen = places, edit, seen
         self.shared = any(len(some) > 1 for some in places.values())
         self._thread = threading.get_ident()
         self._counts: dict[int, int] = {}
@@ -117,7 +139,7 @@ class _Calls:
             return None
         place, given = self._place(module, 0), args[0]
         batched = given if given.ndim == 3 else given[None]  # (B, Q, H * e)
-        edited = self.edit(place, batched.reshape(*batched.shape[:2], place.heads, -1), None)
+        edited = self.edit(place, batched.reshape(*batched.shape[:2], place.heads, -1), self.seen(module))
         return None if edited is None else (edited.reshape(given.shape), *args[1:])
 
     def restart(self, _module: torch.nn.Module, _args: Any) -> None:

@@ -19,8 +19,7 @@ from typing import Any
 import torch
 
 from regard.capture.alone import alone
-from regard.capture.outputs import Edit, Place, Places, outputs
-from regard.capture.tap import Call
+from regard.capture.outputs import Behind, Edit, Place, Places, outputs
 from regard.capture.tiers import Plan
 
 CHECKS = 2  # runs that are compared at every block: the one that keeps outputs, and the first that reuses them
@@ -131,7 +130,7 @@ class Runs:
         return keep
 
 
-def _half(_place: Place, out: torch.Tensor, _call: Call | None) -> torch.Tensor:
+def _half(_place: Place, out: torch.Tensor, _call: Behind) -> torch.Tensor:
     """An edit that keeps every difference in the attention visible."""
     return out / 2
 
@@ -155,7 +154,7 @@ class _Early:
     def _note(self, module: torch.nn.Module, _args: Any, output: Any) -> None:
         self.calls.setdefault(module, []).append(output)
 
-    def reached(self, _place: Place, _out: torch.Tensor, _call: Call | None) -> None:
+    def reached(self, _place: Place, _out: torch.Tensor, _call: Behind) -> None:
         """Called when the attention of the block is about to return its output."""
         self.before = self.before or set(self.calls)
 

@@ -5,6 +5,8 @@ Enters: an operation. Leaves: its maps, and the length of what a value adds to t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from regard.capture.operation import HIDDEN, Operation, implied_mask
@@ -28,6 +30,21 @@ def attention_of(operation: Operation) -> torch.Tensor:
         return torch.softmax(scores, dim=-1, out=scores)
     sink = operation.sink.float().reshape(1, -1, 1, 1).expand(*scores.shape[:3], 1)
     return torch.softmax(torch.cat([scores, sink], dim=-1), dim=-1)[..., :-1]
+
+
+def last_row(operation: Operation) -> torch.Tensor:
+    """(B, H, K) attention of the last query, as `attention_of` gives it, without computing the others."""
+    assert operation.q is not None and operation.k is not None
+
+    def last(table: torch.Tensor | None) -> torch.Tensor | None:
+        return table if table is None or table.shape[-2] == 1 else table[..., -1:, :]
+
+    mask = last(operation.mask)
+    if mask is None and operation.causal and operation.window:
+        keys = torch.arange(operation.keys, device=operation.q.device)
+        mask = (keys >= operation.keys - operation.window)[None, None, None]
+    alone = replace(operation, q=operation.q[:, :, -1:], mask=mask, bias=last(operation.bias), causal=False, lse=None)
+    return attention_of(alone)[..., 0, :]
 
 
 def hidden_of(operation: Operation, like: torch.Tensor) -> torch.Tensor | None:
@@ -87,7 +104,7 @@ def value_norms(operation: Operation, projection: torch.nn.Module) -> torch.Tens
     weight = output_weight(projection).reshape(operation.heads, width, -1)  # (H, e, d_model)
     gram = weight @ weight.transpose(1, 2)  # (H, e, e)
     values = repeat_heads(operation.v, operation.heads).float()
-    squares = torch.einsum("bhke,bhke->bhk", values @ gram, values)
+    squares = (values @ gram).mul_(values).sum(dim=-1)
     return squares.clamp(min=0).sqrt()
 
 

@@ -25,7 +25,7 @@ from regard.capture.heap import large_blocks_apart
 from regard.capture.keeping import Keeper
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
-from regard.capture.watch import Watch, watching
+from regard.capture.watch import Watched, watching
 from regard.errors import UserError
 
 TIERS = {
@@ -49,12 +49,14 @@ Run = Callable[..., Any]
 class Plan:
     """How a model is captured, and the output projection that reads each attention (or why none is known).
 
-    `missed` are the paths of attention that ran but is not a map of positions (blocks, windows in blocks, pooling).
+    `missed` are the paths of attention that ran but is not a map of positions (blocks, windows in blocks, pooling);
+    `vectors` says whether q, k and v of all attention are seen.
     """
 
     tier: str
     projections: dict[str, torch.nn.Module | str] = field(default_factory=dict)
     missed: tuple[str, ...] = ()
+    vectors: bool = True
 
 
 class _Keeper:
@@ -126,12 +128,13 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         return tapped, Plan("tap", projections)
     maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) else []
     if len(maps) > _layers(tapped) + _layers(outside) or (maps and not tapped and len(maps) == _layers(outside)):
-        return maps, Plan("maps")
+        return maps, Plan("maps", vectors=False)
     found = _in_order(tapped, outside)
     if tapped:
         return found, Plan("both" if outside else "tap", projections, missed)
     if outside:
-        return found, Plan("watch", projections, missed)
+        vectors = not missed and all(operation.v is not None for operation in outside)
+        return found, Plan("watch", projections, missed, vectors)
     if missed:
         raise UserError(
             f"{type(model).__name__} attends within blocks or over pooled positions ({missed[0]}), and returns no maps "
@@ -207,7 +210,9 @@ def _flat(value: Any) -> Iterator[torch.Tensor]:
 
 
 @contextmanager
-def _projections(model: torch.nn.Module, keeper: _Surveyor, watch: Watch) -> Iterator[dict[str, torch.nn.Module | str]]:
+def _projections(
+    model: torch.nn.Module, keeper: _Surveyor, watch: Watched
+) -> Iterator[dict[str, torch.nn.Module | str]]:
     """Find, for each attention, the linear module whose input is the attention output itself.
 
     Families that gate or normalise in between have none: their norms are reported as unavailable rather than guessed.

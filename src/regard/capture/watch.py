@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,8 @@ _ATTENTION = re.compile(r"attn|attention|selfatt|mha", re.IGNORECASE)
 class Seen:
     """A fused attention call (q, k, v given) or the result of a softmax (maps given), inside module `path`.
 
-    `lengths` are the numbers of positions of the tensors that entered the module; `run` distinguishes its runs.
+    `lengths` are the numbers of positions of the tensors that entered the module; `run` distinguishes its runs. `off`
+    and `cut` are what edits have replaced, as in `Call`.
     """
 
     path: str
@@ -42,6 +44,8 @@ class Seen:
     maps: torch.Tensor | None = None
     run: int = 0
     lengths: frozenset[int] = frozenset()
+    off: set[tuple[int, int]] = field(default_factory=set)
+    cut: list[tuple[int, int, torch.Tensor, torch.Tensor]] = field(default_factory=list)
     order: int = field(default_factory=clock)
 
 
@@ -67,7 +71,9 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.seen: list[Seen] = []
+        self.model = model
+        self.watched: list[Watched] = []
+        self.latest: dict[str, Seen] = {}  # by path
         self.stack = [_Frame("", model)]
         self.thread = threading.get_ident()  # hooks also see runs of the module in other threads
 
@@ -101,23 +107,59 @@ class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         )
 
     def _add(self, frame: _Frame, **what: Any) -> None:
-        self.seen.append(Seen(frame.path, frame.module, run=frame.run, lengths=frame.lengths, **what))
+        one = self.latest[frame.path] = Seen(frame.path, frame.module, run=frame.run, lengths=frame.lengths, **what)
+        for watched in self.watched:
+            watched.seen.append(one)
 
     def _attention_frame(self) -> _Frame | None:
         """The innermost running module that is attention."""
         return next((frame for frame in reversed(self.stack) if frame.attends), None)
 
 
+@dataclass(eq=False)
+class Watched:
+    """What has been seen since somebody began to watch."""
+
+    seen: list[Seen] = field(default_factory=list)
+
+
+_open: ContextVar[tuple[Watch, ...]] = ContextVar("regard_watches", default=())
+
+
 @contextmanager
-def watching(model: torch.nn.Module) -> Iterator[Watch]:
-    """Watch a model run in this thread; its hooks are removed afterwards."""
-    watch = Watch(model)
+def watching(model: torch.nn.Module, *, keep: bool = True) -> Iterator[Watched]:
+    """Watch a model run in this thread; its hooks are removed afterwards.
+
+    Who watches a model that is watched already sees the same `Seen`, with what edits did to it. Unless `keep`, only the
+    latest of each module is held, for `latest_seen`.
+    """
+    watched, outer = Watched(), _open_on(model)
     with ExitStack() as stack:
-        for path, module in model.named_modules():
-            _follow(watch, stack, path, module)
-        stack.enter_context(_slow_path())
-        stack.enter_context(watch)
-        yield watch
+        watch = outer or _start(model, stack)
+        if keep:
+            watch.watched.append(watched)
+            stack.callback(watch.watched.remove, watched)
+        yield watched
+
+
+def latest_seen(model: torch.nn.Module, path: str) -> Seen | None:
+    """What a module did last, if its model is being watched."""
+    watch = _open_on(model)
+    return None if watch is None else watch.latest.get(path)
+
+
+def _open_on(model: torch.nn.Module) -> Watch | None:
+    return next((watch for watch in _open.get() if watch.model is model), None)
+
+
+def _start(model: torch.nn.Module, stack: ExitStack) -> Watch:
+    watch = Watch(model)
+    for path, module in model.named_modules():
+        _follow(watch, stack, path, module)
+    stack.enter_context(_slow_path())
+    stack.callback(_open.reset, _open.set((*_open.get(), watch)))
+    stack.enter_context(watch)
+    return watch
 
 
 _slow: list[bool] = []  # one entry per user of the slow path; the first is the setting to restore
@@ -145,6 +187,8 @@ def _slow_path() -> Iterator[None]:
 def _follow(watch: Watch, stack: ExitStack, path: str, module: torch.nn.Module) -> None:
     def enter(_module: torch.nn.Module, args: Any, kwargs: Any) -> None:
         if threading.get_ident() == watch.thread:
+            if not path:  # a new pass: an earlier one may have ended in the middle
+                del watch.stack[1:]
             watch.stack.append(_Frame(path, module, frozenset(_lengths((*args, *kwargs.values())))))
 
     def leave(_module: torch.nn.Module, _args: Any, _output: Any) -> None:

@@ -5,27 +5,13 @@ Enters: a text, heads, a model's name. Leaves: a table of the model's prediction
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from regard.commands.heads import HeadNames, examples_of
-from regard.commands.shared import (
-    Json,
-    Loading,
-    ModelName,
-    Pair,
-    Target,
-    Text,
-    Truncate,
-    err,
-    expand_options,
-    out,
-    read_text,
-    working,
-)
+from regard.commands.shared import Asking, Loading, Pair, Text, err, expand_options, given_text, working
 from regard.errors import UserError
 from regard.models.means import NAME
 
@@ -70,20 +56,16 @@ def ablate(
     reference: Reference = None,
     limit: Annotated[int, typer.Option(help="Texts to read from the reference.", min=1)] = 200,
     count: Annotated[int, typer.Option("--count", "-n", help="Predictions to list per run.", min=1)] = 5,
-    target: Target = None,
-    truncate: Truncate = False,
-    model: ModelName = None,
+    asking: Asking,
     loading: Loading,
-    as_json: Json = False,
 ) -> None:
     """Switch heads off and show the model's predictions on a text before and after."""
     from regard.ablation.effects import effect
 
-    if text is None:
-        raise UserError('there is no text; pass one in quotes: regard ablate "The cat sat." --heads 5.4')
+    given = given_text(text, 'ablate "The cat sat." --heads 5.4')
     if not heads:
         raise UserError("name the heads to switch off: --heads 5.4 '2.*' (layer.head, or a whole layer)")
-    loaded = loading.load(model)
+    loaded = loading.load(asking.model)
     means = None
     if reference is not None and (not mode or "mean" in mode):
         with working("computing mean outputs over the reference"):
@@ -91,21 +73,19 @@ def ablate(
     with working("running the model with and without the heads"):
         found = effect(
             loaded,
-            read_text(text) or "",
+            given,
             pair,
             heads=heads,
             modes=mode,
             means=means,
-            target=target,
+            target=asking.target,
             position=position,
             top=count,
-            truncate=truncate,
+            truncate=asking.truncate,
         )
     if means is not None:
         found = replace(found, reference=reference)
-    if as_json:
-        out.print_json(json.dumps(found.as_record(), ensure_ascii=False))
+    if not asking.answer(found.as_record(), [found]):
         return
-    out.print(found)
     for name in found.modes:
         err.print(f"{name}: {_MEANING[name].format(reference=found.reference)}", style="dim", markup=False)

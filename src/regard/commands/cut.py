@@ -5,25 +5,12 @@ Enters: a text, edges, a model's name. Leaves: what the model says before and af
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from regard.commands.ablate import Position
-from regard.commands.shared import (
-    Json,
-    Loading,
-    ModelName,
-    Pair,
-    Target,
-    Text,
-    Truncate,
-    expand_options,
-    out,
-    read_text,
-    working,
-)
+from regard.commands.shared import Asking, Loading, Pair, Text, expand_options, given_text, working
 from regard.errors import UserError
 
 EdgeNames = Annotated[
@@ -56,32 +43,25 @@ def cut(
     token: Judged = None,
     controls: Annotated[int, typer.Option(help="Random sets of lines of the same weight to compare with.", min=0)] = 16,
     count: Annotated[int, typer.Option("--count", "-n", help="Predictions to list per run.", min=1)] = 5,
-    target: Target = None,
-    truncate: Truncate = False,
-    model: ModelName = None,
+    asking: Asking,
     loading: Loading,
-    as_json: Json = False,
 ) -> None:
     """Cut single lines of attention and show the model's predictions on a text before and after."""
-    if text is None:
-        raise UserError('there is no text; pass one in quotes: regard cut "The cat sat." --edge "5.4:sat→cat"')
+    given = given_text(text, 'cut "The cat sat." --edge "5.4:sat→cat"')
     if not edge:
         raise UserError('name the lines to cut: --edge "5.4:it→animal" (layer.head:query→key)')
-    loaded = loading.load(model)
+    loaded = loading.load(asking.model)
     with working("running the model before and after the cut"):
         found = loaded.cut(
-            read_text(text) or "",
+            given,
             pair,
             edges=edge,
             how=how,
-            target=target,
+            target=asking.target,
             position=position,
             token=token,
             controls=controls,
             top=count,
-            truncate=truncate,
+            truncate=asking.truncate,
         )
-    if as_json:
-        out.print_json(json.dumps(found.as_record(), ensure_ascii=False))
-        return
-    out.print(found)
+    asking.answer(found.as_record(), [found])

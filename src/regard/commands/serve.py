@@ -53,6 +53,13 @@ def serve(
     allowed_host: Annotated[
         list[str] | None, typer.Option("--allowed-host", help="Another host name under which the page can be reached.")
     ] = None,
+    openai: Annotated[
+        bool,
+        typer.Option(
+            "--openai",
+            help="Also answer clients of the OpenAI API under /v1: each answer has a link to its views.",
+        ),
+    ] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Do not contact the hub; use local files only.")] = False,
     device: Annotated[str | None, typer.Option(help="Device to run on: cpu, cuda, mps.")] = None,
     log: Annotated[Path | None, typer.Option(help="Log file (JSON lines).", show_default="standard error")] = None,
@@ -71,9 +78,16 @@ def serve(
         offline=offline,
         device=device,
         names=tuple(allowed_host or ()),
+        openai=openai,
     )
-    run(settings, port=port, browser=not no_browser, token=not no_token, say=_say)
+    run(settings, port=port, browser=not no_browser, token=not no_token, say=_say_openai if openai else _say)
 
 
 def _say(address: str) -> None:
     out.print(f"regard is at [bold]{address}[/bold]  (stop it with Ctrl-C)", soft_wrap=True)
+
+
+def _say_openai(address: str) -> None:
+    _say(address)
+    place, _, token = address.partition("?token=")
+    out.print(f"OpenAI API: base_url={place}v1 api_key={token or 'any'}", soft_wrap=True)

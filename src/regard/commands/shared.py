@@ -5,8 +5,9 @@ Enters: what was typed. Leaves: models, traces; progress on standard error.
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
@@ -56,6 +57,25 @@ class Loading:
             from regard.models.load import load
 
             return load(model, **vars(self))
+
+
+@dataclass
+class Asking:
+    """Options of a question about one text: what its decoder reads, of which model, and how the answer is printed."""
+
+    target: Target = None
+    truncate: Truncate = False
+    model: ModelName = None
+    as_json: Json = False
+
+    def answer(self, record: Mapping[str, Any], shown: Iterable[Any]) -> bool:
+        """Print the answer, as JSON where that was asked for; says whether it is for people."""
+        if self.as_json:
+            out.print_json(json.dumps(record, ensure_ascii=False))
+        else:
+            for one in shown:
+                out.print(one)
+        return not self.as_json
 
 
 @dataclass
@@ -109,6 +129,13 @@ def _options(group: type) -> list[Parameter]:
 def read_text(text: str | None) -> str | None:
     """The text that was typed, or standard input for "-"."""
     return sys.stdin.read() if text == "-" else text
+
+
+def given_text(text: str | None, example: str) -> str:
+    """The same, where there must be one; the example is a command that has it."""
+    if text is None:
+        raise UserError(f"there is no text; pass one in quotes: regard {example}")
+    return read_text(text) or ""
 
 
 def size_of(path: Path) -> str:

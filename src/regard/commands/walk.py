@@ -35,11 +35,14 @@ def walk(
         typer.Option(
             "--model",
             "-m",
-            help="A model of the BERT family, Marian or BART, or a checkpoint.",
+            help="A model of the BERT family, Marian, BART, GPT-2, Llama, Mistral or Qwen2, or a checkpoint.",
             show_default="the built-in translator",
         ),
     ] = None,
     target: Target = None,
+    generate: Annotated[
+        int | None, typer.Option(help="Let a decoder go on by so many tokens first.", min=1, max=256)
+    ] = None,
     layer: Annotated[int, typer.Option(help="The layer to open.", min=0)] = 0,
     truncate: Truncate = False,
     loading: Loading,
@@ -51,7 +54,9 @@ def walk(
         raise UserError('there is nothing to walk through; pass a text in quotes: regard walk "Hello, how are you?"')
     loaded = loading.load(model or "translator")
     with working("running the model"):
-        found = walk_through(read_text(text) or "", loaded, target=target, layer=layer, truncate=truncate)
+        found = walk_through(
+            read_text(text) or "", loaded, target=target, generate=generate, layer=layer, truncate=truncate
+        )
         path = found.save(output)
     if found.unknown:
         words = ", ".join(found.unknown)

@@ -36,7 +36,8 @@ class Sums:
         elif held.shape != value.shape:
             raise UserError(f"{name} has shape {held.shape} so far but {value.shape} now; the models differ")
         elif name.startswith(KEPT):
-            self.arrays[name] = first_rows(np.concatenate([held, value], axis=-2), held.shape[-2])
+            some = np.isfinite(value[..., 0]).any(axis=-1)  # elsewhere there is nothing new
+            held[some] = first_rows(np.concatenate([held[some], value[some]], axis=-2), held.shape[-2])
         else:
             held += value
 

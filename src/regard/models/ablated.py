@@ -21,7 +21,7 @@ from regard.models.means import NAME, standard_means
 from regard.trace.heads import MODES, Heads, Shows, names_of, parse_heads, refuse_all
 
 if TYPE_CHECKING:
-    from regard.capture.tap import Call
+    from regard.capture.outputs import Behind
     from regard.models.base import Target
     from regard.models.engine import Engine
     from regard.models.model import Model
@@ -125,7 +125,7 @@ class _Sums:
         self.totals: dict[tuple[str, int], torch.Tensor] = {}
         self.counts: dict[tuple[str, int], int] = {}
 
-    def __call__(self, place: Place, out: torch.Tensor, call: Call | None) -> None:
+    def __call__(self, place: Place, out: torch.Tensor, call: Behind) -> None:
         key, real = (place.kind, place.layer), self._real(place, out)
         flat = out.reshape(-1, *out.shape[2:]) if real is None else out[real]  # (n, H, e)
         total = flat.double().sum(0)

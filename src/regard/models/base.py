@@ -7,7 +7,7 @@ each position is.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,14 +15,19 @@ import numpy as np
 import torch
 
 from regard.capture import Book
-from regard.errors import UserError
+from regard.errors import TooLongError, UserError
+from regard.models.conversation import Conversation, lay_out
 from regard.models.generation import generate, generate_all
+from regard.models.images import image_inputs
 from regard.models.loading import NoTokenizer
-from regard.models.prepare import Encoded, encode, image_inputs, pad, shift_right
+from regard.models.prepare import Encoded, as_prompt, encode, encode_turns, pad, shift_right
+from regard.models.sampling import GREEDY, Sampling
+from regard.models.speech import Speech
 from regard.trace.pieces import answer_side
 from regard.trace.tokens import Segment, Side
 
 Device = str | torch.device | None
+Text = str | Conversation
 Target = str | list[int] | None  # what a decoder reads: a text, or generated ids; None: the model's own answer
 
 
@@ -88,28 +93,124 @@ class Reader:
     # -- texts as ids and tokens ---------------------------------------------------------------------------
 
     def encode(
-        self, text: str, pair: str | None = None, *, truncate: bool = False, segment_ids: bool = True
+        self, text: Text, pair: str | None = None, *, truncate: bool = False, segment_ids: bool = True
     ) -> Encoded:
-        """A text or pair as the model reads it: ids, and the tokens they stand for."""
+        """A text, pair or conversation as the model reads it: ids, and the tokens they stand for."""
         self.need_tokenizer()
+        if isinstance(text, Conversation):
+            return self._encode_messages(text, self.limit)
         side = "encoder" if self.is_encoder_decoder else "text"
         return encode(
             self.tokenizer, text, pair, side=side, limit=self.limit, truncate=truncate, segment_ids=segment_ids
         )
 
-    def continue_text(self, text: str, count: int, *, truncate: bool = False) -> Encoded:
-        """A prompt and a causal model's continuation, at most `count` tokens, as one text with two segments."""
+    def read(
+        self,
+        text: Text,
+        pair: str | None = None,
+        target: Target = None,
+        *,
+        truncate: bool = False,
+        segment_ids: bool = True,
+    ) -> tuple[Encoded, Target]:
+        """What is read, and what the decoder of an encoder-decoder model reads beside it.
+
+        A causal model reads a target as the answer to the text, after it.
+        """
+        row = self.encode(text, pair, truncate=truncate, segment_ids=segment_ids)
+        if target is None or not self.is_causal:
+            return row, target
+        if isinstance(text, Conversation) and text.is_answered:
+            raise UserError("the conversation ends with an answer; pass no target beside it")
+        return self.answered(row, target), None
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether it continues a text."""
+        return self.can_generate and not self.is_encoder_decoder
+
+    def continue_text(
+        self, text: Text, count: int, *, truncate: bool = False, sampling: Sampling = GREEDY, stop: Sequence[str] = ()
+    ) -> Encoded:
+        """A prompt and a causal model's continuation, at most `count` tokens, as one text with an answer at its end."""
+        prompt = self.prompt(text, count, truncate=truncate)
+        return self.answered(prompt, self.speak(prompt, count, sampling, stop).ids)
+
+    def prompt(self, text: Text, count: int, *, truncate: bool = False) -> Encoded:
+        """A text or conversation that a causal model is to continue by `count` tokens, for which there is room."""
         self.need_tokenizer()
-        if self.is_encoder_decoder or not self.can_generate:
+        if not self.is_causal:
             raise UserError(f"{self.name} does not continue a text; generate= needs a causal language model")
         if count < 1:
             raise UserError(f"generate must be at least 1 token, not {count}")
         room = None if self.limit is None else self.limit - count
-        prompt = encode(self.tokenizer, text, limit=room, truncate=truncate)
-        ids = generate(self.module, prompt.ids, count, self._pad_id)[len(prompt.ids) :]
-        answer = answer_side(self.tokenizer, ids, "text", prompt.side)
-        segments = (Segment("prompt", 0, len(prompt.ids)), Segment("answer", len(prompt.ids), len(answer)))
-        return Encoded(prompt.ids + ids, None, Side("text", answer.tokens, segments), None, prompt.cut)
+        if not isinstance(text, Conversation):
+            return encode(self.tokenizer, text, limit=room, truncate=truncate)
+        if text.is_answered:
+            raise UserError(
+                "the conversation ends with an answer; leave generate out to trace it, or the answer to get another"
+            )
+        return self._encode_messages(text, room)
+
+    def speak(
+        self,
+        prompt: Encoded,
+        count: int,
+        sampling: Sampling = GREEDY,
+        stop: Sequence[str] = (),
+        each: Callable[[int, str], object] | None = None,
+        *,
+        interruptible: bool = False,
+    ) -> Speech:
+        """What a causal model says after a prompt; `each` hears every token, with the text that it completes.
+
+        An `interruptible` answer that Ctrl-C stops is kept as far as it came.
+        """
+        speech = Speech(self.tokenizer, stop)
+
+        def hear(token: int) -> bool:
+            text = speech.hear(token)
+            if each is not None:
+                each(token, text)
+            return speech.stopped
+
+        closing = self.tokenizer.eos_token_id if prompt.chat == "template" else None
+        try:
+            generate(self.module, prompt.ids, count, self._pad_id, sampling, hear, closing)
+        except KeyboardInterrupt:
+            if not interruptible:
+                raise
+            speech.interrupted = True
+        return speech
+
+    def answered(self, prompt: Encoded, answer: str | Sequence[int]) -> Encoded:
+        """A prompt and an answer to it, from anywhere, as one text; a prompt without turns is one segment."""
+        if isinstance(answer, str):
+            ids = list(self.tokenizer(answer, add_special_tokens=False, verbose=False)["input_ids"])
+        else:
+            ids = [int(token) for token in answer]
+        known = max(len(self.tokenizer), int(getattr(self.config, "vocab_size", None) or 0))
+        if not all(0 <= token < known for token in ids):
+            raise UserError(f"the answer has ids that {self.name} does not know; they count from 0 to {known - 1}")
+        length = len(prompt.ids) + len(ids)
+        if self.limit is not None and length > self.limit:
+            raise TooLongError(
+                f"text and answer have {length} tokens but the model takes at most {self.limit}; shorten them",
+                length,
+                self.limit,
+            )
+        given = prompt.side if prompt.chat is not None else as_prompt(prompt.side)
+        tokens = answer_side(self.tokenizer, ids, "text", given).tokens
+        segments = (*given.segments, Segment("answer", len(prompt.ids), length))
+        return Encoded(prompt.ids + ids, None, Side("text", tokens, segments), None, prompt.cut, prompt.chat)
+
+    def _encode_messages(self, conversation: Conversation, limit: int | None) -> Encoded:
+        """A conversation as the model's template lays it out, with its answer if it has one."""
+        if not self.is_causal:
+            raise UserError(f"{self.name} does not answer messages; a conversation needs a causal language model")
+        laid = lay_out(self.tokenizer, conversation)
+        row = encode_turns(self.tokenizer, laid.prompt, laid.turns, limit=limit, plain=laid.plain)
+        return row if laid.answer is None else self.answered(row, laid.answer)
 
     def answers(self, rows: Sequence[Encoded], count: int) -> list[list[int]]:
         """Ids of an encoder-decoder model's greedy answers, at most `count` tokens each: targets for `collate`."""

@@ -33,16 +33,19 @@ _open: ContextVar[tuple[tuple[torch.nn.Module, EdgeCut, tuple[str, ...]], ...]] 
 
 def cuts_of(engine: Engine) -> tuple[str, ...]:
     """The ways in which a model's edges can be cut: none where its query, key and value vectors are hidden."""
-    sees = engine.plan().tier in ("tap", "registered") and model_type(engine.module) not in SINK_ON_OUTPUT
-    return CUTS if sees else ()
+    plan = engine.plan()
+    tapped = plan.tier in ("tap", "registered") and model_type(engine.module) not in SINK_ON_OUTPUT
+    reached = all(isinstance(plan.projections.get(path), torch.nn.Module) for path in engine.places())
+    watched = plan.tier == "watch" and plan.vectors and reached
+    return CUTS if tapped or watched else ()
 
 
 def require_cuttable(engine: Engine) -> None:
     """Refuse a model whose query, key and value vectors are hidden."""
     if not cuts_of(engine):
         raise UserError(
-            f"edges of {engine.name} cannot be cut: it does not use transformers' attention interface, or scales what "
-            "comes out of it, so rows cannot be computed again; switch whole heads off with ablate"
+            f"edges of {engine.name} cannot be cut: its query, key and value vectors are hidden, or what comes out of "
+            "its attention is scaled, so rows cannot be computed again; switch whole heads off with ablate"
         )
 
 
@@ -55,7 +58,7 @@ def cutting(
     cut = EdgeCut(rows, how, model_type(engine.module))
     token = _open.set((*_open.get(), (engine.module, cut, tuple(names))))
     try:
-        with outputs(engine.module, engine.plan(), engine.places(), cut, cut.layers):
+        with outputs(engine.module, engine.plan(), engine.places(), cut, cut.layers, vectors=True):
             yield cut
     finally:
         _open.reset(token)

@@ -37,7 +37,7 @@ from regard.capture.steady import steady
 from regard.capture.tiers import undisturbed
 from regard.errors import UserError
 from regard.models.ablated import ablation_facts
-from regard.models.base import Device, Reader
+from regard.models.base import Device, Reader, Target
 from regard.models.cutting import cut_facts
 from regard.models.predicting import with_gains
 from regard.models.prepare import Encoded
@@ -166,7 +166,7 @@ class Engine(Reader):
     def trace_rows(
         self,
         rows: Sequence[Encoded],
-        targets: Sequence[str | None],
+        targets: Sequence[Target],
         *,
         attribution: bool = False,
         predictive: bool = False,

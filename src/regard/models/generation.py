@@ -5,16 +5,26 @@ Enters: token ids, from generation or from the caller. Leaves: sides and a `Book
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from transformers import DynamicCache, EncoderDecoderCache, LogitsProcessor, LogitsProcessorList
+from transformers import (
+    DynamicCache,
+    EncoderDecoderCache,
+    LogitsProcessor,
+    LogitsProcessorList,
+    StoppingCriteria,
+    StoppingCriteriaList,
+    TemperatureLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from regard.capture.finite import require_finite_output
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
 from regard.errors import UserError
+from regard.models.sampling import GREEDY, Sampling
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token
 
@@ -22,15 +32,41 @@ from regard.trace.tokens import Segment, Side, Token
 _GIVEN = (("input_ids", "attention_mask"), ("decoder_input_ids", "decoder_attention_mask"))
 
 
-def generate(module: Any, ids: list[int], count: int, pad_id: int) -> list[int]:
-    """What a model generates greedily, including the prompt of a causal model."""
+def generate(
+    module: Any,
+    ids: list[int],
+    count: int,
+    pad_id: int,
+    sampling: Sampling = GREEDY,
+    hear: Callable[[int], bool] | None = None,
+    closing: int | None = None,
+) -> list[int]:
+    """What a model generates, including the prompt of a causal model.
+
+    `hear` is given every new token and says whether to stop; `closing` ends an answer beside the model's own tokens.
+    """
     given = torch.tensor([ids])
-    return generate_all(module, given, torch.ones_like(given), count, pad_id)[0]
+    more: dict[str, Any] = {}
+    if hear is not None:
+        more["stopping_criteria"] = StoppingCriteriaList([_Heard(hear)])
+    if closing is not None:
+        own = getattr(getattr(module, "generation_config", None), "eos_token_id", None)
+        more["eos_token_id"] = sorted({closing, *(own if isinstance(own, list) else [] if own is None else [own])})
+    return generate_all(module, given, torch.ones_like(given), count, pad_id, sampling, **more)[0]
 
 
-def generate_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int, pad_id: int) -> list[list[int]]:
+def generate_all(
+    module: Any,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    count: int,
+    pad_id: int,
+    sampling: Sampling = GREEDY,
+    **more: Any,
+) -> list[list[int]]:
     """The same for the rows of a padded batch, (B, T) ids and mask; rows that end early are padded."""
     device = next(module.parameters()).device
+    choosing = [_Finite()] if sampling.temperature == 0 else [_Finite(), *_warpers(sampling), _Drawn(sampling, device)]
     with undisturbed(module):
         output = module.generate(
             input_ids=ids.to(device),
@@ -39,8 +75,9 @@ def generate_all(module: Any, ids: torch.Tensor, mask: torch.Tensor, count: int,
             do_sample=False,
             num_beams=1,
             pad_token_id=pad_id,
-            logits_processor=LogitsProcessorList([_Finite()]),
+            logits_processor=LogitsProcessorList(choosing),
             **_room(getattr(module, "config", None)),
+            **more,
         )
     return [[int(token) for token in row] for row in output]
 
@@ -51,6 +88,41 @@ class _Finite(LogitsProcessor):  # type: ignore[misc,unused-ignore]
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         require_finite_output(scores)
         return scores
+
+
+def _warpers(sampling: Sampling) -> list[LogitsProcessor]:
+    """Temperature, and the likeliest tokens that make up `top_p`."""
+    found: list[LogitsProcessor] = [TemperatureLogitsWarper(float(sampling.temperature))]
+    return found if sampling.top_p == 1 else [*found, TopPLogitsWarper(float(sampling.top_p))]
+
+
+class _Drawn(LogitsProcessor):  # type: ignore[misc,unused-ignore]
+    """Draws a token: with E exponential, argmax(log p - log E) has the probabilities p.
+
+    The numbers come from a generator of its own, so that other threads neither change them nor are changed.
+    """
+
+    def __init__(self, sampling: Sampling, device: torch.device) -> None:
+        self._generator = torch.Generator(device)
+        if sampling.seed is None:
+            self._generator.seed()
+        else:
+            self._generator.manual_seed(sampling.seed)
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        waits = torch.empty_like(scores, dtype=torch.float32).exponential_(generator=self._generator)
+        return scores.float() - waits.log()
+
+
+class _Heard(StoppingCriteria):  # type: ignore[misc,unused-ignore]
+    """Tells each new token of one text, and stops where that is asked for."""
+
+    def __init__(self, hear: Callable[[int], bool]) -> None:
+        self._hear = hear
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **more: Any) -> torch.Tensor:
+        stop = self._hear(int(input_ids[0, -1]))
+        return torch.full((input_ids.shape[0],), stop, dtype=torch.bool, device=input_ids.device)
 
 
 def _room(config: Any) -> dict[str, Any]:

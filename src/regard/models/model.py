@@ -17,10 +17,13 @@ import torch
 from regard.capture import Ablation, EdgeCut, Means
 from regard.errors import UserError
 from regard.models.ablated import ablated, ablation_facts, head_means
-from regard.models.base import Device
+from regard.models.base import Device, Target, Text
+from regard.models.conversation import Conversation, conversation_of
 from regard.models.cutting import cutting
 from regard.models.engine import Engine
 from regard.models.generation import given_book
+from regard.models.outcome import Answering, encode_text
+from regard.models.sampling import Sampling
 from regard.models.worth import Worth, asked_worth, trace_worth
 from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.heads import Heads, Shows, names_patterns
@@ -29,6 +32,8 @@ from regard.trace.trace import Trace
 if TYPE_CHECKING:
     from regard.ablation.cutting import Cut
     from regard.ablation.effects import Effect
+    from regard.ablation.evidence import Evidence
+    from regard.models.lens import Lens
     from regard.models.why import Why
     from regard.models.writes import Writes
     from regard.views.walk import Walked
@@ -108,11 +113,15 @@ class Model:
     @overload
     def trace(
         self,
-        text: str | None = None,
+        text: Text | None = None,
         pair: str | None = None,
         *,
-        target: str | None = None,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        target: str | Sequence[int] | None = None,
         generate: int | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: str | Sequence[str] = (),
         image: Any = None,
         truncate: bool = False,
         segment_ids: bool = True,
@@ -132,6 +141,9 @@ class Model:
         *,
         target: list[str] | None = None,
         generate: int | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: str | Sequence[str] = (),
         image: Any = None,
         truncate: bool = False,
         segment_ids: bool = True,
@@ -146,11 +158,15 @@ class Model:
 
     def trace(  # long because of its arguments and their descriptions
         self,
-        text: str | list[str] | None = None,
+        text: Text | list[str] | None = None,
         pair: str | list[str] | None = None,
         *,
-        target: str | list[str] | None = None,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        target: str | Sequence[int] | list[str] | None = None,
         generate: int | None = None,
+        temperature: float = 0.0,
+        seed: int = 0,
+        stop: str | Sequence[str] = (),
         image: Any = None,
         truncate: bool = False,
         segment_ids: bool = True,
@@ -168,10 +184,16 @@ class Model:
         ----------
         text, pair
             A text, or two sentences; lists of them give a list of traces.
+        messages
+            A conversation in place of a text, {"role": ..., "content": ...} each: it is laid out by the model's chat
+            template, and each turn is a segment. If the last message is the assistant's, it is the answer.
         target
-            What the decoder of an encoder-decoder model reads; without it, what the model generates (greedily).
+            What the decoder of an encoder-decoder model reads; without it, what the model generates (greedily). A
+            causal model reads it after the text: an answer from elsewhere, a text or ids, is replayed in one pass.
         generate
             Let a causal model continue for this many tokens: prompt and answer become segments.
+        temperature, seed, stop
+            How it continues: the likeliest token at 0, otherwise drawn with the seed; texts at which it stops.
         image
             A file, Pillow image or (height, width, 3) array for a vision model; tokens are its patches.
         truncate
@@ -197,37 +219,41 @@ class Model:
         """
         if ablate is not None:
             plain: Callable[[], Any] = partial(
-                self.trace, text, pair, target=target, generate=generate, image=image, truncate=truncate,
-                segment_ids=segment_ids, attribution=attribution, predictive=predictive, worth=worth,
-                batch_size=batch_size,
+                self.trace, text, pair, messages=messages, target=target, generate=generate, temperature=temperature,
+                seed=seed, stop=stop, image=image, truncate=truncate, segment_ids=segment_ids, attribution=attribution,
+                predictive=predictive, worth=worth, batch_size=batch_size,
             )  # fmt: skip
             with self.ablate(ablate, mode=mode, means=means, patterns=_findings(plain, ablate)):
                 return plain()  # type: ignore[no-any-return]
         if image is not None:
             inputs, book, facts = self._engine.picture(image, text if isinstance(text, str) else None)
             return self._engine.record(inputs, book, [facts])[0]
-        if text is None:
-            raise UserError("there is nothing to trace; pass a text, or image=... for a vision model")
-        texts, pairs, targets = _as_lists(text, pair, target)
+        given: Text | list[str] | None = text if messages is None else conversation_of(messages)
+        if messages is not None and (text is not None or pair is not None):
+            raise UserError("pass either a text or messages, not both")
+        if given is None:
+            raise UserError("there is nothing to trace; pass a text, messages, or image=... for a vision model")
+        texts, pairs, targets = _as_lists(given, pair, target)
+        single = isinstance(given, (str, Conversation))
         asked = asked_worth(worth)
+        answer = Answering(generate, Sampling(temperature, seed), _stops(stop))
         if asked is not None:
             judged = [
                 trace_worth(
-                    self._engine, one, other, answer, asked=asked, generate=generate, truncate=truncate,
+                    self._engine, one, other, reply, asked=asked, answer=answer, truncate=truncate,
                     segment_ids=segment_ids, attribution=attribution, predictive=predictive,
                 )
-                for one, other, answer in zip(texts, pairs, targets, strict=True)
+                for one, other, reply in zip(texts, pairs, targets, strict=True)
             ]  # fmt: skip
-            return judged[0] if isinstance(text, str) else judged
-        if generate is not None:
-            answered = [self._engine.continue_text(one, generate, truncate=truncate) for one in texts]
-            traces = self._engine.trace_rows(answered, [None] * len(texts), predictive=predictive)
-        else:
-            options = {"truncate": truncate, "segment_ids": segment_ids}
-            rows = [self._engine.encode(one, other, **options) for one, other in zip(texts, pairs, strict=True)]
-            more = {"attribution": attribution, "predictive": predictive}
-            traces = self._engine.trace_rows(rows, targets, **more, batch_size=batch_size)
-        return traces[0] if isinstance(text, str) else traces
+            return judged[0] if single else judged
+        read = [
+            encode_text(self._engine, *three, answer, truncate=truncate, segment_ids=segment_ids)
+            for three in zip(texts, pairs, targets, strict=True)
+        ]
+        rows, beside = [row for row, _ in read], [one for _, one in read]
+        size = 1 if generate is not None else batch_size
+        traces = self._engine.trace_rows(rows, beside, attribution=attribution, predictive=predictive, batch_size=size)
+        return traces[0] if single else traces
 
     # -- switching heads off -------------------------------------------------------------------------------
 
@@ -375,6 +401,28 @@ class Model:
             controls=controls, top=top, truncate=truncate,
         )  # fmt: skip
 
+    def evidence(
+        self,
+        prompt: str,
+        answer: str | None = None,
+        *,
+        question: str | None = None,
+        chat: bool = False,
+        heads: Heads | None = None,
+        generate: int = 32,
+        check: bool = True,
+    ) -> Evidence:
+        """The sentences of a prompt that an answer came from; see `regard.ablation.evidence.evidence`.
+
+        Examples
+        --------
+        >>> model.evidence("The code is 7431. It rained.", "7431").ranked()[0].text  # doctest: +SKIP
+        'The code is 7431.'
+        """
+        from regard.ablation.evidence import evidence
+
+        return evidence(self, prompt, answer, question=question, chat=chat, heads=heads, generate=generate, check=check)
+
     def writes(
         self,
         text: str,
@@ -390,17 +438,41 @@ class Model:
 
         return writes(self, text, head, position, target=target, top=top, truncate=truncate)
 
+    def lens(
+        self,
+        text: Text,
+        position: int | str | None = None,
+        *,
+        target: Target = None,
+        generate: int | None = None,
+        top: int = 5,
+        parts: bool = False,
+        truncate: bool = False,
+    ) -> Lens:
+        """What a decoder would say next after each of its layers (a logit lens); see `regard.models.lens.lens`."""
+        from regard.models.lens import lens
+
+        return lens(self, text, position, target=target, generate=generate, top=top, parts=parts, truncate=truncate)
+
     def prune(self, heads: Heads) -> Model:
         """A copy without some heads and with smaller weights; see `regard.ablation.pruning.prune`."""
         from regard.ablation.pruning import prune
 
         return prune(self, heads)
 
-    def walk(self, text: str, *, target: str | None = None, layer: int = 0, truncate: bool = False) -> Walked:
+    def walk(
+        self,
+        text: str,
+        *,
+        target: str | None = None,
+        generate: int | None = None,
+        layer: int = 0,
+        truncate: bool = False,
+    ) -> Walked:
         """Open one layer on a text; `.save("page.html")` writes the page. See `regard.views.walk.walk`."""
         from regard.views.walk import walk
 
-        return walk(text, self, target=target, layer=layer, truncate=truncate)
+        return walk(text, self, target=target, generate=generate, layer=layer, truncate=truncate)
 
     # -- other inputs --------------------------------------------------------------------------------------
 
@@ -421,17 +493,19 @@ def _findings(trace: Callable[[], Any], heads: Heads) -> list[Shows] | None:
     return [one for single in ([traces] if isinstance(traces, Trace) else traces) for one in single.patterns()]
 
 
-def _as_lists(
-    text: str | list[str], pair: str | list[str] | None, target: str | list[str] | None
-) -> tuple[list[str], list[str | None], list[str | None]]:
+def _stops(stop: str | Sequence[str]) -> tuple[str, ...]:
+    return (stop,) if isinstance(stop, str) else tuple(stop)
+
+
+def _as_lists(text: Text | list[str], pair: Any, target: Any) -> tuple[list[Text], list[str | None], list[Target]]:
     """Texts, pairs and targets as three lists of one length."""
-    if isinstance(text, str):
-        return [text], [pair], [target]  # type: ignore[list-item]  # anything but a string is refused where it is read
-    texts = list(text)
+    if isinstance(text, (str, Conversation)):
+        return [text], [pair], [target]  # anything of another type is refused where it is read
+    texts: list[Text] = list(text)
     return texts, _matching(pair, len(texts), "pair"), _matching(target, len(texts), "target")
 
 
-def _matching(value: str | Sequence[str] | None, count: int, name: str) -> list[str | None]:
+def _matching(value: str | Sequence[str] | None, count: int, name: str) -> list[Any]:
     if value is None:
         return [None] * count
     if isinstance(value, str) or len(value) != count:

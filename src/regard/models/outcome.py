@@ -15,11 +15,13 @@ import torch
 from regard.capture.finite import require_finite_output
 from regard.errors import OutOfRangeError, UserError
 from regard.models.predicting import predicted_token
+from regard.models.sampling import GREEDY, Sampling
 from regard.trace.sentences import Message, note
 from regard.trace.tokens import Side, Token
 
 if TYPE_CHECKING:
     from regard.capture import Book
+    from regard.models.base import Target, Text
     from regard.models.engine import Engine
     from regard.models.prepare import Encoded
 
@@ -36,24 +38,32 @@ TURN = "turn"  # of the mean last hidden state, for one sentence; it has no grad
 SIMILARITY = "similarity"  # of two sentences: what an outcome is of a model without predictions
 
 
+@dataclass(frozen=True)
+class Answering:
+    """How a causal model continues a text first: for so many tokens (None: not at all), how they are chosen, until."""
+
+    count: int | None = None
+    sampling: Sampling = GREEDY
+    stop: tuple[str, ...] = ()
+
+
 def encode_text(
     engine: Engine,
-    text: str,
+    text: Text,
     pair: str | None,
-    generate: int | None,
-    position: int | None,
+    target: Target,
+    answer: Answering = Answering(),  # noqa: B008 (it is frozen)
     *,
     truncate: bool = False,
     segment_ids: bool = True,
-) -> tuple[Encoded, int | None]:
-    """A text as the model reads it, continued if asked, and the position to judge.
-
-    A continued text is judged at the end of its prompt unless told: what the model went on to say stands after it.
-    """
-    if not generate:
-        return engine.encode(text, pair, truncate=truncate, segment_ids=segment_ids), position
-    row = engine.continue_text(text, generate, truncate=truncate)
-    return row, row.side.segments[0].end - 1 if position is None else position
+) -> tuple[Encoded, Target]:
+    """A text as the model reads it, continued if asked, and what a decoder beside it reads."""
+    if answer.count is None:
+        return engine.read(text, pair, target, truncate=truncate, segment_ids=segment_ids)
+    if target is not None and engine.is_causal:
+        raise UserError("pass either a target, which is the answer, or generate=, not both")
+    more: dict[str, Any] = {"sampling": answer.sampling, "stop": answer.stop}
+    return engine.continue_text(text, answer.count, truncate=truncate, **more), target
 
 
 def about_of(engine: Engine) -> tuple[str, list[Message]]:
@@ -73,8 +83,17 @@ def side_of(engine: Engine, book: Book) -> Side:
     return sides["decoder"] if engine.is_encoder_decoder else next(iter(sides.values()))
 
 
-def position_of(engine: Engine, about: str, tokens: Sequence[Token], position: int | None) -> int | None:
-    """The position whose prediction is compared; None where the model says one thing of the whole text."""
+def prompt_end(side: Side) -> int:
+    """The last position before an answer; that of the text where there is none."""
+    return next((part.start for part in side.segments if part.name == "answer"), len(side.tokens)) - 1
+
+
+def position_of(engine: Engine, about: str, side: Side, position: int | None) -> int | None:
+    """The position whose prediction is compared; None where the model says one thing of the whole text.
+
+    A text with an answer is judged at the end of its prompt unless told: what the model went on to say stands after it.
+    """
+    tokens = side.tokens
     if about in ("labels", "score"):
         if position is not None:
             raise UserError(f"{type(engine.module).__name__} labels the whole text; pass no position")
@@ -93,7 +112,9 @@ def position_of(engine: Engine, about: str, tokens: Sequence[Token], position: i
         raise UserError(f"{type(engine.module).__name__} labels single tokens; pass the position of one")
     if about == "hidden states":
         return None
-    return 0 if engine.is_encoder_decoder else len(tokens) - 1
+    if engine.is_encoder_decoder:
+        return 0
+    return prompt_end(side)
 
 
 def actual_of(about: str, tokens: Sequence[Token], place: int | None) -> Token | None:

@@ -1,21 +1,21 @@
 """From text to a model's inputs, and back: ids and tensors, and the token at each position.
 
-Enters: texts (or an image) and a tokenizer. Leaves: padded tensors and a `Book` of sides.
+Enters: texts and a tokenizer. Leaves: ids, sides, padded tensors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import torch
 
-from regard.capture.record import Book
-from regard.errors import MissingFileError, TooLongError, UserError, WrongTypeError
+from regard.errors import TooLongError, UserError, WrongTypeError
 from regard.models.common import common_ids
+from regard.models.conversation import Turn
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token, part_of_characters, word_indices
 
@@ -29,13 +29,15 @@ class Encoded:
     side: Side
     joined: str | None = None
     cut: int = 0  # tokens that truncation removed
+    chat: str | None = None  # how messages became a text: "template" or "plain"
 
     @property
     def facts(self) -> dict[str, Any]:
         """How it was made, for the facts of a trace."""
         given = "as the tokenizer gives" if self.types and any(self.types) else "all 0"
         pair = {} if self.joined is None else {"pair": self.joined}
-        return {"truncated": self.cut, "segment_ids": "none" if self.types is None else given, **pair}
+        chat = {} if self.chat is None else {"chat": self.chat}
+        return {"truncated": self.cut, "segment_ids": "none" if self.types is None else given, **pair, **chat}
 
 
 def encode(
@@ -79,6 +81,33 @@ def encode(
     return Encoded(ids, types, Side(side, tokens, _segments(tokens)), joined, max(0, length - len(ids)))
 
 
+def encode_turns(tokenizer: Any, text: str, turns: Sequence[Turn], *, limit: int | None, plain: bool) -> Encoded:
+    """Tokenize a conversation: a segment for each turn. A template writes special tokens itself; `plain` text has none.
+
+    It is never cut: the last message, which the answer is to, stands at the end.
+    """
+    batch = _tokenize(tokenizer, text, None, False, special=plain)
+    ids: list[int] = list(batch["input_ids"])
+    if limit is not None and len(ids) > limit:
+        raise TooLongError(
+            f"the conversation has {len(ids)} tokens but the model takes at most {limit}; leave out its first messages",
+            len(ids),
+            limit,
+        )
+    tokens = _tokens(tokenizer, batch, ids, text, None, None)
+    if getattr(tokenizer, "is_fast", False):
+        starts = [int(start) for start, _ in batch["offset_mapping"]]
+    else:  # special tokens have no place: they belong to what follows
+        starts = [next((t.start for t in tokens[i:] if t.start is not None), len(text) - 1) for i in range(len(tokens))]
+    last = len(turns) - 1
+    found = [min(sum(turn.end <= start for turn in turns), last) for start in starts]
+    numbers = list(accumulate(found, max))  # a special token that closes the text has no place of its own
+    tokens = tuple(replace(token, segment=number) for token, number in zip(tokens, numbers, strict=True))
+    bounds = [sum(number < turn for number in numbers) for turn in range(last + 2)]
+    segments = tuple(Segment(turn.name, bounds[n], bounds[n + 1]) for n, turn in enumerate(turns))
+    return Encoded(ids, None, Side("text", tokens, segments), chat="plain" if plain else "template")
+
+
 def _check_text(text: Any, name: str) -> None:
     if not isinstance(text, str):
         raise WrongTypeError(f"{name} must be a string, not {type(text).__name__}")
@@ -86,8 +115,10 @@ def _check_text(text: Any, name: str) -> None:
         raise UserError(f"the {name} is empty; pass at least one word")
 
 
-def _tokenize(tokenizer: Any, text: str, pair: str | None, target: bool, max_length: int | None = None) -> Any:
-    options: dict[str, Any] = {"verbose": False}
+def _tokenize(
+    tokenizer: Any, text: str, pair: str | None, target: bool, max_length: int | None = None, special: bool = True
+) -> Any:
+    options: dict[str, Any] = {"verbose": False} | ({} if special else {"add_special_tokens": False})
     if max_length is not None:
         options |= {"truncation": True, "max_length": max_length}
     if getattr(tokenizer, "is_fast", False):
@@ -222,6 +253,12 @@ def shift_right(encoded: Encoded, start: int, name: str, end: int | None) -> Enc
     return Encoded([start, *ids], None, Side("decoder", moved, _segments(moved)))
 
 
+def as_prompt(side: Side) -> Side:
+    """All of a side as one segment, whatever sentences it has."""
+    tokens = tuple(replace(token, segment=0) for token in side.tokens)
+    return replace(side, tokens=tokens, segments=(Segment("prompt", 0, len(side)),))
+
+
 def pad(rows: Sequence[Sequence[int]], value: int) -> tuple[torch.Tensor, Array]:
     """(rows, longest) tensor padded on the right, and which of its positions are real."""
     longest = max(len(row) for row in rows)
@@ -231,63 +268,3 @@ def pad(rows: Sequence[Sequence[int]], value: int) -> tuple[torch.Tensor, Array]
         tensor[i, : len(row)] = torch.tensor(row)
         real[i, : len(row)] = True
     return tensor, real
-
-
-def image_inputs(image: Any, processor: Any, config: Any) -> tuple[torch.Tensor, Book]:
-    """Pixels for a vision model, and the grid of patches they are cut into."""
-    pixels = _pixels(image)
-    vision = getattr(config, "vision_config", config)
-    values = _default_pixels(pixels, vision) if processor is None else _process(processor, pixels)
-    patch = getattr(vision, "patch_size", None)
-    if patch is None:
-        grid = None
-    else:
-        height, width = (patch, patch) if isinstance(patch, int) else patch
-        grid = (values.shape[-2] // height, values.shape[-1] // width)
-    shown = np.asarray(_to_pil(pixels).resize((224, 224)), dtype=np.uint8)
-    return values, Book([{}], {}, grid, [shown])
-
-
-def _process(processor: Any, pixels: Any) -> torch.Tensor:
-    try:
-        values: torch.Tensor = processor(images=pixels, return_tensors="pt")["pixel_values"]
-    except Exception as error:  # processors are third-party code and may raise anything
-        raise UserError(f"the model's image processor failed on this image: {type(error).__name__}: {error}") from error
-    return values
-
-
-def _pixels(image: Any) -> Any:
-    if isinstance(image, (str, Path)):
-        from PIL import Image, UnidentifiedImageError
-
-        if not Path(image).is_file():
-            raise MissingFileError(f"there is no image file {image}")
-        try:
-            with Image.open(image) as opened:
-                return opened.convert("RGB")
-        except UnidentifiedImageError:
-            raise UserError(f"{image} is not an image that Pillow can read") from None
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # raised by damaged files
-            raise UserError(f"the image {image} could not be read: {error}") from None
-    return _to_pil(image)
-
-
-def _to_pil(image: Any) -> Any:
-    from PIL import Image
-
-    if isinstance(image, Image.Image):
-        return image.convert("RGB")
-    array = np.asarray(image)
-    if array.ndim != 3 or array.shape[2] != 3 or array.dtype.kind not in "buif":
-        raise UserError(f"an image array must be numbers (height, width, 3), not {array.dtype} {array.shape}")
-    if array.dtype != np.uint8:
-        array = (np.clip(array, 0, 1) * 255).astype(np.uint8)
-    return Image.fromarray(array)
-
-
-def _default_pixels(image: Any, config: Any) -> torch.Tensor:
-    """Resized to the model's size and scaled to [-1, 1], as ViT does, if no processor is given."""
-    size = getattr(config, "image_size", 224)
-    height, width = (size, size) if isinstance(size, int) else size
-    array = np.asarray(image.resize((width, height)), dtype=np.float32) / 127.5 - 1  # (height, width, 3)
-    return torch.from_numpy(array).permute(2, 0, 1)[None]

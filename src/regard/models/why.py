@@ -25,6 +25,7 @@ from regard.trace.heads import Head, Heads
 from regard.trace.picking import position_of
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.model import Model
 
 LEADING = 3  # components of a side among which a head must be to be drawn as a line
@@ -91,13 +92,13 @@ class Why:
 
 def why(
     model: Model,
-    text: str,
+    text: Text,
     head: Heads,
     query: int | str = -1,
     key: int | str | None = None,
     pair: str | None = None,
     *,
-    target: str | None = None,
+    target: Target = None,
     truncate: bool = False,
     check: bool = True,
 ) -> Why:
@@ -121,21 +122,21 @@ def why(
 
 def whys(
     model: Model,
-    text: str,
+    text: Text,
     heads: Sequence[Heads],
     query: int | str,
     key: int | str | None = None,
     pair: str | None = None,
     *,
-    target: str | None = None,
+    target: Target = None,
     truncate: bool = False,
     check: bool = False,
 ) -> list[Why]:
     """The same for several heads of a text; those of one layer share its runs."""
     engine = model._engine
     asked = [one_head(head, engine.layout()) for head in heads]
-    row = engine.encode(text, pair, truncate=truncate)
-    inputs, book = engine.collate([row], [target])
+    row, beside = engine.read(text, pair, target, truncate=truncate)
+    inputs, book = engine.collate([row], [beside])
     ends = []
     for one in asked:
         queries, keys = sides_of(book.sides[0], one.kind)

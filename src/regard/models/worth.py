@@ -14,7 +14,7 @@ weight above 0.1. Spearman's correlation of both is the check.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,10 @@ import torch
 from regard.capture import Book, Recorder, embedding_parts, output_gradients
 from regard.capture.alone import alone
 from regard.errors import UserError
+from regard.measures.ranks import spearman
 from regard.models.cutting import kept_logits, outcomes_without, require_cuttable
 from regard.models.outcome import (
+    Answering,
     Outcome,
     about_of,
     encode_text,
@@ -44,6 +46,7 @@ from regard.trace.site import SURE, Array
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.engine import Engine
     from regard.models.prepare import Encoded
 
@@ -96,12 +99,12 @@ class WorthRun:
 
 def trace_worth(
     engine: Engine,
-    text: str,
+    text: Text,
     pair: str | None,
-    target: str | None,
+    target: Target,
     *,
     asked: AskedWorth,
-    generate: int | None = None,
+    answer: Answering,
     truncate: bool = False,
     segment_ids: bool = True,
     attribution: bool = False,
@@ -109,8 +112,8 @@ def trace_worth(
 ) -> Trace:
     """The trace of a text with its worth; arguments as in `Model.trace`."""
     options = {"truncate": truncate, "segment_ids": segment_ids}
-    row, position = encode_text(engine, text, pair, generate, asked.position, **options)
-    trace, run = run_worth(engine, row, target, replace(asked, position=position), attribution)
+    row, beside = encode_text(engine, text, pair, target, answer, **options)
+    trace, run = run_worth(engine, row, beside, asked, attribution)
     trace = with_gains(engine, row, trace) if predictive else trace
     tokens = max(len(side) for side in trace.sides.values())
     count = (CHECK if tokens <= _LONGEST else 0) if asked.check is None else asked.check
@@ -139,11 +142,10 @@ def run_worth(
     engine: Engine, row: Encoded, target: Any, asked: AskedWorth, attribution: bool = False
 ) -> tuple[Trace, WorthRun]:
     """The trace of an encoded text by one forward and one backward pass, and what its lines are judged by."""
-    require_cuttable(engine)
     inputs, book = engine.collate([row], [target])
     about, _ = about_of(engine)
     side = side_of(engine, book)
-    place = position_of(engine, about, side.tokens, asked.position)
+    place = position_of(engine, about, side, asked.position)
     hide(engine, about, inputs, place, book)
     found: list[tuple[Outcome, float]] = []
 
@@ -156,16 +158,30 @@ def run_worth(
         found.append((outcome, float(value.detach())))
         return value
 
-    ready = engine.ready({**inputs, **kept_logits(engine, about, place)})
+    trace = gradient_trace(engine, row, {**inputs, **kept_logits(engine, about, place)}, book, measure, attribution)
+    return trace, WorthRun(inputs, book, about, *found[0])
+
+
+def gradient_trace(
+    engine: Engine,
+    row: Encoded,
+    inputs: Mapping[str, Any],
+    book: Book,
+    measure: Callable[[Any], torch.Tensor],
+    attribution: bool = False,
+) -> Trace:
+    """The trace of an encoded text whose sites have g, from a number of the model's output."""
+    require_cuttable(engine)
     plan, places = engine.plan(), engine.places()
     with alone(engine.module), embedding_parts(engine.module) if attribution else nullcontext() as parts:
-        operations, gradients = output_gradients(engine.module, ready, plan, places, measure)
+        operations, gradients = output_gradients(engine.module, engine.ready(inputs), plan, places, measure)
     if parts is not None:
         with torch.no_grad():
             operations[0].parts = parts.of(operations[0])
-    traces = Recorder(book, plan.projections, gradients).traces(operations, engine.facts)
-    (trace,) = engine.finished(traces, [row.facts])
-    return trace, WorthRun(inputs, book, about, *found[0])
+    (trace,) = engine.finished(
+        Recorder(book, plan.projections, gradients).traces(operations, engine.facts), [row.facts]
+    )
+    return trace
 
 
 def check_worth(engine: Engine, trace: Trace, run: WorthRun, how: str, count: int = CHECK) -> dict[str, Any]:
@@ -179,9 +195,9 @@ def check_worth(engine: Engine, trace: Trace, run: WorthRun, how: str, count: in
     half = len(strongest)
     return {
         "edges": len(picked),
-        "spearman": spearman(estimates, exact),
-        "strongest": spearman(estimates[:half], exact[:half]),
-        "random": spearman(estimates[half:], exact[half:]),
+        "spearman": _agreement(estimates, exact),
+        "strongest": _agreement(estimates[:half], exact[:half]),
+        "random": _agreement(estimates[half:], exact[half:]),
     }
 
 
@@ -212,13 +228,7 @@ def _estimates(pool: Pool, how: str) -> Array:
     return np.where(pool.weight > SURE, np.nan, found) if how == "mask" else found
 
 
-def spearman(one: Array, other: Array) -> float | None:
-    """Correlation of ranks, ties sharing theirs; None where there is none."""
-    if len(one) < 3 or len(set(one)) < 2 or len(set(other)) < 2:
-        return None
-    return float(np.corrcoef(_ranks(one), _ranks(other))[0, 1])
-
-
-def _ranks(values: Array) -> Array:
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[places]
+def _agreement(one: Array, other: Array) -> float | None:
+    """Correlation of ranks; None where there is none."""
+    found = spearman(one, other)
+    return None if np.isnan(found) else found

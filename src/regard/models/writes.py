@@ -26,6 +26,7 @@ from regard.trace.picking import position_of
 from regard.trace.sentences import refusal
 
 if TYPE_CHECKING:
+    from regard.models.base import Target, Text
     from regard.models.engine import Engine
     from regard.models.model import Model
 
@@ -101,11 +102,11 @@ class Writes:
 
 def writes(
     model: Model,
-    text: str,
+    text: Text,
     head: Heads,
     position: int | str = -1,
     *,
-    target: str | None = None,
+    target: Target = None,
     top: int = 10,
     truncate: bool = False,
 ) -> Writes:
@@ -124,8 +125,8 @@ def writes(
     """
     engine = model._engine
     one = one_head(head, engine.layout())
-    row = engine.encode(text, truncate=truncate)
-    inputs, book = engine.collate([row], [target])
+    row, beside = engine.read(text, target=target, truncate=truncate)
+    inputs, book = engine.collate([row], [beside])
     queries, read = sides_of(book.sides[0], one.kind)
     if one.kind == "encoder":
         raise UserError(refusal("writes_none", model=type(engine.module).__name__))

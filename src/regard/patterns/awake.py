@@ -75,7 +75,7 @@ def kept_of(
     here = first[(first >= part.start) & (first < part.start + attention.shape[1])] - part.start
     if not kinds or not len(here):
         return found
-    free = (part.visible & ~part.rests)[here].astype(attention.dtype)
+    free = part.free[here].astype(attention.dtype)
     same = kept(attention[:, here], others[:, here], free)
     found[np.ix_(kinds, range(len(attention)), here)] = weigh(same, targets[kinds][:, here].astype(same.dtype))
     return found

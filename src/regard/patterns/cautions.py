@@ -49,6 +49,7 @@ def warnings_for(
         (bool(names & _RELATED), caution("related")),
         (bool(cut), caution("truncated", tokens=str(cut))),
         (facts.get("segment_ids") == "all 0" and "pair" in facts, caution("segments")),
+        (facts.get("chat") == "plain", caution("plain_chat")),
         (facts.get("level") == "word", caution("words")),
         *((True, caution(one["code"], **one["values"])) for one in worth.get("coded", ()) if one["code"] in _WORTH),
     ]

@@ -58,6 +58,11 @@ class Part:
         """(rows, keys) where attention goes that has nothing to do."""
         return np.asarray(resting_keys(self.visible, ~self.keys.content, causal=self.context.causal))
 
+    @cached_property
+    def free(self) -> Array:
+        """(rows, keys) the visible keys that are no resting places."""
+        return np.asarray(self.visible & ~self.rests)
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -74,7 +79,7 @@ class Pattern:
     def targets(self, part: Part) -> tuple[Array, Array]:
         """(rows, keys) target keys among the visible ones, and (rows,) which rows may count."""
         found, rows = self.choose(part)
-        found = found & (part.visible if self.rests else part.visible & ~part.rests)
+        found = found & (part.visible if self.rests else part.free)
         return found, np.ones(len(found), bool) if rows is None else rows
 
     @property
@@ -146,7 +151,7 @@ def _predictive(part: Part) -> Targets:
     gains = part.context.gains
     assert gains is not None
     here = gains[part.start : part.start + len(part.visible)]
-    return predictive_targets(here, part.visible & ~part.rests), part.queries.content
+    return predictive_targets(here, part.free), part.queries.content
 
 
 def _first(part: Part) -> Targets:

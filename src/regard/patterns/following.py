@@ -99,7 +99,7 @@ def _block(rule: Rule, part: Part, attention: Array) -> tuple[Array, ...]:
     targets, counted = (table[None] for table in rule.targets(part))
     top = np.where(part.rests, -1.0, attention).argmax(axis=-1)
     read = read_rows(attention, targets, visible=part.visible, rows=counted, strongest=attention.argmax(axis=-1))
-    weight = (attention * (part.visible & ~part.rests)).sum(axis=-1)
+    weight = (attention * part.free).sum(axis=-1)
     fields = awake_of(read, None, targets, weight, top, part)
     return (*fields, np.full_like(fields[0], np.nan))
 

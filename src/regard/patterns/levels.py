@@ -68,7 +68,7 @@ LEVELS = (
         weights=lambda part: np.abs(part.gap),
         possible=lambda context: context.same,
     ),
-    LevelMeasure("awake", weights=lambda part: part.visible & ~part.rests, counted=_content),
+    LevelMeasure("awake", weights=lambda part: part.free, counted=_content),
     LevelMeasure("sink", rows=lambda rows: sink_rows(rows.attention), loose=True),
 )
 WEIGHED = tuple(level for level in LEVELS if level.weights is not None)

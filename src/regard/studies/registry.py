@@ -49,7 +49,9 @@ __all__ = [
     "heads",
     "norms",
     "probe",
+    "retrieval",
     "similarity",
+    "sinks",
     "syntax",
     "tokens",
     "worth",
@@ -132,7 +134,7 @@ def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
 
 @STUDIES.add(TEXTS)
 def deletion(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
-    """Which ranking of tokens finds those that matter: rollout, attention, gradient x input, random; by deletion.
+    """Which ranking of tokens finds those that matter: rollout, attention, gradient x input, worth; by deletion.
 
     The first tokens of each ranking are hidden from the model, and what it makes of the text is compared: the
     probability of its own next word or label, or the direction of the text's mean hidden state.
@@ -300,6 +302,49 @@ def probe(  # long because of its arguments and their descriptions
     )
     changed = {"control": options.get("control", True), "control_seeds": seeds, "long": "skip", "report": None}
     return run_over(study, model, trees(treebank, options), {**options, **changed})
+
+
+@STUDIES.add(TEXTS)
+def sinks(
+    model: Named,
+    corpus: Corpus,
+    *,
+    cut: Annotated[int, Flag("Texts on which looks at sinks are cut; 0: none.", least=0, metavar="N")] = 16,
+    **options: Unpack[Options],
+) -> Result:
+    """Attention sinks: which tokens, in which heads and layers, how long their keys and values are, what cutting does.
+
+    For a causal language model, looks at resting places are cut on `cut` texts, one of each of the first documents,
+    layer by layer, and the loss is compared with that after cutting random other looks of the same weight.
+    """
+    from regard.studies.sinks.study import Sinks
+
+    return run_over(Sinks(seed=options.get("seed", 0), cut=cut), model, texts(corpus, options), options)
+
+
+@STUDIES.add(TEXTS)
+def retrieval(
+    model: Named,
+    corpus: Corpus,
+    *,
+    lengths: Annotated[Sequence[int], Flag("Lengths of haystacks in tokens.", metavar="N,N,...")] = (128, 512, 1024),
+    depths: Annotated[int, Flag("Depths at which needles are planted.", least=1)] = 10,
+    **options: Unpack[Options],
+) -> Result:
+    """Which heads of a causal language model fetch a planted sentence, and whether it can answer without them.
+
+    As in Wu et al. (2024): texts of the corpus are joined to haystacks, in each of which a sentence is planted, at one
+    of `depths` places, once for each of `lengths`. A head's score is the share of the needle's tokens for which its
+    strongest key is the token to copy. Then the best ten heads are replaced by their means, and as many random heads of
+    the same layers.
+    """
+    from regard.studies.retrieval.study import Retrieval
+
+    source = texts(corpus, options)
+    if source.once:
+        raise UserError("this study reads its corpus twice; name a file in place of standard input or a pipe")
+    study = Retrieval(lengths=tuple(lengths), depths=depths, seed=options.get("seed", 0))
+    return run_over(study, model, source, options)
 
 
 @STUDIES.add(TEXTS)

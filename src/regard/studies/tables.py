@@ -54,18 +54,19 @@ class LevelRows:
 class Tables:
     """For B inputs, P patterns, of which A can be asked of some input, Q queries and K keys.
 
-    asked (A,) are places in `PATTERNS`. whole (B, Q K, A) are the targets of the patterns, 0 in rows that do not count,
-    so that one product with the maps sums over keys and rows; rows and chances (B, P) are how many rows count and the
-    sum of their chance levels. awake (B, Q K, A) is the same outside the resting places; awake_chance and awake_counted
-    (B, Q, A + 1) are of those rows, the bag of words last. own (B, Q, K) are the ordinary tokens of the query's own
-    sentence where there are two, for the bag of words; size (B, Q) is how many they are, bag (B, Q) is 1 where such a
-    row counts, has_bag whether any does. visible (B, Q, K); seen (B, Q) counts visible keys, 1 at least; levels are by
-    name; carried are the rows of patterns whose score one word may carry, exchange the pairs of queries that are
-    exchanged. What not every study needs is made when it is asked for.
+    asked (A,) are places in `PATTERNS`. targets (B, Q, K, A) are those of the patterns. whole (B, Q K, A) is the
+    same, 0 in rows that do not count, so that one product with the maps sums over keys and rows; rows and chances (B,
+    P) are how many rows count and the sum of their chance levels. awake (B, Q K, A) is whole outside the resting
+    places; awake_chance and awake_counted (B, Q, A + 1) are of those rows, the bag of words last. own (B, Q, K) are
+    the ordinary tokens of the query's own sentence where there are two, for the bag of words; size (B, Q) is how many
+    they are, bag (B, Q) is 1 where such a row counts, has_bag whether any does. visible (B, Q, K); seen (B, Q) counts
+    visible keys, 1 at least; levels are by name; carried are the rows of patterns whose score one word may carry,
+    exchange the pairs of queries that are exchanged. What not every study needs is made when it is asked for.
     """
 
     asked: Array
     make_whole: Callable[[], torch.Tensor]
+    make_targets: Callable[[], torch.Tensor]
     rows: Array
     chances: Array
     awake: torch.Tensor
@@ -87,6 +88,10 @@ class Tables:
         return self.make_whole()
 
     @cached_property
+    def targets(self) -> torch.Tensor:
+        return self.make_targets()
+
+    @cached_property
     def carried(self) -> list[Carried]:
         return self.make_carried()
 
@@ -104,12 +109,15 @@ class _Rows:
     rests: Array
 
 
-def tables_of(inputs: Batch, view: LayerView) -> Tables:
-    """Targets of every pattern for the inputs of a batch; what cannot be asked of an input counts no row."""
+def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True) -> Tables:
+    """Targets of every pattern for the inputs of a batch, or of those alone whose targets are no resting places.
+
+    What cannot be asked of an input counts no row.
+    """
     visible = view.visible
     contexts = _contexts(inputs.book, view.query, view.key, view.causal, inputs.model._engine.relation())
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
-    asked = np.flatnonzero(can.any(axis=0))
+    asked = np.flatnonzero(can.any(axis=0) & np.array([resting or not pattern.rests for pattern in PATTERNS]))
     found = _rows(contexts, visible, asked, can)
     seen = np.asarray(seen_keys(visible, visible)).astype(np.float32)  # (B, Q)
     size = found.targets[..., -1].sum(axis=2)
@@ -131,6 +139,7 @@ def tables_of(inputs: Batch, view: LayerView) -> Tables:
     return Tables(
         asked=asked,
         make_whole=lambda: folded(counted),
+        make_targets=lambda: tensor(found.targets[..., :-1]),
         rows=of_all(asked, counted[..., :-1].sum(axis=1)),
         chances=of_all(asked, (chance * counted)[..., :-1].sum(axis=1)),
         awake=folded(awake),

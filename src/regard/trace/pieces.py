@@ -39,7 +39,7 @@ def answer_side(tokenizer: Any, ids: list[int], name: str, prompt: Side | None =
                 *span,
                 word=None if word is None else word + offset,
                 special=token in special,
-                segment=1 if prompt else 0,
+                segment=len(prompt.segments) if prompt else 0,
                 adds=adds,
             )
         )

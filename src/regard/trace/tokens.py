@@ -54,7 +54,10 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A labelled range of tokens, from `start` to before `end`: its `name` is A, B, prompt or answer."""
+    """A labelled range of tokens, from `start` to before `end`.
+
+    Its `name` is A or B (sentences), prompt or answer, or whose turn of a conversation it is: system, user, user 2.
+    """
 
     name: str
     start: int

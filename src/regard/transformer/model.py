@@ -20,7 +20,7 @@ from regard.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.masks import Cache, causal_mask, padding_mask
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+ACTIVATION_OF: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
@@ -113,7 +113,7 @@ class FeedForward(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.widen, self.narrow = nn.Linear(config.width, config.hidden), nn.Linear(config.hidden, config.width)
-        self.activation = _ACTIVATIONS[config.activation]
+        self.activation = ACTIVATION_OF[config.activation]
 
     def forward(self, x: Tensor) -> Tensor:
         return cast(Tensor, self.narrow(self.activation(self.widen(x))))  # (B, T, D)
@@ -284,7 +284,7 @@ class Bert(nn.Module):
         self.follows = nn.Linear(config.width, 2)
         width = config.table or config.width
         self.transform, self.transform_norm = nn.Linear(config.width, width), nn.LayerNorm(width, config.epsilon)
-        self.activation = _ACTIVATIONS[config.activation]
+        self.activation = ACTIVATION_OF[config.activation]
         self.output = nn.Linear(width, config.vocabulary)
         self.apply(_initialise)
         self.output.weight = self.embedding.word.weight

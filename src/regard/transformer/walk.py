@@ -5,7 +5,7 @@ each step (so that it can also show what would happen if a step were different).
 
 Names: `source.*` and `target.*` are embeddings (`narrow`, `W_E` and `b_E` where their tables are narrower than D);
 `encoder.*`, `decoder.*` and `cross.*` are one layer's weights, as x @ W + b; `*.in` is what enters a layer and
-`*.states` (layers + 1, positions, D) the states between layers.
+`*.states` (layers + 1, positions, D) the states between layers. Decoders that are alone: decoders.py.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class Walk:
     ids: tuple[int, ...] = ()
     targets: tuple[int, ...] = ()  # the ids that follow each target position
     vocabulary: tuple[str, ...] = ()
+    groups: int = 0  # heads of keys and values, where several heads of queries share one; 0: each has its own
+    normed: str = "layer"  # or "rms"
+    window: int | None = None  # tokens that a decoder sees, itself included, if not all before it
+    candidates: tuple[int, ...] = ()  # ids of the words whose columns of the vocabulary's matrix are there
 
 
 @torch.no_grad()
@@ -63,9 +67,7 @@ def walk_through(
     """
     model.eval()
     config = model.config
-    layers = min(config.layers, config.decoder_layers or config.layers)
-    if not 0 <= layer < layers:
-        raise UserError(f"the model has layers 0 to {layers - 1}, not {layer}")
+    require_layer(layer, min(config.layers, config.decoder_layers or config.layers))
     source = torch.tensor([list(ids)])
     embedding = model.source if isinstance(model, Translator) else model.embedding
     order = _other_order(len(ids))
@@ -85,11 +87,17 @@ def walk_through(
         config.activation,
         config.epsilon,
         order,
-        {name: _numpy(value) for name, value in arrays.items()},
+        {name: as_numpy(value) for name, value in arrays.items()},
         tuple(ids),
         (*target[1:], config.end) if target else (),
         vocabulary,
     )
+
+
+def require_layer(layer: int, layers: int) -> None:
+    """Refuse a layer that a model of so many layers does not have."""
+    if not 0 <= layer < layers:
+        raise UserError(f"the model has layers 0 to {layers - 1}, not {layer}")
 
 
 def _embedded(name: str, embedding: Embedding, ids: Tensor) -> dict[str, Tensor]:
@@ -186,5 +194,6 @@ def _decoded(model: Translator, target: Tensor, memory: Tensor, layer: int) -> d
     }
 
 
-def _numpy(value: Tensor) -> Array:
-    return np.ascontiguousarray(value.detach().cpu().numpy(), dtype=np.float32)
+def as_numpy(value: Tensor) -> Array:
+    """A tensor as an array of float32, whatever its type and device."""
+    return np.ascontiguousarray(value.detach().float().cpu().numpy())

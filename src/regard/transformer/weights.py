@@ -87,6 +87,8 @@ _MARIAN = (
 
 ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert")
 TRANSLATORS = ("marian", "bart")
+ROTARY = ("llama", "mistral", "qwen2")
+DECODERS = ("gpt2", *ROTARY)  # opened as they are, in decoders.py
 
 
 def from_hugging_face(model: Any) -> Bert | Translator:
@@ -104,7 +106,7 @@ def from_hugging_face(model: Any) -> Bert | Translator:
         if kind == "bart":  # its position table begins with two rows that no position uses
             weights |= {f"{side}.position": weights[f"{side}.position"][2:] for side in ("source", "target")}
     else:
-        known = ", ".join(ENCODERS + TRANSLATORS)
+        known = ", ".join(ENCODERS + TRANSLATORS + DECODERS)
         raise UserError(
             f"a {kind} model cannot be opened step by step; these types can: {known}, and models from regard train"
         )
@@ -133,7 +135,7 @@ def _bert_config(config: Any) -> Config:
         segments=0 if kind == "distilbert" else config.type_vocab_size,
         position="learned",
         norm="post",
-        activation=_activation(config.activation if kind == "distilbert" else config.hidden_act),
+        activation=known_activation(config.activation if kind == "distilbert" else config.hidden_act),
         table=table if table != width or kind == "albert" else None,
         embedding_norm=True,
         embedding_scale=False,
@@ -170,7 +172,7 @@ def _marian_config(config: Any) -> Config:
         length=config.max_position_embeddings,
         position="sinusoidal" if config.model_type == "marian" else "learned",
         norm="post",
-        activation=_activation(config.activation_function),
+        activation=known_activation(config.activation_function),
         embedding_norm=config.model_type == "bart",
         embedding_scale=bool(config.scale_embedding),
         dropout=config.dropout,
@@ -181,7 +183,8 @@ def _marian_config(config: Any) -> Config:
     )
 
 
-def _activation(name: str) -> str:
+def known_activation(name: str) -> str:
+    """Our name of an activation of transformers."""
     same = {"swish": "silu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh"}
     known = same.get(name, name)
     if known not in ACTIVATIONS:

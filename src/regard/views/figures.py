@@ -18,12 +18,14 @@ import numpy as np
 
 from regard.errors import MissingPackageError, UserError
 from regard.files import write_atomic
+from regard.patterns.entries import RESTING_PLACES, does_of
 from regard.patterns.resting import rests_of
 from regard.trace.lettering import plain, readable
 from regard.trace.site import SURE, Array, Positions, Site, positions
 from regard.trace.tokens import Token
 from regard.trace.trace import Trace
 from regard.views.frames import named_frames
+from regard.views.report import report_of
 from regard.views.themes import theme
 from regard.views.wire import require_worth
 
@@ -487,7 +489,7 @@ def pooled(site: Site, index: int, size: int = 64, cut: str | None = None) -> Ar
 
 
 def _neurons(job: _Job) -> Figure:
-    """For one query: q, every k, q x k, the score and its softmax; blue positive, orange negative."""
+    """For one query: q, and below it every k, q x k, the score and its softmax; blue positive, orange negative."""
     job.check_length()
     head = job.heads[0]
     query = _query(job)
@@ -495,33 +497,39 @@ def _neurons(job: _Job) -> Figure:
     k = job.trace.k(job.layer, head, kind=job.kind)[job.columns].astype(np.float32)
     scores = job.trace.scores(job.layer, head, kind=job.kind, queries=query, keys=job.columns)[0]
     weights = job.trace.attention(job.layer, head, kind=job.kind, queries=query, keys=job.columns)[0]
-    drawn = _new(job.width or 7.2, 1.4 + 0.17 * len(job.columns))
-    grid = drawn.subplots(1, 5, width_ratios=[4, 4, 4, 0.9, 0.9])
-    vectors = (("q", np.tile(q, (len(k), 1))), ("k", k), ("q x k", q * k))
-    for axes, (name, block) in zip(grid[:3], vectors, strict=True):
-        limit = float(np.abs(block).max()) or 1.0
-        axes.imshow(block, cmap=theme().signs, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
+    drawn = _new(job.width or 7.2, 1.7 + 0.17 * len(job.columns))
+    (top, *rest), grid = drawn.subplots(2, 4, width_ratios=[4, 4, 0.9, 0.9], height_ratios=[1, len(k)])
+    for axes in rest:
+        axes.set_axis_off()
+    for axes, name, block in ((top, "", q[None]), (grid[0], "k", k), (grid[1], "q x k", q * k)):
+        _signed(axes, block)
         axes.set_title(name, size=8, color=_QUIET)
-    finite = np.where(np.isfinite(scores), scores, np.nan)
-    limit = float(np.nanmax(np.abs(finite))) or 1.0
-    grid[3].imshow(finite[:, None], cmap=theme().signs, vmin=-limit, vmax=limit, aspect="auto")
+    _signed(grid[2], np.where(np.isfinite(scores), scores, np.nan)[:, None])
     turned = 90 if drawn.get_figwidth() < 5 else 0
-    grid[3].set_title("score", size=8, color=_QUIET, rotation=turned)
-    image = grid[4].imshow(weights[:, None], cmap=theme().maps, vmin=0, vmax=1, aspect="auto")
-    grid[4].set_title("weight", size=8, color=_QUIET, rotation=turned)
-    for axes in grid:
+    grid[2].set_title("score", size=8, color=_QUIET, rotation=turned)
+    image = grid[3].imshow(weights[:, None], cmap=theme().maps, vmin=0, vmax=1, aspect="auto")
+    grid[3].set_title("weight", size=8, color=_QUIET, rotation=turned)
+    for axes in (top, *grid):
         _plain(axes)
         axes.set(xticks=[], yticks=[])
+    asking = job.trace.side(job.site.query_side).tokens[query]
+    top.set_yticks([0], [f"q of {_label(asking)}"], **_MONO)
     grid[0].set_yticks(range(len(k)), [_label(token) for token in job.key_tokens], **_MONO)
     grid[0].set_ylabel("key", size=8, color=_QUIET)
     first = job.divisions[1]
     if first is not None:
         for axes in grid:
             axes.axhline(first - 0.5, **_RULE)
-        _parts(grid[2], (q.size - 0.5, first - 0.5), "right", across=False)
-    grid[1].set_xlabel("neuron (blue above 0, orange below)", size=7, color=_QUIET)
-    _bar(drawn, image, grid[4], "weight")
+        _parts(grid[1], (q.size - 0.5, first - 0.5), "right", across=False)
+    grid[0].set_xlabel("neuron (blue above 0, orange below)", size=7, color=_QUIET)
+    _bar(drawn, image, grid[3], "weight")
     return drawn
+
+
+def _signed(axes: Any, block: Array) -> None:
+    """Numbers of both signs, zero in the middle of their colours."""
+    limit = float(np.nanmax(np.abs(block))) or 1.0
+    axes.imshow(block, cmap=theme().signs, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
 
 
 def _query(job: _Job) -> int:
@@ -578,7 +586,22 @@ def _title(job: _Job, view: str) -> str:
         return f"How head {first} scores each key"
     if view == "heads" and len(job.heads) > 1:
         return f"Where {len(job.heads)} heads of layer {job.layer} look"
-    return f"What arrives through head {first}" if job.shown == "contributions" else f"Where head {first} looks"
+    if job.shown == "contributions":
+        return f"What arrives through head {first}"
+    does = _does(job)
+    return f"Head {first} {does}" if does else f"Where head {first} looks"
+
+
+def _does(job: _Job) -> str | None:
+    """What a head that is shown whole does, where that has a name; one that always rests is better looked at."""
+    if (len(job.rows), len(job.columns)) != (job.site.queries, job.site.keys):
+        return None
+    layer = job.trace.select(layers=[job.layer])
+    report = report_of(layer)
+    site = layer.site(job.layer, kind=job.kind)
+    found = report.of(site)[site.index(job.heads[0])]["patterns"] if report else []
+    names = [one["name"] for one in found if one["name"] not in RESTING_PLACES]
+    return does_of(names[0]) if names else None
 
 
 def _input(job: _Job) -> str:

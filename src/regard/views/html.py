@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import sys
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +20,7 @@ from regard.errors import UserError
 from regard.files import write_atomic
 from regard.trace.showing import Shown
 from regard.trace.trace import Trace
-from regard.views.wire import encode
+from regard.views.wire import encode, header_of
 
 # Digits of the payload's text: printable characters without a meaning in HTML.
 DIGITS = bytes(code for code in range(0x28, 0x7F) if code not in b"<>")
@@ -38,9 +39,9 @@ _PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body class="regard-page">
-<div id="regard"><noscript>This page draws with JavaScript, which is switched off here.</noscript></div>
+<div id="regard" data-bytes="{bytes}">
+<noscript>This page draws with JavaScript, which is switched off here.</noscript></div>
 {payload}
-<script type="module">{script}</script>
 </body>
 </html>
 """
@@ -97,18 +98,45 @@ def save_html(
 def page_of(trace: Trace, *, title: str | None = None, **shown: Any) -> bytes:
     """The bytes of the page that `save_html` writes; options as in `regard.views.encode`."""
     payload = encode(trace, **shown)
-    script, style = bundle("regard.js"), bundle("regard.css")
+    script, style = _script(), bundle("regard.css")
     head, tail = _PAGE.split("{payload}")
     name = title or f"{trace.facts.get('model', 'attention')} · regard"
-    head = head.format(policy=_policy(script, style), title=html.escape(str(name)), style=style)
-    tail = tail.format(script=script)
-    return b"".join([head.encode(), _pieces(_text(payload)), tail.encode()])
+    policy = _policy(script, style)
+    head = head.format(policy=policy, title=html.escape(str(name)), style=style, bytes=len(payload))
+    text, first = _text(payload), _opening(payload) * 5 // 4
+    run = f"<script>{script}</script>\n".encode()
+    return b"".join([head.encode(), _pieces(text[:first]), run, _pieces(text[first:]), tail.encode()])
 
 
 def _pieces(text: bytes) -> bytes:
-    """Text in inert script elements; the page's own script reads them in order."""
+    """Text in inert script elements, which the page's own script reads in order."""
     starts = range(0, len(text), _PIECE)
     return b"".join(b'<script type="text/plain">%b</script>' % text[i : i + _PIECE] for i in starts)
+
+
+def _opening(payload: bytes) -> int:
+    """How many bytes a page needs to show what it opens with: its script stands behind them, before all the others."""
+    header = header_of(payload)
+    start = 8 + int.from_bytes(payload[:8], "little")
+    opened = {name: header["selection"][name] for name in ("kind", "layer", "part")}
+    at = next(i for i, site in enumerate(header["sites"]) if opened.items() <= site.items())
+    later = [_first_offset(site) for site in header["sites"][at + 1 :]]
+    return start + min(later, default=len(payload) - start) // 4 * 4
+
+
+def _first_offset(record: Any) -> int:
+    """Where the first array of a record lies in the buffer."""
+    if not isinstance(record, dict):
+        return sys.maxsize
+    own = record["offset"] if "dtype" in record else sys.maxsize
+    return min([own, *map(_first_offset, record.values())])
+
+
+def _script() -> str:
+    """The front end as a plain script: a module would wait until the whole page is read."""
+    module = bundle("regard.js")
+    body, _ = module.rsplit("export{", 1)
+    return f'"use strict";(()=>{{{body}}})();'
 
 
 def _text(payload: bytes) -> bytes:

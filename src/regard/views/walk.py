@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.errors import UserError
 from regard.trace.trace import Trace
 from regard.views.html import save_html
 
@@ -33,7 +34,13 @@ class Walked:
 
 
 def walk(
-    text: str, model: Model | None = None, *, target: str | None = None, layer: int = 0, truncate: bool = False
+    text: str,
+    model: Model | None = None,
+    *,
+    target: str | None = None,
+    generate: int | None = None,
+    layer: int = 0,
+    truncate: bool = False,
 ) -> Walked:
     """Open one layer of a model on a text.
 
@@ -42,10 +49,12 @@ def walk(
     text
         What the model reads.
     model
-        A translator of regard's own, or a hub model of a type in `regard.transformer.weights`: the BERT family,
-        Marian, BART; without one, the built-in translator.
+        A translator of regard's own, or a hub model: the BERT family, Marian and BART (`regard.transformer.weights`),
+        GPT-2, Llama, Mistral and Qwen2 (`regard.transformer.decoders`); without one, the built-in translator.
     target
         What a translator's decoder reads; without it, the model's own answer (the same as in a trace).
+    generate
+        How many tokens a decoder without an encoder adds to the text first.
     layer
         The layer to open.
     truncate
@@ -57,11 +66,34 @@ def walk(
     'Hola, ¿qué tal?'
     """
     from regard.models.load import load
+    from regard.transformer.weights import DECODERS
+
+    model = load("translator") if model is None else model
+    if _type_of(model.module) in DECODERS:
+        return _continued(text, model, generate, layer, truncate)
+    if generate:
+        raise UserError("generate needs a decoder without an encoder, such as GPT-2 or Llama; leave it out")
+    return _read(text, model, target, layer, truncate)
+
+
+def _continued(text: str, model: Model, generate: int | None, layer: int, truncate: bool) -> Walked:
+    """The walk through a decoder alone; the run that is opened is the model's own."""
+    from regard.capture.alone import alone
+    from regard.transformer.decoders import walk_decoder
+
+    trace = model.trace(text, generate=generate, truncate=truncate)
+    ids = [token.id or 0 for token in trace.side().tokens]
+    with alone(model.module):
+        opened = walk_decoder(model.module, ids, layer=layer, tokenizer=model.tokenizer)
+    return Walked(trace, opened, None, _unknown(model.tokenizer, text))
+
+
+def _read(text: str, model: Model, target: str | None, layer: int, truncate: bool) -> Walked:
+    """The walk through an encoder, and a decoder that reads it; the model is rebuilt from its weights."""
     from regard.transformer.model import Bert, Translator
     from regard.transformer.walk import walk_through
     from regard.transformer.weights import from_hugging_face
 
-    model = load("translator") if model is None else model
     own = model.module if isinstance(model.module, (Bert, Translator)) else from_hugging_face(model.module)
     trace = model.trace(text, target=target, truncate=truncate, attribution=isinstance(own, Bert))
     sides = {name: [token.id or 0 for token in side.tokens] for name, side in trace.sides.items()}
@@ -74,10 +106,13 @@ def walk(
 def can_walk(module: Any) -> bool:
     """Whether there is a walk through a model of this type."""
     from regard.transformer.model import Bert, Translator
-    from regard.transformer.weights import ENCODERS, TRANSLATORS
+    from regard.transformer.weights import DECODERS, ENCODERS, TRANSLATORS
 
-    kind = getattr(getattr(module, "config", None), "model_type", None)
-    return isinstance(module, (Bert, Translator)) or kind in ENCODERS + TRANSLATORS
+    return isinstance(module, (Bert, Translator)) or _type_of(module) in ENCODERS + TRANSLATORS + DECODERS
+
+
+def _type_of(module: Any) -> str | None:
+    return getattr(getattr(module, "config", None), "model_type", None)
 
 
 def _decode(own: Translator, tokenizer: Any, ids: list[int]) -> str:

@@ -179,8 +179,7 @@ def _packed(trace: Trace) -> bool:
 
 
 def _walk_record(walk: Walk, buffer: Buffer) -> Record:
-    plain = ("layer", "heads", "norm", "activation", "epsilon", "order", "ids", "targets", "vocabulary")
-    record = {name: getattr(walk, name) for name in plain}
+    record = {name: value for name, value in vars(walk).items() if name != "arrays"}
     return record | {"arrays": {name: buffer.put(array) for name, array in walk.arrays.items()}}
 
 

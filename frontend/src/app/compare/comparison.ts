@@ -74,7 +74,7 @@ export class Comparison {
 export function otherOf(ask: Ask, name: string): Ask | null {
   const { other } = ask;
   if (other.with === "text")
-    return other.text.trim() ? { ...ask, text: other.text, pair: other.pair, target: "" } : null;
+    return other.text.trim() ? { ...ask, text: other.text, pair: other.pair, target: "", chat: "" } : null;
   if (other.with === "on") return ask.off.length ? { ...ask, off: [] } : null;
   return other.model && other.model !== name ? { ...ask, model: other.model, off: [], target: "" } : null;
 }

@@ -22,10 +22,10 @@ export class Cuts {
 
   /** Ask again when the text, the looks or the token changed; `position` null leaves it to the model. */
   follow(ask: Ask, position: number | null): void {
-    const { model, text, pair, target, truncate, generate, cut, how } = ask;
+    const { model, text, pair, target, chat, truncate, generate, cut, how } = ask;
     const wanted = cut.length > 0 && text.trim() !== "";
     const key = wanted
-      ? JSON.stringify([model, text, pair, target, truncate, generate, cut, how, position])
+      ? JSON.stringify([model, text, pair, target, chat, truncate, generate, cut, how, position])
       : "";
     if (key === this.last) return;
     this.last = key;

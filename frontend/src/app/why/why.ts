@@ -32,8 +32,8 @@ export class Reasons {
 
   /** Ask what has not been answered yet; another text begins anew. */
   follow(ask: Ask): void {
-    const { model, text, pair, target, truncate } = ask;
-    const about = JSON.stringify([model, text, pair, target, truncate]);
+    const { model, text, pair, target, chat, truncate } = ask;
+    const about = JSON.stringify([model, text, pair, target, chat, truncate]);
     batch(() => {
       if (about !== this.text) {
         this.answers.value = new Map();

@@ -1,6 +1,6 @@
 // The atlas: every head of the model as a small map, side by side.
 
-import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { type Signal, untracked, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { release } from "../../compute/attention";
@@ -36,9 +36,7 @@ export function Atlas() {
     key.value;
     const abort = new AbortController();
     found.value = new Map();
-    const here = cellsOf(store).every(({ site }) => isHere(site));
-    const made = here ? run(digests(store, found), abort.signal, 24) : streamed(store, found, abort.signal);
-    made.catch((error) => {
+    untracked(() => drawAll(store, found, abort.signal)).catch((error) => {
       if (!superseded(error)) throw error;
     });
     return () => abort.abort();
@@ -119,13 +117,25 @@ function cellsOf(store: Store): Cell[] {
   return sites.flatMap((site) => site.heads.map((head) => ({ site, head })));
 }
 
-/** First every head from some of its rows, then every head in full. */
-function* digests(store: Store, found: Signal<Map<string, Digest>>): Generator<void, void> {
+/** The maps of all heads; layers that are still on their way are drawn as they come, and then refined if they stay. */
+async function drawAll(store: Store, found: Signal<Map<string, Digest>>, signal: AbortSignal): Promise<void> {
+  const here = () => cellsOf(store).every(({ site }) => isHere(site));
+  const sketched = !here();
+  if (sketched) await streamed(store, found, signal);
+  if (here()) await run(digests(store, found, sketched), signal, 24);
+}
+
+/** First every head from some of its rows, unless it is sketched already, then every head in full. */
+function* digests(
+  store: Store,
+  found: Signal<Map<string, Digest>>,
+  sketched: boolean,
+): Generator<void, void> {
   const look = store.look.peek();
   const cells = cellsOf(store);
   const lenses = cells.map(({ site, head }) => store.lenses.of(site, site.heads.indexOf(head), look));
   const thorough = isKnown(store.page) ? "picture" : "exact"; // measures need not be counted twice
-  const passes = lenses.some((lens) => poolOf(lens) > 2) ? [false, true] : [true];
+  const passes = !sketched && lenses.some((lens) => poolOf(lens) > 2) ? [false, true] : [true];
   for (const full of passes) {
     const results = new Map(found.peek());
     let shown = performance.now();
@@ -137,7 +147,7 @@ function* digests(store: Store, found: Signal<Map<string, Digest>>): Generator<v
       }
     }
     found.value = results;
-    if (!full || passes.length === 1) requestAnimationFrame(() => mark("regard:drawn"));
+    if (!sketched && (!full || passes.length === 1)) requestAnimationFrame(() => mark("regard:drawn"));
     if (full) requestAnimationFrame(() => mark("regard:exact"));
     yield;
   }
@@ -161,9 +171,9 @@ async function streamed(
       found.value = new Map(found.peek()).set(nameOf({ site, head }), made);
     }
     if (whole !== site) release([whole]);
-    mark("regard:drawn");
   }
-  mark("regard:exact");
+  requestAnimationFrame(() => mark("regard:drawn"));
+  if (store.page.sites.some((site) => !isHere(site))) mark("regard:exact"); // more there will not be
 }
 
 /** How far the worth of any line goes, which all maps share; null where each has its own scale. */

@@ -5,12 +5,12 @@ export const words = {
   openIn: ["Open in", "打开于"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "One square per head: each row is a token that looks, each column a token it may look at, on the head's own scale.",
-    "每个方格是一个头：行是在看的词元，列是它可以看的词元，按该头自身的最大值着色。",
+    "One square per head: rows are tokens that look, columns tokens they look at; each on its own scale.",
+    "每个方格是一个头：行是在看的词元，列是被看的词元；各按自身的尺度着色。",
   ],
   legendAtlasMarks: [
-    "Below: what it does apart from resting; small squares: several names. Grey tick: how much of its attention rests.",
-    "下方：它在休息之外做什么；小方块：有几个名称。灰条：注意力中有多少在休息。",
+    "Grey tick: how much rests. Small squares: several names.",
+    "灰条：有多少在休息。小方块：有几个名称。",
   ],
   legendAtlasWorth: [
     "One square per head: each row is a token that looks, each column a token it may look at. Colour: {what}, on one scale for all heads; blue helps, orange works against, grey has a weight above 0.95, of which only an exact cut tells. Below: what it does apart from resting.",

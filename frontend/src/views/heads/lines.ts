@@ -1,10 +1,10 @@
 // The lines of the head view, the bars beside its columns and what is active, drawn.
 
 import type { Active } from "../../compute/active";
-import { type Axis, answerAt } from "../../compute/axis";
+import { type Axis, boundsOf } from "../../compute/axis";
 import { FAINT, type Links } from "../../compute/links";
 import { mean } from "../../compute/mean";
-import { partNames } from "../../frame/context";
+import { partName } from "../../frame/context";
 import {
   bars,
   type Geometry,
@@ -209,13 +209,13 @@ function drawLabels({ pen, store, scene, g, top, height }: Sheet, active: Active
   labels(pen, columns, "key", g, top, height, colours);
 }
 
-/** Where a text was continued: what was given, and what the model wrote. */
+/** Where parts of a text begin: what the model wrote, and the turns of a conversation. */
 function drawParts({ pen, store, scene, g, top }: Sheet): void {
-  const rows = answerAt(scene.rowAxis, scene.rows.list);
-  const columns = answerAt(scene.columnAxis, scene.columns.list);
+  const rows = boundsOf(scene.rowAxis, scene.rows.list);
+  const columns = boundsOf(scene.columnAxis, scene.columns.list);
   const colours = palette(store.theme.value);
-  if (rows !== null) divideColumn(pen, rows, "query", g, top, partNames(store), colours);
-  if (columns !== null) divideColumn(pen, columns, "key", g, top, partNames(store), colours);
+  divideColumn(pen, rows, "query", g, top, partName(store), colours);
+  divideColumn(pen, columns, "key", g, top, partName(store), colours);
 }
 
 /** One line, over all others. */

@@ -2,10 +2,10 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { type Axis, answerAt } from "../../compute/axis";
+import { type Axis, boundsOf } from "../../compute/axis";
 import { mean } from "../../compute/mean";
 import { sizeOf } from "../../compute/worth";
-import { partNames, useSay, useStore } from "../../frame/context";
+import { partName, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { RESTING, strengthOf } from "../../marks/columns";
@@ -193,13 +193,13 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   return active;
 }
 
-/** Where a text was continued: a rule before the first word that the model wrote. */
+/** Rules before the first words of what the model wrote, and of the turns of a conversation. */
 function drawParts(pen: Pen, store: Store, text: Setting, axis: Axis, top: number): void {
-  const at = answerAt(
+  const bounds = boundsOf(
     axis,
     text.words.map(({ position }) => position),
   );
-  if (at !== null) divideText(pen, text, at, top, partNames(store), palette(store.theme.value));
+  divideText(pen, text, bounds, top, partName(store), palette(store.theme.value));
 }
 
 /** Per head, the sum over words. */

@@ -7,7 +7,7 @@ import { run, superseded } from "../../compute/jobs";
 import { isCausal, type Rests, restsOf } from "../../compute/rest";
 import { TILE, type Tile, Tiles } from "../../compute/tiles";
 import type { Cell } from "../../data/report";
-import { partNames, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
+import { partName, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { axes, type Frame, type Zoom } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
@@ -330,7 +330,7 @@ function drawOver(pen: Pen, tiles: RestingTiles, frame: Frame, zoom: Zoom, store
   const colours = palette(store.theme.value);
   const { queries, keys } = store.active.value;
   const { lens } = tiles;
-  divideMap(pen, lens.rows, lens.columns, frame, zoom, partNames(store), colours);
+  divideMap(pen, lens.rows, lens.columns, frame, zoom, partName(store), colours);
   axes(pen, lens.rows, lens.columns, frame, zoom, { rows: queries, columns: keys }, colours);
   if (tiles.causal) sayUnseen(pen, frame, lens.columns.count * zoom.scale, zoom, store);
   drawCuts(pen, tiles.lens, frame, zoom, store);
@@ -375,7 +375,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   for (const _ of refineAll(tiles, drawTiles(nowhere, tiles, whole, zoom, store, Infinity).rough));
   drawTiles(inner, tiles, whole, zoom, store, Infinity);
   const colours = palette(store.theme.value);
-  divideMap(inner, rows, columns, whole, zoom, partNames(store), colours);
+  divideMap(inner, rows, columns, whole, zoom, partName(store), colours);
   axes(inner, rows, columns, whole, zoom, { rows: [], columns: [] }, colours);
   const tell = sayIn(store);
   const names = { query: tell("queryAxis"), key: tell("keyAxis") };

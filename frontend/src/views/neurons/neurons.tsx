@@ -62,6 +62,7 @@ function Table() {
   const query = queries.at(-1) ?? null;
   return (
     <div class="stage">
+      {query !== null && <Lede lens={lens} query={query} />}
       <div class="legend with-tools">
         <p>{legendOf(lens, tell)}</p>
         <label class="check">
@@ -81,6 +82,18 @@ function Table() {
       </div>
       <Pairs lens={lens} />
     </div>
+  );
+}
+
+/** What the table shows, in a sentence: the key that agrees best with the query. */
+function Lede({ lens, query }: { lens: Lens; query: number }) {
+  const tell = useSay();
+  const { rows, best } = expand(lens, query, false);
+  const names = { query: lens.rows.names[query], key: lens.columns.names[best] };
+  return (
+    <p class="agrees" dir="auto" data-best={best}>
+      {tell("ledeNeurons", { ...names, score: figure(rows[best].score, 2) })}
+    </p>
   );
 }
 
@@ -114,6 +127,9 @@ function Queries({ query }: { query: number | null }) {
   const { names } = store.rows.value;
   return (
     <ul class="queries" aria-label={tell("queryColumn")}>
+      <li class="quiet" aria-hidden="true">
+        {tell("headingQueries")}
+      </li>
       {names.map((text, position) => {
         const open = position === query;
         return (
@@ -244,6 +260,7 @@ function drawHead(pen: Pen, store: Store, tell: Say, shown: Expanded | null, at:
     bold: true,
   });
   queryStrip(pen, shown, at, 0);
+  title(at.k - 14, tell("headingKeys"), "end");
   title(at.k, tell("keyVector"));
   pen.text(at.product, LINE / 2, tell("product"), { colour: colours.quiet, size: 12, mono: false });
   const pair = pairOf(store);

@@ -26,7 +26,7 @@ export interface Layout {
 /** Columns of the table in a given width, for vectors of dimension d. */
 export function layout(available: number, d: number): Layout {
   const room = (available - LABEL - 2 * NUMBER - BAR - 5 * GAP) / (2 * d);
-  const cell = Math.max(1.25, Math.min(6, Math.floor(room * 4) / 4));
+  const cell = Math.max(1.25, Math.min(10, Math.floor(room * 4) / 4));
   const k = LABEL + GAP;
   const product = k + d * cell + GAP;
   const dotted = product + d * cell + GAP;
@@ -43,6 +43,7 @@ export interface Expanded {
   rows: Row[];
   weights: Float32Array;
   top: number;
+  best: number; // the key with the largest score
   sizes: { q: number; k: number; product: number };
 }
 
@@ -51,14 +52,16 @@ export function expand(lens: Lens, query: number, ordered: boolean): Expanded {
   const d = width(head.site);
   const weights = lens.row(query);
   const [q, k] = [queryVectors(head), keyVectors(head)];
+  const rows = rowOf(head, query);
   const sizes = { q: 1.4 * sizeOf(q), k: 1.4 * sizeOf(k), product: 1.4 * sizeOf(q) * sizeOf(k) };
   return {
     lens,
     query,
     order: ordered ? bySize(head, query) : Array.from({ length: d }, (_, c) => c),
-    rows: rowOf(head, query),
+    rows,
     weights,
     top: weights.reduce((top, x) => Math.max(top, x), 1e-12),
+    best: rows.reduce((best, { score }, key) => (score > rows[best].score ? key : best), 0),
     sizes,
   };
 }
@@ -111,7 +114,8 @@ export function keyRows(
   const last = Math.min(keys.length, Math.ceil((top + height) / LINE));
   for (let i = first; i < last; i++) {
     const y = i * LINE - top;
-    if (keys[i] === lit.hovered) pen.rect(0, y, at.width, LINE, { colour: colours.band });
+    if (keys[i] === lit.hovered || keys[i] === shown.best)
+      pen.rect(0, y, at.width, LINE, { colour: colours.band });
     if (lit.pinned.includes(keys[i])) pen.rect(0, y + 2, 2, LINE - 4, { colour: colours.accent });
     keyRow(pen, shown, keys[i], at, y, colours);
   }
@@ -125,6 +129,7 @@ function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, c
   pen.text(LABEL, middle, elided(columns.names[key], LABEL - 8), {
     colour: columns.special[key] ? colours.quiet : colours.ink,
     align: "end",
+    bold: key === shown.best,
   });
   const k = keyVectors(head).subarray(key * d, (key + 1) * d);
   strip(pen, k, order, at.k, y + 3, at.cell, LINE - 6, shown.sizes.k);

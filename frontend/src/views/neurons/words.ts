@@ -2,9 +2,13 @@
 
 export const words = {
   neurons: ["Neurons", "神经元"],
+  ledeNeurons: [
+    "“{query}” looks most at “{key}”: their vectors q and k agree best, with a score of {score}.",
+    "“{query}” 最看 “{key}”：二者的向量 q 与 k 最一致，得分 {score}。",
+  ],
   legendNeurons: [
-    "The score of a key is {scale} × the sum of q × k over {d} neurons{more}; softmax turns the scores of a row into weights. Blue is positive, orange negative.",
-    "一个键的得分是 {d} 个神经元上 q × k 之和乘以 {scale}{more}；softmax 把一行得分变为权重。蓝色为正，橙色为负。",
+    "Score: {scale} × the sum of q × k over {d} neurons{more}. Softmax turns the scores into weights. Blue is positive, orange negative.",
+    "得分：{d} 个神经元上 q × k 之和乘以 {scale}{more}。softmax 把得分变为权重。蓝色为正，橙色为负。",
   ],
   cell: ["{query} → {key}", "{query} → {key}"],
   noVectors: [
@@ -16,12 +20,12 @@ export const words = {
   collapse: ["Collapse {text}", "收起 {text}"],
   query: ["query q", "查询 q"],
   keyVector: ["key k", "键 k"],
-  product: ["q × k", "q × k"],
-  score: ["q · k", "q · k"],
+  product: ["q × k, neuron by neuron", "逐个神经元的 q × k"],
+  score: ["sum q · k", "总和 q · k"],
   scaled: ["score", "得分"],
   withBias: [", plus the position bias", "，再加位置偏置"],
   withCap: [", softly capped at {cap}", "，软上限 {cap}"],
-  softmax: ["softmax (· below 0.001)", "softmax（· 小于 0.001）"],
+  softmax: ["weight (· below 0.001)", "权重（· 小于 0.001）"],
   orderNeurons: ["order neurons by |q × k|", "按 |q × k| 排列神经元"],
   mostOfScore: [
     "{n} of {d} neurons make up 90 % of this score (of Σ|q × k|).",

@@ -18,6 +18,7 @@ export const LABELS = {
   walk_single: ["one head", "只有一个头"],
   walk_permuted: ["shuffled words", "打乱词序"],
   walk_positions: ["positions", "位置"],
+  walk_rotation: ["turning by position", "按位置旋转"],
   walk_temperature: ["temperature", "温度"],
   walk_changed: ["Changed: these are not the model's numbers.", "已改动：这些不是模型的数。"],
   walk_reset: ["back to the model", "恢复为模型"],
@@ -49,4 +50,9 @@ export const LABELS = {
   walk_matrix_masked: ["masked", "掩码后"],
   walk_matrix_joined: ["joined", "拼接"],
   walk_matrix_hidden: ["hidden", "隐藏层"],
+  walk_matrix_turnedQ: ["Q, turned", "转过的 Q"],
+  walk_matrix_turnedK: ["K, turned", "转过的 K"],
+  walk_matrix_gate: ["gate", "门"],
+  walk_matrix_wide: ["x·W_1", "x·W_1"],
+  walk_matrix_logits: ["logits", "logits"],
 } as const;

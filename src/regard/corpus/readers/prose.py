@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # A sentence ends at . ! ? (closing quotes included) before white space and something that can begin one.
 SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
+_UNSPACED = re.compile(r"(?<=[。！？])[”’」』）]*")  # ends of sentences in scripts without spaces
+_LINE = re.compile(r"\n\s*")
 _JOINED = re.compile(r" @([-,.])@ ")  # "well @-@ known", "1 @,@ 000", "0 @.@ 7"
 _TITLE = re.compile(r"\s*= [^=]+ =\s*")  # of an article
 _HEADING = re.compile(r"((?:= )+)(.*?\S)((?: =)+)")  # "= Title =", "= = Section = ="
@@ -53,3 +55,17 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
             held = []
     if held:
         yield " ".join(held)
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where sentences begin and end, in characters, without the white space around them; a new line ends one."""
+    ends = {0, len(text)}
+    ends |= {found.end() for rule in (SENTENCE, _UNSPACED, _LINE) for found in rule.finditer(text)}
+    bounds = sorted(ends)
+    spans = []
+    for start, end in pairwise(bounds):
+        part = text[start:end]
+        begin = start + len(part) - len(part.lstrip())
+        if part.strip():
+            spans.append((begin, begin + len(part.strip())))
+    return spans

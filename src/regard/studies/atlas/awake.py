@@ -20,13 +20,19 @@ from regard.studies.tables import Tables, of_all
 
 
 def awake_sums(
-    attention: torch.Tensor, awake: torch.Tensor, bag: BagOfRows | None, tables: Tables
+    attention: torch.Tensor,
+    awake: torch.Tensor,
+    bag: BagOfRows | None,
+    tables: Tables,
+    mass: torch.Tensor | None = None,
 ) -> dict[str, torch.Tensor | Array]:
     """Sums of what does not rest, (B, H, P + 1) each: the bag of words comes last, as far as it is even.
 
-    `awake` (B, H, Q) is how much of each row of the maps (B, H, Q, K) that is.
+    `awake` (B, H, Q) is how much of each row of the maps (B, H, Q, K) that is; `mass` (B, H, A) what they have on
+    `tables.awake`, if that is known.
     """
-    mass = torch.cat([attention.flatten(2) @ tables.awake, _even(bag, awake, tables)], dim=-1)
+    mass = attention.flatten(2) @ tables.awake if mass is None else mass
+    mass = torch.cat([mass, _even(bag, awake, tables)], dim=-1)
     sums = weigh_awake(mass, awake, tables.awake_chance, tables.awake_counted)
     places = np.append(tables.asked, len(PATTERNS))
     found: dict[str, torch.Tensor | Array] = {

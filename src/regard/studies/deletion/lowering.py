@@ -1,7 +1,7 @@
 """What a model makes of a text, as one number that removing tokens can lower.
 
 Enters: a model and one encoded text. Leaves: the number for any set of removed tokens, which positions it is read from,
-and its gradient times the input.
+its gradient times the input, and the worth of all lines to each token.
 
 A causal model: the probability of its own next word. A classifier: that of its own label. Others: the cosine of the
 mean of the last hidden states with that of the whole text. Removed tokens are hidden from attention, as padding is.
@@ -17,6 +17,9 @@ import torch
 from regard.capture.tiers import undisturbed
 from regard.corpus.sums import Array
 from regard.errors import UserError
+from regard.models.cutting import cuts_of, kept_logits
+from regard.models.worth import gradient_trace
+from regard.trace.site import Site
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -38,7 +41,8 @@ class Lowering:
         if engine.is_encoder_decoder:
             raise UserError("deletion needs a model that reads one text: an encoder, a classifier or a causal model")
         self.engine = engine
-        inputs, _ = engine.collate([row])
+        inputs, self.book = engine.collate([row])
+        self.row = row
         self.inputs = engine.ready(inputs)
         self.length = len(row.ids)
         self.causal = engine.can_generate
@@ -81,6 +85,18 @@ class Lowering:
             handle.remove()
         return np.asarray((gradient * seen[0]).sum(-1)[0].detach().float().cpu().numpy())
 
+    def worth_of_lines(self) -> Array | None:
+        """(T,) the worth of all lines to each token: the sum of A g.v over layers, heads and queries.
+
+        To first order what the number loses if no head takes anything from that token in any layer, the others keeping
+        their weights; None where lines of this model cannot be judged.
+        """
+        if not cuts_of(self.engine):
+            return None
+        given = self._given(np.ones((1, self.length), bool))
+        trace = gradient_trace(self.engine, self.row, given, self.book, lambda output: self._number(output)[0])
+        return np.asarray(sum(_column_sums(site) for site in trace.sites))
+
     def _values(self, kept: Array) -> Array:
         with undisturbed(self.engine.module):
             output = self.engine.module(**self._given(kept))
@@ -110,6 +126,7 @@ class Lowering:
             **given,
             "attention_mask": torch.from_numpy(kept).to(mask.device, mask.dtype),
             "output_hidden_states": True,
+            **(kept_logits(self.engine, "next token", self.length - 1) if self.causal else {}),
         }
 
     def _scores(self, output: Any) -> torch.Tensor:
@@ -122,3 +139,8 @@ class Lowering:
         states: torch.Tensor = output.hidden_states[-1].float()
         weights = torch.ones_like(states[..., :1]) if kept is None else kept[..., None].to(states.dtype)
         return (states * weights).sum(1) / weights.sum(1)
+
+
+def _column_sums(site: Site) -> Array:
+    """(K,) worth of the lines to each key, in all heads and rows of a site."""
+    return np.asarray(sum(site.worth(head, how="zero").sum(axis=0, dtype=np.float64) for head in range(site.heads)))

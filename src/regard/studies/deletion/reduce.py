@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from regard.models.prepare import Encoded
 
 RANDOM = "random order"
-RANKINGS = (RANDOM, "last layer's attention", "rollout, weights", "rollout, contributions", "gradient x input")
+LAST, WEIGHTS, CONTRIBUTIONS = "last layer's attention", "rollout, weights", "rollout, contributions"
+GRADIENT, LINES = "gradient x input", "worth of all lines to it"
+RANKINGS = (RANDOM, LAST, WEIGHTS, CONTRIBUTIONS, GRADIENT, LINES)
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)  # of the tokens that can be removed
 ORDERS = 3  # random orders per text
 FEWEST = 4  # removable tokens of a text that takes part
@@ -42,13 +44,20 @@ def _orders(outcome: Lowering, row: Encoded, chooser: np.random.Generator) -> di
     """Removable positions in the order in which each ranking removes them; several random ones."""
     trace = outcome.engine.trace_rows([row], [None])[0]
     last = trace.layers()[-1]
-    scores = {RANKINGS[1]: outcome.rows(trace.attention(last).mean(axis=0))}
-    scores[RANKINGS[2]] = outcome.rows(trace.rollout())
-    if all(site.norms is not None for site in trace.sites):
-        scores[RANKINGS[3]] = outcome.rows(trace.rollout("contributions"))
-    scores[RANKINGS[4]] = outcome.gradient_times_input()
+    known = all(site.norms is not None for site in trace.sites)
+    scores = {
+        LAST: outcome.rows(trace.attention(last).mean(axis=0)),
+        WEIGHTS: outcome.rows(trace.rollout()),
+        CONTRIBUTIONS: outcome.rows(trace.rollout("contributions")) if known else None,
+        GRADIENT: outcome.gradient_times_input(),
+        LINES: outcome.worth_of_lines(),
+    }
     removable = outcome.removable
-    ordered = {name: [removable[np.argsort(-score[removable], kind="stable")]] for name, score in scores.items()}
+    ordered = {
+        name: [removable[np.argsort(-score[removable], kind="stable")]]
+        for name, score in scores.items()
+        if score is not None
+    }
     return {RANDOM: [chooser.permutation(removable) for _ in range(ORDERS)], **ordered}
 
 

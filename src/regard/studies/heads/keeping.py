@@ -31,7 +31,8 @@ class RowsOf:
     """The N rows of a batch that may be kept, in the order of the corpus.
 
     `places` (N,) are among the batch's B Q rows; `names` (N, 3) are example, part and query; `ids` (N,) the tokens that
-    look, `keys` (B, K) those looked at; `hashes` (N,) and `by_hash` (N,) their order.
+    look, `keys` (B, K) those looked at; `by_hash` (N,) is the order of their `hashes` (N,), and `ranks` (N,) are their
+    places in it.
     """
 
     places: torch.Tensor
@@ -39,19 +40,15 @@ class RowsOf:
     ids: Array
     keys: Array
     hashes: Array
-    by_hash: torch.Tensor
+    by_hash: Array
+    ranks: Array
     width: int  # Q
 
-    def strengths(self, outside: torch.Tensor) -> torch.Tensor:
-        """(H, N) the largest weight of each row of maps (B, H, Q, K) without resting places."""
-        return outside.amax(dim=-1).transpose(0, 1).flatten(1)[:, self.places]
-
-    def strongest(self, outside: torch.Tensor, heads: torch.Tensor, rows: torch.Tensor) -> Array:
-        """(n,) the keys that have them, for some heads and their rows among N, (n,) each."""
-        places = self.places[rows]
-        found = outside[places // self.width, heads, places % self.width]  # (n, K)
-        keys: Array = found.max(dim=-1).indices.cpu().numpy()
-        return keys
+    def strengths(self, outside: torch.Tensor) -> tuple[torch.Tensor, Array]:
+        """(H, N) the largest weight of each row of maps (B, H, Q, K) without resting places, and the key with it."""
+        found = outside.max(dim=-1)
+        largest, keys = (some.transpose(0, 1).flatten(1)[:, self.places] for some in found)
+        return largest, keys.cpu().numpy()
 
     def kept(self, order: Array, rows: Array, keys: Array, strengths: Array) -> Array:
         """(..., 8) kept rows from what orders them and their places (...) among N; keys and strengths alike."""
@@ -76,18 +73,22 @@ def rows_of(batch: Batch, sides: tuple[str, str], counted: Array, seed: int, dev
         ids=mine.ravel()[places],
         keys=theirs,
         hashes=hashes,
-        by_hash=torch.from_numpy(by_hash).to(device),
+        by_hash=by_hash,
+        ranks=np.argsort(by_hash),
         width=counted.shape[1],
     )
 
 
-def best_rows(outside: torch.Tensor, strengths: torch.Tensor, rows: RowsOf) -> Array:
-    """(H, BEST, 8) the strongest of rows (H, N) of maps (B, H, Q, K); of equals, the first in the corpus."""
-    order = strengths.sort(dim=1, descending=True, stable=True).indices[:, :BEST]
-    found = strengths.gather(1, order).cpu().numpy()
-    heads = torch.arange(len(order), device=order.device)[:, None].expand_as(order)
-    at = rows.strongest(outside, heads.flatten(), order.flatten()).reshape(found.shape)
-    some = rows.kept(-found.astype(np.float64), order.cpu().numpy(), at, found)
+def best_rows(strengths: torch.Tensor, keys: Array, rows: RowsOf) -> Array:
+    """(H, BEST, 8) the strongest of rows (H, N) that look at keys (H, N); of equals, the first in the corpus."""
+    count = strengths.shape[1]
+    last = torch.arange(count - 1, -1, -1, device=strengths.device)
+    bits = strengths.view(torch.int32).long() << 32  # numbers that are not negative are ordered as their bits are
+    chosen = (bits | last).topk(min(BEST, count), dim=1).values
+    order = (count - 1 - (chosen & 0xFFFFFFFF)).cpu().numpy()
+    found = strengths.cpu().numpy()[np.arange(len(order))[:, None], order]
+    at = np.take_along_axis(keys, order, axis=1)
+    some = rows.kept(-found.astype(np.float64), order, at, found)
     return np.concatenate([some, np.full((len(some), BEST - some.shape[1], len(COLUMNS)), np.inf)], axis=1)
 
 
@@ -96,19 +97,20 @@ def bins_of(strengths: torch.Tensor) -> torch.Tensor:
     return (strengths * BINS).long().clamp_(0, BINS - 1)
 
 
-def typical_rows(outside: torch.Tensor, strengths: torch.Tensor, bins: torch.Tensor, rows: RowsOf) -> Array:
-    """(H, BINS, PER_BIN, 8) rows of each bin (H, N) with the smallest hashes."""
-    bins = bins[:, rows.by_hash]
-    ordered, order = bins.sort(dim=1, stable=True)
-    first = torch.searchsorted(ordered, ordered.contiguous())  # where each row's bin begins
-    rank = torch.arange(ordered.shape[1], device=ordered.device) - first
-    some, places = (rank < PER_BIN).nonzero(as_tuple=True)
-    few = rows.by_hash[order[some, places]]
-    theirs, found = rows.strongest(outside, some, few), strengths[some, few].cpu().numpy()
-    head, at, chosen = (part.cpu().numpy() for part in (some, places, few))
+def typical_rows(strengths: torch.Tensor, bins: torch.Tensor, keys: Array, rows: RowsOf) -> Array:
+    """(H, BINS, PER_BIN, 8) rows of each bin (H, N) with the smallest hashes, of rows that look at keys (H, N)."""
+    count = strengths.shape[1]
+    order = np.sort(bins.cpu().numpy() * count + rows.ranks, axis=1)  # by bin, then by hash
+    ordered = order // count
+    starts = np.ones(order.shape, bool)  # where bins begin
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.maximum.accumulate(np.where(starts, np.arange(count), 0), axis=1)
+    rank = np.arange(count) - first
+    head, at = np.nonzero(rank < PER_BIN)
+    chosen = rows.by_hash[order[head, at] % count]
+    found = strengths.cpu().numpy()[head, chosen]
     table = np.full((len(strengths), BINS, PER_BIN, len(COLUMNS)), np.inf)
-    place = head, ordered.cpu().numpy()[head, at], rank.cpu().numpy()[head, at]
-    table[place] = rows.kept(rows.hashes[chosen], chosen, theirs, found)
+    table[head, ordered[head, at], rank[head, at]] = rows.kept(rows.hashes[chosen], chosen, keys[head, chosen], found)
     return table
 
 

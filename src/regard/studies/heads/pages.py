@@ -19,7 +19,8 @@ from regard.studies.head_names import head_name
 from regard.studies.heads.describing import Description, Place
 from regard.studies.heads.examples import Look, drawn
 from regard.studies.heads.mapping import SampleTexts, map_section
-from regard.studies.heads.telling import OTHERS, proof
+from regard.studies.heads.tables import COPIES
+from regard.studies.heads.telling import OTHERS, copying, proof
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ _TOKENS = 12  # of each direction on a page
 _GRAMMAR = 10
 _NEAR = 16  # distances that a page draws
 _SMALL = 8  # distances that the list draws
+_ABOUT_COPIES = " Copies: whether it writes the words it reads (1) or suppresses them (-1)."
 _GROUPS = {
     "best": ("Strongest looks", "The rows in which one weight outside the resting places is largest."),
     "typical": (
@@ -70,7 +72,7 @@ def portrait_page(
         _links(portrait.place, index),
         _hero(portrait, row, title, context),
         _try(portrait.place),
-        _proofs([proof(portrait.description), portrait.predicts, over]),
+        _proofs([proof(portrait.description), portrait.predicts, copying(*row[list(COPIES)]), over]),
         '<div class="figures">',
         _distances(_of(tables["distances"], portrait.place)) if len(tables["distances"]) else "",
         _tokens(_of(tables["tokens"], portrait.place), "looked at", "Tokens it looks at"),
@@ -109,24 +111,24 @@ def _proofs(sentences: Sequence[str]) -> str:
 
 def index_part(index: pd.DataFrame, distances: pd.DataFrame) -> str:
     """All heads as a table that can be searched and sorted; each is a link to its page."""
-    predictive = bool(index["predicts"].notna().any())
+    asked = [name for name in ("predicts", COPIES[0]) if index[name].notna().any()]
     reach = dict(iter(distances.groupby(["kind", "layer", "head"]))) if len(distances) else {}
     rows = []
     for row in index.sort_values(["verified", "value"], ascending=False, kind="stable").itertuples():
         place = (row.kind, row.layer, row.head)
         page = page_name(place, index)
         link = f'<a href="{page}" data-page="{page}">{html.escape(_short(place, index))}</a>'
-        value, predicts = ("n/a" if one != one else f"{one:.2f}" for one in (row.value, row.predicts))
-        mark = f'<span class="badge">holds {value}</span>' if row.verified else "no"
+        mark = f'<span class="badge">holds {_number(row.value)}</span>' if row.verified else "no"
         rests = f'<span class="part"><i style="width:{100 * min(row.rests, 1):.0f}%"></i></span>{row.rests:.2f}'
+        numbers = "".join(f"<td>{_number(getattr(row, name))}</td>" for name in asked)
         rows.append(
             f"<tr{'' if row.verified else ' class=quiet'}><td class=text>{link}</td><td>{_reach(reach.get(place))}</td>"
             f'<td class="text long does" title="{html.escape(row.sentence)}">{html.escape(row.does)}</td>'
             f'<td class=text title="{row.value if row.verified else -1}">{mark}</td>'
-            f'<td title="{row.rests}">{rests}</td>{f"<td>{predicts}</td>" if predictive else ""}</tr>'
+            f'<td title="{row.rests}">{rests}</td>{numbers}</tr>'
         )
     texts = ("head", "what it does when awake", "holds on new text")
-    names = ["head", "how far it looks", *texts[1:], "rests", *(["predicts"] if predictive else [])]
+    names = ["head", "how far it looks", *texts[1:], "rests", *asked]
     head = "".join(
         f'<th scope="col"{" class=text" if name in texts else ""}><button type="button">{name}</button></th>'
         for name in names
@@ -135,9 +137,14 @@ def index_part(index: pd.DataFrame, distances: pd.DataFrame) -> str:
         '<p><label>Find <input type="search" data-filter placeholder="previous, tokens back, [SEP] …"></label></p>'
         '<p class="quiet">How far it looks: attention by distance, the middle is the token itself, before it on the '
         "left. Holds: how well the sentence predicts the head on documents that it was not chosen on (correlation, 1 "
-        "is perfect). Rests: the part of its attention on special tokens or the first one.</p>"
+        "is perfect). Rests: the part of its attention on special tokens or the first one."
+        f"{_ABOUT_COPIES if COPIES[0] in asked else ''}</p>"
         f'<div class="scroll tall"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
+
+
+def _number(value: float) -> str:
+    return "n/a" if value != value else f"{value:.2f}"
 
 
 def _reach(table: pd.DataFrame | None) -> str:

@@ -23,6 +23,7 @@ from regard.measures.intervals import GROUPS
 from regard.patterns.definitions import PATTERNS
 from regard.patterns.levels import MapRows
 from regard.studies.atlas.awake import BagOfRows, arriving_of, awake_sums
+from regard.studies.atlas.copying import Copying
 from regard.studies.base import Batch, key
 from regard.studies.heads.distances import distance_sums
 from regard.studies.heads.grammar import WordGrammar
@@ -68,8 +69,8 @@ class HeadTables:
     """What layers with one view share.
 
     `counted` (B, Q) is 1 in rows of ordinary tokens that see a key outside the resting places, `free` (B, Q, K) is 1 at
-    these keys of these rows; `described` (B, Q K, A + 1) is what each name predicts, the bag of words last; `queries`
-    and `keys` are the tokens that look and are looked at, the latter by half of the documents.
+    these keys of these rows; `asked` (B, Q K, 2 A + 1) are the targets of each name, and then what it predicts, the bag
+    of words last; `queries` and `keys` are the tokens that look and are looked at, the latter by half of the documents.
     """
 
     view: LayerView
@@ -77,8 +78,8 @@ class HeadTables:
     counted: torch.Tensor
     free: torch.Tensor
     even: torch.Tensor  # free, as shares of each row
-    described: torch.Tensor
-    common: torch.Tensor  # (B, Q, A + 1) what even attention has in common with that
+    asked: torch.Tensor
+    common: torch.Tensor  # (B, Q, A + 1) what even attention has in common with what is predicted
     described_squares: Array  # (B, A + 1)
     halves: torch.Tensor  # (2, B) which half of the documents an input is in
     rows: RowsOf
@@ -105,9 +106,10 @@ class HeadsTaker(Taker[HeadTables]):
         super().__init__(batch)
         self.vocabulary, self.seed, self.vectors = vocabulary, seed, vectors
         self.grammar = WordGrammar.of(batch)
+        self.copying = Copying(batch)
 
     def make(self, view: LayerView) -> HeadTables:
-        tables = tables_of(self.batch, view)
+        tables = tables_of(self.batch, view, resting=False)
         level = tables.levels["awake"]
         assert level.weights is not None  # of the level "awake" they always are
         outside = level.weights if level.weights.ndim == 3 else level.weights[:, None]
@@ -115,7 +117,7 @@ class HeadsTaker(Taker[HeadTables]):
         free = outside * tables.visible * counted[..., None]
         seen = free.sum(dim=-1)
         counted = counted * (seen > 0)
-        described, common, squares = _described(tables, seen)
+        described, common, squares = _described(tables, free, seen)
         halves = (self.batch.clusters % GROUPS % 2)[None] == np.arange(2)[:, None]
         places = [np.zeros(self.batch.book.keep[side].shape, np.int64) for side in (view.query, view.key)]
         for number, sides in enumerate(self.batch.book.sides):
@@ -128,7 +130,7 @@ class HeadsTaker(Taker[HeadTables]):
             counted=counted,
             free=free,
             even=free / seen.clamp(min=1)[..., None],
-            described=described,
+            asked=torch.cat([tables.awake, described], dim=-1),
             common=common,
             described_squares=squares,
             halves=view.tensor(halves.astype(np.float32)),
@@ -141,38 +143,41 @@ class HeadsTaker(Taker[HeadTables]):
         operation = layer.named.operation
         outside = attention * ready.free[:, None]
         awake = outside.sum(dim=-1)  # (B, H, Q)
-        self._names(layer, attention, awake, operation.sink is not None or operation.maps is not None, ready)
-        self._described(layer, attention, outside, awake, ready)
+        loose = operation.sink is not None or operation.maps is not None
+        names = len(ready.tables.asked)
+        sums = attention.flatten(2) @ ready.asked  # (B, H, Q K) @ (B, Q K, 2 A + 1) -> (B, H, 2 A + 1)
+        mass, products = sums[..., :names], sums[..., names:]
+        self._names(layer, MapRows(attention, ready.tables.seen, loose), awake, mass, ready)
+        self._described(layer, outside, awake, products, ready)
         self._examples(layer, outside, ready)
         self._tokens(layer, attention, outside, awake, ready)
         if self.grammar is not None and ready.view.same:
             self.grammar.take(layer, outside)
+        self.copying.take(layer, attention)
         norms = layer.norms()
         if norms is not None:
             arriving = arriving_of(attention, norms).mul_(ready.free[:, None])
-            self._keep(layer, "best_arriving", best_rows(arriving, ready.rows.strengths(arriving), ready.rows))
+            self._keep(layer, "best_arriving", best_rows(*ready.rows.strengths(arriving), ready.rows))
             self.add(layer, "contributions_level", arriving.sum(dim=(2, 3)))
             self.add(layer, "contributions_level_rows", ready.counted.sum(dim=1))
 
     def finish(self) -> None:
         keep_inputs(self.batch, self.vectors, self.seed)
 
-    def _names(
-        self, layer: Layer, attention: torch.Tensor, awake: torch.Tensor, loose: bool, ready: HeadTables
-    ) -> None:
+    def _names(self, layer: Layer, rows: MapRows, awake: torch.Tensor, mass: torch.Tensor, ready: HeadTables) -> None:
         """What heads do when awake, as the atlas has it."""
         tables = ready.tables
-        bag = BagOfRows.of(MapRows(attention, tables.seen, loose), tables) if tables.has_bag else None
-        sums = awake_sums(attention, awake, bag, tables)
+        bag = BagOfRows.of(rows, tables) if tables.has_bag else None
+        sums = awake_sums(rows.attention, awake, bag, tables, mass)
         for name, values in sums.items():
             self.add(layer, f"weights_{name}", values)
 
     def _described(
-        self, layer: Layer, attention: torch.Tensor, outside: torch.Tensor, awake: torch.Tensor, ready: HeadTables
+        self, layer: Layer, outside: torch.Tensor, awake: torch.Tensor, products: torch.Tensor, ready: HeadTables
     ) -> None:
         """Sums for the correlation of what heads do beyond looking evenly with what names and distances predict."""
         places = np.append(ready.tables.asked, len(PATTERNS))
-        products = attention.flatten(2) @ ready.described - awake @ ready.common
+        products = products - awake @ ready.common
         above = torch.addcmul(outside, awake[..., None], ready.even[:, None], value=-1)
         self.add(layer, "square", above.square().sum(dim=(2, 3)))
         self.add(layer, "described", of_all(places, products.cpu().numpy(), len(PATTERNS) + 1))
@@ -180,17 +185,17 @@ class HeadsTaker(Taker[HeadTables]):
         self.batch.total(key(layer, "pairs"), ready.pairs)
         if ready.view.same:
             halves = (ready.halves @ above.flatten(1)).view(2, *above.shape[1:])
-            self.batch.total(key(layer, "distance"), distance_sums(halves).cpu().numpy())
+            far = distance_sums(torch.cat([halves, outside.sum(dim=0, keepdim=True)])).cpu().numpy()
+            self.batch.total(key(layer, "distance"), far[:2])
             self.batch.total(key(layer, "distance_pairs"), ready.far)
-            whole = distance_sums(outside.sum(dim=0))
-            self.batch.total(key(layer, "distance_mass"), whole.cpu().numpy())
+            self.batch.total(key(layer, "distance_mass"), far[2])
 
     def _examples(self, layer: Layer, outside: torch.Tensor, ready: HeadTables) -> None:
         """The strongest rows, and a few of each strength."""
-        strengths = ready.rows.strengths(outside)
+        strengths, keys = ready.rows.strengths(outside)
         bins = bins_of(strengths)
-        self._keep(layer, "best", best_rows(outside, strengths, ready.rows))
-        self._keep(layer, "typical", typical_rows(outside, strengths, bins, ready.rows))
+        self._keep(layer, "best", best_rows(strengths, keys, ready.rows))
+        self._keep(layer, "typical", typical_rows(strengths, bins, keys, ready.rows))
         counts = strengths.new_zeros(len(strengths), BINS).scatter_add_(1, bins, torch.ones_like(strengths))
         self.batch.total(key(layer, "strengths"), counts.cpu().numpy())
 
@@ -217,15 +222,15 @@ class HeadsTaker(Taker[HeadTables]):
         self.batch.total(f"{KEPT}{key(layer, name)}", rows)
 
 
-def _described(tables: Tables, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Array]:
-    """What each name predicts of a batch's maps, of which rows see `seen` (B, Q) keys outside the resting places.
+def _described(tables: Tables, free: torch.Tensor, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, Array]:
+    """What each name predicts of a batch's maps, of which rows see `seen` (B, Q) keys that are `free` (B, Q, K).
 
-    (B, Q K, A + 1) even attention over the targets; (B, Q, A + 1) what even attention over all keys has in common with
-    it; (B, A + 1) the sum of squares of their difference.
+    A row that does not count for a name may have targets: "the same word" in one that has no second occurrence is the
+    token itself. (B, Q K, A + 1) even attention over the targets; (B, Q, A + 1) what even attention over all keys has
+    in common with it; (B, A + 1) the sum of squares of their difference.
     """
-    batch, queries, keys = tables.visible.shape
-    targets = tables.awake.view(batch, queries, keys, -1)
-    every = torch.cat([targets, (tables.own * tables.bag[..., None])[..., None]], dim=-1)
+    bag = tables.own * tables.bag[..., None]
+    every = torch.cat([tables.targets * free[..., None], bag[..., None]], dim=-1)
     count = every.sum(dim=2)  # (B, Q, A + 1)
     some = (count > 0).float()
     level = some / seen.clamp(min=1)[..., None]

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from regard.corpus.sums import Sums
+from regard.measures.intervals import between
 from regard.models.progress import working
 from regard.patterns.definitions import ALWAYS
 from regard.studies.base import StudyContext
@@ -26,7 +27,7 @@ from regard.studies.heads.records import head_json
 from regard.studies.heads.sample import sample_batches, sampled_inputs
 from regard.studies.heads.shown import ShownRows
 from regard.studies.heads.stored import TABLE, array_files, sample_facts, sample_table
-from regard.studies.heads.tables import distance_table, grammar_table, index_table, token_table
+from regard.studies.heads.tables import COPIES, distance_table, grammar_table, index_table, token_table
 from regard.studies.heads.telling import CountedTokens
 from regard.studies.heads.texts import texts_of
 from regard.studies.heads.vectors import Vectors, vectors_of
@@ -81,7 +82,7 @@ def heads_result(sums: Sums, context: StudyContext) -> Result:
         title=title,
         table=index,
         meta={**context.meta(), "predictive_inputs": predicts.inputs, "vectors": sample_facts(vectors)},
-        findings=[*_findings(index, found, context), _most_predictive(index, predicts)],
+        findings=[*_findings(index, found, context), *_copying(index), _most_predictive(index, predicts)],
         chart=_told(index, len(found), context.tally.inputs),
         cautions=context.cautions(),
         files=files,
@@ -127,6 +128,20 @@ def _findings(index: pd.DataFrame, found: Mapping[Place, Description], context: 
             f"{Ranged(sure_of[:-1], sure_of[-1]).said('{:.3g}')}."
         )
     return said
+
+
+def _copying(index: pd.DataFrame) -> list[str]:
+    """How many heads write what they read, and which does most."""
+    known = index[index[COPIES[0]].notna()]
+    if known.empty:
+        return []
+    writes, suppresses = int((known[COPIES[1]] > 0).sum()), int((known[COPIES[2]] < 0).sum())
+    row = known.loc[known[COPIES[0]].idxmax()]
+    return [
+        f"{writes} of {len(known)} heads write the words they read, {suppresses} suppress them (intervals apart from "
+        f"0); head {head_name(row['layer'], row['head'])} copies most, "
+        f"{row[COPIES[0]]:.2f}{between(row[COPIES[1]], row[COPIES[2]])}."
+    ]
 
 
 def _told(index: pd.DataFrame, whole: int, inputs: int) -> Chart:

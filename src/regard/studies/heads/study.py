@@ -34,6 +34,7 @@ class Heads(MapStudy):
     """
 
     name: ClassVar[str] = "heads"
+    version: ClassVar[int] = 2  # names predict in every row that has targets
 
     def __init__(
         self, tokens: Sequence[int], *, seed: int = 0, predictive: int = INPUTS, vectors: int = POSITIONS

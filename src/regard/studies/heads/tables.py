@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
+from regard.studies.atlas.copying import copying_table
 from regard.studies.base import layers_of
 from regard.studies.heads.describing import Description, Place
 from regard.studies.heads.distances import DISTANCES
@@ -22,16 +23,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST = 40  # tokens per head and direction that are written: those with most beyond chance
+COPIES = ("copies", "copies_low", "copies_high")
 _NOTHING = 1e-5  # a share that is noise
 
 
 def index_table(
     sums: Sums, found: Mapping[Place, Description], tokens: CountedTokens, predicts: Predicting
 ) -> pd.DataFrame:
-    """A row per head: what is said of it, how well that predicts it, how much it rests, and looks at what predicts."""
+    """A row per head: what is said of it, how well that predicts it, how much it rests, predicts and copies."""
     import pandas as pd
 
-    rows = []
+    rows, copies = [], _copies(sums)
     for place, one in found.items():
         rest = rest_of(sums, place, tokens)
         rows.append(
@@ -56,9 +58,16 @@ def index_table(
                 "rests_on": rest.on,
                 "looks_at": ", ".join(looked_at(sums, place, tokens)),
                 **predicts.of(place).record,
+                **dict(zip(COPIES, copies.get(place, (float("nan"),) * 3), strict=True)),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _copies(sums: Sums) -> dict[Place, tuple[float, float, float]]:
+    """How far each head writes what it reads, with its interval; nothing where a model has no such score."""
+    rows = copying_table(sums).itertuples()
+    return {(row.kind, row.layer, row.head): (row.copying, row.low, row.high) for row in rows}
 
 
 def token_table(sums: Sums, found: Mapping[Place, Description], tokens: CountedTokens) -> pd.DataFrame:

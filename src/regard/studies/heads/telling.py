@@ -174,5 +174,16 @@ def proof(description: Description) -> str:
     )
 
 
+def copying(value: float, low: float, high: float) -> str:
+    """Whether a head writes the words that it reads; empty where that is not known."""
+    if value != value:
+        return ""
+    told = "writes" if low > 0 else "suppresses" if high < 0 else "neither writes nor suppresses"
+    return (
+        f"Awake, it {told} the words it reads: copying {value:+.2f}{between(low, high)}, where +1 promotes the word "
+        "that is read above all others, 0 leaves it in the middle, and -1 puts it below all others."
+    )
+
+
 def _signed(distance: int) -> str:
     return reach_in_words(distance, distance).removeprefix("at ")

@@ -120,10 +120,9 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
     """Where most attention goes, then the strongest layer and head of each measure, in sentences."""
     kinds = [kind for kind, *_ in strongest]
     said = [
-        f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]}: {head['value']:.2f} of the attention of head "
-        f"{head_name(head['layer'], head['head'])}, the strongest. Layer {best['layer']} has most of it, "
-        f"{best['value']:.2f}{between(best['low'], best['high'])} on average; even attention would give "
-        f"{best['chance']:.2f}."
+        f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]}: head {head_name(head['layer'], head['head'])} puts "
+        f"{head['value']:.2f} of its attention there, even attention {head['chance']:.2f}. "
+        f"The mean is highest in layer {best['layer']}: {best['value']:.2f}{between(best['low'], best['high'])}."
         for kind, name, best, head in strongest
     ]
     counted = f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."

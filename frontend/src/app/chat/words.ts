@@ -1,0 +1,49 @@
+// The sentences of the chat, in English and Chinese.
+
+export const words = {
+  chat: ["Chat", "对话"],
+  chatHint: ["Say something to {model} …", "对 {model} 说点什么……"],
+  chatLabel: ["Your message", "你的消息"],
+  chatSend: ["Send", "发送"],
+  chatStop: ["Stop", "停止"],
+  chatEdit: ["Edit", "修改"],
+  chatEditHint: ["Say this differently and go on from here", "换一种说法，从这里继续"],
+  chatAgain: ["Again", "重新回答"],
+  chatAgainHint: ["Another answer, drawn with the next seed", "用下一个随机种子重新抽取回答"],
+  chatNew: ["New chat", "新对话"],
+  chatTemperature: ["Temperature", "温度"],
+  chatTemperatureHint: [
+    "0 takes the likeliest token each time; 1 draws as the model weighs them",
+    "0 每次取最可能的词元；1 按模型给出的概率抽取",
+  ],
+  chatSeed: ["Seed", "随机种子"],
+  chatEmpty: [
+    "Talk to the model, and point at a word of its answer to see what it looked at when it chose that word. The whole conversation is then in every view.",
+    "与模型对话，指向回答中的一个词，即可看到模型选择它时看了哪里。之后整段对话可在各视图中查看。",
+  ],
+  chatMute: [
+    "{model} does not answer messages. Choose a causal language model above, such as SmolLM2-135M-Instruct.",
+    "{model} 不回答消息。请在上方选择因果语言模型，例如 SmolLM2-135M-Instruct。",
+  ],
+  chatPlain: [
+    "This model has no chat template: messages reach it as plain text.",
+    "此模型没有对话模板：消息以纯文本形式传入。",
+  ],
+  chatLooked: ["“{token}”, chosen while looking at", "选择“{token}”时看向"],
+  chatNowhere: [
+    "“{token}”: its looks rest on the first and on special tokens",
+    "“{token}”：注意力停在第一个词元和特殊词元上",
+  ],
+  chatAbout: [
+    "Mean attention of the last third of the layers from the place before the word, without special tokens and the first one.",
+    "最后三分之一各层从该词前一位置出发的平均注意力，不计特殊词元和第一个词元。",
+  ],
+  chatShow: ["See it in the views", "在视图中查看"],
+  chatCut: [
+    "Cut off: the answer reached the longest length that this server allows.",
+    "回答已达到服务器允许的最大长度，被截断。",
+  ],
+  chatSpoken: ["Conversation: “{text}”", "对话：“{text}”"],
+  chatGoOn: ["Go on talking", "继续对话"],
+  chatLeave: ["Back to sentences", "回到句子"],
+} as const;

@@ -1,0 +1,60 @@
+// The largest shares as bars, beside what layers that look evenly would give.
+
+import type { Signal } from "@preact/signals";
+import { useSay, useStore } from "../../frame/context";
+import { brief } from "../../marks/scales";
+import { ofLeft, restingText, type Shares } from "./scene";
+
+const LISTED = 12;
+
+export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | null> }) {
+  const store = useStore();
+  const tell = useSay();
+  const { order, values, axis, left } = shares;
+  const pointed = lit.value;
+  const listed = order.filter((p, i) => i < LISTED || p === pointed);
+  const found = new Map(listed.map((p) => [p, ofLeft(shares, p)]));
+  const others = order.filter((p) => !found.has(p));
+  const most = Math.max(1e-12, ...[...found.values()].map(([own, even]) => Math.max(own, even ?? 0)));
+  const long = (share: number) => `${((100 * share) / most).toFixed(2)}%`;
+  const resting = restingText(store, shares);
+  return (
+    <section class="rollout-ranked">
+      {resting && (
+        <p class="quiet" data-rests={1 - left}>
+          {resting}
+        </p>
+      )}
+      <h3>{tell("rolloutShares", { left: brief(left) })}</h3>
+      <ol>
+        {[...found].map(([p, [own, even]]) => (
+          <li
+            key={p}
+            data-share={own}
+            class={p === pointed ? "lit" : ""}
+            onPointerEnter={() => (lit.value = p)}
+            onPointerLeave={() => (lit.value = null)}
+          >
+            <span class="name" dir="auto">
+              {axis.names[p]}
+            </span>
+            <span class="measure">
+              <i style={{ width: long(own) }} />
+              {even !== null && <b style={{ left: long(even) }} />}
+            </span>
+            <span class="value" title={String(values[p])}>
+              {brief(own)}
+            </span>
+          </li>
+        ))}
+        {others.length > 0 && (
+          <li class="quiet">
+            <span class="others">{tell("rolloutRest", { count: others.length })}</span>
+            <span class="value">{brief(others.reduce((sum, p) => sum + ofLeft(shares, p)[0], 0))}</span>
+          </li>
+        )}
+      </ol>
+      {shares.even && <p class="quiet">{tell("rolloutEven")}</p>}
+    </section>
+  );
+}

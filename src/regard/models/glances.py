@@ -1,0 +1,74 @@
+"""What a causal model looks at while it writes each token of an answer, read from its own run.
+
+Enters: an engine and a prompt. Leaves: for each token, the strongest looks of the row that chose it: attention of the
+last third of the layers, mean over heads, outside the resting places (special tokens, the first key that is seen).
+
+The row is computed from the q and k that the run has anyway; nothing is run again. It is the row of the position before
+the token: that is where the model stood when it chose it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch
+
+from regard.capture.operation import from_call
+from regard.capture.rebuild import last_row
+from regard.capture.tap import Call, tap
+from regard.capture.tiers import model_type
+
+if TYPE_CHECKING:
+    from regard.models.engine import Engine
+    from regard.models.prepare import Encoded
+
+Look = tuple[int, float]  # a position and its share of the attention
+_SHARE = 3  # the last layers are one in so many
+_FAINT = 0.005  # of the attention; less is not worth a name
+
+
+class Glances:
+    """Looks of an answer as it grows; it is a consumer of the tap."""
+
+    def __init__(self, engine: Engine, prompt: Encoded) -> None:
+        paths = {path: place.layer for path, (place, *_) in engine.places().items() if place.kind == "decoder"}
+        layers = sorted(set(paths.values()))
+        last = set(layers[-max(1, len(layers) // _SHARE) :])
+        modules = dict(engine.module.named_modules())
+        self._paths = {id(modules[path]): path for path, layer in paths.items() if layer in last}
+        self._family = model_type(engine.module)
+        self._special = set(engine.tokenizer.all_special_ids)
+        self._borders = [token.border for token in prompt.side.tokens]
+        self._rows: list[torch.Tensor] = []
+        self.possible = engine.plan().tier == "tap"  # elsewhere the rows are not seen while it runs
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """See the runs of the model until the block ends."""
+        if not self.possible:
+            yield
+            return
+        with tap(self):
+            yield
+
+    def wants(self, module: torch.nn.Module) -> bool:
+        return id(module) in self._paths
+
+    def after(self, call: Call) -> None:
+        row = last_row(from_call(call, self._paths[id(call.module)], self._family))[0].mean(0)  # (K,)
+        row[(row > 0).int().argmax()] = 0  # the first key that it sees
+        self._rows.append(row)
+
+    def at(self, token: int, count: int = 3) -> list[Look]:
+        """The strongest looks of the row that chose a token, strongest first; call it once for each token."""
+        total, rows = len(self._borders), self._rows
+        self._rows = []
+        mean = torch.zeros(total)
+        for row in rows:  # of a window, there are rows of the last keys alone
+            mean[total - len(row) :] += row.cpu() / len(rows)
+        mean[torch.tensor(self._borders)] = 0
+        self._borders.append(token in self._special)
+        weights, places = mean.topk(min(count, total))
+        return [(int(place), float(weight)) for place, weight in zip(places, weights, strict=True) if weight >= _FAINT]

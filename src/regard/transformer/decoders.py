@@ -1,0 +1,283 @@
+"""One layer of a decoder alone, opened for the walk: GPT-2, and the Llama kind (Llama, Mistral, Qwen2, SmolLM2).
+
+Enters: a transformers model and the ids of one text. Leaves: a Walk. States are what the model itself hands from layer
+to layer, weights are its own; `computed` makes the layer from them as the page does, and a model whose layer comes out
+differently is refused.
+
+Names, besides those of walk.py: `decoder.cos`, `decoder.sin` (T, d) turn q and k by their positions, `decoder.rates`
+(d/2,) are angles per position; `decoder.W_G` gates the feed-forward network; `final.*` is the last norm, `W_U` has the
+columns of the vocabulary's matrix that belong to `candidates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regard.errors import UserError
+from regard.transformer.masks import causal_mask
+from regard.transformer.model import ACTIVATION_OF
+from regard.transformer.walk import Walk, as_numpy, require_layer
+from regard.transformer.weights import ROTARY, known_activation
+
+MOST = 128  # tokens: a page has the logits of every word at each of them
+LIKELY = 8  # words of each position whose columns of the vocabulary's matrix are kept
+_CLOSE = 1e-4  # of the largest number: float32
+_COARSE = 0.05  # the same where the model runs in 16 bits and rounds between steps
+
+
+@dataclass
+class _Run:
+    """What a run left: what enters each layer and leaves the last one, and how q and k are turned."""
+
+    states: list[Tensor]
+    turns: tuple[Tensor, Tensor] | None
+    final: Tensor | None
+    logits: Tensor | None
+
+
+@torch.no_grad()
+def walk_decoder(module: Any, ids: Sequence[int], *, layer: int = 0, tokenizer: Any = None) -> Walk:
+    """Open one layer of a decoder on one text.
+
+    Parameters
+    ----------
+    module
+        A transformers model of a type in `regard.transformer.weights.DECODERS`, with or without its map to words.
+    ids
+        The text.
+    layer
+        The layer to open.
+    tokenizer
+        Names the words of the vocabulary.
+    """
+    config, base = module.config, module.base_model
+    if len(ids) > MOST:
+        raise UserError(f"the text has {len(ids)} tokens, and the walk goes through at most {MOST}; shorten it")
+    _require_plain(config)
+    rotary = config.model_type in ROTARY
+    blocks = base.layers if rotary else base.h
+    require_layer(layer, len(blocks))
+    norm = base.norm if rotary else base.ln_f
+    run = _ran(module, blocks, norm, ids)
+    arrays = _embedded(base, run.states[0], ids, rotary)
+    arrays |= {"decoder.states": torch.stack(run.states), "decoder.in": run.states[layer]}
+    arrays |= _llama(blocks[layer]) if rotary else _gpt2(blocks[layer])
+    arrays |= _turns(run.turns, base) | _norm("final", norm)
+    candidates: tuple[int, ...] = ()
+    if run.logits is not None and run.final is not None:
+        candidates = _candidates(run.logits, ids)
+        weight = module.get_output_embeddings().weight
+        arrays |= {"decoder.final": run.final, "logits": run.logits, "W_U": weight[list(candidates)].T}
+    heads = config.num_attention_heads
+    walk = Walk(
+        layer,
+        heads,
+        "pre",
+        known_activation(config.hidden_act if rotary else config.activation_function),
+        config.rms_norm_eps if rotary else config.layer_norm_epsilon,
+        (),
+        {name: as_numpy(value) for name, value in arrays.items()},
+        tuple(ids),
+        tuple(ids[1:]) if run.logits is not None else (),
+        _words(tokenizer, run.logits),
+        groups=config.num_key_value_heads if rotary and config.num_key_value_heads < heads else 0,
+        normed="rms" if rotary else "layer",
+        window=_window(config, layer),
+        candidates=candidates,
+    )
+    _require_same(walk, run.states[layer + 1], module)
+    return walk
+
+
+def computed(walk: Walk) -> dict[str, Tensor]:
+    """Every matrix of the opened layer, made from its weights as the page does: the formulas, written out."""
+    given = {name: torch.from_numpy(array) for name, array in walk.arrays.items()}
+    x = given["decoder.in"]  # (T, D)
+    norm = _normed(x, "decoder", given, walk)
+    q, k, v = (_linear(norm, given, f"decoder.{{}}_{letter}") for letter in "QKV")  # (T, H d), (T, G d)
+    q = q.view(len(x), walk.heads, -1).transpose(0, 1)  # (T, H, d) -> (H, T, d)
+    groups = walk.groups or walk.heads
+    k, v = (part.view(len(x), groups, -1).transpose(0, 1) for part in (k, v))  # (G, T, d)
+    turned_q, turned_k = (_turned(part, given) for part in (q, k))
+    keys, values = (part.repeat_interleave(walk.heads // groups, 0) for part in (turned_k, v))  # (H, T, d)
+    scores = turned_q @ keys.transpose(1, 2) / q.shape[-1] ** 0.5  # (H, T, T)
+    masked = scores.masked_fill(~_visible(len(x), walk.window), -torch.inf)
+    weights = masked.softmax(-1)
+    joined = (weights @ values).transpose(0, 1).flatten(1)  # (H, T, d) -> (T, H d)
+    output = _linear(joined, given, "decoder.{}_O")
+    added = x + output
+    inner = _normed(added, "decoder.feed", given, walk)
+    bend, wide = ACTIVATION_OF[walk.activation], _linear(inner, given, "decoder.{}_1")
+    gate = _linear(inner, given, "decoder.{}_G") if "decoder.W_G" in given else None
+    hidden = bend(wide) if gate is None else bend(gate) * wide  # (T, hidden)
+    fed = _linear(hidden, given, "decoder.{}_2")
+    return {
+        "norm": norm,
+        "q": q,
+        "k": k,
+        "v": v,
+        "turned q": turned_q,
+        "turned k": turned_k,
+        "scores": scores,
+        "weights": weights,
+        "joined": joined,
+        "output": output,
+        "added": added,
+        "inner": inner,
+        "hidden": hidden,
+        "fed": fed,
+        "result": added + fed,
+    }
+
+
+def _linear(x: Tensor, given: dict[str, Tensor], name: str) -> Tensor:
+    bias = given.get(name.format("b"))
+    made = x @ given[name.format("W")]
+    return made if bias is None else made + bias
+
+
+def _normed(x: Tensor, name: str, given: dict[str, Tensor], walk: Walk) -> Tensor:
+    """LayerNorm, or RMSNorm, which takes off no mean and adds no shift."""
+    if walk.normed == "layer":
+        centred = x - x.mean(-1, keepdim=True)
+        spread = (centred.square().mean(-1, keepdim=True) + walk.epsilon).sqrt()
+        return centred / spread * given[f"{name}.scale"] + given[f"{name}.shift"]
+    return x / (x.square().mean(-1, keepdim=True) + walk.epsilon).sqrt() * given[f"{name}.scale"]
+
+
+def _turned(x: Tensor, given: dict[str, Tensor]) -> Tensor:
+    """Number i and number i + d/2 of each vector are the two ends of an arrow that turns with the position."""
+    if "decoder.cos" not in given:
+        return x
+    first, second = x.chunk(2, -1)
+    return x * given["decoder.cos"] + torch.cat([-second, first], -1) * given["decoder.sin"]  # (H, T, d)
+
+
+def _visible(length: int, window: int | None) -> Tensor:
+    seen = causal_mask(length, length)
+    return seen if window is None else seen & ~causal_mask(length, length).tril(-window)
+
+
+def _require_plain(config: Any) -> None:
+    """Refuse what the formulas leave out."""
+    unusual = [
+        name for name in ("scale_attn_by_inverse_layer_idx", "add_cross_attention") if getattr(config, name, False)
+    ]
+    if unusual:
+        raise UserError(f"this {config.model_type} model has {unusual[0]} set; pass one without it")
+
+
+def _require_same(walk: Walk, true: Tensor, module: nn.Module) -> None:
+    """Refuse a model whose layer the formulas do not give."""
+    made, exact = computed(walk)["result"], true.dtype == torch.float32
+    true = true.float().cpu()
+    error = float((made - true).abs().max() / true.abs().max())
+    if not error <= (_CLOSE if exact else _COARSE):
+        raise UserError(
+            f"this {type(module).__name__} computes its layers differently from others of its type, so they cannot be "
+            "opened step by step; pass another model"
+        )
+
+
+def _ran(module: Any, blocks: nn.ModuleList, norm: nn.Module, ids: Sequence[int]) -> _Run:
+    """Run the model once, and keep what its layers are given."""
+    run = _Run([], None, None, None)
+
+    def entering(_block: nn.Module, args: tuple[Any, ...], given: dict[str, Any]) -> None:
+        run.states.append(args[0] if args else given["hidden_states"])
+        run.turns = given.get("position_embeddings")
+
+    def leaving(_norm: nn.Module, args: tuple[Any, ...], output: Tensor) -> None:
+        run.states.append(args[0])
+        run.final = output[0]
+
+    with _hooked(blocks, norm, entering, leaving):
+        output = module(input_ids=torch.tensor([list(ids)], device=module.device), use_cache=False)
+    run.states = [state[0] for state in run.states]
+    logits = getattr(output, "logits", None)
+    run.logits = None if logits is None or module.get_output_embeddings() is None else logits[0]
+    return run
+
+
+@contextmanager
+def _hooked(blocks: nn.ModuleList, norm: nn.Module, entering: Any, leaving: Any) -> Iterator[None]:
+    hooks = [block.register_forward_pre_hook(entering, with_kwargs=True) for block in blocks]
+    hooks.append(norm.register_forward_hook(leaving))
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _embedded(base: Any, x: Tensor, ids: Sequence[int], rotary: bool) -> dict[str, Tensor]:
+    """What enters the first layer, and the parts it is the sum of."""
+    table = base.embed_tokens if rotary else base.wte
+    found = {"source.word": table(torch.tensor(list(ids), device=x.device)), "source.x": x}
+    return found if rotary else found | {"source.position": base.wpe.weight[: len(ids)]}
+
+
+def _llama(block: Any) -> dict[str, Tensor]:
+    attention, feed = block.self_attn, block.mlp
+    parts = {
+        "Q": attention.q_proj,
+        "K": attention.k_proj,
+        "V": attention.v_proj,
+        "O": attention.o_proj,
+        "G": feed.gate_proj,
+        "1": feed.up_proj,
+        "2": feed.down_proj,
+    }
+    found = _norm("decoder", block.input_layernorm) | _norm("decoder.feed", block.post_attention_layernorm)
+    for letter, linear in parts.items():
+        found[f"decoder.W_{letter}"] = linear.weight.T
+        if linear.bias is not None:
+            found[f"decoder.b_{letter}"] = linear.bias
+    return found
+
+
+def _gpt2(block: Any) -> dict[str, Tensor]:
+    """GPT-2's maps are x @ W already, and those of q, k and v are one."""
+    whole, found = block.attn.c_attn, _norm("decoder", block.ln_1) | _norm("decoder.feed", block.ln_2)
+    for letter, weight, bias in zip("QKV", whole.weight.chunk(3, -1), whole.bias.chunk(3), strict=True):
+        found |= {f"decoder.W_{letter}": weight, f"decoder.b_{letter}": bias}
+    for letter, linear in (("O", block.attn.c_proj), ("1", block.mlp.c_fc), ("2", block.mlp.c_proj)):
+        found |= {f"decoder.W_{letter}": linear.weight, f"decoder.b_{letter}": linear.bias}
+    return found
+
+
+def _norm(name: str, norm: Any) -> dict[str, Tensor]:
+    shift = getattr(norm, "bias", None)
+    return {f"{name}.scale": norm.weight} | ({} if shift is None else {f"{name}.shift": shift})
+
+
+def _turns(turns: tuple[Tensor, Tensor] | None, base: Any) -> dict[str, Tensor]:
+    if turns is None:
+        return {}
+    cos, sin = (part[0] for part in turns)
+    return {"decoder.cos": cos, "decoder.sin": sin, "decoder.rates": base.rotary_emb.inv_freq}
+
+
+def _window(config: Any, layer: int) -> int | None:
+    """How many tokens back a layer sees, itself included, if not all."""
+    kinds = getattr(config, "layer_types", None)
+    window: int | None = getattr(config, "sliding_window", None)
+    return window if kinds is None or kinds[layer] == "sliding_attention" else None
+
+
+def _candidates(logits: Tensor, ids: Sequence[int]) -> tuple[int, ...]:
+    """The likeliest words at every position, and those of the text."""
+    best = logits.topk(min(LIKELY, logits.shape[-1]), -1).indices
+    return tuple(sorted({*best.flatten().tolist(), *ids}))
+
+
+def _words(tokenizer: Any, logits: Tensor | None) -> tuple[str, ...]:
+    if tokenizer is None or logits is None:
+        return ()
+    return tuple(tokenizer.batch_decode([[i] for i in range(logits.shape[-1])]))

@@ -1,0 +1,144 @@
+"""The chat of the app: answers as they come, what their words looked at, and the conversation in the views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import httpx
+import pytest
+from test_heads import QUERY, until
+from tests.app.conftest import hosted
+from tests.models.test_conversation import CHAT, NAMED
+from tests.tiny import enlarged, saved, tiny_llama
+
+import regard
+from regard.app.server import App
+from regard.app.settings import Limits
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, bytelevel: Any) -> str:
+    tokenizer = deepcopy(bytelevel)
+    tokenizer.model_max_length, tokenizer.chat_template = 2048, NAMED
+    model = enlarged(tiny_llama(tokenizer, max_position_embeddings=2048), 12)
+    return str(saved(model, tmp_path_factory.mktemp("models") / "talker"))
+
+
+@pytest.fixture(scope="module")
+def home(folder: str) -> Iterator[tuple[str, App]]:
+    with hosted(models=(folder,), openai=True, limits=Limits(answer=300)) as found:
+        yield found
+
+
+@pytest.fixture
+def use(browser: Any, home: tuple[str, App]) -> Iterator[Callable[..., Any]]:
+    contexts, troubles = [], []
+
+    def open_app(address: str = "#view=chat", **options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(240_000)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(f"{home[0]}/{address}")
+        until(page, "document.querySelector('[data-saved]') === null", seconds=240)
+        return page
+
+    yield open_app
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def say(page: Any, text: str) -> None:
+    page.fill("[data-field=message]", text)
+    page.press("[data-field=message]", "Enter")
+
+
+def answered(page: Any, count: int) -> None:
+    until(page, f"document.querySelectorAll('[data-role=assistant]').length === {count}", seconds=120)
+    page.wait_for_selector("[data-do=send]")
+
+
+def test_an_answer_comes_with_its_looks_and_then_the_conversation_is_in_the_views(use, folder):
+    page = use()
+    say(page, "the cat?")
+    answered(page, 1)
+    model = regard.load(folder)
+    said = model._engine.speak(model._engine.prompt(conversation(CHAT[:1]), 300), 300)
+    assert page.text_content("[data-role=assistant] p") == said.text
+    assert int(page.get_attribute("[data-looked]", "data-looked")) > 0
+    page.click("[data-do=show]")
+    page.wait_for_selector(QUERY)
+    until(page, "document.querySelector('[data-busy]') === null", seconds=240)
+    assert "the cat?" in page.inner_text("[data-spoken]")
+    options = page.eval_on_selector_all("[data-control=segments] option", "all => all.map(e => e.textContent)")
+    assert "answer → user" in options
+    page.reload()
+    page.wait_for_selector("[data-spoken]")
+    page.click("[data-do=go-on]")
+    assert page.text_content("[data-role=assistant] p") == said.text
+    say(page, "on?")
+    answered(page, 2)
+
+
+def test_an_answer_can_be_stopped_and_a_message_said_differently(use):
+    page = use()
+    page.fill("[data-control=temperature]", "1.5")
+    say(page, "the cat?")
+    until(page, "document.querySelectorAll('[data-word]').length > 3", seconds=120)
+    page.click("[data-do=stop]")
+    answered(page, 1)
+    count = page.locator("[data-word]").count()
+    assert 3 < count < 290
+    until(page, "document.querySelector('[data-busy]') === null", seconds=240)
+    assert page.locator("[data-word]").count() == count  # nothing more came
+    page.click("[data-do=edit]")
+    assert page.input_value("[data-field=message]") == "the cat?" and page.locator("[data-role]").count() == 0
+    page.fill("[data-control=temperature]", "0")
+    say(page, "the dog?")
+    answered(page, 1)
+    assert page.inner_text("[data-role=user] p") == "the dog?"
+
+
+def test_what_a_template_refuses_goes_back_to_where_it_was_typed(use):
+    page = use()
+    say(page, "a" * 3000)
+    page.wait_for_selector("[data-trouble]")
+    assert page.input_value("[data-field=message]") == "a" * 3000 and page.locator("[data-role]").count() == 0
+
+
+def test_one_persons_conversation_is_not_in_anothers(use):
+    one, other = use(), use()
+    say(one, "a secret?")
+    answered(one, 1)
+    other.reload()
+    other.wait_for_selector("[data-field=message]")
+    assert other.locator("[data-role]").count() == 0 and "secret" not in other.content()
+
+
+def test_the_link_of_an_answer_opens_its_views(use, home):
+    body = {"messages": CHAT, "max_tokens": 12, "temperature": 0}
+    link = httpx.post(f"{home[0]}/v1/chat/completions", json=body, timeout=60).json()["regard"]
+    page = use(link.removeprefix(f"{home[0]}/"))
+    page.wait_for_selector("[data-spoken]")
+    page.wait_for_selector(QUERY)
+    assert "on?" in page.inner_text("[data-spoken]")
+    gone = use("#answer=nobody")
+    assert "no longer kept" in gone.inner_text("[data-trouble]")
+
+
+def test_it_speaks_chinese(use):
+    page = use(locale="zh-CN")
+    assert page.inner_text("[data-view=chat]") == "对话"
+    say(page, "the cat?")
+    answered(page, 1)
+    assert "用户" in page.inner_text("[data-role=user] h3")
+
+
+def conversation(messages: list[dict[str, str]]) -> Any:
+    from regard.models.conversation import conversation_of
+
+    return conversation_of(messages)

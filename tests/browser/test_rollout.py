@@ -1,0 +1,76 @@
+"""The roll-out on the screen: its numbers are Python's, a click asks about a token, and it says where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_heads import address, still, until
+from test_views import picture
+
+
+def shares(page):
+    """What is on the screen: name -> share of what does not rest."""
+    read = "rows => rows.map(row => [row.querySelector('.name').textContent, Number(row.dataset.share)])"
+    return dict(page.eval_on_selector_all(".rollout-ranked [data-share]", read))
+
+
+def expected(trace, position, by="weights"):
+    """The same in Python: shares of the tokens that are not special."""
+    row = trace.rollout(by)[position]
+    free = [i for i, token in enumerate(trace.tokens) if not token.special]
+    return sorted(row[free] / row[free].sum(), reverse=True)[:12], 1 - row[free].sum()
+
+
+def test_shares_are_those_of_python_and_a_click_asks_about_another_token(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=rollout")
+    page.wait_for_selector("[data-asked]")
+    asked = int(page.get_attribute("[data-asked]", "data-asked"))
+    assert not pair_trace.tokens[asked].special
+    for by in ("weights", "contributions"):
+        page.click(f"[data-value={by}]")
+        page.wait_for_selector(f"[data-value={by}][aria-pressed=true]")
+        still(page)
+        values, rests = expected(pair_trace, asked, by)
+        np.testing.assert_allclose(list(shares(page).values()), values, atol=1e-5)
+        assert float(page.get_attribute("[data-rests]", "data-rests")) == pytest.approx(rests, abs=1e-5)
+    page.click(".rollout .token[data-position='3']")
+    page.wait_for_selector("[data-asked='3']")
+    page.mouse.move(5, 5)
+    still(page)
+    assert "queries=3" in address(page)
+    np.testing.assert_allclose(list(shares(page).values()), expected(pair_trace, 3, "contributions")[0], atol=1e-5)
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("[data-asked='4']")
+    said = page.inner_text(".rollout-said")
+    assert "not the explanation" in said and "regard study deletion" in said
+
+
+def test_a_saved_picture_has_the_question_the_text_and_the_shares(show, pages, tmp_path):
+    page = show(pages["pair"], "#view=rollout&queries=3")
+    page.wait_for_selector("[data-asked='3']")
+    texts, name = picture(page, tmp_path / "picture.svg")
+    assert name == "regard-rollout.svg"
+    assert any(text.startswith("Which tokens of the input end up in") for text in texts)
+    assert "bought" in texts and texts[-1].startswith("pair · ")
+
+
+def test_kinds_that_cannot_be_multiplied_say_why(show, pages):
+    page = show(pages["seq"], "#view=rollout&kind=decoder")
+    page.wait_for_selector("[data-asked='5']")  # a decoder is asked about its last token
+    page.click("[data-value=cross]")
+    until(page, "document.querySelector('.notice')?.textContent.includes('Cross attention')")
+    page.click("[data-value=encoder]")
+    page.wait_for_selector("[data-asked='3']")
+    page.click("[data-tool=language]")
+    until(page, "document.querySelector('.rollout-said h2').textContent.includes('汇入')")
+    vision = show(pages["vision"], "#view=rollout")
+    until(vision, "document.querySelector('.notice')?.textContent.includes('shown for texts')")
+
+
+def test_on_a_phone_the_list_is_below_the_text(show, pages):
+    page = show(pages["pair"], "#view=rollout", viewport={"width": 390, "height": 844})
+    page.wait_for_selector("[data-asked]")
+    text, list_ = (page.locator(one).bounding_box() for one in (".rollout .scroller", ".rollout-ranked"))
+    assert list_["y"] >= text["y"] + text["height"] and list_["x"] + list_["width"] <= 390
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
