@@ -50,15 +50,21 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
         yield
         return
     try:
-        if sys.platform != "win32":
-            import fcntl
-
-            with suppress(OSError):  # some file systems have no locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _lock(descriptor, wait=True)
         yield
     finally:
         lock.unlink(missing_ok=True)  # who waits for it has it open; who comes later finds the copy
+        _lock(descriptor, wait=False)  # not only closed: a process that was forked meanwhile has it open, too
         os.close(descriptor)
+
+
+def _lock(descriptor: int, *, wait: bool) -> None:
+    """Wait for a lock, or release it; where there are none, every process dequantises for itself."""
+    if sys.platform != "win32":
+        import fcntl
+
+        with suppress(OSError):  # some file systems have no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_UN)
 
 
 def whole(folder: Path) -> bool:
