@@ -323,8 +323,6 @@ def test_the_examples_show_what_they_say(client, example):
         assert weights[1] < weights[0] / 2
     elif example["id"] == "induction":
         assert row(trace, "dog", *where, 1) == " lay"
-        first = header_of(client.get(of(answer, "report")).content)["selection"]  # the head of the first story card
-        assert (first["kind"], first["layer"], first["heads"][0]) == where
     elif example["id"] == "word-order":
         assert [row(trace, word, *where) for word in ("la", "casa")] == ["house", "red"]
     else:

@@ -452,7 +452,7 @@ def test_the_keyboard_reaches_the_input_and_the_views(use):
     assert page.input_value("[data-field=text]") == "x 1?"
     assert page.locator("dialog").count() == 0
     page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("7")
+    page.keyboard.press("8")
     page.wait_for_selector(".app-compare")
     page.keyboard.press("?")
     assert "to the input" in page.inner_text("dialog")
@@ -534,7 +534,7 @@ def test_the_app_opens_on_the_model_that_was_named_with_a_sentence_that_suits_it
     with hosted(models=(str(long_llama),)) as (link, _):
         page = opened(browser, link)
         assert str(long_llama) in page.inner_text("[data-open-panel=models]")
-        assert page.input_value("[data-field=text]") == "The cat sat on the mat. The cat"
+        assert page.input_value("[data-field=text]") == "The cat sat on the mat. The dog lay on the rug. The cat sat on the mat. The dog"
         assert page.locator("[data-trouble]").count() == 0
         page.context.close()
 

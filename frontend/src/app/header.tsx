@@ -43,7 +43,12 @@ function Working() {
       ? tell("working")
       : "";
   return (
-    <span class="app-working" role="status" data-working={text ? "" : undefined} title={text}>
+    <span
+      class="app-working"
+      role="status"
+      data-working={text ? (loading ? "load" : "run") : undefined}
+      title={text}
+    >
       <i aria-hidden="true" />
       <span class={loading ? "" : "unseen"}>{text}</span>
     </span>

@@ -90,11 +90,11 @@ export class Session {
       this.trouble.value = trouble;
     });
     this.portraits.look();
-    await this.openAnswer();
+    const gone = !(await this.openAnswer());
     const typed = this.ask.peek().text !== "";
     const named = this.ask.peek().model ?? standard; // an address may name a model and no text
     const first = examples.find((one) => one.model === (named ?? examples[0].model));
-    if (first && !typed) {
+    if (first && !typed && !gone) {
       this.show(first.id, this.addressed);
       this.example.value = null; // the story says what to look for
     }
@@ -113,20 +113,22 @@ export class Session {
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
-    if (!first && !typed) await this.openSuited(named!);
+    if (!first && !typed && !gone) await this.openSuited(named!);
   }
 
-  /** An answer that a program was given, by the link that came with it. */
-  private async openAnswer(): Promise<void> {
+  /** Open an answer that a program was given, by the link that came with it; false where it is no longer there. */
+  private async openAnswer(): Promise<boolean> {
     const id = new URLSearchParams(location.hash.replace(/^#/, "")).get("answer");
-    if (!id) return;
+    if (!id) return true;
     try {
       const { model, text, messages, target: ids, answer } = await api.givenAnswer(id);
       this.telling = true;
       this.ask.value = { ...NOTHING_ASKED, model, ...asked({ messages, ids, answer }, text) };
       this.begun = { view: "heads", ...this.begun };
+      return true;
     } catch (error) {
       this.trouble.value = troubleOf(error);
+      return false;
     }
   }
 
@@ -358,7 +360,7 @@ export class Session {
     if (text.trim()) this.run(ask, layer, typed ? (texts.length > LONG ? TYPING_LONG : TYPING) : 0);
     else {
       this.main.stop();
-      this.trouble.value = null;
+      if (typed) this.trouble.value = null; // what was refused at the start stays said
       this.returning = false;
     }
   }
