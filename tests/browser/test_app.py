@@ -204,7 +204,8 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     assert "off" in page.get_attribute("[data-cell='0-2']", "class")
     assert "switched off" in page.get_attribute("[data-cell='0-2']", "aria-label")
     assert "switched off" in page.inner_text("[data-story='0.2'].off")
-    assert page.inner_text("[data-effect='hidden states'] [data-verdict]").startswith(("It hardly changes", "It changes"))
+    verdict = page.inner_text("[data-effect='hidden states'] [data-verdict]")
+    assert verdict.startswith(("It hardly changes", "It changes"))
     assert page.locator("[data-effect] [data-after]").first.is_hidden()  # the verdict is enough for most
     page.click("[data-effect='hidden states'] summary")
     page.wait_for_selector("[data-effect='hidden states'] [data-after]")
@@ -534,7 +535,7 @@ def test_the_app_opens_on_the_model_that_was_named_with_a_sentence_that_suits_it
     with hosted(models=(str(long_llama),)) as (link, _):
         page = opened(browser, link)
         assert str(long_llama) in page.inner_text("[data-open-panel=models]")
-        assert page.input_value("[data-field=text]") == "The cat sat on the mat. The dog lay on the rug. The cat sat on the mat. The dog"
+        assert page.input_value("[data-field=text]").startswith("The cat sat on the mat. The dog lay on the rug.")
         assert page.locator("[data-trouble]").count() == 0
         page.context.close()
 
