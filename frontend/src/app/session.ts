@@ -70,6 +70,7 @@ export class Session {
   private begun: Partial<Selection>; // what is to be chosen when the next page comes
   private telling: boolean; // whether the report may choose the head
   private last = ""; // what was asked last
+  private missed: Trouble | null = null; // why an address was not opened: said beside what is shown instead
   private writing = 0;
   private returning = false; // an address is being gone back to: the page must not write over it
   private readonly trail = new Trail();
@@ -90,11 +91,11 @@ export class Session {
       this.trouble.value = trouble;
     });
     this.portraits.look();
-    const gone = !(await this.openAnswer());
+    await this.openAnswer();
     const typed = this.ask.peek().text !== "";
     const named = this.ask.peek().model ?? standard; // an address may name a model and no text
     const first = examples.find((one) => one.model === (named ?? examples[0].model));
-    if (first && !typed && !gone) {
+    if (first && !typed) {
       this.show(first.id, this.addressed);
       this.example.value = null; // the story says what to look for
     }
@@ -113,22 +114,20 @@ export class Session {
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
-    if (!first && !typed && !gone) await this.openSuited(named!);
+    if (!first && !typed) await this.openSuited(named!);
   }
 
-  /** Open an answer that a program was given, by the link that came with it; false where it is no longer there. */
-  private async openAnswer(): Promise<boolean> {
+  /** An answer that a program was given, by the link that came with it. */
+  private async openAnswer(): Promise<void> {
     const id = new URLSearchParams(location.hash.replace(/^#/, "")).get("answer");
-    if (!id) return true;
+    if (!id) return;
     try {
       const { model, text, messages, target: ids, answer } = await api.givenAnswer(id);
       this.telling = true;
       this.ask.value = { ...NOTHING_ASKED, model, ...asked({ messages, ids, answer }, text) };
       this.begun = { view: "heads", ...this.begun };
-      return true;
     } catch (error) {
-      this.trouble.value = troubleOf(error);
-      return false;
+      this.missed = troubleOf(error);
     }
   }
 
@@ -360,7 +359,7 @@ export class Session {
     if (text.trim()) this.run(ask, layer, typed ? (texts.length > LONG ? TYPING_LONG : TYPING) : 0);
     else {
       this.main.stop();
-      if (typed) this.trouble.value = null; // what was refused at the start stays said
+      this.trouble.value = null;
       this.returning = false;
     }
   }
@@ -384,7 +383,8 @@ export class Session {
             : api.walk(question, more.generate, walked, signal);
         const answer = await patiently(job, signal, tell);
         signal.throwIfAborted();
-        tell(null);
+        tell(this.missed);
+        this.missed = null;
         const text = [ask.text, ask.pair].filter(Boolean).join(" · ");
         await this.put(answer, { model, text, predictive }, signal);
         if (worth) this.judge.check(this.store.peek()!, answer.id, { ...question, ...more });
