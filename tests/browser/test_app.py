@@ -535,7 +535,8 @@ def test_the_app_opens_on_the_model_that_was_named_with_a_sentence_that_suits_it
     with hosted(models=(str(long_llama),)) as (link, _):
         page = opened(browser, link)
         assert str(long_llama) in page.inner_text("[data-open-panel=models]")
-        assert page.input_value("[data-field=text]").startswith("The cat sat on the mat. The dog lay on the rug.")
+        text = "The cat sat on the mat. The dog lay on the rug. The cat sat on the mat. The dog"
+        assert page.input_value("[data-field=text]") == text
         assert page.locator("[data-trouble]").count() == 0
         page.context.close()
 
