@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { COLOURS, counts, foundOf, NONE, namesOf, typeOf } from "../src/data/report";
+import { COLOURS, counts, foundOf, NONE, namesOf, telling, typeOf } from "../src/data/report";
 import { distance, EYES } from "./eyes";
 import { golden } from "./golden";
 
@@ -36,4 +36,20 @@ test.each(COMMON)("colours of names stay apart for %s eyes", (_, eye) => {
         if (!APART.has(name) || !APART.has(other))
           expect(distance(eye, colour, its), `${name} ${other}`).toBeGreaterThan(0.078);
   }
+});
+
+test("of the heads of a name the most telling is the one whose map shows it", () => {
+  const found = (name: string, score: number) => ({ name, score, sentence: "" });
+  const rest = (share: number) => ({ share, place: "the first token" });
+  const site = {
+    ...page.sites[0],
+    heads: [0, 1, 2],
+    patterns: [[found("induction", 0.9)], [found("induction", 0.7)], [found("previous token", 0.8)]],
+    rest: [rest(0.98), rest(0.4), rest(0.1)],
+  } as unknown as (typeof page.sites)[number];
+  const chosen = telling(
+    [0, 1, 2].map((head) => ({ site, head })),
+    false,
+  );
+  expect(chosen.map(({ cell }) => cell.head)).toEqual([1, 2, 0]); // the strongest name still comes first
 });

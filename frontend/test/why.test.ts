@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { lookName } from "../src/app/address";
 import type { Cut, Why, WhyComponent, WhySide } from "../src/app/api";
-import { sentence } from "../src/app/cut/result";
+import { halves, sentence } from "../src/app/cut/result";
 import { CUT } from "../src/app/cut/words";
 import { askedAfter, linesOf } from "../src/app/why/chain";
 import { layoutOf } from "../src/app/why/layout";
@@ -243,6 +243,10 @@ test("a cut is told in one sentence of the reader's language, with its control o
     "; that is about 9.5 times what a random line of the nearest weight does (0.0020, sd 0.0010, n = 16, as much or more: 0; weights 0.84 on average, this one 0.99).",
   );
   const zh: Say = (key, values) => say("zh", key, values);
+  const [verdict, comparison] = halves({ said: [...said, control], sentence: "" }, "sat₉ → on₃", tell);
+  expect(verdict).toContain("sat₉ → on₃");
+  expect(verdict).not.toContain("random");
+  expect(comparison).toContain("random");
   expect(sentence({ said: [...said, control], sentence: "" }, "sat₉ → on₃", zh)).toMatch(
     /0\.740.*0\.721.*0\.002/,
   );

@@ -14,7 +14,7 @@ import { WHY } from "../src/app/why/words";
 import type { Say } from "../src/frame/context";
 import { told } from "../src/frame/report";
 import { VIEW_MODULES } from "../src/views";
-import { add, isKey, preferred, say, type Words } from "../src/words";
+import { add, isKey, preferred, say, together, type Words } from "../src/words";
 import { APP } from "../src/words/app";
 import { PAGE } from "../src/words/page";
 import { PATTERNS } from "../src/words/patterns";
@@ -55,6 +55,14 @@ describe("the table", () => {
     expect(say("en", "layerHead", { layer: 1, head: 2 })).toBe("Head 1.2");
     expect(say("zh", "layerHead", { layer: 1, head: 2 })).toBe("头 1.2");
     expect(preferred(["zh-CN"])).toBe("zh");
+  });
+
+  test("Chinese has room around Latin letters that are filled in, and none between sentences", () => {
+    const share = 11;
+    expect(say("zh", "otherRests", { share, place: "[CLS]" })).toBe("11% 在休息，主要停在 [CLS] 上");
+    expect(say("zh", "otherRests", { share, place: "第一个词元" })).toBe("11% 在休息，主要停在第一个词元上");
+    expect(together("前。", false, "后。")).toBe("前。后。");
+    expect(together("One.", null, "Two.")).toBe("One. Two.");
   });
 });
 

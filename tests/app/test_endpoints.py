@@ -18,7 +18,7 @@ from regard.app.examples import EXAMPLES
 from regard.models.means import NAME, SENTENCES
 from regard.trace.heads import MODES
 from regard.views import decode, header_of
-from regard.views.report import report_of
+from regard.views.report import Report, report_of
 from regard.views.walk import walk
 
 from ..conftest import ARTICLE, need
@@ -334,6 +334,23 @@ def test_the_examples_show_what_they_say(client, example):
             name = {"previous": "previous token", "next": "next token"}[example["id"]]
             assert site["patterns"][where[2]][0]["name"] == name
     assert set(example["look"]) == {"en", "zh"}
+
+
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "SmolLM2-135M-Instruct"])
+def test_the_example_that_opens_is_about_the_head_of_the_first_card(client, name):
+    loaded(client, name)
+    example = next(one for one in client.get("/api/state").json()["examples"] if one["model"] == name)
+    answer = client.post("/api/traces", json={key: example[key] for key in ("text", "pair", "model", "target", "open")})
+    header = header_of(client.get(of(answer, "report")).content)
+    heads = {
+        (site["kind"], site["layer"], site.get("part", 0), head): {"patterns": site["patterns"][at], "rest": rest}
+        for site in header["sites"]
+        for at, (head, rest) in enumerate(zip(site["heads"], site["rest"], strict=True))
+    }
+    (first,) = Report(heads).clearest(1)
+    assert (first.kind, first.layer, [first.head]) == tuple(example["open"][key] for key in ("kind", "layer", "heads"))
+    card = heads[first.kind, first.layer, 0, first.head]
+    assert card["rest"]["share"] < 0.5  # its map shows what the card says
 
 
 @pytest.mark.parametrize("family", ["encoder", "decoder", "encoder-decoder"])

@@ -106,7 +106,7 @@ def test_the_first_word_is_told_with_what_raises_it_and_what_lowers_it():
 
     parts = (("MLP 1", -7.97), ("1.0", 4.0), ("1.1", 3.5), ("MLP 0", 0.5), ("1.2", 0.25), ("0.1", 0.2), ("0.0", -0.1))
     words = (WrittenWord("a", 0, 1.0),)
-    sources = (read(0, 0.9, 2.0), read(1, 0.0, 0.001))
+    sources = (read(0, 0.7, 2.0), read(1, 0.05, 0.001), read(2, 0.25, 0.001))
     first = WrittenWord(" on", 3, 0.38)
     found = Writes("m", Head("decoder", 1, 1), "1.1", 2, "t", words, words, sources, first, parts, 0.0)
     console = Console(width=200, record=True, file=io.StringIO())
@@ -114,7 +114,8 @@ def test_the_first_word_is_told_with_what_raises_it_and_what_lowers_it():
     told = console.export_text()
     assert "raised most by 1.0 +4.00, 1.1 +3.50, MLP 0 +0.50, 1.2 +0.25" in told
     assert "lowered most by MLP 1 -7.97, 0.0 -0.10; the other 1 parts +0.20" in told
-    assert "t0@0" in told and "t1@1" not in told
+    assert "t0@0" in told and "t2@2" in told  # much weight that writes nothing is worth a line
+    assert "t1@1" not in told and "1 other token moves no word by 0.01; weight 0.050" in told
 
 
 def test_predictions_are_made_at_the_one_position(lively_of):  # noqa: F811

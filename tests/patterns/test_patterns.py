@@ -321,6 +321,16 @@ def test_the_most_telling_heads_are_of_different_patterns():
     assert [f.pattern for f in telling(found)][:2] == ["previous token", "next token"]
 
 
+def test_of_the_heads_of_a_pattern_the_most_telling_one_is_that_whose_map_shows_it():
+    rests = shifted(-1) * 0.1
+    rests[:, 0] += 0.9  # awake it looks back without exception, and it hardly ever is
+    spread = shifted(-1) * 0.8 + 0.2 / 15
+    found = trace_of(rests, spread).patterns()
+    back = {f.head: f for f in found if f.pattern == "previous token"}
+    assert back[0].score > back[1].score and back[0].rest > 0.8
+    assert next(f.head for f in telling(found) if f.pattern == "previous token") == 1
+
+
 def test_warnings_apply_only_where_they_should():
     rest = np.zeros((15, 15))
     rest[:, 0] = 1

@@ -31,6 +31,7 @@ export interface ModelRecord {
   message?: string; // why it could not be loaded
   code?: string;
   values?: Values;
+  chat: boolean | null; // whether it answers messages; null: not known before it is loaded
   about: About | null;
 }
 
@@ -57,6 +58,7 @@ export interface ServerState {
   version: string;
   default: string | null;
   download: boolean;
+  rules: boolean; // whether the page may save rules
   models: ModelRecord[];
   examples: Example[];
   sentences: number; // that mean outputs are taken over

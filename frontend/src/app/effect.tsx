@@ -5,9 +5,10 @@ import "./effect.css";
 import { visible } from "../compute/axis";
 import { told } from "../frame/report";
 import { figure } from "../marks/scales";
-import { isKey } from "../words";
+import { isKey, together } from "../words";
 import type { Effect as Record } from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
+import type { Session } from "./session";
 
 const LISTED = 9;
 
@@ -31,6 +32,13 @@ export function Effect() {
   );
 }
 
+/** What switching off does, in one sentence, as soon as it is known. */
+export function newsOfOff(session: Session, tell: Say): string | null {
+  const { off, mode } = session.ask.value;
+  const found = session.worth.found.value;
+  return off.length && found ? verdictOf(found, mode, tell) : null;
+}
+
 /** The verdict first. Predictions stand below it; likeness token by token is for those who ask. */
 function Found({ found }: { found: Record }) {
   const tell = useTell();
@@ -38,7 +46,7 @@ function Found({ found }: { found: Record }) {
   return (
     <>
       <p data-verdict>
-        {verdictOf(found, mode, tell)} {found.yardstick && rankOf(found.yardstick, tell)}
+        {together(verdictOf(found, mode, tell), found.yardstick && rankOf(found.yardstick, tell))}
       </p>
       {found.yardstick && <Rank found={found.yardstick} tell={tell} />}
       {found.about === "hidden states" ? (

@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import type { Say } from "../frame/context";
+import { together } from "../words";
 import { Spoken } from "./chat/spoken";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Examples } from "./examples";
@@ -79,6 +80,7 @@ function Inputs() {
   const about = session.model.value?.about;
   const said = session.shown.value?.page.facts.said;
   if (session.ask.value.chat) return <Spoken />;
+  if (session.store.value?.selection.value.view === "chat") return <span class="fill" />; // its box is below
   return (
     <div class="app-inputs">
       <Field
@@ -97,7 +99,7 @@ function Inputs() {
           set={(value) => session.change({ target: value })}
         />
       ) : (
-        about?.pair !== false && (
+        (about?.family === "decoder" ? pair : about?.pair !== false) && (
           <Field
             name="pair"
             label={tell("pairLabel")}
@@ -172,7 +174,7 @@ function Troubles() {
   if (hints.length)
     return (
       <p class="app-hint" role="status">
-        {hints.join(" ")}
+        {together(...hints)}
       </p>
     );
   if (!trouble) return null;

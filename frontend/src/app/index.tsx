@@ -15,9 +15,9 @@ import { REFUSALS } from "../words/sentences";
 import "./app.css";
 import { Chooser } from "./chooser";
 import { SessionContext, sentenceOf, useSession, useTell } from "./context";
-import { CutResult } from "./cut/result";
+import { CutResult, newsOfCut } from "./cut/result";
 import { CUT } from "./cut/words";
-import { Effect } from "./effect";
+import { Effect, newsOfOff } from "./effect";
 import { Export } from "./export";
 import { Header } from "./header";
 import { LENS } from "./lens/words";
@@ -70,6 +70,7 @@ function App() {
     header: Nothing, // the app's own stands above, and is there before there is anything to show
     tools: Export,
     judging: Chooser,
+    news: () => newsOfCut(session, store, tell) ?? newsOfOff(session, tell),
     verdict: Verdict,
     aside: Aside,
     below: Back,

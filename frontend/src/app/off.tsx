@@ -1,6 +1,6 @@
 // The heads that are switched off, and how.
 
-import { isKey } from "../words";
+import { isKey, together } from "../words";
 import { placeName } from "./address";
 import { useSession, useTell } from "./context";
 
@@ -48,9 +48,7 @@ export function Off() {
           ))}
         </select>
       </label>
-      <span class="app-note">
-        {hint} {tell("offShown")}
-      </span>
+      <span class="app-note">{together(hint, tell("offShown"))}</span>
       <button type="button" class="plain" data-do="on" onClick={() => session.change({ off: [] })}>
         {tell("allOn")}
       </button>

@@ -44,8 +44,12 @@ export function Rule() {
           <button type="button" class="plain" data-do="rule-clear" onClick={() => ask("")}>
             {tell("ruleClear")}
           </button>
-          <Save />
-          <p class="app-note">{tell("ruleSaveHint")}</p>
+          {session.server.state.value?.rules && (
+            <>
+              <Save />
+              <p class="app-note">{tell("ruleSaveHint")}</p>
+            </>
+          )}
         </>
       )}
       <Saved ask={ask} />
@@ -203,15 +207,18 @@ function Saved({ ask }: { ask: (rule: string) => void }) {
             <button type="button" class="app-link" title={rule} onClick={() => ask(rule)}>
               {name}
             </button>{" "}
-            <button
-              type="button"
-              class="plain"
-              aria-label={tell("ruleForget", { name })}
-              title={tell("ruleForget", { name })}
-              onClick={() => rules.forget(name, store, session.shown.peek())}
-            >
-              ✕
-            </button>
+            {session.server.state.value?.rules && (
+              <button
+                type="button"
+                class="plain"
+                data-do="rule-forget"
+                aria-label={tell("ruleForget", { name })}
+                title={tell("ruleForget", { name })}
+                onClick={() => rules.forget(name, store, session.shown.peek())}
+              >
+                ✕
+              </button>
+            )}
           </li>
         ))}
       </ul>

@@ -99,15 +99,27 @@ const BROAD = new Set(data.patterns.flatMap((one) => ("broad" in one ? [one.name
 const RESTING = new Set(data.patterns.flatMap((one) => ("resting" in one ? [one.name] : [])));
 export const isResting = (name: string): boolean => RESTING.has(name);
 
-/** The most telling heads, each once: the strongest of different names first, broad ones later, resting ones never. */
+/**
+ * The most telling heads, each once: the strongest names first, broad ones later, resting ones never. Of the heads of one
+ * name it is the one whose map shows it most: one that nearly always rests may follow its name and nobody sees it.
+ */
 export function telling(cells: Cell[], contributions: boolean, count = 3): { cell: Cell; found: Found }[] {
   const all = cells
-    .flatMap((cell) => foundOf(cell, contributions).map((found) => ({ cell, found })))
-    .filter(({ found }) => !isResting(found.name))
-    .sort(
-      (a, b) =>
-        Number(BROAD.has(a.found.name)) - Number(BROAD.has(b.found.name)) || b.found.score - a.found.score,
-    );
+    .flatMap((cell) => {
+      const awake = 1 - (restOf(cell, contributions)?.share ?? 0);
+      return foundOf(cell, contributions).map((found) => ({ cell, found, seen: found.score * awake }));
+    })
+    .filter(({ found }) => !isResting(found.name));
+  const strongest = new Map<string, number>();
+  for (const { found } of all)
+    strongest.set(found.name, Math.max(found.score, strongest.get(found.name) ?? found.score));
+  const order = ({ found }: { found: Found }) => strongest.get(found.name)!;
+  all.sort(
+    (a, b) =>
+      Number(BROAD.has(a.found.name)) - Number(BROAD.has(b.found.name)) ||
+      order(b) - order(a) ||
+      b.seen - a.seen,
+  );
   const chosen: typeof all = [];
   for (const distinct of [true, false])
     for (const one of all)

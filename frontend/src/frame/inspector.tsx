@@ -23,6 +23,7 @@ const digests = new WeakMap<Lens, Digest>();
 
 /** What a page with a model behind it adds to the inspector. */
 export interface InspectorSlots {
+  news?: () => string | null; // what was changed and what that does, in one sentence
   verdict?: FunctionComponent; // above what is said of the head
   aside?: FunctionComponent; // and below it
 }

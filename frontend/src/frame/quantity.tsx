@@ -36,18 +36,20 @@ export function Quantity({ shares = true }: { shares?: boolean }) {
         options={options}
         choose={(value) => store.set({ contributions: value === "contributions", worth: value === "worth" })}
       />
-      <span class="quiet meaning">{tell(`meaning_${value}`)}</span>
-      {shares && value === "contributions" && (
-        <label class="check">
-          <input
-            type="checkbox"
-            data-control="relative"
-            checked={relative}
-            onChange={(event) => store.set({ relative: event.currentTarget.checked })}
-          />{" "}
-          {tell("shares")}
-        </label>
-      )}
+      <span class="of-it">
+        <span class="quiet meaning">{tell(`meaning_${value}`)}</span>
+        {shares && value === "contributions" && (
+          <label class="check">
+            <input
+              type="checkbox"
+              data-control="relative"
+              checked={relative}
+              onChange={(event) => store.set({ relative: event.currentTarget.checked })}
+            />{" "}
+            {tell("shares")}
+          </label>
+        )}
+      </span>
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
 import { type Found, isHere, type Told } from "../data/wire";
 import { figure } from "../marks/scales";
+import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
 import { MostWorth } from "./worth";
@@ -124,10 +125,17 @@ function Measured({ found }: { found: Found }) {
 
 const SEARCHED = 600; // rows that are looked through for the strongest look
 
-/** Where a head without a name looks most, resting places left out. */
 function Strongest({ cell }: { cell: Cell }) {
-  const store = useStore();
-  const tell = useSay();
+  const text = strongestOf(useStore(), cell, useSay());
+  return text === null ? null : (
+    <p class="lede" dir="auto" data-strongest>
+      {text}
+    </p>
+  );
+}
+
+/** Where a head without a name looks most, resting places left out. */
+export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
   const { site, head } = cell;
   if (!isHere(site)) return null;
   if (store.look.value.worth) return null; // what it is worth is said below
@@ -143,11 +151,7 @@ function Strongest({ cell }: { cell: Cell }) {
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  return (
-    <p class="lede" dir="auto" data-strongest>
-      {tell("strongestLook", { from, to, value: best.value.toFixed(2) })}
-    </p>
-  );
+  return tell("strongestLook", { from, to, value: best.value.toFixed(2) });
 }
 
 /** What the other way of reading says: what arrives beside where it looks, or the other way round. */

@@ -7,7 +7,7 @@ import "./narrow.css";
 import { useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { isKnown } from "../data/report";
+import { foundOf, isKnown } from "../data/report";
 import { useSay, useStore } from "./context";
 import { useFade } from "./fade";
 import type { Entry } from "./finding";
@@ -17,7 +17,7 @@ import { onKey } from "./keys";
 import { Palette } from "./palette";
 import { savePicture } from "./picture";
 import { Quantity } from "./quantity";
-import { doingOf } from "./report";
+import { doingOf, strongestOf } from "./report";
 import { Story } from "./story";
 import { Tabs } from "./tabs";
 import { Tip } from "./tip";
@@ -145,17 +145,22 @@ function Choices({ controls: Controls }: { controls: FunctionComponent }) {
 }
 
 /** On a phone the inspector is a drawer at the lower edge. */
-function Drawer({ verdict, aside }: InspectorSlots) {
+function Drawer({ news, verdict, aside }: InspectorSlots) {
   const store = useStore();
   const tell = useSay();
   const shown = useShown();
   const one = store.view.heads !== "some" || store.selection.value.heads.length === 1;
   const cell = { site: store.site.value, head: store.lead };
-  const lede = one && isKnown(store.page) ? doingOf(cell, store.look.value.contributions, tell) : null;
+  const { contributions } = store.look.value;
+  const named = foundOf(cell, contributions).length > 0;
+  const lede =
+    one && isKnown(store.page)
+      ? ((named ? null : strongestOf(store, cell, tell)) ?? doingOf(cell, contributions, tell))
+      : null;
   return (
     <details class="drawer">
       <summary>
-        <b>{shown}</b> <span>{lede ?? tell("inspector")}</span>
+        <b>{shown}</b> <span>{news?.() ?? lede ?? tell("inspector")}</span>
       </summary>
       <Inspector verdict={verdict} aside={aside} />
     </details>

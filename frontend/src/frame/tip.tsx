@@ -13,6 +13,7 @@ import { brief, signed } from "../marks/scales";
 import { covers } from "../state/edges";
 import { shownBy } from "../state/shown";
 import { type Store, samePlace } from "../state/store";
+import { together } from "../words";
 import { judgedName, sayIn, useStore } from "./context";
 import { ledeOf } from "./report";
 
@@ -82,7 +83,7 @@ function headTip(store: Store): string | null {
   const change = store.byChange && store.changes.value?.get(nameOf(cell));
   if (typeof change === "number")
     parts.push(tell(change ? "changedBy" : "unchanged", { value: brief(change) }));
-  if (isKnown(store.page)) parts.push(ledeOf(cell, contributions, tell).join(" "));
+  if (isKnown(store.page)) parts.push(together(...ledeOf(cell, contributions, tell)));
   return parts.join(" · ");
 }
 

@@ -131,7 +131,12 @@ function Steps({ data }: { data: WalkData }) {
           </details>
         )}
         <p class="readout" data-readout>
-          {read.value || [tell("walk_keys"), made.length ? tell("walk_hint") : ""].join(" ")}
+          {read.value || (
+            <>
+              <span class="keys">{tell("walk_keys")} </span>
+              {made.length > 0 && tell("walk_hint")}
+            </>
+          )}
         </p>
       </section>
     </div>

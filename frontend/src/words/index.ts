@@ -37,11 +37,33 @@ export function add(words: Words): void {
 
 /** A sentence in a language, its {names} filled in. */
 export const say = (language: Language, key: Key, values: Values = {}): string =>
-  fill(TABLE[key]![language === "zh" ? 1 : 0], values);
+  language === "zh" ? fill(spaced(TABLE[key]![1], values), values) : fill(TABLE[key]![0], values);
+
+const HAN = "\\p{Script=Han}";
+const LATIN = /^[\w[#]/;
+
+/** A Chinese sentence with a space between its characters and a {name} that is filled in with Latin letters. */
+const spaced = (text: string, values: Values): string =>
+  Object.entries(values).reduce(
+    (made, [name, value]) =>
+      LATIN.test(String(value))
+        ? made
+            .replace(new RegExp(`(${HAN})(\\{${name}\\})`, "u"), "$1 $2")
+            .replace(new RegExp(`(\\{${name}\\})(${HAN})`, "u"), "$1 $2")
+        : made,
+    text,
+  );
 
 /** A sentence with its {names} filled in. */
 export const fill = (text: string, values: Values): string =>
   text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+
+/** Sentences one after the other; a Chinese full stop has its own room. */
+export const together = (...sentences: (string | false | null | undefined)[]): string =>
+  sentences
+    .filter(Boolean)
+    .join(" ")
+    .replace(/(?<=[。！？]) /g, "");
 
 /** Whether a text is the name of a sentence. */
 export const isKey = (text: string): text is Key => Object.hasOwn(TABLE, text);

@@ -3,6 +3,8 @@
 export const PAGE = {
   colon: [": ", "："], // after a name
   comma: [", ", "，"],
+  listed: [", ", "、"], // between names
+  stop: [".", "。"],
   working: ["working …", "计算中……"],
   views: ["Views", "视图"],
   layer: ["Layer", "层"],
@@ -164,14 +166,14 @@ export const PAGE = {
   measured: ["measured", "实测"],
   chance: ["chance", "随机"],
   strongestLook: ["Its strongest look: {from} → {to}, {value}.", "最强的一次：{from} → {to}，{value}。"],
-  byArriving: ["Measured by what it passes on: {what}.", "按它传递的内容来量：{what}。"],
+  byArriving: ["Measured by what it passes on: {what}.", "按它传递的内容衡量：{what}。"],
   otherRests: ["{share}% rests, mostly on {place}", "{share}% 在休息，主要停在{place}上"],
   otherDoes: ["{share}% follows “{name}”", "{share}% 符合“{name}”"],
   otherAwake: [
     "and of the other {left}%, {share}% follows “{name}”",
     "其余 {left}% 中，{share}% 符合“{name}”",
   ],
-  byWeight: ["Measured by its weights: {what}.", "按权重来量：{what}。"],
+  byWeight: ["Measured by its weights: {what}.", "按权重衡量：{what}。"],
   numbers: ["numbers", "数值"],
   spreadLine: [
     "Spread over about {places} places; uniform attention would use {most}.",

@@ -96,9 +96,9 @@ EXAMPLES = [
         "induction",
         _AGAIN,
         None,
-        ("decoder", 17, 4),
-        "Head 17.4: the last “dog” looks at “lay”, the word that came after “dog” the first time.",
-        "头 17.4：最后一个 “dog” 看向 “lay”，即 “dog” 第一次出现时后面的词。",
+        ("decoder", 17, 5),
+        "Head 17.5: the last “dog” looks at “lay”, the word that came after “dog” the first time.",
+        "头 17.5：最后一个 “dog” 看向 “lay”，即 “dog” 第一次出现时后面的词。",
         model="SmolLM2-135M-Instruct",
     ),
 ]

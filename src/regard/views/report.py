@@ -32,6 +32,7 @@ class HeadFinding:
     pattern: str
     score: float
     sentence: str
+    rest: float = 0.0  # share of all its attention that rests
 
     @property
     def fragment(self) -> str:
@@ -51,7 +52,9 @@ class Report:
     def named(self, kind: str | None = None) -> list[HeadFinding]:
         """Every head with everything it does."""
         return [
-            HeadFinding(*where, found["name"], found["score"], found["sentence"])
+            HeadFinding(
+                *where, found["name"], found["score"], found["sentence"], (record.get("rest") or {}).get("share", 0.0)
+            )
             for where, record in self.heads.items()
             for found in record["patterns"]
             if kind in (None, where[0])

@@ -32,13 +32,13 @@ export class Chat {
 
   constructor(private readonly session: Session) {}
 
-  /** The word whose looks are shown: pointed at, or the last one. */
+  /** The word whose looks are shown: pointed at, or the last one that is no mark. */
   readonly word = computed<Word | null>(
     () =>
       this.pointed.value ??
       this.turns.value
         .at(-1)
-        ?.words?.filter(({ text }) => text.trim())
+        ?.words?.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
         .at(-1) ??
       null,
   );
@@ -89,11 +89,12 @@ export class Chat {
     const own = new AbortController();
     const before = this.turns.peek();
     const words: Word[] = [];
+    let told = "";
     this.abort.value = own;
     this.trouble.value = null;
     this.pointed.value = null;
     const show = (more: Partial<Turn> = {}) => {
-      const content = words.map(({ text }) => text).join("") + (more.content ?? "");
+      const content = told + (more.content ?? "");
       this.turns.value = [...before, { role: "assistant", words: words.slice(), ...more, content }];
     };
     try {
@@ -105,8 +106,10 @@ export class Chat {
       const settings = { temperature: this.temperature.peek(), seed: this.seed.peek() };
       for await (const event of api.chat({ messages: before.map(plain), model, ...settings }, own.signal)) {
         if (event.error) throw new api.ApiError(event.error, event.message ?? "");
-        if (event.id !== undefined)
+        if (event.id !== undefined) {
           words.push({ id: event.id, text: event.text ?? "", looks: event.looks ?? [] });
+          told += event.text ?? "";
+        }
         show(event.end ? { content: event.text, cut: event.end === "length" } : {});
       }
     } catch (error) {

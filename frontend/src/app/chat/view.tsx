@@ -1,5 +1,7 @@
 // The chat: turns, the answer as it comes, and what its words looked at.
 
+import { useComputed } from "@preact/signals";
+import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../compute/axis";
 import { partName, useStore } from "../../frame/context";
@@ -12,31 +14,79 @@ export function ChatView() {
   const { chat } = session;
   const end = useRef<HTMLDivElement>(null);
   const turns = chat.turns.value;
-  const model = session.model.value;
   const trouble = chat.trouble.value;
+  const name = session.server.nameOf(session.ask.value);
   useEffect(() => end.current?.scrollIntoView?.({ block: "nearest" }), [turns]);
+  if (session.model.value?.chat === false) return <Mute name={name} />;
   return (
     <section class="app-chat" aria-busy={chat.speaking.value}>
       <div class="turns" role="log">
-        {turns.length === 0 && <p class="quiet">{tell("chatEmpty")}</p>}
+        {turns.length === 0 && <Begin name={name} />}
         {turns.map((turn, at) => (
           <Said key={at} turn={turn} at={at} last={at === turns.length - 1} />
         ))}
+        <Looked />
         <div ref={end} />
       </div>
-      <Looked />
       {session.shown.value?.page.facts.chat === "plain" && <p class="quiet">{tell("chatPlain")}</p>}
       {trouble && (
         <p class="app-trouble" role="alert" data-trouble={trouble.code}>
           {sentenceOf(trouble, tell)}
         </p>
       )}
-      {model?.about && !model.about.generate ? (
-        <p class="app-hint">{tell("chatMute", { model: model.name })}</p>
-      ) : (
-        <Say name={model?.name ?? ""} />
-      )}
+      <Say name={name} />
     </section>
+  );
+}
+
+/** A model that does not answer, and those that do. */
+function Mute({ name }: { name: string }) {
+  const session = useSession();
+  const tell = useTell();
+  const others = session.server.state.value?.models.filter(({ chat }) => chat) ?? [];
+  return (
+    <section class="app-chat" data-mute={name}>
+      <h2>{tell("chatMute", { model: name })}</h2>
+      <p class="quiet">{tell(others.length ? "chatEmpty" : "chatNobody")}</p>
+      <p class="starts">
+        {others.map((one) => (
+          <button
+            key={one.name}
+            type="button"
+            class="action"
+            data-talk={one.name}
+            onClick={() => session.choose(one.name)}
+          >
+            {tell("chatTalkTo", { model: one.name })}
+          </button>
+        ))}
+      </p>
+    </section>
+  );
+}
+
+const STARTS = ["chatStart0", "chatStart1", "chatStart2"] as const;
+
+/** Something to say first. */
+function Begin({ name }: { name: string }) {
+  const { chat } = useSession();
+  const tell = useTell();
+  const start = (text: string) => {
+    chat.draft.value = text;
+    chat.send();
+  };
+  return (
+    <>
+      <h2>{tell("chatTalkTo", { model: name })}</h2>
+      <p class="quiet">{tell("chatEmpty")}</p>
+      <p class="starts">
+        {STARTS.map((key) => (
+          <button key={key} type="button" class="action" data-start onClick={() => start(tell(key))}>
+            {tell(key)}
+          </button>
+        ))}
+      </p>
+    </>
   );
 }
 
@@ -78,30 +128,41 @@ function Said({ turn, at, last }: { turn: Turn; at: number; last: boolean }) {
   );
 }
 
+interface Drawn {
+  of: Word | undefined; // the first word: another one is another answer
+  tokens: VNode[];
+  told: number; // characters
+}
+
 /** The tokens of an answer, to point at; text that came without one stands at the end. */
 function Words({ words, whole }: { words: Word[]; whole: string }) {
-  const { chat } = useSession();
-  const told = words.map(({ text }) => text).join("");
-  const point = (word: Word | null) => () => {
-    chat.pointed.value = word;
-  };
+  // What is drawn stays as it is, and a token that comes is appended: answers are long.
+  const drawn = useRef<Drawn>({ of: undefined, tokens: [], told: 0 });
+  if (drawn.current.of !== words[0]) drawn.current = { of: words[0], tokens: [], told: 0 };
+  const { tokens } = drawn.current;
+  for (const word of words.slice(tokens.length)) {
+    tokens.push(<Token key={tokens.length} at={tokens.length} word={word} />);
+    drawn.current.told += word.text.length;
+  }
   return (
     <>
-      {words.map((word, i) =>
-        word.text ? (
-          <span
-            key={i}
-            data-word={i}
-            data-lit={chat.word.value === word ? "" : undefined}
-            onPointerEnter={point(word)}
-            onPointerLeave={point(null)}
-          >
-            {word.text}
-          </span>
-        ) : null,
-      )}
-      {whole.slice(told.length)}
+      {tokens}
+      {whole.slice(drawn.current.told)}
     </>
+  );
+}
+
+function Token({ word, at }: { word: Word; at: number }) {
+  const { chat } = useSession();
+  const lit = useComputed(() => (chat.word.value === word ? "" : undefined));
+  const point = (one: Word | null) => () => {
+    chat.pointed.value = one;
+  };
+  if (!word.text) return null;
+  return (
+    <span data-word={at} data-lit={lit} onPointerEnter={point(word)} onPointerLeave={point(null)}>
+      {word.text}
+    </span>
   );
 }
 
@@ -115,9 +176,9 @@ function Looked() {
   const token = visible(word.text);
   return (
     <p class="looked" title={tell("chatAbout")} data-looked={word.looks.length}>
-      {tell(word.looks.length ? "chatLooked" : "chatNowhere", { token })}{" "}
+      <span>{tell(word.looks.length ? "chatLooked" : "chatNowhere", { token })}</span>
       {word.looks.map(([position, text, weight]) => (
-        <span key={position} class="look">
+        <span key={position} class="look" style={{ "--share": `${100 * weight}%` }}>
           {visible(text)} <b>{Math.round(100 * weight)} %</b>
         </span>
       ))}
@@ -131,6 +192,7 @@ function Looked() {
           {tell("chatShow")}
         </button>
       )}
+      <small>{tell("chatPoint")}</small>
     </p>
   );
 }

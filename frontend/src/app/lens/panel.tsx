@@ -1,12 +1,13 @@
 // Beside what the model says: the same question, asked after every layer.
 
 import "./lens.css";
+import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../compute/axis";
 import { figure } from "../../marks/scales";
 import type { Lens } from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 
-const small = (share: number): string => (share > 0 && share < 0.001 ? "< 0.001" : figure(share, 2));
+const small = (share: number): string => (share > 0 && share < 0.001 ? "<0.001" : figure(share, 2));
 
 /** A button, and the table once it was asked for. */
 export function LensPanel() {
@@ -49,6 +50,11 @@ function Layers({ found, working }: { found: Lens; working: boolean }) {
   const answer = visible(found.answer.token);
   const all = found.rows.length - 1;
   const leads = found.leads ? "lensLeads" : "lensAtOnce";
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const row = box.current?.querySelector<HTMLElement>(`[data-layers="${found.leads}"]`);
+    if (box.current && row) box.current.scrollTop = row.offsetTop - box.current.clientHeight / 2;
+  }, [found]);
   return (
     <div aria-busy={working}>
       <h4>{tell("lensTitle")}</h4>
@@ -56,7 +62,7 @@ function Layers({ found, working }: { found: Lens; working: boolean }) {
         {tell(leads, { answer, layers: found.leads, all })}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it */}
-      <section class="scroll" tabIndex={0} aria-label={tell("lensTitle")}>
+      <section class="scroll" ref={box} tabIndex={0} aria-label={tell("lensTitle")}>
         <table>
           <thead>
             <tr>

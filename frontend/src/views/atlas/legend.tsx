@@ -18,6 +18,7 @@ import { Choice } from "../../frame/controls";
 import { wordFor } from "../../frame/report";
 import { figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import type { Store } from "../../state/store";
+import { together } from "../../words";
 import { shortFor } from "./grid";
 
 interface LegendProps {
@@ -42,10 +43,12 @@ export function Legend({ digests, cells, shared }: LegendProps) {
         <ChangeLegend />
       ) : (
         <p>
-          {shared ? tell("legendAtlasWorth", { what: quantity }) : tell("legendAtlas")}
-          {!shared && !store.narrow.value && ` ${tell("legendAtlasMarks")}`}
-          {pool > 1 && ` ${tell("legendAtlasPooled", { n: pool })}`}
-          {sampled > 1 && ` ${tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled })}`}
+          {together(
+            shared ? tell("legendAtlasWorth", { what: quantity }) : tell("legendAtlas"),
+            !shared && !store.narrow.value && tell("legendAtlasMarks"),
+            pool > 1 && tell("legendAtlasPooled", { n: pool }),
+            sampled > 1 && tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled }),
+          )}
         </p>
       )}
       <div class="names">

@@ -2,7 +2,7 @@
 
 export const words = {
   atlas: ["Atlas", "总览"],
-  openIn: ["Open in", "打开方式"],
+  openIn: ["Open in", "用以下视图打开"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
     "One square per head: rows are tokens that look, columns tokens they look at; each on its own scale.",
@@ -47,8 +47,8 @@ export const words = {
   byType: ["type of map", "图的类型"],
   byChange: ["change", "变化"],
   legendChange: [
-    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). Head {most} changes most, {top}; {changed} of {count} heads change; white squares without a number stay the same (below 0.0001).",
-    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变；没有数字的白格保持不变（差异小于 0.0001）。",
+    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). Head {most} changes most, {top}; {changed} of {count} heads change; empty squares stay the same (below 0.0001).",
+    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变；空格保持不变（差异小于 0.0001）。",
   ],
   changeWaiting: [
     "Running the model with all heads on, to compare …",

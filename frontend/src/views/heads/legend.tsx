@@ -128,7 +128,7 @@ function restingText(store: Store, scene: Scene): string | null {
   const [head] = scene.heads;
   const cell = { site: store.site.value, head };
   const rest = scene.heads.length === 1 ? restOf(cell, store.look.value.contributions) : null;
-  const said = { places: places.join(tell("comma")), share: rest?.share.toFixed(2) ?? "" };
+  const said = { places: places.join(tell("listed")), share: rest?.share.toFixed(2) ?? "" };
   return tell(rest ? "legendRestShare" : "legendRest", said);
 }
 

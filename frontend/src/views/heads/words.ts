@@ -44,7 +44,7 @@ export const words = {
   swatches: ["How strong a line is drawn", "线的深浅"],
   headingQueries: ["looks", "在看"],
   headingKeys: ["looked at", "被看"],
-  stripStrongest: ["strongest look", "最强的一看"],
+  stripStrongest: ["strongest look", "最强的一次"],
   stripReceived: ["gets, on average", "平均得到"],
   stripStrongestWorth: ["its largest worth", "最大的价值"],
   stripReceivedWorth: ["worth, on average", "平均价值"],

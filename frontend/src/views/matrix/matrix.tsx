@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
+import { together } from "../../words";
 import { ColourBar } from "./colourbar";
 import { Plot, type PlotState } from "./plot";
 import { RowBars } from "./rowbars";
@@ -21,9 +22,12 @@ export function Matrix() {
     <div class="stage">
       <div class="legend with-tools">
         <p>
-          {shown && tell(signed ? "legendMatrixWorth" : "legendMatrix", { what: quantity })}
-          {shown?.rests && ` ${tell("legendResting")}`}
-          {shown && shown.pool > 1 && ` ${tell("legendPooled", { n: shown.pool })}`}
+          {shown &&
+            together(
+              tell(signed ? "legendMatrixWorth" : "legendMatrix", { what: quantity }),
+              shown.rests && tell("legendResting"),
+              shown.pool > 1 && tell("legendPooled", { n: shown.pool }),
+            )}
         </p>
         <span class="tools">
           {!signed && (

@@ -4,7 +4,7 @@ export const words = {
   neurons: ["Neurons", "神经元"],
   ledeNeurons: [
     "“{query}” looks most at “{key}”: their vectors q and k agree best, with a score of {score}.",
-    "“{query}” 最看 “{key}”：二者的向量 q 与 k 最一致，得分 {score}。",
+    "“{query}”看得最多的是“{key}”：二者的向量 q 与 k 最一致，得分 {score}。",
   ],
   legendNeurons: [
     "Score: {scale} × the sum of q × k over {d} neurons{more}. Softmax turns the scores into weights. Blue is positive, orange negative.",

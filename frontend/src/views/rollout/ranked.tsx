@@ -55,6 +55,7 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
         )}
       </ol>
       {shares.even && <p class="quiet">{tell("rolloutEven")}</p>}
+      <p class="quiet">{tell("rolloutNot")}</p>
     </section>
   );
 }

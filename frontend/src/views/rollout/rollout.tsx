@@ -8,6 +8,7 @@ import { mark } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { canvasPen, prepare } from "../../marks/pen";
+import { together } from "../../words";
 import { Ranked } from "./ranked";
 import { askedOf, drawText, plain, type Shares, sharesOf, textOf, useStage } from "./scene";
 import { reasonAgainst, type Steps, stepsKey, stepsOf } from "./steps";
@@ -59,11 +60,11 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
           {tell("rolloutAsk", { word: plain(shares.axis.names[shares.position]), count: shares.layers })}
         </h2>
         <p>
-          {tell(contributions ? "rolloutContributions" : "rolloutWeights")}{" "}
-          {special && tell("rolloutResting")}
-        </p>
-        <p class="quiet">
-          {tell("rolloutNot")} {tell("rolloutHint")}
+          {together(
+            tell(contributions ? "rolloutContributions" : "rolloutWeights"),
+            special && tell("rolloutResting"),
+            tell("rolloutHint"),
+          )}
         </p>
       </div>
       <div class="rollout-parts">

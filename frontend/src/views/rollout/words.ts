@@ -7,17 +7,17 @@ export const words = {
     "经过 {count} 层，输入中的哪些词元汇入了 {word}？",
   ],
   rolloutWeights: [
-    "Blue: its share, by where the heads look. The maps of all layers are multiplied (mean of the heads, half of each step stays in place).",
-    "蓝色：所占份额，按各头看向哪里。各层的注意力图相乘（取各头平均，每一步有一半留在原处）。",
+    "The bluer a token, the more of it ends up there, going by where the heads look.",
+    "越蓝的词元汇入得越多，按各头看向哪里计算。",
   ],
   rolloutContributions: [
-    "Blue: its share, by what arrives. What the heads carry is multiplied through all layers (mean of the heads, half of each step stays in place).",
-    "蓝色：所占份额，按传来什么。各层各头传来的内容相乘（取各头平均，每一步有一半留在原处）。",
+    "The bluer a token, the more of it ends up there, going by what the heads carry.",
+    "越蓝的词元汇入得越多，按各头传来什么计算。",
   ],
   rolloutResting: ["Grey: where heads rest.", "灰色：各头休息的地方。"],
   rolloutNot: [
-    "One way to sum up, not the explanation: “regard study deletion” measures how well it finds the tokens that matter.",
-    "这只是一种汇总方法，不是解释：“regard study deletion”检验它能否找到重要的词元。",
+    "The maps of all layers are multiplied: the mean of the heads, and half of each step stays in place. One way to sum up, not the explanation: “regard study deletion” measures how well it finds the tokens that matter.",
+    "各层的图相乘：取各头平均，每一步有一半留在原处。这只是一种汇总方法，不是解释：“regard study deletion”检验它能否找到重要的词元。",
   ],
   rolloutHint: [
     "Click a token to ask about it; ← and → go through the text.",

@@ -23,7 +23,7 @@ export const JOURNEY = {
   walk_model: ["The model", "模型"],
   walk_encoder: ["Encoder", "编码器"],
   walk_decoder: ["Decoder", "解码器"],
-  walk_opened: ["Open: layer {layer}; layers in all: {all}", "打开的是第 {layer} 层；共有 {all} 层"],
+  walk_opened: ["Opened: layer {layer} of {all}", "打开的是第 {layer} 层，共 {all} 层"],
   walk_said: ["So far", "已说出"],
   walk_source: ["Text", "文本"],
   walk_nothing: ["nothing yet", "尚无"],

@@ -247,8 +247,11 @@ def _counts(named: pd.DataFrame) -> dict[str, int]:
 
 
 def _telling(named: pd.DataFrame) -> list[Any]:
-    """A strong head of each name, each head once, in the order in which a page tells of heads."""
-    rows = named.rename(columns={"measure": "pattern", "value": "score"}).assign(part=0)
+    """The strongest head of each name, each head once, in the order in which a page tells of heads.
+
+    A corpus has no one map in which resting could hide what the head does.
+    """
+    rows = named.rename(columns={"measure": "pattern", "value": "score"}).assign(part=0, rest=0.0)
     found: dict[str, Any] = {}
     for row in telling(list(rows.itertuples()), rows["pattern"].nunique()):
         found.setdefault(row.pattern, row)
