@@ -62,7 +62,7 @@ def heads(models: tuple[str, str], number: int, *more: str) -> str:
 
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
 def test_choices_stand_in_one_line_and_contributions_move_nothing(use, models, locale):
-    pair = f"pair={quote(TEXT)}"
+    pair = f"pair={quote('the cat bought strawberries')}"  # a word of several tokens
     page = use(heads(models, 0, pair, "form=columns"), locale=locale)
     page.wait_for_selector(QUERY)
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)

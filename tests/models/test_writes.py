@@ -110,7 +110,7 @@ def test_the_first_word_is_told_with_what_raises_it_and_what_lowers_it():
     first = WrittenWord(" on", 3, 0.38)
     found = Writes("m", Head("decoder", 1, 1), "1.1", 2, "t", words, words, sources, first, parts, 0.0)
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(*writes_report(found))
+    console.print(*writes_report(found), sep="\n")
     told = console.export_text()
     assert "raised most by 1.0 +4.00, 1.1 +3.50, MLP 0 +0.50, 1.2 +0.25" in told
     assert "lowered most by MLP 1 -7.97, 0.0 -0.10; the other 1 parts +0.20" in told
