@@ -6,8 +6,8 @@ import { visible } from "../compute/axis";
 import { told } from "../frame/report";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
-import type { Effect as Record } from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
+import type { Effect as Record } from "./records";
 
 const LISTED = 9;
 

@@ -15,8 +15,9 @@ import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import { divideMap } from "../../marks/parts";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette, twoSidedTicks } from "../../marks/scales";
+import { NOTHING, type Selection } from "../../state/selection";
 import { shownBy } from "../../state/shown";
-import { NOTHING, type Selection, type Store } from "../../state/store";
+import type { Store } from "../../state/store";
 import { drawCuts } from "./cuts";
 import { type Gestures, LARGEST, listen } from "./gestures";
 
