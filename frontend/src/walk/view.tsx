@@ -1,6 +1,7 @@
 // The walk: the computation of one layer, step by step, with the model's own numbers.
 
-import { useComputed, useSignal } from "@preact/signals";
+import { type Signal, useComputed, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Say, useSay, useStore } from "../frame/context";
 import { mark, stage } from "../frame/drawn";
@@ -75,20 +76,7 @@ function Steps({ data }: { data: WalkData }) {
           <h2>{title}</h2>
           <Formula text={formula} />
           <span class="fill" />
-          <span class="go">
-            <button type="button" data-go="back" disabled={at === 0} onClick={() => go(at - 1)}>
-              ‹ {tell("walk_back")}
-            </button>
-            <span class="quiet">{tell("walk_step", { at: at + 1, all: steps.length })}</span>
-            <button
-              type="button"
-              data-go="next"
-              disabled={at === steps.length - 1}
-              onClick={() => go(at + 1)}
-            >
-              {tell("walk_next")} ›
-            </button>
-          </span>
+          <Go at={at} all={steps.length} go={go} tell={tell} />
         </header>
         <p class="words">{text}</p>
         <div class="middle">
@@ -102,37 +90,72 @@ function Steps({ data }: { data: WalkData }) {
           <div class="beside">
             {question && <Asked key={question.text} question={question} tell={tell} />}
             <WhatIfs data={data} what={what} id={id} tell={tell} />
-            {mixUp && (
-              <p class="words note">
-                <b>
-                  {tell("walk_otherwise")}
-                  {tell("colon")}
-                </b>
-                <span class="claim">✗ {mixUp.claim}</span> <span class="correct">✓ {mixUp.note}</span>
-              </p>
-            )}
+            {mixUp && <MixUp {...mixUp} tell={tell} />}
           </div>
         </div>
         {(made.length > 0 || id === "loss") && (
-          <details
-            class="tables"
-            open={unfolded.value}
-            onToggle={(event) => {
-              unfolded.value = event.currentTarget.open;
-            }}
-          >
-            <summary>{tell("walk_tables")}</summary>
+          <Folded open={unfolded} title={tell("walk_tables")}>
             {id === "loss" && <Loss {...{ data, temperature, tell }} words={words.value} />}
             {made.map((equation, i) => (
               <EquationView key={`${id}${i}`} equation={equation} read={read} chosen={maps ? pair : null} />
             ))}
-          </details>
+          </Folded>
         )}
         <p class="readout" data-readout>
           {read.value || [tell("walk_keys"), made.length ? tell("walk_hint") : ""].join(" ")}
         </p>
       </section>
     </div>
+  );
+}
+
+interface FoldedProps {
+  open: Signal<boolean>;
+  title: string;
+  children: ComponentChildren;
+}
+
+/** Tables that stay as the reader left them. */
+function Folded({ open, title, children }: FoldedProps) {
+  return (
+    <details
+      class="tables"
+      open={open.value}
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+/** A step back, a step on, and which one this is. */
+function Go({ at, all, go, tell }: { at: number; all: number; go: (step: number) => void; tell: Say }) {
+  return (
+    <span class="go">
+      <button type="button" data-go="back" disabled={at === 0} onClick={() => go(at - 1)}>
+        ‹ {tell("walk_back")}
+      </button>
+      <span class="quiet">{tell("walk_step", { at: at + 1, all })}</span>
+      <button type="button" data-go="next" disabled={at === all - 1} onClick={() => go(at + 1)}>
+        {tell("walk_next")} ›
+      </button>
+    </span>
+  );
+}
+
+/** What is often said of a step and is wrong, and what is right. */
+function MixUp({ claim, note, tell }: { claim: string; note: string; tell: Say }) {
+  return (
+    <p class="words note">
+      <b>
+        {tell("walk_otherwise")}
+        {tell("colon")}
+      </b>
+      <span class="claim">✗ {claim}</span> <span class="correct">✓ {note}</span>
+    </p>
   );
 }
 

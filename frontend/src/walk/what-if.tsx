@@ -20,19 +20,27 @@ export function changedAt(id: StepId, what: WhatIf, tell: Say): string {
   return tell(BEYOND.includes(id) && !heated ? "walk_beyond" : "walk_changed");
 }
 
-/** Switches that change one thing; only those that matter at a step. */
-export function WhatIfs(props: { data: WalkData; what: Signal<WhatIf>; id: StepId; tell: Say }) {
-  const { data, what, id, tell } = props;
+const insideLayer = (id: StepId): boolean => attending(id) || id === "feed" || id === "dfeed";
+
+/** The switches that matter at a step. */
+function offeredAt(data: WalkData, id: StepId) {
   const part = partOf(data, id);
-  const changed = changedAt(id, what.value, tell);
-  const inside = attending(id) || id === "feed" || id === "dfeed";
-  const offered = SWITCHES.filter((name) => {
+  const inside = insideLayer(id);
+  return SWITCHES.filter((name) => {
     if (name === "permuted" || name === "positions") return part === "encoder" && (inside || id === "embed");
     if (name === "masking") return inside && part !== "encoder";
     if (name === "rotation") return inside && data.rotary;
     if (name === "single") return inside && !data.rotary; // turns and shared keys belong to heads of their width
     return inside;
   });
+}
+
+/** Switches that change one thing; only those that matter at a step. */
+export function WhatIfs(props: { data: WalkData; what: Signal<WhatIf>; id: StepId; tell: Say }) {
+  const { data, what, id, tell } = props;
+  const changed = changedAt(id, what.value, tell);
+  const inside = insideLayer(id);
+  const offered = offeredAt(data, id);
   const heated = inside || id === "predict" || id === "loss";
   if (!offered.length && !heated && !changed) return null;
   const set = (change: Partial<WhatIf>) => {

@@ -62,21 +62,35 @@ export function StudiesView() {
         </p>
       )}
       {studies.length > 0 && (
-        <div>
-          <header>
-            <h2>{tell("studiesOf")}</h2>
-            <button type="button" class="plain" data-do="reload" onClick={read}>
-              {tell("reload")}
-            </button>
-          </header>
-          {studies.some(({ findings }) => findings.some((text) => BRACKETS.test(text))) && (
-            <p class="app-note">{tell("intervals")}</p>
-          )}
-          <List studies={studies} open={(study) => (open.value = { study })} />
-        </div>
+        <Saved studies={studies} read={read} open={(study) => (open.value = { study })} />
       )}
       {found.value && folder !== null && <Start found={found.value} changed={read} />}
     </section>
+  );
+}
+
+interface SavedProps {
+  studies: StudyRecord[];
+  read: () => void;
+  open: (study: StudyRecord) => void;
+}
+
+/** The studies that are there. */
+function Saved({ studies, read, open }: SavedProps) {
+  const tell = useTell();
+  return (
+    <div>
+      <header>
+        <h2>{tell("studiesOf")}</h2>
+        <button type="button" class="plain" data-do="reload" onClick={read}>
+          {tell("reload")}
+        </button>
+      </header>
+      {studies.some(({ findings }) => findings.some((text) => BRACKETS.test(text))) && (
+        <p class="app-note">{tell("intervals")}</p>
+      )}
+      <List studies={studies} open={open} />
+    </div>
   );
 }
 

@@ -128,8 +128,6 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
     if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, theme, top, cutIn(store, scene));
   }
   const { queries: pinnedQueries, keys: pinnedKeys } = store.selection.value;
-  const pinned = (axis: Axis, pins: number[], text: Setting) =>
-    new Set(text.words.map((w) => w.position).filter((p) => pins.includes(axis.starts[p])));
   const { query, key } = store.hover.value;
   const ends = [...looking, ...(query !== null && key !== null ? [key] : [])];
   const write = (text: Setting, axis: Axis, lit: number[], pins: number[]) =>
@@ -139,14 +137,12 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
       axis,
       top,
       height,
-      { lit: new Set(lit), pinned: pinned(axis, pins, text) },
+      { lit: new Set(lit), pinned: pinnedIn(axis, pins, text) },
       palette(theme),
     );
   if (!texts.own) write(texts.keys, scene.columnAxis, keys, pinnedKeys);
-  for (const [text, axis] of texts.own
-    ? [[texts.queries, scene.rowAxis] as const]
-    : [[texts.keys, scene.columnAxis] as const, [texts.queries, scene.rowAxis] as const])
-    drawParts(pen, store, text, axis, top);
+  if (!texts.own) drawParts(pen, store, texts.keys, scene.columnAxis, top);
+  drawParts(pen, store, texts.queries, scene.rowAxis, top);
   write(
     texts.queries,
     scene.rowAxis,
@@ -155,6 +151,10 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   );
   return active;
 }
+
+/** The positions on the page of tokens that are pinned. */
+const pinnedIn = (axis: Axis, pins: number[], text: Setting): Set<number> =>
+  new Set(text.words.map((w) => w.position).filter((p) => pins.includes(axis.starts[p])));
 
 /** Rules before the first words of what the model wrote, and of the turns of a conversation. */
 function drawParts(pen: Pen, store: Store, text: Setting, axis: Axis, top: number): void {
