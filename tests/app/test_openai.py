@@ -17,7 +17,8 @@ from regard.app.problems import Problem
 from regard.app.settings import Limits
 from regard.views import decode
 from tests.capture.own_maps import own_maps
-from tests.models.test_conversation import CHAT, NAMED, stepped
+from tests.models.talkers import CHAT, NAMED
+from tests.models.test_conversation import stepped
 from tests.tiny import enlarged, saved, tiny_llama
 
 from .conftest import hosted

@@ -11,8 +11,9 @@ import { sizeOf } from "../compute/worth";
 import { isKnown, nameOf } from "../data/report";
 import { brief, signed } from "../marks/scales";
 import { covers } from "../state/edges";
+import { samePlace } from "../state/selection";
 import { shownBy } from "../state/shown";
-import { type Store, samePlace } from "../state/store";
+import type { Store } from "../state/store";
 import { judgedName, sayIn, useStore } from "./context";
 import { ledeOf } from "./report";
 

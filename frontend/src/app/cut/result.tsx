@@ -10,8 +10,8 @@ import type { Edges } from "../../state/edges";
 import type { Store } from "../../state/store";
 import { isKey } from "../../words";
 import { edgesName } from "../address";
-import type * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
+import type { Cut } from "../records";
 import { isSame, SaidRows } from "../saying";
 import { endsOf } from "./cutting";
 
@@ -105,7 +105,7 @@ function lineName(store: Store, edges: Edges, tell: Say): string {
 
 const NOTHING = { rows: [], notes: [] };
 
-function Numbers({ found }: { found: api.Cut }) {
+function Numbers({ found }: { found: Cut }) {
   const session = useSession();
   const store = useStore();
   const tell = useTell();
@@ -136,7 +136,7 @@ function Numbers({ found }: { found: api.Cut }) {
 
 /** What was cut, what that does, and what random lines do, in the reader's language; `lines` are called as here. */
 export function sentence(
-  { said, sentence: english }: Pick<api.Cut, "said" | "sentence">,
+  { said, sentence: english }: Pick<Cut, "said" | "sentence">,
   lines: string,
   tell: Say,
 ): string {
