@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 SAY := @printf '%s\n'
-# a file's tests run in one process, with the servers it starts; the longest files come first (tests/conftest.py);
+# a file's tests run in one process, with the servers it starts; the longest files come first (tests/order.py);
 # one more process than two cores: a third of the time they wait for browsers, servers and each other
 WORKERS ?= 3
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder

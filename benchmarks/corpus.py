@@ -30,8 +30,8 @@ from regard.corpus.engine import encoder_of, sum_window
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
-from regard.studies.atlas.report import atlas_table
 from regard.studies.atlas.study import Atlas
+from regard.studies.atlas.table import atlas_table
 from regard.studies.base import Batch
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "wikitext2"

@@ -23,6 +23,7 @@ os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a
 
 import regard
 from regard.models.packaged import packaged_path
+from tests.order import LONG, REAL, SLOW, SLOW_MARKS
 from tests.silent import Silent
 
 # Torch and transformers are imported by fixtures: the process that only hands tests to others does not need them.
@@ -31,29 +32,6 @@ if TYPE_CHECKING:
 
 WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
-
-
-# The files that take longest, longest first: workers that end with a long one would end far apart. The sweep, which
-# keeps two cores busy by itself, does not begin beside the cluster.
-LONG = (
-    *("browser/test_app.py", "studies/test_ray.py", "browser/test_walk.py", "fidelity/test_sweep.py"),
-    *("studies/test_probe.py", "studies/test_identity.py", "views/test_odd_texts.py", "studies/test_coref.py"),
-    *("studies/test_resume.py", "studies/test_heads.py", "studies/test_ablation.py", "browser/test_notebook.py"),
-    *("commands/test_cli.py", "examples/test_notebooks.py", "studies/test_syntax.py", "package/test_optimised.py"),
-    *("browser/test_views.py", "browser/test_stage.py", "package/test_wheel.py", "browser/test_looks.py"),
-    *("studies/test_probe_parts.py", "browser/test_never_blank.py", "app/test_running.py", "app/test_serving.py"),
-    *("studies/test_find.py", "browser/test_report.py", "browser/test_history.py", "docs/test_site.py"),
-    *("browser/test_heads.py", "studies/test_controls.py", "docs/test_tutorial.py"),
-)
-# What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
-# corpora, clusters, environments, processes that import torch, folders of figures.
-SLOW = (
-    *(*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py"),
-    *("commands/test_background.py", "package/test_sdist.py", "studies/test_figures.py", "studies/test_article.py"),
-    *("app/test_long.py", "studies/test_matching.py"),
-)
-SLOW_MARKS = ("models", "corpora", "ray", "browser")
-REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -74,7 +74,7 @@ def _source(model: Any, corpus: str, data: Path, folder: Path) -> Any:
 def _counts(sums: Any) -> dict[str, Any]:
     """How many heads have which name: before the split, by weights and by contributions."""
     from regard.studies.atlas.names import awake_table, named_heads
-    from regard.studies.atlas.report import atlas_table
+    from regard.studies.atlas.table import atlas_table
 
     found: dict[str, Any] = {"before": _before(atlas_table(sums))}
     for by in BY:

@@ -32,8 +32,8 @@ def measure_one(name: str, corpus: str, weights: str, data: Path) -> dict[str, A
     """What portraits say of the heads of a model, or of its shape with other weights; of its own also names before."""
     from regard import load
     from regard.corpus.engine import Run, run_local
-    from regard.studies.atlas.report import atlas_table
     from regard.studies.atlas.study import Atlas
+    from regard.studies.atlas.table import atlas_table
     from regard.studies.controls import random_model, shuffled_model
     from regard.studies.heads.describing import describe
     from regard.studies.heads.study import Heads

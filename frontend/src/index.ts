@@ -13,13 +13,14 @@ import { Shell } from "./frame/shell";
 import type { Theme } from "./marks/scales";
 import { followParent, keepChoices, syncAddress } from "./state/address";
 import { remember, rememberedLanguage, rememberedTheme } from "./state/remember";
-import { type Selection, Store } from "./state/store";
+import type { Selection } from "./state/selection";
+import { Store } from "./state/store";
 import { VIEWS } from "./views";
 import { widget } from "./widget";
 import { type Language, preferred, say } from "./words";
 
 export { given, http, inline, type Transport } from "./data/transport";
-export type { Selection } from "./state/store";
+export type { Selection } from "./state/selection";
 
 export interface Options {
   frame?: boolean; // with the page's header, and the keyboard of the whole page; a notebook cell goes without

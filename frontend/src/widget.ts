@@ -5,7 +5,7 @@ import { effect } from "@preact/signals";
 import type { Handle, Options } from ".";
 import { given, type Transport } from "./data/transport";
 import type { Theme } from "./marks/scales";
-import type { Selection } from "./state/store";
+import type { Selection } from "./state/selection";
 
 /** The part of a widget's model that is used here. */
 export interface Model {

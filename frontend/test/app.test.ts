@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Ask, fromAddress, LOOKS, NO_OTHER, NOTHING_ASKED, toAddress, toldOf } from "../src/app/address";
-import type { Effect, Example, ModelRecord } from "../src/app/api";
 import { otherOf } from "../src/app/compare/comparison";
 import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
 import { listed } from "../src/app/effect";
@@ -8,6 +7,7 @@ import { suited } from "../src/app/examples";
 import { tidy } from "../src/app/export";
 import { judgingOf } from "../src/app/judge";
 import { Latest } from "../src/app/latest";
+import type { Effect, Example, ModelRecord } from "../src/app/records";
 import { APP_VIEWS } from "../src/app/views";
 import type { Axis } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";

@@ -2,9 +2,9 @@
 
 import { expect, test } from "vitest";
 import { lookName } from "../src/app/address";
-import type { Cut, Why, WhyComponent, WhySide } from "../src/app/api";
 import { halves, sentence } from "../src/app/cut/result";
 import { CUT } from "../src/app/cut/words";
+import type { Cut, Why, WhyComponent, WhySide } from "../src/app/records";
 import { askedAfter, linesOf } from "../src/app/why/chain";
 import { layoutOf } from "../src/app/why/layout";
 import { brought, reason } from "../src/app/why/sentences";

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { beforeEach, expect, test, vi } from "vitest";
-import type { Selection } from "../src/state/store";
+import type { Selection } from "../src/state/selection";
 import { follow, keepKeys, type Model } from "../src/widget";
 
 let frames: (() => void)[] = [];

@@ -4,6 +4,8 @@ from copy import deepcopy
 
 import torch
 
+TEXTS = ["the cat sat on the mat .", "a dog"]
+
 
 def copied(model):
     return deepcopy(model.module).eval()
@@ -57,3 +59,17 @@ def constant(module, layer, head, mean, kind="encoder"):
     zeroed(module, layer, head, width, kind)
     bias = added if output.bias is None else output.bias + added
     output.bias = torch.nn.Parameter(bias)
+
+
+def padded(model):
+    """Inputs of two texts of different length, targets too."""
+    targets = ["the mat", "a cat sat on it"] if model.is_encoder_decoder else None
+    return model._engine.collate([model._engine.encode(text) for text in TEXTS], targets)
+
+
+def result(module, model, inputs, book):
+    """What a module says at real positions, (n, d)."""
+    with torch.no_grad():
+        found = module(**inputs)
+    hidden = found.logits if "logits" in found else found.last_hidden_state
+    return hidden[torch.from_numpy(book.keep["decoder" if model.is_encoder_decoder else "text"])]

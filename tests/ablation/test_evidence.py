@@ -15,7 +15,7 @@ from regard.corpus.readers.prose import sentence_spans
 from regard.errors import UserError
 from regard.models.answering import ReadPrompt, encode_answer
 from regard.studies.evidence_page import evidence_page
-from tests.ablation.test_cut import MADE, sharpened
+from tests.ablation.cut_by_hand import MADE, sharpened
 from tests.tiny import saved, tiny_bert
 
 PROMPT = "The cat sat. A dog ran! Hens"

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from regard.app import work
+from regard.app import exports as export_files
 from regard.app.connections import Connection
 
 from .test_limits import post, wait_for
@@ -133,14 +133,14 @@ def test_an_export_that_is_cancelled_while_it_is_made_leaves_no_file(serve, expo
     client, parts = serve()
     name = post(client).headers["x-regard-trace"]
     begun, go = threading.Event(), threading.Event()
-    save = work.save_html
+    save = export_files.save_html
 
     def slowly(*given, **named):
         begun.set()
         go.wait(30)
         return save(*given, **named)
 
-    monkeypatch.setattr(work, "save_html", slowly)
+    monkeypatch.setattr(export_files, "save_html", slowly)
     with pytest.raises(httpx.ReadTimeout):
         client.get(f"/api/traces/{name}/page", timeout=0.5)
     assert begun.wait(20) and list(exports.iterdir())

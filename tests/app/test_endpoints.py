@@ -1,4 +1,7 @@
-"""Every address answers what docs/reference/app.md says, over HTTP, with the default model."""
+"""Every address answers what docs/reference/app.md says, over HTTP, with the default model.
+
+Long on purpose: its tests share one server that loads a real model; in a second file it would start again.
+"""
 
 from __future__ import annotations
 

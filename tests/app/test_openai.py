@@ -9,7 +9,6 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-import openai
 import pytest
 
 import regard
@@ -18,12 +17,21 @@ from regard.app.problems import Problem
 from regard.app.settings import Limits
 from regard.views import decode
 from tests.capture.own_maps import own_maps
-from tests.models.test_conversation import CHAT, NAMED, stepped
+from tests.models.talkers import CHAT, NAMED
+from tests.models.test_conversation import stepped
 from tests.tiny import enlarged, saved, tiny_llama
 
 from .conftest import hosted
 
 TOKEN = "a-token-for-tests"
+
+
+@pytest.fixture
+def openai():
+    """The client's package, whose import takes seconds."""
+    import openai
+
+    return openai
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +51,7 @@ def served(folder):
 
 
 @pytest.fixture
-def client(served):
+def client(openai, served):
     with openai.OpenAI(base_url=f"{served[0]}/v1", api_key=TOKEN, max_retries=0) as made:
         yield made
 
@@ -121,7 +129,7 @@ def test_serving_traces_nothing(client, served, folder):
     assert len(served[1].shelf) == before
 
 
-def test_fifty_clients_at_once_each_get_their_own_answer(served, folder):
+def test_fifty_clients_at_once_each_get_their_own_answer(openai, served, folder):
     model = regard.load(str(folder))
     texts = [f"number {n} of the cats" for n in range(50)]
 
@@ -170,29 +178,29 @@ def test_a_client_that_goes_away_stops_its_answer(served, folder):
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"messages": []}, openai.BadRequestError, "no messages"),
-        ({"messages": CHAT, "max_tokens": 10**6}, openai.BadRequestError, "max_tokens must be between"),
-        ({"messages": CHAT, "temperature": 3}, openai.BadRequestError, "temperature must be a number"),
-        ({"messages": CHAT, "n": 2}, openai.BadRequestError, "n must be 1"),
-        ({"messages": CHAT, "tools": [{"type": "function"}]}, openai.BadRequestError, "role tool"),
-        ({"messages": [{"role": "user", "content": "a" * 600}]}, openai.BadRequestError, "at most"),
-        ({"messages": CHAT, "model": "nobody"}, openai.NotFoundError, "there is no model nobody"),
-        ({"messages": [{"role": "system", "content": "a"}, *CHAT]}, openai.BadRequestError, "no system here"),
+        ({"messages": []}, "BadRequestError", "no messages"),
+        ({"messages": CHAT, "max_tokens": 10**6}, "BadRequestError", "max_tokens must be between"),
+        ({"messages": CHAT, "temperature": 3}, "BadRequestError", "temperature must be a number"),
+        ({"messages": CHAT, "n": 2}, "BadRequestError", "n must be 1"),
+        ({"messages": CHAT, "tools": [{"type": "function"}]}, "BadRequestError", "role tool"),
+        ({"messages": [{"role": "user", "content": "a" * 600}]}, "BadRequestError", "at most"),
+        ({"messages": CHAT, "model": "nobody"}, "NotFoundError", "there is no model nobody"),
+        ({"messages": [{"role": "system", "content": "a"}, *CHAT]}, "BadRequestError", "no system here"),
     ],
 )
-def test_what_is_wrong_is_said_as_the_api_does(client, folder, given, error, said):
-    with pytest.raises(error, match=said) as found:
+def test_what_is_wrong_is_said_as_the_api_does(openai, client, folder, given, error, said):
+    with pytest.raises(getattr(openai, error), match=said) as found:
         client.chat.completions.create(**{"model": str(folder), **given})
     assert {"message", "type", "code", "param"} <= found.value.body.keys()
 
 
-def test_a_prompt_that_is_too_long_has_the_code_of_the_api(client, folder):
+def test_a_prompt_that_is_too_long_has_the_code_of_the_api(openai, client, folder):
     with pytest.raises(openai.BadRequestError) as found:
         client.completions.create(model=str(folder), prompt="a" * 600)
     assert found.value.code == "context_length_exceeded"
 
 
-def test_without_the_key_nobody_is_answered(served):
+def test_without_the_key_nobody_is_answered(openai, served):
     with openai.OpenAI(base_url=f"{served[0]}/v1", api_key="wrong", max_retries=0) as stranger:
         with pytest.raises(openai.AuthenticationError) as found:
             stranger.models.list()

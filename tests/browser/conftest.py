@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 from tests.conftest import need
 
+import regard
 from regard.trace.mask import Mask
 from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
+from regard.transformer.model import Translator
 from regard.views import save_html
+from regard.views.walk import Walked, walk
 
 # The shell is the same engine without windows, which take most of the time where pages are opened and closed.
 CHROMIUM = "chromium-headless-shell", "chromium", "google-chrome"
@@ -201,3 +204,18 @@ def long_trace() -> Trace:
     side = Side("decoder", tuple(Token(f"t{i}", word=i) for i in range(2048)))
     site = site_of(rng, "decoder", 0, side, side, heads=2, d=32, mask=Mask(right=0))
     return Trace({"decoder": side}, (site,), {"model": "long"})
+
+
+@pytest.fixture(scope="session")
+def walked() -> Walked:
+    return walk("Hello, how are you?", target="Hola, ¿cómo estás?")
+
+
+@pytest.fixture(scope="session")
+def translator() -> Translator:
+    return regard.load("translator").module
+
+
+@pytest.fixture(scope="session")
+def page_file(walked: Walked, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return walked.save(tmp_path_factory.mktemp("walk") / "walk.html")

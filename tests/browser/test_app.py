@@ -1,4 +1,7 @@
-"""The app as people use it: `regard serve` in a process of its own, the default model, a real browser."""
+"""The app as people use it: `regard serve` in a process of its own, the default model, a real browser.
+
+Long on purpose: its tests share one server and the models it has loaded; in a second file it would start again.
+"""
 
 from __future__ import annotations
 

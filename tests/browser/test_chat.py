@@ -11,7 +11,7 @@ import httpx
 import pytest
 from test_heads import QUERY, until
 from tests.app.conftest import hosted
-from tests.models.test_conversation import CHAT, NAMED
+from tests.models.talkers import CHAT, NAMED
 from tests.tiny import enlarged, saved, tiny_llama
 
 import regard

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from test_heads import QUERY, until
 from tests.app.conftest import hosted
+from tests.browser.opening import opening
 from tests.tiny import enlarged, saved, tiny_bert, tiny_llama
 from transformers import BertForMaskedLM
 
@@ -35,22 +35,8 @@ def home(folders: dict[str, Path]) -> Iterator[str]:
 
 @pytest.fixture
 def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
-    contexts = []
-
-    def open_app(model: object, text: str, **more: object) -> Any:
-        context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(240_000)
-        parts = {"model": model, "text": text, "view": "heads", **more}
-        page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
-        page.wait_for_selector(QUERY)
-        until(page, "document.querySelector('[data-saved]') === null", seconds=240)
-        return page
-
-    yield open_app
-    for context in contexts:
-        context.close()
+    with opening(browser, home) as open_app:
+        yield open_app
 
 
 def test_a_translation_stands_below_its_sentence_and_is_one_in_all_views(use):

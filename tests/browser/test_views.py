@@ -9,87 +9,6 @@ import pytest
 from test_heads import INK, QUERY, address, still, until
 
 
-def test_the_atlas_shows_every_head_and_one_large_beside_them(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0&heads=0")
-    until(page, "performance.getEntriesByName('regard:exact').length")
-    assert page.locator(".thumb").count() == 12
-    page.hover("[data-cell='0-1']")
-    until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
-    assert page.inner_text(".inspector h2") == "Head 0.1"
-    assert "looks one token back" in page.inner_text("[data-beside='0-1']")
-    picture = "document.querySelector('.beside .plot canvas').toDataURL()"
-    pointed = page.evaluate(picture)
-    page.click("[data-cell='2-3']")
-    page.wait_for_selector("[data-beside='2-3']")
-    still(page)
-    assert page.evaluate(picture) != pointed
-    assert "layer=2" in address(page)
-    page.mouse.move(5, 5)
-    assert page.locator("[data-beside='2-3']").count() == 1
-    assert page.locator(".enlarged").count() == 0
-    page.click("[data-open=heads]")
-    page.wait_for_selector(QUERY)
-    assert "view=heads" in address(page)
-    assert "heads=3" in address(page)
-
-
-def test_where_there_is_no_room_beside_the_atlas_a_head_is_enlarged_over_it(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 610, "height": 760})
-    page.click("[data-cell='2-3']")
-    page.wait_for_selector(".enlarged .plot")
-    assert page.locator(".beside").count() == 0
-    page.keyboard.press("Escape")
-    assert page.locator(".enlarged").count() == 0
-    page.click("[data-cell='1-0']")
-    page.click(".enlarged [data-open=heads]")
-    page.wait_for_selector(QUERY)
-    assert "heads=0" in address(page)
-
-
-def test_on_a_phone_maps_keep_their_size_and_the_head_that_is_tapped_is_below_them(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 420, "height": 760})
-    until(page, "performance.getEntriesByName('regard:exact').length")
-    page.click("[data-cell='2-3']")  # waits until it stands still
-    page.wait_for_selector("[data-beside='2-3'] .plot")
-    assert page.locator(".enlarged").count() == 0
-    assert page.eval_on_selector("[data-cell='2-3']", "map => map.clientWidth") > 44
-
-
-def test_the_atlas_is_sorted_by_measures_and_cut_to_rows_and_columns(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0")
-    until(page, "performance.getEntriesByName('regard:exact').length")
-    cells = "all => all.map(e => e.dataset.cell)"
-    page.select_option("[data-control=order]", "previous token")
-    assert page.eval_on_selector_all(".thumb", cells)[0] == "0-1"
-    page.select_option("[data-control=order]", "height")
-    assert page.eval_on_selector_all(".thumb", cells)[0] == "2-3"
-    page.select_option("[data-control=order]", "grid")
-    page.click("[data-only-layer='1']")
-    page.click("[data-only-head='2']")
-    assert page.eval_on_selector_all(".thumb", cells) == ["1-2"]
-
-
-def test_the_atlas_says_what_each_head_does_and_its_legend_filters(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
-    page.wait_for_selector("[data-entry='previous token']")
-    assert page.get_attribute("[data-cell='0-1']", "data-label") == "previous token"
-    said = page.get_attribute("[data-cell='0-1']", "aria-label")
-    assert said == "Head 0.1: previous token, rests with 0.16 of its attention"
-    named = page.eval_on_selector_all("[aria-label*='previous token']", "all => all.length")
-    assert page.inner_text("[data-entry='previous token'] b") == str(named)
-    page.focus("[data-entry='previous token']")
-    page.keyboard.press("Enter")
-    assert page.get_attribute("[data-entry='previous token']", "aria-pressed") == "true"
-    assert page.locator(".thumb.dimmed").count() == 12 - named
-    assert "dimmed" not in page.get_attribute("[data-cell='0-1']", "class")
-    page.keyboard.press("Enter")
-    assert page.locator(".thumb.dimmed").count() == 0
-    page.click("[data-value=type]")
-    assert page.get_attribute("[data-cell='0-1']", "data-label") == "diagonal"
-    entries = page.eval_on_selector_all(".entry b", "all => all.map(e => +e.textContent)")
-    assert sum(entries) == 12
-
-
 def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, pair_trace):
     page = show(pages["pair"], "#view=matrix&layer=0&heads=1")
     page.wait_for_selector(".finding")
@@ -171,14 +90,6 @@ def test_segments_filter_the_matrix(show, pages):
     assert before > 0
 
 
-def test_atlas_cells_are_reached_by_keyboard(show, pages):
-    page = show(pages["pair"], "#view=atlas&layer=0")
-    page.focus("[data-cell='0-0']")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.dataset.cell") == "1-1"
-
-
 def test_arrow_keys_never_leave_the_view(show, pages):
     page = show(pages["pair"], "#view=atlas&layer=0&heads=0")
     page.click("[data-view=heads]")
@@ -233,78 +144,6 @@ def test_the_matrix_zooms_pans_and_changes_its_scale(show, pages):
     until(page, f"b => {picture} !== b", arg=before)
     page.click("[data-zoom=fit]")
     until(page, "document.querySelector('.legend p').textContent.includes('largest of')")
-
-
-def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
-    page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
-    page.wait_for_selector("[data-key='3']")
-    assert "Score: 1/√16 × the sum" in page.inner_text(".legend")
-    label = page.get_attribute("[data-key='3']", "aria-label")
-    score, weight = re.search(r"score (−?[\d.]+), ([\d.<]+)", label).groups()
-    assert float(score.replace("−", "-")) == pytest.approx(pair_trace.scores(0, 2)[5, 3], rel=0.01)
-    assert float(weight.strip("< ")) == pytest.approx(pair_trace.attention(0, 2)[5, 3], rel=0.01, abs=1e-6)
-    page.hover("[data-key='3']")
-    page.wait_for_selector(".pair-about")
-    said = page.inner_text("[data-rise]")
-    scores = pair_trace.scores(0, 2)[5]
-    assert float(re.search(r"is ([\d.]+) (above|below)", said)[1]) == pytest.approx(
-        abs(scores[3] - scores.mean()), rel=0.06
-    )
-    assert re.search(r"Half of that comes from \d+ of 16 neurons", said)
-    assert re.search(r"\d+ of 16 neurons make up 90 %", page.text_content(".pair-about details"))
-    page.click("[data-key='3']")
-    page.click("[data-query='8']")
-    page.click("[data-key='12']")
-    assert "pairs=5,3,8,12" in address(page)
-    assert page.locator(".pair canvas").count() == 2
-    strip = "document.querySelector('.pair canvas').toDataURL()"
-    before = page.evaluate(strip)
-    page.uncheck("[data-control=ordered]")  # they are ordered at first
-    until(page, f"b => {strip} !== b", arg=before)
-    page.click("[data-query='8']")
-    assert page.get_attribute("[data-query='8']", "aria-expanded") == "false"
-
-
-def test_the_neuron_view_takes_along_the_pin_that_nobody_chose(show, pages):
-    page = show(pages["pair"], "#view=heads&layer=0&heads=2")
-    page.wait_for_selector(QUERY)
-    page.click("[data-view=neurons]")
-    page.wait_for_selector("[data-query][aria-expanded=true]")
-    page.click("[data-view=heads]")
-    page.wait_for_selector(QUERY)
-    assert "queries" not in address(page) and page.locator(".pins").count() == 0
-    page.click("[data-view=neurons]")
-    page.click("[data-query='5']")
-    page.click("[data-view=heads]")
-    page.wait_for_selector(QUERY)
-    assert "queries=5" in address(page)
-
-
-def test_the_score_is_attributed_exactly_where_parts_are_known(show, pages, pair_trace):
-    page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5&pairs=5,3")
-    page.wait_for_selector(".attribution")
-    scores = pair_trace.scores(0, 2)[5]
-    shown = float(page.inner_text(".attribution tfoot td").replace("−", "-"))
-    assert shown == pytest.approx(scores[3] - scores.mean(), rel=0.01)
-    assert page.locator(".attribution tbody tr").count() == 2
-    assert page.locator(".attribution thead th").count() == 2  # the constant part of k moves nothing
-
-
-def test_neurons_say_first_which_key_agrees_best(show, pages, pair_trace):
-    page = show(pages["pair"], "#view=neurons&layer=0&heads=1&queries=10")
-    said = page.inner_text(".agrees")
-    scores = pair_trace.scores(0, 1)[10]
-    assert int(page.get_attribute(".agrees", "data-best")) == scores.argmax() == 9
-    assert said.startswith("“store₁₀” looks most at “the₉”")
-    assert float(re.search(r"score of ([\d.]+)\.$", said)[1]) == pytest.approx(scores.max(), rel=0.05)
-    page.click("[data-query='5']")
-    until(page, "document.querySelector('.agrees').textContent.startsWith('“store₅” looks most at “the₄”')")
-
-
-def test_neurons_without_vectors_say_so(show, pages):
-    page = show(pages["maps"], "#view=neurons&layer=0")
-    page.wait_for_selector(".notice")
-    assert "needs q and k" in page.inner_text(".notice")
 
 
 def test_the_address_opens_what_was_shared(show, pages):

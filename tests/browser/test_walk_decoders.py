@@ -10,7 +10,7 @@ import pytest
 import torch
 from test_access import AXE, COLOURS, RUN
 from test_heads import still
-from test_walk import cell, go
+from tests.browser.walking import cell, go
 from tests.conftest import need
 from tests.transformer.test_decoders import seen_in
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 import pytest
 from test_heads import INK, QUERY, address, still, until
 from tests.app.conftest import hosted
+from tests.browser.opening import opening
 from tests.tiny import saved, tiny_bert, tiny_llama
 from transformers import BertForMaskedLM
 
@@ -109,23 +109,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any, causal: re
 
 @pytest.fixture
 def use(browser: Any, folders: dict[str, Path]) -> Iterator[Callable[..., Any]]:
-    contexts = []
-    with hosted(models=tuple(map(str, folders.values()))) as (home, _):
-
-        def open_app(model: object, text: str, **more: object) -> Any:
-            context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
-            contexts.append(context)
-            page = context.new_page()
-            page.set_default_timeout(60_000)
-            parts = {"model": model, "text": text, "view": "heads", **more}
-            page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
-            page.wait_for_selector(QUERY)
-            until(page, "document.querySelector('[data-saved]') === null", seconds=60)
-            return page
-
+    with hosted(models=tuple(map(str, folders.values()))) as (home, _), opening(browser, home) as open_app:
         yield open_app
-        for context in contexts:
-            context.close()
 
 
 def test_the_app_asks_what_lines_are_worth_for_a_chosen_word(use, show, folders, causal, tmp_path):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import regard
-from tests.models.test_conversation import CHAT, NAMED
+from tests.models.talkers import CHAT, NAMED
 from tests.processes import spawned
 from tests.tiny import enlarged, saved, tiny_llama
 

@@ -10,7 +10,6 @@ is kept as well: it says which maps there must be, and stands in for those that 
 from __future__ import annotations
 
 import inspect
-import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -19,24 +18,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 
 import regard
 from regard.trace.site import Site
 from regard.trace.trace import Trace
 from tests.fidelity.build import eager_of, inputs_of, model_of
+from tests.fidelity.shapes import MismatchError, cut_padding, declared_maps, is_map, part_of, spread_bands, tensors_in
+from tests.fidelity.softmaxes import Softmaxes, attends
 
 BOUND = 1e-5
-_ATTENTION = re.compile(r"attn|attention|selfatt|mha", re.IGNORECASE)
-_SOFTMAX = (torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax, torch.special.softmax)
-
 # Softmax in attention modules that is no attention over positions, or the same map once more.
 NOT_ATTENTION = {
     "diffllama": "each map is computed twice, for two halves of the values",
     "convbert": "the other softmax makes the kernels of its span convolution",
     "maskformer-swin": "asked for attentions, its first stage runs twice",
 }
-
 # Attention that a family's base model has but runs only when it is part of another model.
 NOT_RUN = {
     "blip": "the text model's cross attention runs only when it is given image states",
@@ -59,10 +55,6 @@ class Record:
     norms: str = ""
     maps: Counter[str] = field(default_factory=Counter)  # how many were compared, by where the model's own came from
     spread: float = 0.0  # how far the maps are from uniform: 0 would make any comparison pass
-
-
-class MismatchError(AssertionError):
-    """A family that does not pass, with the reason in one line."""
 
 
 def record(model_type: str) -> Record:
@@ -123,7 +115,7 @@ def _traced_undisturbed(model: torch.nn.Module, inputs: Mapping[str, Any], befor
     if _condition(model) != state:
         raise MismatchError("tracing left a hook, a flag or a config changed")
     after = _run(model, inputs)
-    for one, other in zip(_tensors(before), _tensors(after), strict=True):
+    for one, other in zip(tensors_in(before), tensors_in(after), strict=True):
         if not torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)):
             raise MismatchError("the model's output is not what it was before tracing")
     return again
@@ -138,75 +130,7 @@ def _condition(model: torch.nn.Module) -> tuple[Any, ...]:
     return hooks, kernels, str(model.config.to_dict())
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _tensors(item)
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from _tensors(item)
-
-
 # -- the model's own maps ----------------------------------------------------------------------------------
-
-
-class _Softmaxes(TorchFunctionMode):
-    """Keeps what softmax gives in attention modules, by module; fused calls are computed again in plain steps."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stack: list[tuple[str, torch.nn.Module]] = []
-        self.maps: dict[str, list[torch.Tensor]] = defaultdict(list)
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        result = func(*args, **kwargs)
-        if func in _SOFTMAX and result.ndim >= 3 and result.shape[-1] > 1:
-            if kwargs.get("dim", args[1] if len(args) > 1 else None) in (-1, result.ndim - 1):
-                self._keep(result)
-        elif func is torch.nn.functional.scaled_dot_product_attention:
-            self._keep(_plain(*args, **kwargs))
-        elif func is torch.nn.functional.multi_head_attention_forward:
-            again = func(*args, **{**kwargs, "need_weights": True, "average_attn_weights": False})
-            self._keep(again[1])
-        return result
-
-    def _keep(self, maps: torch.Tensor) -> None:
-        for path, module in reversed(self.stack):
-            if _attends(path, module):
-                self.maps[path].append(maps)
-                return
-
-
-def _attends(path: str, module: torch.nn.Module) -> bool:
-    named = _ATTENTION.search(path.rpartition(".")[2]) or _ATTENTION.search(type(module).__name__)
-    weights = (getattr(child, "weight", None) for child in module.modules())
-    return bool(named) and any(isinstance(weight, torch.Tensor) and weight.ndim > 1 for weight in weights)
-
-
-def _plain(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attn_mask: torch.Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> torch.Tensor:
-    """The map inside torch's fused attention, as its documentation writes it down."""
-    if enable_gqa:
-        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
-    scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
-    if is_causal:
-        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        scores = scores.masked_fill(~attn_mask, float("-inf"))
-    elif attn_mask is not None:
-        scores = scores + attn_mask
-    return torch.nan_to_num(scores.softmax(-1))
 
 
 class Reference:
@@ -217,13 +141,13 @@ class Reference:
         self.model_type = model_type
         self.reported: dict[str, list[torch.Tensor]] = defaultdict(list)
         self.entered: set[str] = set()
-        counter = _Softmaxes()
+        counter = Softmaxes()
         for path, module in eager.named_modules():
             self._follow(counter, path, module)
         with counter:
             outputs = self._outputs(eager, inputs)
         self.softmaxes = counter.maps
-        self.declared = dict(_declared(outputs))
+        self.declared = dict(declared_maps(outputs))
         self.idle = _idle(eager, self.entered)
 
     def _outputs(self, eager: torch.nn.Module, inputs: Mapping[str, Any]) -> Any:
@@ -232,14 +156,14 @@ class Reference:
         except TypeError:  # a forward without these arguments
             return _run(eager, inputs)
 
-    def _follow(self, counter: _Softmaxes, path: str, module: torch.nn.Module) -> None:
+    def _follow(self, counter: Softmaxes, path: str, module: torch.nn.Module) -> None:
         def enter(*_: Any) -> None:
             self.entered.add(path)
             counter.stack.append((path, module))
 
         def leave(_module: Any, _args: Any, output: Any) -> None:
             counter.stack.pop()
-            weights = [item for item in output[1:] if _is_map(item)] if isinstance(output, tuple) else []
+            weights = [item for item in output[1:] if is_map(item)] if isinstance(output, tuple) else []
             if weights:
                 self.reported[path].append(weights[-1])
 
@@ -248,7 +172,7 @@ class Reference:
 
     @property
     def has_maps(self) -> bool:
-        return bool(self.softmaxes) or any(_is_map(tensor) for tensor in self.declared.values())
+        return bool(self.softmaxes) or any(is_map(tensor) for tensor in self.declared.values())
 
     # -- checks --------------------------------------------------------------------------------------------
 
@@ -257,7 +181,7 @@ class Reference:
         found.difference = 0.0
         for example, trace in enumerate(traces):
             for site, expected in self._pairs(found, trace, example, len(traces)):
-                _compare(found, site, _cut(expected, site, example, inputs))
+                _compare(found, site, cut_padding(expected, site, example, inputs))
         self._complete(found, traces)
         if not found.difference <= BOUND:
             raise MismatchError(f"differs by {found.difference:.1e} from the model's own maps")
@@ -274,14 +198,14 @@ class Reference:
                 runs[site.path].append(place)
             maps, source = self._own(site, runs[site.path].index(place), parts[place])
             found.maps[source] += site.heads
-            yield site, _part(maps, site, example, examples, parts[place])
+            yield site, part_of(maps, site, example, examples, parts[place])
 
     def _own(self, site: Site, run: int, parts: int) -> tuple[torch.Tensor, str]:
         """The model's maps of one run of a module, and whether it reports them."""
         if site.path in self.declared:
             maps = self.declared[site.path]
             banded = self.model_type in ("longformer", "led") and site.kind == "encoder"
-            return _spread(maps) if banded else maps, "reported"
+            return spread_bands(maps) if banded else maps, "reported"
         reported, made = self.reported.get(site.path, []), self.softmaxes.get(site.path, [])
         if run < len(reported) and (parts == 1 or reported[run].shape[0] * reported[run].shape[1] > site.heads):
             return reported[run], "reported"
@@ -301,7 +225,7 @@ class Reference:
             missed = [f"{theirs - ours} of {theirs} softmax calls"] if theirs > ours else []
         else:
             missed = [path for path, made in self.softmaxes.items() if _calls(traces, path, made) < len(made)]
-        declared = {id(tensor) for tensor in self.declared.values() if _is_map(tensor)}
+        declared = {id(tensor) for tensor in self.declared.values() if is_map(tensor)}
         layers = {(site.kind, site.layer) for site in trace.sites}
         if len(declared) > len(layers):
             missed.append(f"{len(declared)} reported maps but {len(layers)} layers traced")
@@ -330,63 +254,12 @@ def _compare(found: Record, site: Site, expected: np.ndarray) -> None:
     found.spread = max(found.spread, float(expected.std(axis=-1).max()))
 
 
-def _part(maps: torch.Tensor, site: Site, example: int, examples: int, parts: int) -> np.ndarray:
-    """(heads, queries, keys) of one site: windows lie in the batch dimension, other parts side by side as heads."""
-    rows = maps.shape[0]
-    if rows == examples * parts:
-        return maps[example * parts + site.part].float().numpy()
-    if rows == examples and maps.shape[1] == parts * site.heads:
-        return maps[example, site.part * site.heads : (site.part + 1) * site.heads].float().numpy()
-    raise MismatchError(f"{site.path}: {parts} parts of {examples} examples, but maps of shape {tuple(maps.shape)}")
-
-
-def _spread(bands: torch.Tensor) -> torch.Tensor:
-    """Longformer's weights of the keys around each query, put where those keys are."""
-    queries, width = bands.shape[-2:]
-    if width == queries:
-        return bands
-    maps = torch.zeros(*bands.shape[:3], queries)
-    for query in range(queries):
-        for column in range(width):
-            key = query + column - width // 2
-            if 0 <= key < queries:
-                maps[:, :, query, key] = bands[:, :, query, column]
-    return maps
-
-
 def _idle(model: torch.nn.Module, entered: set[str]) -> list[str]:
     """Attention modules that the inputs did not reach, outermost only."""
-    idle = [path for path, module in model.named_modules() if path not in entered and _attends(path, module)]
+    idle = [path for path, module in model.named_modules() if path not in entered and attends(path, module)]
     inside = {path for path in idle if any(path.startswith(other + ".") for other in idle)}
     holders = {path for path in idle if any(other.startswith(path + ".") for other in entered)}
     return [path for path in idle if path not in inside | holders]
-
-
-def _declared(value: Any, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """The tensors under output fields named ...attentions, with regard's names for them."""
-    if not isinstance(value, Mapping):
-        return
-    for name, item in value.items():
-        if name.endswith("attentions"):
-            for number, tensor in enumerate(_tensors(item)):
-                yield f"{path}{name}.{number}", tensor
-        else:
-            yield from _declared(item, f"{path}{name}.")
-
-
-def _is_map(value: Any) -> bool:
-    if not isinstance(value, torch.Tensor) or value.ndim != 4 or not value.is_floating_point():
-        return False
-    return bool(value.min() >= 0) and bool((value.sum(-1) <= 1.001).all()) and bool(value.sum() > 0)
-
-
-def _cut(maps: np.ndarray, site: Site, example: int, inputs: Mapping[str, Any]) -> np.ndarray:
-    """A reference map without its padded rows and columns."""
-    for axis, side in ((1, site.query_side), (2, site.key_side)):
-        mask = inputs.get("decoder_attention_mask" if side == "decoder" else "attention_mask")
-        if side in ("text", "encoder", "decoder") and mask is not None and mask.shape[1] == maps.shape[axis]:
-            maps = np.compress(mask[example].numpy().astype(bool), maps, axis=axis)
-    return maps
 
 
 # -- what the page says ------------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""Small sizes for the fields of configs, by name, and what single families need beyond them."""
+"""Small sizes for the fields of configs, by name, and what single families need beyond them.
+
+Long on purpose: two tables, in which a family is looked up, and the inputs that only a few of them need.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from typing import Any
 import torch
 
 UNSET = object()  # leave a field at the family's own value
-
 SIZES: dict[str, Any] = {
     "vocab_size": 99,
     "src_vocab_size": 99,
@@ -143,7 +145,6 @@ SIZES: dict[str, Any] = {
     "mamba_n_groups": 1,
     "state_size": 8,
 }
-
 _MROPE = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}}
 _HYBRID = {"layer_types": ["linear_attention", "full_attention"]}
 _ALTERNATING = {"layer_types": ["sliding_attention", "full_attention"]}
@@ -178,7 +179,6 @@ _ON_RESNET = {
         "out_features": ["stage2"],
     },
 }
-
 FAMILIES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(["qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "glm_ocr_text", "glm_image_text"], _MROPE),
     **dict.fromkeys(["cosmos3_edge_text"], _MROPE),

@@ -1,104 +1,14 @@
 """Conversations: turns as segments, and replayed answers equal to what generation with a cache attended to."""
 
-from copy import deepcopy
-
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    Gemma2Config,
-    Gemma2ForCausalLM,
-    GPT2Config,
-    GPT2LMHeadModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    MistralConfig,
-    MistralForCausalLM,
-)
 
 from regard.errors import TooLongError
 from regard.patterns import warnings_for
-from tests.tiny import enlarged, made
+from tests.models.talkers import CHAT, FAMILIES, WRAPPED, text_of
 
 TOLERANCE = 1e-5
-CHAT = [
-    {"role": "user", "content": "the cat?"},
-    {"role": "assistant", "content": "sat."},
-    {"role": "user", "content": "on?"},
-]
-# What the user says is wrapped, and holds what the system says (as in Llama 2 and Mistral).
-WRAPPED = (
-    "{% if messages[0]['role'] == 'system' %}"
-    "{% set start = messages[0]['content'] + '//' %}{% set rest = messages[1:] %}"
-    "{% else %}{% set start = '' %}{% set rest = messages %}{% endif %}<|endoftext|>"
-    "{% for m in rest %}{% if m['role'] == 'user' %}[I]{% if loop.first %}{{ start }}{% endif %}{{ m['content'] }}[/I]"
-    "{% else %}{{ ' ' + m['content'] | trim }}<|endoftext|>{% endif %}{% endfor %}"
-)
-# Every turn is named; a system message is refused, answers are the model's (as in Gemma, but with tools).
-NAMED = (
-    "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system here') }}{% endif %}"
-    "{% for m in messages %}<{{ 'model' if m['role'] == 'assistant' else m['role'] }}>"
-    "{% for call in m['tool_calls'] or [] %}{{ call['function']['name'] }}(){% endfor %}"
-    "{{ m['content'] }}<|endoftext|>\n{% endfor %}{% if add_generation_prompt %}<model>{% endif %}"
-)
-SIZES = {
-    "hidden_size": 32,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 32,
-}
-FAMILIES = {
-    "gpt2": (GPT2LMHeadModel, GPT2Config, {"n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 256}),
-    "llama": (LlamaForCausalLM, LlamaConfig, {**SIZES, "max_position_embeddings": 256}),
-    "mistral": (MistralForCausalLM, MistralConfig, {**SIZES, "max_position_embeddings": 256, "sliding_window": 7}),
-    "gemma2": (
-        Gemma2ForCausalLM,
-        Gemma2Config,
-        {
-            **SIZES,
-            "head_dim": 8,
-            "max_position_embeddings": 256,
-            "sliding_window": 9,
-            "attn_logit_softcapping": 5.0,
-            "query_pre_attn_scalar": 8,
-        },
-    ),
-}
-
-
-@pytest.fixture(scope="module")
-def chatting(bytelevel):
-    """A function from a template to a tokenizer that has it."""
-
-    def of(template):
-        tokenizer = deepcopy(bytelevel)
-        tokenizer.model_max_length, tokenizer.chat_template = 256, template
-        return tokenizer
-
-    return of
-
-
-@pytest.fixture(scope="module")
-def talker(chatting):
-    """A function from a family and a template to a tiny model whose attention is far from uniform."""
-    known = {}
-
-    def of(family="llama", template=NAMED):
-        if (family, template) not in known:
-            kind, config, sizes = FAMILIES[family]
-            tokenizer = chatting(template)
-            same = {"vocab_size": len(tokenizer), "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
-            known[family, template] = enlarged(made(kind, config(**same, **sizes), tokenizer), 12)
-        return known[family, template]
-
-    return of
-
-
-def text_of(trace, name):
-    """What is written in a segment."""
-    (segment,) = [one for one in trace.segments if one.name == name]
-    return "".join(token.text for token in trace.tokens[segment.start : segment.end])
 
 
 def stepped(module, ids, count):
@@ -219,51 +129,6 @@ def test_parts_of_a_message_are_joined(talker):
     parts = [{"type": "text", "text": "the "}, {"type": "text", "text": "cat?"}]
     trace = talker().trace(messages=[{"role": "user", "content": parts}])
     assert text_of(trace, "user") == "<user>the cat?<|endoftext|>\n<model>"
-
-
-def test_the_same_seed_draws_the_same_answer_and_another_seed_another(talker):
-    def said(**more):
-        return text_of(talker().trace(messages=CHAT, generate=20, **more), "answer")
-
-    assert said(temperature=1.0, seed=1) == said(temperature=1.0, seed=1) != said(temperature=1.0, seed=2)
-    assert said() == said(seed=9)  # the likeliest token needs no luck
-
-
-def test_tokens_are_drawn_with_the_models_probabilities(talker):
-    model = talker()
-    prompt = model._engine.prompt("the cat", 1)
-    with torch.no_grad():
-        scores = model.module(torch.tensor([prompt.ids])).logits[0, -1]
-    chances = torch.softmax(scores / 2.0, -1)
-    from regard.models.sampling import Sampling
-
-    drawn = [model._engine.speak(prompt, 1, Sampling(2.0, seed)).ids[0] for seed in range(600)]
-    counts = torch.bincount(torch.tensor(drawn), minlength=len(chances)) / len(drawn)
-    top = chances.topk(3).indices
-    spread = (chances[top] * (1 - chances[top]) / len(drawn)).sqrt()
-    assert ((counts[top] - chances[top]).abs() < 4 * spread).all()
-    narrow = [model._engine.speak(prompt, 1, Sampling(2.0, seed, top_p=1e-6)).ids[0] for seed in range(5)]
-    assert set(narrow) == {int(chances.argmax())}
-
-
-def test_an_answer_ends_before_a_stop_text(talker):
-    engine = talker()._engine
-    prompt = engine.prompt("the cat", 30)
-    whole = engine.speak(prompt, 30)
-    stop = whole.text[4:6]
-    heard = []
-    speech = engine.speak(prompt, 30, stop=[stop], each=lambda _, text: heard.append(text))
-    assert speech.text == "".join(heard) == whole.text[: whole.text.find(stop)] and speech.stopped
-    assert len(speech.ids) < len(whole.ids)
-
-
-def test_half_a_character_is_not_told(talker):
-    from regard.models.speech import Speech
-
-    tokenizer = talker().tokenizer
-    speech = Speech(tokenizer)
-    heard = [speech.hear(token) for token in tokenizer("a猫b")["input_ids"]]
-    assert heard == ["a", "", "", "猫", "b"] and speech.finish() == ""
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.conftest import LONG, REAL, SLOW
+from tests.order import LONG, REAL, SLOW
 
 TESTS = Path(__file__).resolve().parents[1]
 

@@ -1,46 +1,22 @@
 """Patterns of a trace: names, evidence, reasons."""
 
-import io
 import json
-import re
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from rich.console import Console
-from rich.text import Text
-from transformers import AutoModel, ViTConfig, ViTModel
+from transformers import AutoModel
 
 import regard
-from regard import Segment, Trace
-from regard.patterns import NAMES, head_report, patterns, warnings_for
+from regard import Segment
+from regard.patterns import head_report, patterns, warnings_for
 from regard.patterns.rows import read_trace
-from regard.patterns.telling import telling
-from regard.printing.patterns import as_csv, as_record, report
 from regard.trace.places import places_of
 from regard.trace.tokens import Side, Token
+from tests.patterns.maps import causal, shifted, trace_of
 
 from ..conftest import ARTICLE
-
-TOKENS = "[CLS] the cat saw the dog . [SEP] a dog saw the bird . [SEP]".split()
-SEGMENTS = (Segment("A", 0, 8), Segment("B", 8, 15))
-
-
-def trace_of(*maps, tokens=TOKENS, segments=SEGMENTS, **options):
-    return Trace.from_maps(np.stack(maps)[None], tokens, segments=segments, **options)
-
-
-def shifted(offset, size=15):
-    maps = np.eye(size, k=offset)
-    maps[maps.sum(axis=-1) == 0, 0] = 1
-    return maps
-
-
-def causal(size):
-    table = np.tri(size)
-    return table / table.sum(axis=-1, keepdims=True)
 
 
 @pytest.mark.parametrize(("offset", "name"), [(-1, "previous token"), (1, "next token"), (0, "itself")])
@@ -173,162 +149,10 @@ def test_every_measure_of_a_head_report_survives_json(bert):
     assert sum(report_[0]["probabilities"].values()) == pytest.approx(1, abs=1e-3)
 
 
-def test_cross_attention_has_no_neighbours(t5):
-    found = t5.trace("the cat sat .", target="a dog").patterns()
-    cross = next(site for site in found.measured if site.kind == "cross")
-    assert cross.missing["previous token"] == "queries and keys are positions in different texts"
-    assert cross.types is None
-
-
 # -- bad input ---------------------------------------------------------------------------------------------
 
 
-def check_quiet(trace):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return trace.patterns()
-
-
-def test_a_one_token_text_is_not_available_with_reasons(bert):
-    found = check_quiet(bert.trace("cat"))
-    assert len(found) == 0
-    assert set(found.missing) >= set(NAMES) - {"itself", "same words from everywhere", "always rests"}
-    assert "too short" in found.missing["delimiter"]
-    assert not {f.pattern for f in found}
-
-
-def test_a_single_position_is_not_available(gpt2):
-    found = check_quiet(gpt2.trace("a"))
-    assert len(found) == 0
-    assert head_report(gpt2.trace("a"))[0]["measures"]["entropy"] is None
-
-
-def test_special_tokens_alone_are_not_available():
-    found = check_quiet(trace_of(np.full((4, 4), 0.25), tokens=["[CLS]", "[SEP]", "[SEP]", "[SEP]"], segments=()))
-    assert found.missing["previous token"] == "there are only special tokens"
-    assert found.missing["delimiter"] == "there are only special tokens"
-
-
-def test_one_sentence_has_no_other_sentence(bert):
-    found = check_quiet(bert.trace(ARTICLE[0]))
-    assert found.missing["bag of words"] == "there is only one sentence; pass a second one"
-    assert found.missing["same word in the other sentence"] == "there is only one sentence; pass a second one"
-
-
-def test_a_causal_model_has_no_bag_of_words(gpt2):
-    found = check_quiet(gpt2.trace(*ARTICLE))
-    assert "causal" in found.missing["bag of words"]
-    assert "causal" in found.missing["next token"]
-
-
-def test_identical_tokens_are_not_available(bert):
-    found = check_quiet(bert.trace("cat cat cat cat cat cat"))
-    assert "same" in found.missing["same word"]
-
-
-def test_image_patches_are_not_words():
-    torch.manual_seed(0)
-    config = ViTConfig(
-        image_size=32, patch_size=8, hidden_size=24, num_hidden_layers=1, num_attention_heads=3, intermediate_size=32
-    )
-    trace = regard.load(ViTModel(config).eval()).trace(image=np.zeros((32, 32, 3), np.uint8))
-    found = check_quiet(trace)
-    assert found.missing["previous token"] == "the tokens are image patches, not text"
-    assert "itself" not in found.missing
-
-
-def test_a_threshold_out_of_bounds_is_refused(bert):
-    with pytest.raises(ValueError, match="above 0"):
-        bert.trace("cat").patterns(threshold=0)
-
-
-def test_an_unknown_pattern_lists_the_names(bert):
-    with pytest.raises(ValueError, match="previous token, next token"):
-        bert.trace("cat").patterns().strongest("nearest")
-
-
-def test_a_masked_token_is_not_a_delimiter():
-    trace = trace_of(np.full((4, 4), 0.25), tokens=["[CLS]", "[MASK]", "cat", "[SEP]"], segments=())
-    assert places_of(trace.side(), {}).content.tolist() == [False, True, True, False]
-
-
 # -- results -----------------------------------------------------------------------------------------------
-
-
-def test_the_table_goes_to_pandas_and_csv():
-    found = trace_of(shifted(-1)).patterns()
-    frame = found.to_pandas()
-    assert list(frame["pattern"]) == ["previous token"]
-    header, line = as_csv(found).splitlines()
-    assert header.startswith("kind,layer,head,pattern,score,mass,chance")
-    assert ",previous token," in line
-
-
-def test_the_record_is_json_and_speaks_words(bert):
-    trace = bert.trace(*ARTICLE)
-    record = json.loads(json.dumps(as_record(trace, trace.patterns())))
-    assert set(record) == {"facts", "tokens", "findings", "heads", "gains", "missing", "warnings"}
-
-
-def printed(found, *, width=100, **options):
-    console = Console(width=width, file=io.StringIO(), **options)
-    for part in report(found, console):
-        console.print(part)
-    return console.file.getvalue()
-
-
-def test_the_report_draws_every_head_without_colour():
-    text = printed(trace_of(shifted(-1), *[np.full((15, 15), 1 / 15)] * 11).patterns(), color_system=None)
-    assert "layer 0  p  ·" in text
-    assert "p = previous token 1" in text
-    assert "attends to the previous token in 10 of 10 rows" in text
-
-
-def test_a_wide_terminal_names_each_heads_pattern_in_the_map():
-    found = trace_of(shifted(-1), np.full((15, 15), 1 / 15)).patterns()
-    assert re.search("layer 0  previous token +·", printed(found, width=100, color_system=None))
-    assert re.search("layer 0  previous … +·", printed(found, width=32, color_system=None))
-
-
-@pytest.mark.parametrize("heads", [3, 12, 20, 32, 64, 128])
-@pytest.mark.parametrize("width", [80, 200])
-def test_no_line_is_wider_than_the_terminal(heads, width):
-    found = trace_of(*[shifted(-1)] * heads).patterns()
-    console = Console(width=width, file=io.StringIO(), color_system=None)
-    lines = [part for part in report(found, console) if isinstance(part, Text)]
-    assert max(line.cell_len for line in lines if "layer" in line.plain) <= width
-    drawn = "".join(line.plain for line in lines if line.plain.startswith(" layer 0"))
-    assert drawn.count("previous" if width // heads > 15 else "p") == heads
-
-
-def test_the_most_telling_heads_are_different_heads():
-    both = np.zeros((15, 15))
-    both[:, 0], both[np.arange(1, 15), np.arange(14)] = 0.5, 0.5  # one head that rests and looks back
-    found = trace_of(both, shifted(1), shifted(-1) * 0.6 + 0.4 / 15).patterns()
-    heads = [(f.layer, f.head) for f in telling(found, 3)]
-    assert len(set(heads)) == len(heads) == 3
-
-
-def test_the_report_draws_blocks_in_the_colour_of_the_pattern():
-    text = printed(trace_of(*[shifted(-1)] * 12).patterns(), color_system="truecolor", force_terminal=True)
-    assert "38;2;0;114;178m██" in text
-
-
-def test_the_most_telling_heads_are_of_different_patterns():
-    rest = np.zeros((15, 15))
-    rest[:, 0] = 1
-    found = trace_of(rest, shifted(-1), shifted(1)).patterns()
-    assert [f.pattern for f in telling(found)][:2] == ["previous token", "next token"]
-
-
-def test_of_the_heads_of_a_pattern_the_most_telling_one_is_that_whose_map_shows_it():
-    rests = shifted(-1) * 0.1
-    rests[:, 0] += 0.9  # awake it looks back without exception, and it hardly ever is
-    spread = shifted(-1) * 0.8 + 0.2 / 15
-    found = trace_of(rests, spread).patterns()
-    back = {f.head: f for f in found if f.pattern == "previous token"}
-    assert back[0].score > back[1].score and back[0].rest > 0.8
-    assert next(f.head for f in telling(found) if f.pattern == "previous token") == 1
 
 
 def test_warnings_apply_only_where_they_should():

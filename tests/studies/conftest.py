@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.studies.atlas.study import Atlas
+from tests.studies.store_trees import STORE, written
 from tests.tiny import saved
 
 SMALL = 16  # examples of a window, where a test needs several
@@ -75,3 +76,8 @@ def long_corpus(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def bert_folder(tmp_path_factory, bert) -> Path:
     return saved(bert, tmp_path_factory.mktemp("model") / "tiny-bert")
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory) -> Path:
+    return written(tmp_path_factory.mktemp("trees") / "store.conllu", STORE)

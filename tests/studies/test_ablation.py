@@ -21,9 +21,8 @@ from regard.corpus.readers.source import Source
 from regard.models.fingerprint import weights_digest
 from regard.studies.ablation.reduce import AblationPass
 from regard.studies.ablation.study import AblationMap
+from tests.studies.scored_by_hand import LABELS, accuracy, by_hand, read_rows
 from tests.tiny import enlarged, saved, tiny_bert
-
-LABELS = ("bad", "good", "odd")
 
 
 @pytest.fixture(scope="module")
@@ -61,31 +60,6 @@ def table(tmp_path_factory, sentences):
     ]
     path.write_text("\n".join(["text\tpair\tlabel\tscore", *rows]), "utf-8")
     return path
-
-
-def by_hand(model, rows, score, mode="zero"):
-    """The score with every head off, one model run at a time."""
-    found = {}
-    means = model.head_means([text for text, *_ in rows]) if mode == "mean" else None
-    for (kind, layer), heads in model.layout().items():
-        for head in range(heads):
-            with model.ablate([(kind, layer, head)], mode=mode, means=means):
-                found[layer, head] = score(model, rows)
-    return found
-
-
-def read_rows(table):
-    frame = pd.read_csv(table, sep="\t")
-    return list(frame[["text", "pair", "label", "score"]].itertuples(index=False, name=None))
-
-
-def accuracy(model, rows):
-    right = [
-        int(model._engine.run(model._engine.collate([model._engine.encode(text)])[0]).logits.argmax())
-        == LABELS.index(label)
-        for text, _, label, _ in rows
-    ]
-    return float(np.mean(right))
 
 
 @pytest.mark.parametrize("mode", ["zero", "uniform", "mean"])

@@ -2,64 +2,55 @@
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from transformers import BertForMaskedLM
 
-import regard
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
 from regard.corpus.sums import KEPT, Sums
-from regard.errors import UserError
-from regard.measures.predictive import predictive_targets
 from regard.studies.heads.choosing import QUANTILES, shown_rows, typical_of, varied
-from regard.studies.heads.describing import BY_DISTANCE, PLACES, describe
+from regard.studies.heads.describing import PLACES, describe
 from regard.studies.heads.distances import DISTANCES, distance_sums
 from regard.studies.heads.keeping import BEST, BINS, COLUMNS, PER_BIN, hash_of, is_row
 from regard.studies.heads.study import Heads
 from regard.studies.heads.telling import reach_in_words
 from regard.studies.heads.vocabulary import Vocabulary, frequent_tokens
 from regard.trace.places import context_between, places_of
-from tests.tiny import enlarged, tiny_bert, tiny_llama
-
-ROOT = Path(__file__).parents[2]
-WORDS = "the cat sat on the mat , a dog bought fresh strawberries at the store . it was happy and we went".split()
-DRAWN = np.random.default_rng(0)
-
-
-def lines(count):
-    return [" ".join(DRAWN.choice(WORDS, DRAWN.integers(3, 12))) for _ in range(count)]
+from tests.studies.portrait_lines import write_lines
+from tests.tiny import tiny_bert, tiny_llama
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    path = tmp_path_factory.mktemp("heads") / "lines.txt"
-    path.write_text("\n".join(lines(90)), "utf-8")
-    pairs = path.with_name("pairs.tsv")
-    rows = zip(path.read_text("utf-8").splitlines(), lines(90), strict=True)
-    pairs.write_text("\n".join(["text\tpair", *("\t".join(row) for row in rows)]), "utf-8")
-    return path
+    return write_lines(tmp_path_factory.mktemp("heads"))
 
 
-@pytest.fixture(scope="module", params=["encoder", "decoder", "cross"])
-def ran(request, corpus):
-    """A kind of attention, its model, its sums over a corpus, and the rows that brute force finds."""
-    source = Source(str(corpus if request.param != "cross" else corpus.with_name("pairs.tsv")), pair="pair")
-    source = source if request.param == "cross" else Source(str(corpus))
-    name = {"encoder": "wordpiece", "decoder": "bytelevel", "cross": "bart"}[request.param]
-    given = request.getfixturevalue(name)
-    model = {"encoder": tiny_bert, "decoder": tiny_llama}[request.param](given) if name != "bart" else given
-    study = Heads(frequent_tokens(model, source, "truncate"), seed=5)
-    sums = run_local(study, model, Run(source)).sums
-    brute = brute_force(model, source, request.param)
-    assert brute
-    return request.param, model, study, sums, brute, source
+@pytest.fixture(scope="module")
+def run(request, corpus):
+    """A function from a kind of attention to its model, study, sums over a corpus, the rows of brute force, source."""
+    made = {}
+
+    def of(kind):
+        if kind not in made:
+            name = {"encoder": "wordpiece", "decoder": "bytelevel", "cross": "bart"}[kind]
+            given = request.getfixturevalue(name)
+            model = {"encoder": tiny_bert, "decoder": tiny_llama}[kind](given) if name != "bart" else given
+            source = Source(str(corpus.with_name("pairs.tsv")), pair="pair") if kind == "cross" else Source(str(corpus))
+            study = Heads(frequent_tokens(model, source, "truncate"), seed=5)
+            sums = run_local(study, model, Run(source)).sums
+            brute = brute_force(model, source, kind)
+            assert brute
+            made[kind] = kind, model, study, sums, brute, source
+        return made[kind]
+
+    return of
+
+
+@pytest.fixture(params=["encoder", "decoder", "cross"])
+def ran(run, request):
+    return run(request.param)
 
 
 def brute_force(model, source, kind):
@@ -140,11 +131,10 @@ def test_tokens_and_distances_add_up_to_the_awake_attention(ran):
             np.testing.assert_allclose(sums[f"{kind}/{layer}/distance_mass"][head], far, atol=1e-4)
 
 
-def test_rivals_have_the_correlations_of_plain_numpy(ran):
-    """What distances of the even examples predict on the odd ones, over pairs."""
-    kind, _, _, sums, brute, _ = ran
-    if kind == "cross":
-        pytest.skip("cross attention has no distances")
+@pytest.mark.parametrize("kind", ["encoder", "decoder"])
+def test_rivals_have_the_correlations_of_plain_numpy(run, kind):
+    """What distances of the even examples predict on the odd ones, over pairs; cross attention has no distances."""
+    _, _, _, sums, brute, _ = run(kind)
     found = describe(sums)
     for (layer, head), rows in list(brute.items())[:3]:
         pairs = []  # half, distance, attention beyond even attention
@@ -165,11 +155,9 @@ def test_rivals_have_the_correlations_of_plain_numpy(ran):
 
 
 @pytest.mark.parametrize("name", ["same word", "previous token"])
-def test_a_name_predicts_even_attention_over_its_targets_wherever_it_has_any(ran, name):
+def test_a_name_predicts_even_attention_over_its_targets_wherever_it_has_any(run, name):
     """Also where it could not be given: "the same word" of one that occurs once is that word itself."""
-    kind, _, _, sums, brute, _ = ran
-    if kind != "encoder":
-        pytest.skip("one kind of attention is enough")
+    kind, _, _, sums, brute, _ = run("encoder")
     for (layer, head), rows in list(brute.items())[:3]:
         product, square, alone = 0.0, 0.0, 0
         for (_, _, query, _), awake, free, (side, _) in rows:
@@ -262,209 +250,3 @@ def test_ordinary_rows_stand_at_every_tenth_of_the_strengths():
 )
 def test_distances_in_words(ends, words):
     assert reach_in_words(*ends) == words
-
-
-def test_headvis_reads_the_same_looks(saved, tmp_path, command):
-    _, folder = saved
-    made = command("export", folder, "-o", tmp_path / "data")
-    assert made.returncode == 0 and made.stdout.startswith("6 heads in ")
-    files = {path.relative_to(tmp_path / "data").as_posix() for path in (tmp_path / "data").rglob("*.json")}
-    heads = {f"heads/L{layer}H{head}.json" for layer in range(2) for head in range(3)}
-    assert files == {"config.json", "scatter_data.json", "server_config.json", "attributions/manifest.json", *heads}
-    read = {name: json.loads((tmp_path / "data" / name).read_text("utf-8")) for name in files}
-    config = read["config.json"]
-    assert config["heads"] == [[layer, head] for layer in range(2) for head in range(3)]
-    assert [set(row) for row in read["scatter_data.json"]] == 6 * [{"layer", "head", *config["metrics"]}]
-    examples = pd.read_parquet(folder / "examples.parquet")
-    mine = examples[(examples["layer"] == 1) & (examples["head"] == 2) & ~examples["group"].str.contains("arrives")]
-    sequences = read["heads/L1H2.json"]["sequences"]
-    assert len(sequences) == len(mine) > 0
-    for one, row in zip(sequences, mine.itertuples(), strict=True):
-        assert one["tokens"] == list(row.tokens) and 1 <= one["interval"] <= config["n_intervals"]
-        places = [divmod(index, one["seq_len"]) for index in one["attention_indices"]]
-        assert places == [(row.query, key) for key in row.keys] and one["attention_values"] == list(row.weights)
-    assert sum(read["heads/L1H2.json"]["qk_distance_histogram"]["bin_values"]) == pytest.approx(1, abs=1e-4)
-    wrong = command("export", tmp_path)
-    assert wrong.returncode == 2 and "regard study heads CORPUS -o FOLDER" in wrong.stderr
-
-
-@pytest.fixture(scope="module")
-def saved(corpus, wordpiece, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("portraits")
-    result = regard.study.heads(tiny_bert(wordpiece), corpus, output=folder)
-    return result, folder
-
-
-def test_the_result_is_a_folder_of_tables_and_pages(saved):
-    result, folder = saved
-    index = pd.read_parquet(folder / "result.parquet")
-    assert len(index) == len(result.table) == 6
-    pages = sorted(path.name for path in (folder / "heads").glob("*.html"))
-    assert pages == sorted(f"{row.layer}.{row.head}.html" for row in index.itertuples())
-    report = (folder / "report.html").read_text("utf-8")
-    for row in index.itertuples():
-        assert f'href="heads/{row.layer}.{row.head}.html"' in report
-        page = (folder / "heads" / f"{row.layer}.{row.head}.html").read_text("utf-8")
-        assert "Strongest looks" in page and "Ordinary looks" in page and "How far it looks" in page
-        assert 'href="../report.html"' in page and "http:" not in page and "https:" not in page
-    examples = pd.read_parquet(folder / "examples.parquet")
-    one = examples.iloc[0]
-    assert one.tokens[one["query"]] == one.query_token and one.tokens[one.key] == one.key_token
-    assert set(examples.group) == {"strongest", "ordinary", "strongest by what arrives"}
-
-
-def test_each_head_is_also_json_with_the_numbers_of_the_tables(saved):
-    _, folder = saved
-    described = (ROOT / "docs" / "reference" / "portraits.md").read_text("utf-8")
-    tables = {path.stem: pd.read_parquet(path) for path in folder.glob("*.parquet")}
-    assert len(list((folder / "heads").glob("*.json"))) == 6
-    head = json.loads((folder / "heads" / "1.2.json").read_text("utf-8"), parse_constant=pytest.fail)
-    assert (head["format"], head["version"], head["kind"], head["layer"], head["head"]) == (
-        *("regard head", 1),
-        *("encoder", 1, 2),
-    )
-    assert all(f"`{name}`" in described for name in head)
-    assert all(f"`{name}`" in described for name in head["examples"][0])
-    for name in ("examples", "tokens", "distances"):
-        mine = tables[name][(tables[name]["layer"] == 1) & (tables[name]["head"] == 2)]
-        assert len(head[name]) == len(mine) > 0
-        shares = [one["share" if name != "examples" else "weight"] for one in head[name]]
-        assert shares == mine["share" if name != "examples" else "weight"].tolist()
-    row = tables["result"][(tables["result"]["layer"] == 1) & (tables["result"]["head"] == 2)].iloc[0]
-    assert head["said"]["sentence"] == row["sentence"] and head["said"]["verified"] == bool(row["verified"])
-    assert json.loads((folder / "meta.json").read_text())["study"] == "heads"
-
-
-SIMPLER = ("previous token", "other pieces of the word", "repeated token", "induction")  # what often predicts
-
-
-def pooled(traces, layer, head, name):
-    """The lift of a head over some traces, by their awake attention."""
-    found = [awake[name] for trace in traces if name in (awake := trace.patterns().measured[layer].awake)]
-    weights = np.nan_to_num([one.awake[head] for one in found])
-    share, chance = (np.nansum([getattr(one, part)[head] for one in found] * weights) for part in ("share", "chance"))
-    return max(0.0, (share - chance) / max(weights.sum() - chance, 1e-9))
-
-
-def test_predicts_is_the_pooled_lift_of_the_first_inputs(corpus, bytelevel, tmp_path):
-    model, count = enlarged(tiny_llama(bytelevel), 3), 10
-    result = regard.study.heads(model, corpus, output=tmp_path, predictive=count, limit=20)
-    totals, inputs = np.zeros((3, 2, 4)), []  # mass, awake, expected
-    for text in corpus.read_text("utf-8").splitlines()[:count]:
-        cut = model.tokenizer.decode(model.tokenizer(text)["input_ids"][:32])
-        trace = model.trace(cut, predictive=True)
-        inputs.append(trace)
-        free = np.tril(np.ones((len(trace.tokens),) * 2, bool))
-        free[:, 0] = False
-        targets = predictive_targets(trace.gains(), free)
-        chance = targets.sum(-1) / np.maximum(free.sum(-1), 1)
-        rows = (chance > 0) & (chance < 0.5)
-        for layer in (0, 1):
-            maps = trace.attention(layer)[:, rows] * free[rows]
-            awake = maps.sum(-1)
-            totals[:, layer] += (maps * targets[rows]).sum((1, 2)), awake.sum(-1), (awake * chance[rows]).sum(-1)
-    share, chance = totals[0] / totals[1], totals[2] / totals[1]
-    table = result.table.sort_values(["layer", "head"])
-    lifts = np.clip((share - chance) / (1 - chance), 0, 1).ravel()
-    np.testing.assert_allclose(table["predicts"], lifts, atol=1e-5)
-    np.testing.assert_allclose(table["predicts_chance"], chance.ravel(), atol=1e-5)
-    assert (
-        (lifts > 0).any() and (table["predicts_low"] <= lifts + 1e-6).all() and result.meta["predictive_inputs"] == 10
-    )
-    for row in table.itertuples():  # a name gives way to simpler ones
-        mine, *simpler = (pooled(inputs, row.layer, row.head, name) for name in ("predictive word", *SIMPLER))
-        assert row.predicts_own == (mine > max(simpler))
-    page = (tmp_path / "heads" / "0.0.html").read_text("utf-8")
-    assert f"lift {lifts[0]:.2f} [" in page and "first 10 inputs" in page
-
-
-def test_predicts_is_not_available_without_a_head_or_a_question(saved, corpus, bytelevel):
-    result, folder = saved
-    assert result.table["predicts"].isna().all()
-    assert "no language-model head" in (folder / "heads" / "0.0.html").read_text("utf-8")
-    unasked = regard.study.heads(tiny_llama(bytelevel), corpus, predictive=0, limit=10)
-    assert unasked.table["predicts"].isna().all() and "not asked" in unasked.findings[-1]
-
-
-def test_text_of_the_corpus_never_becomes_markup(wordpiece, tmp_path):
-    corpus = tmp_path / "odd.txt"
-    corpus.write_text("\n".join("the cat <script>alert(1)</script> sat & the mat" for _ in range(20)))
-    folder = tmp_path / "out"
-    regard.study.heads(tiny_bert(wordpiece), corpus, output=folder)
-    for page in [folder / "report.html", *(folder / "heads").glob("*.html")]:
-        assert "<script>alert" not in page.read_text("utf-8")
-
-
-def test_a_pipe_is_refused_in_a_sentence(wordpiece):
-    with pytest.raises(UserError, match="more than once"):
-        regard.study.heads(tiny_bert(wordpiece), "-")
-
-
-def test_a_stopped_run_goes_on_to_the_same_bytes(saved, corpus, wordpiece, tmp_path, monkeypatch):
-    monkeypatch.setattr("regard.studies.base.Pass.window", 16)
-    monkeypatch.setattr("regard.corpus.engine._EVERY", 0.0)
-    whole = tmp_path / "whole"
-    model = tiny_bert(wordpiece, BertForMaskedLM)
-    regard.study.heads(model, corpus, output=whole, predictive=2)
-
-    def interrupt(tally, seconds):
-        if tally.inputs >= 48:
-            raise KeyboardInterrupt
-
-    folder = tmp_path / "stopped"
-    with pytest.raises(KeyboardInterrupt):
-        regard.study.heads(model, corpus, output=folder, report=interrupt, predictive=2)
-    regard.study.heads(model, corpus, output=folder, resume=True, predictive=2)
-    for name in ("result", "examples", "tokens", "distances"):
-        assert (folder / f"{name}.parquet").read_bytes() == (whole / f"{name}.parquet").read_bytes()
-    for page in (whole / "heads").iterdir():
-        assert page.read_bytes() == (folder / "heads" / page.name).read_bytes()
-
-
-def test_a_treebank_adds_grammar_that_brute_force_confirms(wordpiece, tmp_path):
-    path = tmp_path / "trees.conllu"
-    rows = [
-        ("the", "DET", 2, "det"),
-        ("cat", "NOUN", 3, "nsubj"),
-        ("sat", "VERB", 0, "root"),
-        ("on", "ADP", 6, "case"),
-        ("the", "DET", 6, "det"),
-        ("mat", "NOUN", 3, "obl"),
-    ]
-    block = "\n".join(
-        f"{n}\t{form}\t{form}\t{upos}\t_\t_\t{head}\t{relation}\t_\t_"
-        for n, (form, upos, head, relation) in enumerate(rows, 1)
-    )
-    path.write_text("".join(f"# sent_id = {n}\n# text = the cat sat on the mat\n{block}\n\n" for n in range(12)))
-    model = tiny_bert(wordpiece)
-    result = regard.study.heads(model, path)
-    table = result.files["grammar"]
-    maps = model.trace("the cat sat on the mat").attention(0, 1)[1:-1, 1:-1]
-    whole = maps.sum() - np.trace(maps)
-    one = table[(table.layer == 0) & (table["head"] == 1)].set_index(["what", "from", "to"])
-    det = one.loc[("relation", "det", "up")]
-    assert det.share == pytest.approx((maps[0, 1] + maps[4, 5]) / whole, abs=1e-5)
-    noun = one.loc[("upos", "DET", "NOUN")]
-    assert noun.share == pytest.approx(sum(maps[i, j] for i in (0, 4) for j in (1, 5)) / whole, abs=1e-5)
-    # what distances alone give: the attention of determiners at each distance, spread over what stands there
-    expected = 0.0
-    upos = [row[1] for row in rows]
-    for gap in range(-5, 6):
-        there = [(i, i + gap) for i in (0, 4) if gap and 0 <= i + gap < 6]
-        if there:
-            expected += sum(maps[i, j] for i, j in there) * np.mean([upos[j] == "NOUN" for _, j in there])
-    assert noun.chance == pytest.approx(expected / whole, abs=1e-5)
-
-
-def test_a_planted_previous_token_head_is_described_and_random_ones_are_not(minilm, tmp_path):
-    """Head 0.2 of a real model looks one token back; random weights of its shape do nothing that can be said."""
-    corpus = tmp_path / "lines.txt"
-    corpus.write_text("\n".join(lines(160)), "utf-8")
-    result = regard.study.heads(minilm, corpus, control=True, control_seeds=1)
-    index = result.table.set_index(["layer", "head"])
-    assert index.loc[(0, 2)].verified and index.loc[(0, 2)].description in ("previous token", BY_DISTANCE)
-    assert "one token back" in index.loc[(0, 2)].sentence
-    assert index.loc[(0, 2)].value > 0.95
-    (control,) = [text for text in result.findings if text.startswith("Control")]
-    random = float(re.search(r"random weights ([\d.]+)", control)[1])
-    assert random <= 0.02 * len(index)

@@ -4,10 +4,6 @@ import io
 import json
 import os
 import random
-import shlex
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,7 +22,6 @@ from regard.studies.atlas.study import Atlas
 from regard.studies.change.study import Change
 from regard.studies.folder import CHECKPOINT, LOCK
 from tests.studies.conftest import SMALL, THREE, write_corpus
-from tests.studies.test_resume import begun
 from tests.tiny import tiny_bert
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -43,10 +38,6 @@ def interrupted(model, corpus, folder, **options):
     return folder
 
 
-def tables(folder):
-    return {path.name: path.read_bytes() for path in folder.glob("*.parquet")}
-
-
 @pytest.fixture
 def text(tmp_path):
     return write_corpus(tmp_path / "text.txt", THREE)
@@ -55,13 +46,6 @@ def text(tmp_path):
 @pytest.fixture
 def folder(bert, text, tmp_path):
     return interrupted(bert, text, tmp_path / "out")
-
-
-@pytest.fixture(scope="module")
-def undisturbed(bert_folder, three_windows, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("undisturbed")
-    regard.study.atlas(bert_folder, three_windows, output=folder)
-    return tables(folder)
 
 
 def refused(model, corpus, folder, why, **options):
@@ -258,32 +242,11 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
 # -- processes ---------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def arguments(bert_folder, three_windows, tmp_path):
-    return ["study", "atlas", str(three_windows), "-m", str(bert_folder), "-o", str(tmp_path)]
-
-
-def test_of_two_runs_in_one_folder_the_second_is_refused(arguments, bert_folder, three_windows, undisturbed, tmp_path):
-    child = begun(arguments, tmp_path)
-    with pytest.raises(
-        ValueError, match=rf"another run is writing to .*process {child.pid} on .* since .*remove .*{LOCK}"
-    ):
-        regard.study.atlas(bert_folder, three_windows, output=tmp_path, resume=True)
-    _, said = child.communicate(timeout=240)
-    assert child.returncode == 0, said
-    assert tables(tmp_path) == undisturbed
-    assert not (tmp_path / LOCK).exists()
-
-
-def test_sigterm_saves_as_ctrl_c_does(arguments, bert_folder, three_windows, undisturbed, tmp_path):
-    child = begun(arguments, tmp_path)
-    child.send_signal(signal.SIGTERM)
-    _, said = child.communicate(timeout=120)
-    assert child.returncode == 143, said
-    command = shlex.split(said.splitlines()[-1])
-    assert command == ["regard", *arguments, "--resume"]
-    regard.study.atlas(bert_folder, three_windows, output=tmp_path, resume=True)
-    assert tables(tmp_path) == undisturbed
+def test_saving_a_model_does_not_make_it_another(wordpiece, tmp_path):
+    model = tiny_bert(wordpiece)
+    before = model_identity(model)
+    model.module.save_pretrained(tmp_path / "saved")
+    assert model_identity(model) == before
 
 
 def test_the_lock_of_a_dead_process_is_taken_over(bert, text, tmp_path):
@@ -291,20 +254,3 @@ def test_the_lock_of_a_dead_process_is_taken_over(bert, text, tmp_path):
     (tmp_path / "out" / LOCK).write_text('{"process": 1, "host": "elsewhere", "since": "long ago"}')
     regard.study.atlas(bert, text, output=tmp_path / "out", limit=10)
     assert not (tmp_path / "out" / LOCK).exists()
-
-
-def test_a_run_that_is_killed_ten_times_ends_with_the_same_bytes(bert_folder, tmp_path):
-    corpus = write_corpus(tmp_path / "long.txt", 30 * 16)
-    command = [sys.executable, "-m", "tests.studies.killing", str(bert_folder), str(corpus), str(tmp_path), "10"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stderr
-    assert tables(tmp_path / "killed") == tables(tmp_path / "undisturbed")
-    left = {path.name for path in (tmp_path / "killed").iterdir()}
-    assert left == {path.name for path in (tmp_path / "undisturbed").iterdir()}
-
-
-def test_saving_a_model_does_not_make_it_another(wordpiece, tmp_path):
-    model = tiny_bert(wordpiece)
-    before = model_identity(model)
-    model.module.save_pretrained(tmp_path / "saved")
-    assert model_identity(model) == before

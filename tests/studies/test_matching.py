@@ -11,7 +11,7 @@ from scipy.stats import entropy
 import regard
 from regard.errors import UserError
 from regard.studies.heads.matching import distances_between, match_portraits
-from tests.studies.test_heads import lines
+from tests.studies.portrait_lines import lines
 from tests.tiny import enlarged, tiny_bert
 
 ORDER = [2, 0, 1]  # the heads of layer 0, permuted
@@ -34,7 +34,7 @@ def permuted(model):
 def folders(wordpiece, tmp_path_factory):
     root = tmp_path_factory.mktemp("matching")
     corpus = root / "lines.txt"
-    corpus.write_text("\n".join(lines(60)), "utf-8")
+    corpus.write_text("\n".join(lines(60, np.random.default_rng(0))), "utf-8")
     for name, model in (
         ("before", enlarged(tiny_bert(wordpiece))),
         ("after", permuted(enlarged(tiny_bert(wordpiece)))),

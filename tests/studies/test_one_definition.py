@@ -25,8 +25,8 @@ from regard.patterns import findings
 from regard.patterns.definitions import BAG, PATTERNS
 from regard.studies.atlas import names
 from regard.studies.atlas.names import AWAKE_SHARE, awake_table
-from regard.studies.atlas.report import atlas_table
 from regard.studies.atlas.study import Atlas
+from regard.studies.atlas.table import atlas_table
 from regard.studies.base import Batch
 from regard.trace.trace import Trace
 from tests.conftest import ARTICLE

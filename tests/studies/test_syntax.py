@@ -6,89 +6,26 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-import torch
-from scipy.sparse.csgraph import minimum_spanning_tree
 from typer.testing import CliRunner
 
 import regard
 from regard.cli import app
 from regard.corpus.aligning import word_pieces
-from regard.corpus.batches import Item, windows_of
-from regard.corpus.engine import Run, run_local
+from regard.corpus.batches import windows_of
 from regard.corpus.ray import Asked, RayWorker
 from regard.corpus.readers.reading import read
-from regard.corpus.readers.source import Example, Problems, Source
-from regard.corpus.readers.treebank import ROOT, tree_field, trees
+from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
 from regard.models.fingerprint import weights_digest
 from regard.models.load import load
 from regard.studies.arcs import Arc, arcs_svg
 from regard.studies.held_out import choose
-from regard.studies.probe.trees import tree_of as probe_tree
-from regard.studies.spanning import spanning_hits
 from regard.studies.syntax.counts import ALL, Counted
-from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS, Parsed
-from regard.studies.syntax.stanford import stanford
+from regard.studies.syntax.reduce import DIRECTIONS, OFFSETS
 from regard.studies.syntax.study import Syntax
 from tests.corpus.trees import read_trees
 from tests.studies.planted import planted_model, write_planted
-
-# (form, head from 1, relation, part of speech), then whether a space follows; a range takes the words after it
-STORE = """
-# text = I didn't go to the store, it sat.
-1 I 4 nsubj PRON
-2-3 didn't
-2 did 4 aux AUX
-3 n't 4 advmod PART
-4 go 0 root VERB
-5 to 7 case ADP
-6 the 7 det DET
-7 store 4 obl NOUN SpaceAfter=No
-8 , 10 punct PUNCT
-9 it 10 nsubj PRON
-9.1 was
-10 sat 4 parataxis VERB SpaceAfter=No
-11 . 4 punct PUNCT
-
-# text = the cat bought strawberries
-1 the 2 det DET
-2 cat 3 nsubj NOUN
-3 bought 0 root VERB
-4 strawberries 3 obj NOUN
-
-# text = unbeliev
-1 unbeliev 0 root NOUN
-
-# text = a dog sat on the mat .
-1 a 2 det DET
-2 dog 3 nsubj NOUN
-3 sat 0 root VERB
-4 on 6 case ADP
-5 the 6 det DET
-6 mat 3 obl NOUN
-7 . 3 punct PUNCT
-"""
-
-
-def written(path, text):
-    """Short rows as the ten columns of CoNLL-U."""
-    lines = []
-    for line in text.strip().splitlines():
-        number, *rest = [*line.split(), "_", "_", "_", "_", "_"] if line and line[0] != "#" else [""]
-        form, head, relation, upos, misc = rest[:5] if number else [""] * 5
-        lines.append(f"{number}\t{form}\t_\t{upos}\t_\t_\t{head}\t{relation}\t_\t{misc}" if number else line)
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return written(tmp_path_factory.mktemp("trees") / "store.conllu", STORE)
-
-
-def summed(model, path, **options):
-    return run_local(Syntax(**options), model, Run(Source(str(path), format="treebank"), long="skip")).sums
-
+from tests.studies.store_trees import STORE, summed, written
 
 # -- planted heads ---------------------------------------------------------------------------------------------
 
@@ -162,74 +99,6 @@ def test_the_control_does_not_find_what_was_planted(planted):
 # -- by hand ---------------------------------------------------------------------------------------------------
 
 
-def word_map(attention, pieces, words):
-    """(W, W) of one head's map, by loops."""
-    found = np.zeros((words, words))
-    for query in range(words):
-        for key in range(words):
-            mine = attention[np.ix_(pieces == query, pieces == key)]
-            found[query, key] = mine.sum(axis=1).mean() if (pieces == query).any() else 0
-    return found
-
-
-def tree_edges(weights, nodes):
-    """Edges of a maximum spanning tree by another program."""
-    heavy = weights[np.ix_(nodes, nodes)]
-    chosen = minimum_spanning_tree(1 + heavy.max() - heavy)
-    return {frozenset((nodes[a], nodes[b])) for a, b in zip(*chosen.nonzero(), strict=True)}
-
-
-def by_hand(model, path):
-    """(relation, kind, layer, direction, head) -> right guesses, and the true edges of each head's tree."""
-    hits, trees = {}, {}
-    for sentence in read_trees(Source(str(path))):
-        trace = model.trace(sentence.text)
-        for site in trace.sites:
-            if model.is_encoder_decoder and site.kind != "encoder":
-                continue
-            for head in range(site.heads):
-                pieces = word_pieces(model._engine.encode(sentence.text).side.tokens, sentence.spans)
-                words = word_map(site.attention(head).astype(np.float64), pieces, len(sentence.words))
-                np.fill_diagonal(words, 0)
-                present = {int(piece) for piece in pieces if piece >= 0}
-                for index, word in enumerate(sentence.words):
-                    if index not in present or (word.head != ROOT and word.head not in present):
-                        continue
-                    for direction, row in zip(DIRECTIONS, (words[index], words[:, index]), strict=True):
-                        right = row.max() > 0 and int(row.argmax()) == word.head
-                        place = (word.relation, site.kind, site.layer, direction, head)
-                        hits[place] = hits.get(place, 0) + right
-                nodes = [n for n in sorted(present) if sentence.words[n].upos != "PUNCT"]
-                true = {frozenset((n, sentence.words[n].head)) for n in nodes if sentence.words[n].head in nodes}
-                place = (site.kind, site.layer, head)
-                trees[place] = trees.get(place, 0) + len(true & tree_edges(words + words.T, nodes))
-    return hits, trees
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "bart"])
-def test_counts_equal_those_of_traces_read_by_hand(name, store, request):
-    model = request.getfixturevalue(name)
-    counted = Counted(summed(model, store))
-    hits, trees = by_hand(model, store)
-    judged = {name for name, one in counted.relations.items() if one.total}
-    assert judged == {relation for relation, *_ in hits} | {ALL}
-    for relation, kind, layer, direction, head in hits:
-        place = counted.places.index((kind, layer, head, direction))
-        found = counted.relations[relation].hits[..., place].sum()
-        assert found == hits[relation, kind, layer, direction, head], (relation, kind, layer, direction, head)
-    assert dict(zip(counted.heads, counted.trees.hits.sum(axis=(0, 1)).tolist(), strict=True)) == trees
-
-
-def test_offsets_and_chains_are_counted_by_hand(store, bert):
-    counted = Counted(summed(bert, store))
-    nsubj = counted.relations["nsubj"]  # "I" is 3 before "go", "it" and "cat" and "dog" 1 before their verbs
-    assert nsubj.total == 3  # "I" has no piece: the tiny tokenizer knows only small letters
-    assert dict(zip(OFFSETS, nsubj.offsets.sum(axis=(0, 1)).tolist(), strict=True))[1] == 3
-    det = counted.relations["det"]
-    assert det.total == 4 and det.offsets[..., OFFSETS.index(1)].sum() == 4
-    assert counted.relations["root"].offsets.sum() == 0
-
-
 def test_words_without_a_piece_are_counted_excluded_and_said(store, bert):
     result = regard.study.syntax(bert, store, least=1)
     # I, did and go are not in the vocabulary; n't has a piece of didn't only if the tokenizer knows one
@@ -256,29 +125,7 @@ def test_a_treebank_of_characters_the_tokenizer_drops_is_refused(tmp_path, bert)
         regard.study.syntax(bert, path)
 
 
-def test_the_first_piece_alone_is_another_reading(store, gpt2):
-    mean, first = summed(gpt2, store), summed(gpt2, store, rows="first")
-    assert any(not np.array_equal(mean[name], first[name]) for name in mean.arrays if "/hits/" in name)
-    np.testing.assert_array_equal(mean["relation/nsubj"], first["relation/nsubj"])
-
-
 # -- pieces ----------------------------------------------------------------------------------------------------
-
-
-def test_spanning_trees_have_the_edges_of_another_program():
-    torch.manual_seed(0)
-    weights = torch.rand(3, 4, 9, 9)
-    weights = weights + weights.transpose(-1, -2)
-    nodes = torch.ones(3, 9, dtype=torch.bool)
-    nodes[1, [0, 4, 8]] = nodes[2, 1:] = False  # some words left out; one word alone
-    true = torch.rand(3, 9, 9) < 0.4
-    true = (true | true.transpose(-1, -2)) & nodes[:, None] & nodes[:, :, None]
-    found = spanning_hits(weights, nodes, true)
-    for sentence in range(3):
-        for head in range(4):
-            kept = torch.nonzero(nodes[sentence])[:, 0].tolist()
-            edges = tree_edges(weights[sentence, head].numpy(), kept) if len(kept) > 1 else set()
-            assert found[sentence, head] == sum(bool(true[sentence][tuple(edge)]) for edge in map(tuple, edges))
 
 
 def test_the_best_is_scored_where_it_was_not_chosen():
@@ -287,16 +134,6 @@ def test_the_best_is_scored_where_it_was_not_chosen():
     assert (choice.even, choice.odd, choice.best, choice.agree) == (0, 2, 0, False)
     assert choice.value == (2 + 0) / 20
     assert np.isnan(choose(hits, np.array([[10.0, 0]]), 10).value)
-
-
-def test_relations_have_stanford_names():
-    assert [stanford(name) for name in ("obj", "nsubj:pass", "nmod:poss", "obl:arg", "clf")] == [
-        "dobj",
-        "nsubjpass",
-        "poss",
-        "prep + pobj, under a verb",
-        "none",
-    ]
 
 
 def test_text_of_the_treebank_is_escaped_in_the_report(tmp_path, bert):
@@ -393,16 +230,3 @@ def test_chinese_pieces_are_characters_of_their_words(minilm, corpora):
     assert checked > 400
     result = regard.study.syntax(minilm, Source(str(path), limit=40), least=20)
     assert any("no piece of their own" in said for said in result.cautions)  # characters it does not know
-
-
-def test_syntax_and_probes_leave_out_the_same_words_as_punctuation(bert):
-    """A tag without its relation, a relation without its tag, a subtype, and a word that is neither."""
-    told = "the DET det , PUNCT dep cat X punct ? _ punct:x sat VERB root".split()
-    words = list(zip(told[::3], told[1::3], told[2::3], strict=True))
-    rows = [f"{n}\t{w}\t_\t{tag}\t_\t_\t{0 if r == 'root' else 5}\t{r}\t_\t_" for n, (w, tag, r) in enumerate(words, 1)]
-    lines = [(n, line) for n, line in enumerate(["# text = the , cat ? sat", *rows, ""], 1)]
-    [sentence] = trees(iter(lines), "made up", Problems())
-    example = Example(0, sentence.text, fields={"tree": tree_field(sentence)})
-    parsed = Parsed(Item(0, bert._engine.encode(sentence.text), example))
-    probed = probe_tree(0, sentence, range(len(words)))
-    assert (~parsed.joined).tolist() == probed.punctuation.tolist() == [False, True, True, True, False]

@@ -14,9 +14,11 @@ from regard.measures.types import TYPES
 from regard.patterns import add_rule
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
+from regard.trace.lettering import readable
 from regard.trace.trace import Trace
 from regard.views import encode
-from regard.views.figures import figure, pooled, readable
+from regard.views.drawing.atlas import pooled
+from regard.views.figures import figure
 from regard.views.report import Report
 
 FRONTEND = Path(__file__).resolve().parents[2] / "frontend" / "src"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 from test_wire import previous_token_trace
 
-pytest.importorskip("anywidget")
+pytestmark = pytest.mark.skipif(find_spec("anywidget") is None, reason="anywidget is not installed")
 
 
 def test_python_knows_what_is_chosen_before_anything_is_drawn():

@@ -1,7 +1,7 @@
 // What was asked for, as a part of the page's address: a reload, or a friend, sees the same.
 
 import type { Edges, Look } from "../state/edges";
-import type { Place } from "../state/store";
+import type { Place } from "../state/selection";
 
 export type With = "text" | "model" | "on";
 

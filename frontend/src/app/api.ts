@@ -1,263 +1,29 @@
 // The server's door, as docs/reference/app.md describes it. Enters: questions. Leaves: answers, or an ApiError with a
 // sentence that can be shown as it is.
 
-import type { Told } from "../data/wire";
 import type { Judged } from "../data/worth";
 import type { Look } from "../state/edges";
-import type { Place } from "../state/store";
+import type { Place } from "../state/selection";
 import type { Values } from "../words";
-import type { Ask, How, Message } from "./address";
-
-export interface About {
-  kinds: string[];
-  family: "encoder" | "decoder" | "encoder-decoder";
-  parameters: number;
-  limit: number | null;
-  pair: boolean;
-  target: boolean;
-  generate: boolean;
-  walk: boolean;
-  predictive: boolean; // whether it can be asked which words predict which
-  modes: string[]; // ways to switch its heads off
-  cuts: string[]; // ways to cut single lines
-}
-
-export interface ModelRecord {
-  name: string;
-  note: string;
-  state: "available" | "loading" | "ready" | "failed";
-  seconds?: number;
-  bytes?: number | null;
-  message?: string; // why it could not be loaded
-  code?: string;
-  values?: Values;
-  chat: boolean | null; // whether it answers messages; null: not known before it is loaded
-  about: About | null;
-}
-
-export interface Open {
-  view?: string | null;
-  kind?: string | null;
-  layer?: number | null;
-  heads?: number[] | null;
-  worth?: boolean; // with what lines are worth; for exported pages
-}
-
-export interface Example {
-  id: string;
-  model: string | null; // null: any model of the family
-  family: About["family"] | null;
-  text: string;
-  pair: string | null;
-  target: string | null;
-  open: Open;
-  look: { en: string; zh: string };
-}
-
-export interface ServerState {
-  version: string;
-  default: string | null;
-  download: boolean;
-  rules: boolean; // whether the page may save rules
-  models: ModelRecord[];
-  examples: Example[];
-  sentences: number; // that mean outputs are taken over
-  limits: Record<string, number>;
-}
-
-/** The picture of what a study found: bars of a name, a length, a tick or none, and a note. */
-export interface Chart {
-  about: string;
-  bars: [name: string, value: number, tick: number | null, note: string][];
-  top?: number; // where their scale ends; 0, or nothing: at the largest
-}
-
-export interface StudyRecord {
-  name: string;
-  study: string | null;
-  title: string;
-  model: string | null;
-  corpus: string | null;
-  inputs: number | null;
-  findings: string[]; // the first ones
-  chart: Chart | null;
-  changed: number;
-  report: string | null;
-  files: string[];
-}
-
-/** A study that the page may start. */
-export interface OfferedStudy {
-  name: string;
-  help: string;
-  control: boolean; // whether it can be repeated on weights that learned nothing
-  reads: "text" | "trees" | "mentions";
-}
-
-/** The study that runs, or the last one. */
-export interface StudyRun {
-  id: string;
-  study: string;
-  model: string;
-  corpus: string;
-  state: "running" | "done" | "failed" | "cancelled";
-  done: number;
-  total: number | null;
-  step: string;
-  seconds: number;
-  name: string | null; // of the folder with the result
-  message: string;
-  code: string;
-  values: Values;
-}
-
-export interface Studies {
-  folder: string | null;
-  studies: StudyRecord[];
-  offered: OfferedStudy[];
-  running: StudyRun | null;
-}
-
-export interface StudyQuestion {
-  study: string;
-  model: string;
-  text: string;
-  file: string;
-  limit: number;
-  control: boolean | null;
-}
-
-export interface Question {
-  text?: string;
-  messages?: Message[]; // in place of the text
-  pair: string | null;
-  model: string | null;
-  target: string | number[] | null; // numbers are the tokens of an answer
-  truncate: boolean;
-}
-
-/** What lines are judged by, and how many are cut at once to see whether estimates agree. */
-export interface Judging {
-  position: number | null;
-  token: string | null;
-  how: How;
-  check: number;
-}
-
-export interface TraceQuestion extends Question {
-  generate: number | null;
-  ablate: { heads: Place[]; mode: string } | null;
-  predictive?: boolean;
-  worth?: Judging | null;
-  open: Open;
-}
-
-export interface EffectRow {
-  name: string;
-  before: number | null;
-  after: Record<string, number>;
-  code: "mean" | ""; // the mean over all tokens, or one prediction or token
-}
-
-/** What switching heads off changes: the record of regard.effects. */
-export interface Effect {
-  heads: string[];
-  modes: string[];
-  about: string;
-  tokens: string[];
-  position: number | null;
-  rows: EffectRow[];
-  kl: Record<string, number>;
-  actual: string | null;
-  notes: string[];
-  coded: { code: string; values: Values }[]; // of the notes
-  yardstick: { heads: number; tried: number; more: number; change: number; typical: number } | null;
-}
-
-/** What a model says: the record of regard.ablation.effects.said. */
-export interface Said {
-  about: string;
-  tokens: string[];
-  position: number | null;
-  rows: EffectRow[];
-  actual: string | null;
-  answer: string | null; // of an encoder-decoder model
-  answer_after: string | null;
-}
-
-/** A word that a lens reads, and its probability. */
-export interface LensWord {
-  token: string;
-  id: number;
-  probability: number;
-}
-
-/** The next word after every layer: the record of `Model.lens`. */
-export interface Lens {
-  position: number;
-  token: string;
-  answer: LensWord;
-  rows: { layers: number; words: LensWord[]; rank: number; probability: number }[];
-  leads: number; // layers after which the answer is first, and stays first
-  error: number;
-}
-
-/** What cutting looks changes: the record of `Model.cut`. */
-export interface Cut {
-  edges: string[];
-  how: "mask" | "zero";
-  about: string;
-  tokens: string[];
-  position: number | null;
-  rows: EffectRow[];
-  sentence: string; // in English
-  said: { code: string; values: Values }[]; // what was cut, what that does, what random lines do
-  notes: string[];
-  coded: { code: string; values: Values }[]; // of the notes
-}
-
-/** What made a part of a score: an earlier head or MLP, an embedding, or a bias. */
-export interface WhyComponent {
-  name: string;
-  kind: "head" | "mlp" | "word" | "position" | "segment" | "biases" | "bias";
-  attention: string | null; // kind of attention of the stack it is in
-  layer: number | null;
-  head: number | null;
-  score: number;
-  centred: number; // its share of the score less the mean of its shares in the row
-  sources: { position: number; token: string; score: number }[]; // tokens that a head read its share from
-}
-
-/** The parts that made one end of a look, largest first, and all others in one. */
-export interface WhySide {
-  position: number;
-  token: string;
-  components: WhyComponent[];
-  rest: { count: number; score: number; centred: number };
-  agreement: { spearman: number | null; parts: number } | null; // with what removing them changes
-}
-
-/** A look, and the earlier ones that lead into it. */
-export interface WhyLine extends Look {
-  share: number;
-  into?: number;
-  side?: "key" | "query";
-}
-
-/** Why a head looks from a query to a key. */
-export interface Why {
-  model: string;
-  head: Place & { name: string };
-  score: number;
-  centred: number;
-  weight: number;
-  visible: number;
-  sum: number;
-  error: number;
-  key: WhySide;
-  query: WhySide;
-  chain: WhyLine[];
-}
+import type { Ask } from "./address";
+import type {
+  ChatEvent,
+  ChatQuestion,
+  Cut,
+  Effect,
+  Followed,
+  GivenAnswer,
+  Lens,
+  ModelRecord,
+  Open,
+  Question,
+  Said,
+  SavedRule,
+  ServerState,
+  TraceQuestion,
+  Why,
+} from "./records";
+import type { FoundHeads, Studies, StudyQuestion, StudyRun } from "./studies/records";
 
 export interface Answer {
   bytes: Uint8Array;
@@ -339,34 +105,8 @@ export const walk = async (
 ): Promise<Answer> =>
   answerOf(await post("/api/walk", { text, model, target, truncate, generate, layer }, "walk", signal));
 
-/** What a model said before, as a question; by the id that came with the answer. */
-export interface GivenAnswer {
-  model: string;
-  text?: string;
-  messages?: Message[];
-  target: number[];
-  answer: string;
-}
-
 export const givenAnswer = (id: string): Promise<GivenAnswer> =>
   get(`/api/answers/${encodeURIComponent(id)}`);
-
-export interface ChatQuestion {
-  messages: Message[];
-  model: string;
-  temperature: number;
-  seed: number;
-}
-
-/** A token of an answer and what the model looked at when it chose it, or the end. */
-export interface ChatEvent {
-  id?: number;
-  text?: string;
-  looks?: [position: number, text: string, weight: number][];
-  end?: "stop" | "length";
-  error?: string;
-  message?: string;
-}
 
 /** The tokens of an answer as they come. */
 export async function* chat(question: ChatQuestion, signal: AbortSignal): AsyncGenerator<ChatEvent> {
@@ -466,46 +206,6 @@ export const cancelStudy = async (): Promise<void> => {
 export function nearestPage(id: string, asked: Record<string, string | number>): string {
   const query = new URLSearchParams(Object.entries(asked).map(([name, value]) => [name, String(value)]));
   return `/api/traces/${id}/nearest?${query}`;
-}
-
-/** A head, and how far it follows a rule. */
-export interface Follower extends Place {
-  part: number;
-  lift: number;
-  share: number;
-  chance: number;
-  rows: number;
-  awake: number;
-  best: [query: number, key: number, value: number] | null;
-}
-
-export interface Followed {
-  rule: string;
-  heads: Follower[]; // best first
-  missing: Record<string, Told>; // why there are none, by kind of attention
-}
-
-/** The record of regard find. */
-export interface FoundHeads {
-  rule: string;
-  model: string;
-  inputs: number;
-  heads: (Place & {
-    lift: number | null;
-    low: number | null;
-    high: number | null;
-    held_out: number | null;
-    chance: number | null;
-    rows: number;
-  })[];
-  examples: { attention: number; text: string; query_at: [number, number]; key_at: [number, number] }[];
-  notes: string[];
-}
-
-export interface SavedRule {
-  name: string;
-  rule: string;
-  colour: string;
 }
 
 export const follow = async (id: string, rule: string, signal: AbortSignal): Promise<Followed> =>

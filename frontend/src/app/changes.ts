@@ -5,9 +5,9 @@ import { run, superseded } from "../compute/jobs";
 import type { Page } from "../data/wire";
 import type { Store } from "../state/store";
 import type { Ask } from "./address";
-import type * as api from "./api";
 import { Comparison } from "./compare/comparison";
 import { distances } from "./compare/distances";
+import type { Open } from "./records";
 import type { Server } from "./server";
 
 /** The same question with all heads on; null where they are. */
@@ -28,7 +28,7 @@ export class Changes {
   }
 
   /** Keep the changes of a store up to date with what is asked and shown. */
-  follow(store: Store, ask: Signal<Ask>, open: (ask: Ask) => api.Open): void {
+  follow(store: Store, ask: Signal<Ask>, open: (ask: Ask) => Open): void {
     effect(() => {
       if (store.byChange) this.before.follow(ask.value, open(ask.value));
     });

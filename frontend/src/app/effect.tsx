@@ -6,8 +6,8 @@ import { visible } from "../compute/axis";
 import { told } from "../frame/report";
 import { figure } from "../marks/scales";
 import { isKey, together } from "../words";
-import type { Effect as Record } from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
+import type { Effect as Record } from "./records";
 import type { Session } from "./session";
 
 const LISTED = 9;
@@ -67,7 +67,6 @@ function Table({ found }: { found: Record }) {
   const { mode } = session.ask.value;
   const key = `about_${found.about}`;
   const token = visible(found.tokens[found.position ?? -1] ?? "");
-  const values = Object.entries(found.kl).map(([name, kl]) => `${modeName(name, tell)} ${figure(kl, 2)}`);
   const compared = found.rows.some(({ before }) => before !== null);
   return (
     <>
@@ -113,6 +112,18 @@ function Table({ found }: { found: Record }) {
           ))}
         </tbody>
       </table>
+      <Notes found={found} />
+    </>
+  );
+}
+
+/** What is to be said of the numbers. */
+function Notes({ found }: { found: Record }) {
+  const session = useSession();
+  const tell = useTell();
+  const values = Object.entries(found.kl).map(([name, kl]) => `${modeName(name, tell)} ${figure(kl, 2)}`);
+  return (
+    <>
       {found.about === "hidden states" && found.rows.length > LISTED + 1 && (
         <p class="app-note">{tell("movedMost", { count: LISTED })}</p>
       )}

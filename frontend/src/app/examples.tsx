@@ -1,8 +1,8 @@
 // Sentences to click, each with what to look for.
 
-import type { Example, ModelRecord } from "./api";
 import { useSession, useTell } from "./context";
 import { Popover } from "./popover";
+import type { Example, ModelRecord } from "./records";
 
 export function Examples() {
   const session = useSession();

@@ -11,6 +11,7 @@ import * as api from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Popover } from "./popover";
 import { type Trouble, troubleOf } from "./server";
+import type { Session } from "./session";
 
 const MOST = 1_000_000; // numbers in a table that a spreadsheet opens
 const FIGURES: readonly string[] = ["heads", "matrix", "atlas", "neurons"];
@@ -22,34 +23,9 @@ export function Export() {
   const store = useStore();
   const tell = useTell();
   const trouble = useSignal<Trouble | null>(null);
-  const id = session.shown.value?.id ?? "";
-  const { view, kind, layer, heads } = store.selection.value;
-  const worth = store.look.value.worth !== undefined;
-  const kept = VIEWS.some(({ id: one }) => one === view) ? view : "heads"; // a page has no server
-  const name = (session.shown.value?.model ?? "regard").replace(/.*\//, "").replace(/[^\w.-]+/g, "-");
-  const drawn = store.view.picture !== undefined;
-  const figured = FIGURES.includes(view); // the server draws these, as in Python
   const width = useSignal<Width>("column");
-  const figure = (format: string) =>
-    fetched(figureFile(store, id, format, width.value), `${pictureName(store)}.${format}`);
-  const offered: [string, Key, boolean, () => Promise<void> | void][] = [
-    [
-      "page",
-      "exportPage",
-      id !== "",
-      () => fetched(api.pageFile(id, { view: kept, kind, layer, heads, worth }), `${name}.html`),
-    ],
-    ["picture", "exportPicture", drawn, () => (figured ? figure("svg") : savePicture(store, document))],
-    ["pdf", "exportPdf", figured, () => figure("pdf")],
-    ["png", "exportPng", drawn, () => (figured ? figure("png") : savePng(store))],
-    [
-      "numbers",
-      "exportNumbers",
-      store.rows.value.count * store.columns.value.count <= MOST,
-      () => saveNumbers(store),
-    ],
-    ["trace", "exportTrace", id !== "", () => fetched(api.traceFile(id), `${name}.safetensors`)],
-  ];
+  const figured = FIGURES.includes(store.selection.value.view);
+  const offered = filesOf(session, store, width.value);
   return (
     <Popover name="export" label={<>{tell("export")} ▾</>}>
       {(close) => (
@@ -100,6 +76,39 @@ export function Export() {
       )}
     </Popover>
   );
+}
+
+/** A file to take away: its name here, what it is called, whether there is one, and how it is saved. */
+type Offered = [string, Key, boolean, () => Promise<void> | void];
+
+function filesOf(session: Session, store: Store, width: Width): Offered[] {
+  const id = session.shown.value?.id ?? "";
+  const { view, kind, layer, heads } = store.selection.value;
+  const worth = store.look.value.worth !== undefined;
+  const kept = VIEWS.some(({ id: one }) => one === view) ? view : "heads"; // a page has no server
+  const name = (session.shown.value?.model ?? "regard").replace(/.*\//, "").replace(/[^\w.-]+/g, "-");
+  const drawn = store.view.picture !== undefined;
+  const figured = FIGURES.includes(view); // the server draws these, as in Python
+  const figure = (format: string) =>
+    fetched(figureFile(store, id, format, width), `${pictureName(store)}.${format}`);
+  return [
+    [
+      "page",
+      "exportPage",
+      id !== "",
+      () => fetched(api.pageFile(id, { view: kept, kind, layer, heads, worth }), `${name}.html`),
+    ],
+    ["picture", "exportPicture", drawn, () => (figured ? figure("svg") : savePicture(store, document))],
+    ["pdf", "exportPdf", figured, () => figure("pdf")],
+    ["png", "exportPng", drawn, () => (figured ? figure("png") : savePng(store))],
+    [
+      "numbers",
+      "exportNumbers",
+      store.rows.value.count * store.columns.value.count <= MOST,
+      () => saveNumbers(store),
+    ],
+    ["trace", "exportTrace", id !== "", () => fetched(api.traceFile(id), `${name}.safetensors`)],
+  ];
 }
 
 /** A file of the server. */

@@ -6,20 +6,21 @@ import type { Store } from "../state/store";
 import type { Ask } from "./address";
 import * as api from "./api";
 import { Latest } from "./latest";
+import type { About, Judging, TraceQuestion } from "./records";
 import { patiently, type Trouble } from "./server";
 
 const MASK = /\[MASK\]|<mask>/;
 
 /** Whether a model is asked for a word that is hidden from it. */
-export const hides = (about: api.About | null | undefined): boolean =>
+export const hides = (about: About | null | undefined): boolean =>
   about?.family === "encoder" && about.predictive;
 
 /** What to judge lines by; null where a masked model has not been told which word to hide. */
 export function judgingOf(
   { judged, how, text }: Ask,
-  about: api.About | null | undefined,
+  about: About | null | undefined,
   pinned: number | null,
-): api.Judging | null {
+): Judging | null {
   if (!hides(about) || judged.position !== null || MASK.test(text)) return { ...judged, how, check: 0 };
   return pinned === null ? null : { ...judged, how, position: pinned, check: 0 };
 }
@@ -35,7 +36,7 @@ export class Judge {
   }
 
   /** Cut some lines of the trace that is shown, and tell how far their estimates agree. */
-  async check(store: Store, id: string, question: api.TraceQuestion): Promise<void> {
+  async check(store: Store, id: string, question: TraceQuestion): Promise<void> {
     const { page } = store;
     store.checking.value = true;
     try {

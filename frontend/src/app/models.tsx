@@ -2,9 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import type { Say } from "../frame/context";
-import type { ModelRecord } from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Popover } from "./popover";
+import type { ModelRecord } from "./records";
 import { type Trouble, troubleOf } from "./server";
 
 export function Models() {

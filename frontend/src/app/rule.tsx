@@ -5,8 +5,9 @@ import { useSignal } from "@preact/signals";
 import { useStore } from "../frame/context";
 import { told } from "../frame/report";
 import { figure } from "../marks/scales";
-import type { Followed, Follower } from "./api";
+import type { Key } from "../words";
 import { sentenceOf, useSession, useTell } from "./context";
+import type { Followed, Follower } from "./records";
 import type { Trouble } from "./server";
 
 const LISTED = 5;
@@ -105,6 +106,22 @@ export function RuleTrouble({ trouble }: { trouble: Trouble }) {
   );
 }
 
+/** The first row of a table of heads. */
+export function Columns({ names }: { names: readonly Key[] }) {
+  const tell = useTell();
+  return (
+    <thead>
+      <tr>
+        {names.map((name) => (
+          <th key={name} scope="col">
+            {tell(name)}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
 /** The heads that follow a rule most, on the text that is shown. */
 function Followers({ found }: { found: Followed }) {
   const store = useStore();
@@ -116,15 +133,7 @@ function Followers({ found }: { found: Followed }) {
     <div data-followed={found.heads.length}>
       {found.heads.length > 0 && (
         <table>
-          <thead>
-            <tr>
-              {(["ruleHead", "ruleLift", "ruleShare", "ruleChance", "ruleRows"] as const).map((key) => (
-                <th key={key} scope="col">
-                  {tell(key)}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <Columns names={["ruleHead", "ruleLift", "ruleShare", "ruleChance", "ruleRows"]} />
           <tbody>
             {found.heads.slice(0, LISTED).map((one) => (
               <tr key={`${one.kind} ${one.layer} ${one.part} ${one.head}`}>

@@ -6,13 +6,14 @@ import type { Store } from "../state/store";
 import * as api from "./api";
 import { Latest } from "./latest";
 import { merged, type Shown } from "./layers";
+import type { Followed, SavedRule } from "./records";
 import { type Trouble, troubleOf } from "./server";
 
 export class Rules {
   readonly asked: Signal<string> = signal(""); // the rule that is looked for; empty for none
-  readonly found: Signal<api.Followed | null> = signal(null);
+  readonly found: Signal<Followed | null> = signal(null);
   readonly trouble: Signal<Trouble | null> = signal(null);
-  readonly saved: Signal<api.SavedRule[]> = signal([]);
+  readonly saved: Signal<SavedRule[]> = signal([]);
   private readonly latest = new Latest();
 
   get working(): Signal<boolean> {
@@ -60,7 +61,7 @@ export class Rules {
     if (await this.read(() => api.forgetRule(name))) await this.rename(store, shown);
   }
 
-  private async read(job: () => Promise<api.SavedRule[]>): Promise<boolean> {
+  private async read(job: () => Promise<SavedRule[]>): Promise<boolean> {
     try {
       this.saved.value = await job();
       this.trouble.value = null;

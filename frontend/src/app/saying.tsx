@@ -5,9 +5,9 @@ import { visible } from "../compute/axis";
 import { useStore } from "../frame/context";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
-import type { EffectRow } from "./api";
 import { useSession, useTell } from "./context";
 import { LensPanel } from "./lens/panel";
+import type { EffectRow } from "./records";
 
 const SAME = 1e-4; // what changes by less has not changed
 
@@ -88,7 +88,7 @@ export function SaidRows({ rows, mode, score, moved }: Rows) {
   const nowOf = ({ before, after }: EffectRow) => after[mode] ?? before ?? 0;
   const sorted = [...rows].sort((a, b) => nowOf(b) - nowOf(a));
   return (
-    <ol aria-live="polite" class={moved ? "moved" : ""}>
+    <ol aria-live="polite" class={moved ? "app-bars moved" : "app-bars"}>
       {sorted.slice(0, 8).map((row, i) => {
         const { name, before } = row;
         const now = nowOf(row);

@@ -4,15 +4,16 @@ import { type Signal, signal } from "@preact/signals";
 import type { Ask } from "./address";
 import * as api from "./api";
 import { Latest } from "./latest";
+import type { Said } from "./records";
 import { patiently, type Server } from "./server";
 
 const POINTING = 120; // milliseconds for which a pointer rests, or nobody types
 const KEPT = 64; // answers, so that going back to a token asks nothing
 
 export class Says {
-  readonly found: Signal<api.Said | null> = signal(null);
+  readonly found: Signal<Said | null> = signal(null);
   private readonly latest = new Latest();
-  private readonly kept = new Map<string, api.Said>();
+  private readonly kept = new Map<string, Said>();
   private last = "";
 
   constructor(private readonly server: Server) {}

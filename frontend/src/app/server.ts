@@ -5,8 +5,9 @@ import { PayloadError } from "../data/wire";
 import type { Values } from "../words";
 import { type Ask, toldOf } from "./address";
 import * as api from "./api";
-import { ApiError, type ModelRecord, type ServerState } from "./api";
+import { ApiError } from "./api";
 import { pause } from "./latest";
+import type { ModelRecord, Question, ServerState } from "./records";
 
 const POLL = 500; // milliseconds between two looks at a model that is being loaded
 const RETRY = 2000; // milliseconds until a server that does not answer is tried again
@@ -56,7 +57,7 @@ export class Server {
   }
 
   /** What is asked about a text, without what the model does not take. */
-  question(ask: Ask): api.Question {
+  question(ask: Ask): Question {
     const { text, pair, target, truncate } = ask;
     const model = this.nameOf(ask);
     const told = toldOf(ask.chat);

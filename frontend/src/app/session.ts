@@ -7,7 +7,8 @@ import type { Theme } from "../marks/scales";
 import { fromHash, toHash } from "../state/address";
 import { type Edges, type Look, sameEdges } from "../state/edges";
 import { Trail } from "../state/history";
-import { type Place, type Selection, Store, samePlace } from "../state/store";
+import { type Place, type Selection, samePlace } from "../state/selection";
+import { Store } from "../state/store";
 import type { View } from "../state/view";
 import type { Language } from "../words";
 import {
@@ -21,7 +22,7 @@ import {
   toAddress,
 } from "./address";
 import * as api from "./api";
-import { ApiError, type ModelRecord } from "./api";
+import { ApiError } from "./api";
 import { Changes } from "./changes";
 import { Chat } from "./chat/chat";
 import { Comparison } from "./compare/comparison";
@@ -30,6 +31,8 @@ import { hides, Judge, judgingOf } from "./judge";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
 import { LensAnswers } from "./lens/lens";
+import { judgedAt, spokenAt } from "./places";
+import type { Judging, ModelRecord, Open } from "./records";
 import { Rules } from "./rules";
 import { Says } from "./says";
 import { patiently, Server, type Trouble, troubleOf } from "./server";
@@ -42,7 +45,6 @@ const TYPING_LONG = 700; // the same for texts that take seconds
 const LONG = 4000; // letters
 const REPORT = 220; // milliseconds a picture waits for what its heads do, so that both come at once
 const TEXTS = ["model", "text", "pair", "target", "chat", "truncate"] as const;
-const PLACED = ["next token", "masked token", "token labels"]; // what is said at one place of the text
 const WRITING = 60; // milliseconds after which the address follows
 
 export class Session {
@@ -106,8 +108,9 @@ export class Session {
     effect(() => {
       this.server.state.value; // what the model is, once it is there
       if (this.saved.value !== null || !this.store.value) return;
-      this.says.follow(this.ask.value, this.spoken());
-      this.lens.follow(this.ask.value, this.spoken());
+      const spoken = spokenAt(this.store.value, this.writes);
+      this.says.follow(this.ask.value, spoken);
+      this.lens.follow(this.ask.value, spoken);
     });
     effect(() => {
       if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
@@ -158,21 +161,6 @@ export class Session {
     if (shown === undefined || shown === [text, pair].filter(Boolean).join(" · ")) return null;
     return this.main.working.value || this.trouble.value ? shown : null;
   });
-
-  /** The token of which the model is asked what it says: pointed at, pinned, or null for the last one. */
-  private spoken(): number | null {
-    const store = this.store.value!;
-    const { view, site, hover, selection, rows, columns } = store;
-    const said = this.model.value?.about?.target ? "decoder" : store.page.sites[0].query;
-    if (view.heads === "all" || view.wide) return null;
-    const { query, key } = hover.value;
-    const { queries, keys } = selection.value;
-    const on = { query: site.value.query === said, key: site.value.key === said };
-    if (on.query && query !== null) return rows.value.starts[query + 1] - 1;
-    if (on.key && key !== null) return columns.value.starts[key + 1] - 1;
-    if (on.query && queries.length) return queries[queries.length - 1];
-    return on.key && keys.length ? keys[keys.length - 1] : null;
-  }
 
   /** A sentence for a model that has no example of its own, once it is known what kind of model it is. */
   private async openSuited(name: string): Promise<void> {
@@ -288,18 +276,14 @@ export class Session {
     this.cuts.again(this.ask.peek(), this.judged());
   }
 
-  /** The token at which a cut is judged: that of worth, or the pinned one; null leaves it to the model. */
+  /** The token at which a cut is judged. */
   private judged(): number | null {
-    const { cut, judged } = this.ask.value;
-    if (judged.token !== null || judged.position !== null) return judged.position;
-    const store = this.store.value;
-    const about = this.says.found.value?.about;
-    if (!cut.length || !store || !about || !PLACED.includes(about)) return null;
-    const said = this.model.value?.about?.target ? "decoder" : store.page.sites[0].query;
-    const { queries } = store.selection.value;
-    if (queries.length && store.site.value.query === said) return queries[queries.length - 1];
-    // A model that fills in one word needs to be told which.
-    return about === "next token" ? null : (cut.at(-1)!.queries.at(-1) ?? null);
+    return judgedAt(this.ask.value, this.store.value, this.says.found.value?.about, this.writes);
+  }
+
+  /** Whether the model in use writes with a decoder. */
+  private get writes(): boolean {
+    return this.model.value?.about?.target ?? false;
   }
 
   /** Ask why a head looks there; a look that led to one that was asked about goes on from it. */
@@ -334,7 +318,7 @@ export class Session {
   }
 
   /** What lines are to be judged by; null where nobody wants to know, or a word must be chosen first. */
-  readonly judges = computed<api.Judging | null>(() => {
+  readonly judges = computed<Judging | null>(() => {
     const chosen = this.saved.value === null ? this.store.value?.selection.value : undefined;
     if (!(chosen ?? this.begun).worth || this.view === "walk") return null;
     const { queries = [], keys = [] } = chosen ?? {};
@@ -405,7 +389,7 @@ export class Session {
   }
 
   /** The layer that is looked at, where the next page has it too. */
-  private open(ask: Ask): api.Open {
+  private open(ask: Ask): Open {
     // What is chosen in the saved example says nothing about another model.
     const chosen = this.saved.peek() === null ? this.store.peek()?.selection.peek() : undefined;
     const { kind, layer } = chosen ?? this.begun;
@@ -541,7 +525,7 @@ export class Session {
 /** What a picture depends on: neither on what it is compared with nor on what is asked about it. */
 const pictured = (ask: Ask) => ({ ...ask, other: null, why: null, cut: null, how: null });
 
-const selectionOf = ({ view, kind, layer, heads }: api.Open): Partial<Selection> => {
+const selectionOf = ({ view, kind, layer, heads }: Open): Partial<Selection> => {
   const all = { view, kind, layer, heads, queries: [], keys: [], pairs: [] };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value != null)) as Partial<Selection>;
 };

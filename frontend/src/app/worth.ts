@@ -4,12 +4,13 @@ import { type Signal, signal } from "@preact/signals";
 import type { Ask } from "./address";
 import * as api from "./api";
 import { Latest } from "./latest";
+import type { Effect } from "./records";
 import { patiently, type Server, type Trouble, troubleOf } from "./server";
 
 const TYPING = 150; // milliseconds without a key
 
 export class Worth {
-  readonly found: Signal<api.Effect | null> = signal(null);
+  readonly found: Signal<Effect | null> = signal(null);
   readonly trouble: Signal<Trouble | null> = signal(null);
   private readonly latest = new Latest();
   private last = "";

@@ -92,7 +92,7 @@ export const keyVectors = (head: Head): Float32Array => block(head.site.k!, grou
 /** Dimension of q and k. */
 export const width = (site: Site): number => site.q!.shape[2];
 
-/** Products of rows r0..r1 of q with rows c0..c1 of k, every `stride`-th of each. */
+/** Products of rows r0..r1 of q with rows c0..c1 of k, every `stride`-th of each. Long because the loop is unrolled. */
 export function products(
   q: Float32Array,
   k: Float32Array,

@@ -2,7 +2,7 @@
 
 import { hasWords } from "../compute/axis";
 import { headColour, inkOn, type Theme } from "../marks/scales";
-import { samePlace } from "../state/store";
+import { samePlace } from "../state/selection";
 import { isKey } from "../words";
 import { partName, type Say, useSay, useStore } from "./context";
 

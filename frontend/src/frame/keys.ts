@@ -1,7 +1,8 @@
 // The keyboard: arrows move layer and head, Esc clears, digits choose views.
 
 import type { Signal } from "@preact/signals";
-import { NOTHING, type Store } from "../state/store";
+import { NOTHING } from "../state/selection";
+import type { Store } from "../state/store";
 
 const WRITTEN = "textarea, input:not([type=checkbox], [type=range], [type=radio])"; // fields with an undo of their own
 

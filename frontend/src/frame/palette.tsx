@@ -31,20 +31,12 @@ export function Palette({ close, help, more }: Props) {
     close(); // first, so that the focus is back before the entry moves it
     entry.run();
   };
-  const keys: Record<string, () => void> = {
+  const onKey = keysOf({
     ArrowDown: () => (at.value = Math.min(at.value + 1, found.length - 1)),
     ArrowUp: () => (at.value = Math.max(at.value - 1, 0)),
     Enter: () => choose(found[at.value]),
     Escape: close,
-  };
-  const onKey = (event: KeyboardEvent) => {
-    event.stopPropagation(); // what is typed here is for nobody else
-    const again = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-    const action = again ? close : event.isComposing ? undefined : keys[event.key];
-    if (!action) return;
-    event.preventDefault();
-    action();
-  };
+  });
   return (
     <dialog
       class="palette"
@@ -72,23 +64,14 @@ export function Palette({ close, help, more }: Props) {
       />
       <div class="found" id="regard-palette" role="listbox" aria-label={tell("palette")} ref={list}>
         {found.map((entry, i) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
-          <div
+          <Found
             key={`${entry.sort} ${entry.label} ${i}`}
             id={`regard-palette-${i}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={i === at.value}
-            data-found={entry.sort}
-            onPointerMove={() => (at.value = i)}
-            onClick={() => choose(entry)}
-          >
-            <span class="sort">{tell(`palette_${entry.sort}`)}</span>
-            <span class={entry.sort === "token" ? "label mono" : "label"} dir="auto">
-              {entry.label}
-            </span>
-            <span class="detail">{entry.detail}</span>
-          </div>
+            entry={entry}
+            chosen={i === at.value}
+            point={() => (at.value = i)}
+            choose={() => choose(entry)}
+          />
         ))}
       </div>
       {!found.length && (
@@ -97,5 +80,45 @@ export function Palette({ close, help, more }: Props) {
         </p>
       )}
     </dialog>
+  );
+}
+
+/** Keys of the line, which are for nobody else; Ctrl-K once more closes it. */
+const keysOf = (keys: Record<string, () => void>) => (event: KeyboardEvent) => {
+  event.stopPropagation();
+  const again = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+  const action = again ? keys.Escape : event.isComposing ? undefined : keys[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+};
+
+interface FoundProps {
+  id: string;
+  entry: Entry;
+  chosen: boolean;
+  point: () => void;
+  choose: () => void;
+}
+
+function Found({ id, entry, chosen, point, choose }: FoundProps) {
+  const tell = useSay();
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+    <div
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={chosen}
+      data-found={entry.sort}
+      onPointerMove={point}
+      onClick={choose}
+    >
+      <span class="sort">{tell(`palette_${entry.sort}`)}</span>
+      <span class={entry.sort === "token" ? "label mono" : "label"} dir="auto">
+        {entry.label}
+      </span>
+      <span class="detail">{entry.detail}</span>
+    </div>
   );
 }

@@ -43,5 +43,16 @@ export function useSeen(scroller: RefObject<HTMLElement | null>, above = 0): Sig
   return seen;
 }
 
+/** Keeps the width of an element until what is returned is called. */
+export function followWidth(element: HTMLElement, width: Signal<number>): () => void {
+  const look = () => {
+    width.value = element.clientWidth;
+  };
+  look();
+  const watcher = new ResizeObserver(look);
+  watcher.observe(element);
+  return () => watcher.disconnect();
+}
+
 /** Whether fingers point here rather than a mouse. */
 export const isTouch = (): boolean => window.matchMedia?.("(pointer: coarse)").matches ?? false;

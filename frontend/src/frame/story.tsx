@@ -7,7 +7,7 @@ import { run, superseded } from "../compute/jobs";
 import { type Cell, colourOf, telling } from "../data/report";
 import { type Found, isHere } from "../data/wire";
 import { heat } from "../marks/heat";
-import { samePlace } from "../state/store";
+import { samePlace } from "../state/selection";
 import { type Say, useSay, useStore } from "./context";
 import { doesFor } from "./report";
 import "./story.css";

@@ -1,6 +1,6 @@
 // Switching a head off in the model, where a model is at hand.
 
-import { type Place, samePlace } from "../state/store";
+import { type Place, samePlace } from "../state/selection";
 import { useSay, useStore } from "./context";
 
 export function Switch({ place }: { place: Place }) {

@@ -2,7 +2,8 @@
 
 import { effect } from "@preact/signals";
 import { Memory, Trail } from "./history";
-import type { Form, Selection, Store } from "./store";
+import type { Form, Selection } from "./selection";
+import type { Store } from "./store";
 
 const FORMS: readonly Form[] = ["columns", "sentence"];
 

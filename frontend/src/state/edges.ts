@@ -1,7 +1,7 @@
 // Looks: from where to where a head looks, one by one or many at once. Those that are pinned, and those that are cut.
 
 import { type Axis, positionOf } from "../compute/axis";
-import { type Place, type Selection, samePlace } from "./store";
+import { type Place, type Selection, samePlace } from "./selection";
 
 /** One look of a head: token positions. */
 export interface Look extends Place {

@@ -2,7 +2,7 @@
 
 import type { Axis } from "../compute/axis";
 import type { Shown } from "../compute/links";
-import type { Selection } from "./store";
+import type { Selection } from "./selection";
 
 /** Display positions shown on an axis, and a mask over all of them. */
 export interface Positions {

@@ -3,7 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Active, activity, merged } from "../compute/active";
 import { release } from "../compute/attention";
-import type { Axis, Level } from "../compute/axis";
+import type { Axis } from "../compute/axis";
 import { type Lens, Lenses, type Look } from "../compute/lens";
 import { hasWorth } from "../compute/worth";
 import type { Tint } from "../data/report";
@@ -12,58 +12,16 @@ import { type Judged, judgedOf } from "../data/worth";
 import type { Theme } from "../marks/scales";
 import type { Language } from "../words";
 import type { Edges } from "./edges";
+import { type Hover, initial, NOTHING, type Place, type Selection } from "./selection";
 import type { View } from "./view";
 
 const USUAL = "heads"; // the view that is open where none is named
-
-export interface Selection {
-  view: string; // its id
-  kind: string;
-  layer: number;
-  part: number;
-  heads: number[]; // numbers, as in the model
-  queries: number[]; // pinned token positions
-  keys: number[];
-  pairs: [number, number][]; // pinned query-key pairs
-  contributions: boolean; // rather than weights
-  relative: boolean; // as shares of their row
-  worth: boolean; // rather than either
-  level: Level;
-  special: boolean; // whether special tokens are shown
-  threshold: number;
-  from: number | null; // segment of the queries shown
-  to: number | null; // segment of the keys shown
-  log: boolean;
-  step: number; // of the walk
-  form: Form; // of the head view
-}
-
-/** Heads between two columns of tokens, or over the text set as text; where nobody chose, phones get the text. */
-export type Form = "auto" | "columns" | "sentence";
-
-export interface Hover {
-  query: number | null; // display positions
-  key: number | null;
-  head?: number; // whose line is under the pointer
-}
-
-export const NOTHING: Hover = { query: null, key: null };
 
 /** The form of the head view that is shown. */
 export const formOf = ({ selection, narrow }: Store): "columns" | "sentence" => {
   const { form } = selection.value;
   return form !== "auto" ? form : narrow.value ? "sentence" : "columns";
 };
-
-/** A head by its place in the model. */
-export interface Place {
-  kind: string;
-  layer: number;
-  head: number;
-}
-
-export const samePlace = (a: Place, b: Place): boolean =>
-  a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
 /** The choices before this one, and those that were undone. */
 export interface Past {
@@ -305,29 +263,4 @@ export class Store {
 
 function nearest(numbers: number[], wanted: number): number {
   return numbers.reduce((best, n) => (Math.abs(n - wanted) < Math.abs(best - wanted) ? n : best));
-}
-
-function initial(page: Page): Selection {
-  const { view, kind, layer, part, heads } = page.selection;
-  return {
-    view,
-    kind,
-    layer,
-    part,
-    heads: heads.slice(),
-    queries: [],
-    keys: [],
-    pairs: [],
-    contributions: false,
-    relative: false,
-    worth: page.selection.worth ?? false,
-    level: "tokens",
-    special: true,
-    threshold: 0,
-    from: null,
-    to: null,
-    log: false,
-    step: 0,
-    form: "auto",
-  };
 }

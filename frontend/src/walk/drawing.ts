@@ -2,8 +2,8 @@
 
 import { elided, type Pen } from "../marks/pen";
 import { type Palette, palette, ramp, SIGNS, type Theme } from "../marks/scales";
+import type { Shown } from "./equation";
 import type { Matrix } from "./maths";
-import type { Shown } from "./steps";
 
 const WIDE = 352; // most pixels of a map's width, so that two stand side by side; other matrices get less
 const NARROW = 192;

@@ -6,8 +6,8 @@ import { useSay, useStore } from "../frame/context";
 import { canvasPen, prepare } from "../marks/pen";
 import { figure } from "../marks/scales";
 import { coloured, drawGrid, type Lit, layoutOf } from "./drawing";
+import type { Equation, Rule, Shown } from "./equation";
 import { inkOf } from "./formula";
-import type { Equation, Rule, Shown } from "./steps";
 
 interface At {
   item: number;

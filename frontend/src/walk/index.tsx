@@ -6,6 +6,9 @@ import { step } from "../frame/keys";
 import type { Store } from "../state/store";
 import type { View } from "../state/view";
 import "./walk.css";
+import "./cell.css";
+import "./reading.css";
+import "./narrow.css";
 import { stepsOf } from "./order";
 import { picture, Walk } from "./view";
 

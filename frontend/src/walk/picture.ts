@@ -3,7 +3,7 @@
 import type { Pen } from "../marks/pen";
 import { type Palette, palette, type Theme } from "../marks/scales";
 import { drawGrid, type Lit, layoutOf } from "./drawing";
-import type { Equation, Shown } from "./steps";
+import type { Equation, Shown } from "./equation";
 import type { Listed } from "./tables";
 
 const SIZE = 13;

@@ -6,7 +6,7 @@ after, the one number that the line is judged by, and how far random lines of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from regard.ablation.comparing import Row, compare, predict
 from regard.ablation.controls import CutEdges, Partners, like
+from regard.ablation.cut_words import notes_of, said_of
 from regard.models.cutting import cutting, outcomes_without, require_cuttable
 from regard.models.outcome import (
     ABOUT,
-    TURN,
     Answering,
     Outcome,
     about_of,
@@ -30,20 +30,15 @@ from regard.models.outcome import (
     turn_of,
 )
 from regard.patterns.resting import rests_of
-from regard.trace.edges import EdgeBlock, Edges, block_name, parse_edges
-from regard.trace.heads import names_of
+from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.pool import pool_of
-from regard.trace.sentences import Message, note
-from regard.trace.trace import Trace
+from regard.trace.sentences import Message
 
 if TYPE_CHECKING:
     from regard.models.base import Target, Text
     from regard.models.model import Model
 
 CONTROLS = 16  # random sets of lines that a cut is compared with
-_SAME = 5e-4  # a change below it, and
-_SHARE = 0.01  # below this share of the number, is called none
-_LONG = 9  # decimals of a number, at most
 
 
 @dataclass(frozen=True)
@@ -208,9 +203,9 @@ def cut(  # long because of its arguments and their descriptions
         position=place,
         change=change,
         control=control,
-        said=_said(blocks, trace, change, control, lines),
+        said=said_of(blocks, trace, change, control, lines),
         actual=None if actual is None else actual.text,
-        notes=(*told, *_notes(blocks, trace, how)),
+        notes=(*told, *notes_of(blocks, trace, how)),
         facts=model.facts,
         **compare(model, about, side.tokens, place, before, {how: after}, top),
     )
@@ -236,84 +231,3 @@ def _control(change: CutChange, outcome: Outcome, partners: Partners, found: np.
         lines=partners.lines,
         weight=partners.weight,
     )
-
-
-def _said(
-    blocks: Sequence[EdgeBlock], trace: Trace, change: CutChange, control: CutControl | None, cut: CutEdges
-) -> tuple[Message, ...]:
-    """What was cut, what that does, and what random lines do."""
-    heads = list(dict.fromkeys(head for block in blocks for head in block.heads))
-    layout = {(site.kind, site.layer): site.heads for site in trace.sites}
-    lines = ", ".join(dict.fromkeys(block.label for block in blocks))
-    what = note("cut_head" if len(heads) == 1 else "cut_heads", lines=lines, heads=", ".join(names_of(heads, layout)))
-    difference = change.after - change.before
-    values = _figures(change.before, change.after)
-    if change.unit == TURN:
-        result = note("turns", after=values["after"])
-    else:
-        way = "keeps" if _same(change, difference) else "raises" if difference > 0 else "lowers"
-        more = {"name": change.name.strip() or change.name} if change.unit == "probability" else {}
-        values = {"before": f"{change.before:.3g}"} if way == "keeps" else values
-        result = note(f"{way}_{change.unit}", **more, **values)
-    if control is None:
-        return what, result
-    return what, result, _beside(change, control, cut)
-
-
-def _same(change: CutChange, difference: float) -> bool:
-    """Whether a difference is none worth a word."""
-    return abs(difference) < min(_SAME, _SHARE * abs(change.before))
-
-
-def _beside(change: CutChange, control: CutControl, cut: CutEdges) -> Message:
-    """What random lines do; where both change something, how many times that the cut changes."""
-    values: dict[str, int | str] = {"mean": brief(control.mean), "sd": brief(control.sd)}
-    values |= {"count": control.count, "larger": control.larger}
-    values |= {"theirs": f"{control.weight:.2f}", "own": f"{cut.weight:.2f}"}
-    if cut.count > 1:
-        values["size"] = f"{control.lines:,}"
-    size = abs(change.after - change.before)
-    if _same(change, size) or _same(change, control.mean):
-        return note("cut_control" if cut.count == 1 else "cut_controls", **values)
-    times = size / control.mean
-    shown = f"{times:.1f}" if times < 10 else f"{times:.0f}"
-    return note("cut_times" if cut.count == 1 else "cut_times_many", times=shown, **values)
-
-
-def _figures(before: float, after: float) -> dict[str, str]:
-    """Two numbers and their difference, with decimals for two digits of it, and more where they would not add up."""
-    difference = after - before
-    digits = least = min(_LONG, max(2, 1 - _power(difference)))
-    while digits < least + 3 and not _adds_up(before, after, digits):
-        digits += 1
-    sign = "−" if difference < 0 else "+"
-    return {
-        "before": f"{before:.{digits}f}",
-        "after": f"{after:.{digits}f}",
-        "difference": f"{sign}{abs(difference):.{digits}f}",
-    }
-
-
-def _adds_up(before: float, after: float, digits: int) -> bool:
-    """Whether the difference of two rounded numbers is their rounded difference."""
-    return round(round(after, digits) - round(before, digits), digits) == round(after - before, digits)
-
-
-def _power(value: float) -> int:
-    """The power of ten of a number's first digit; 0 for none."""
-    return int(np.floor(np.log10(abs(value)))) if value else 0
-
-
-def brief(value: float) -> str:
-    """A number with two digits that count."""
-    if not value:
-        return "0"
-    return f"{value:.1e}" if value < 1e-4 else f"{value:.{max(2, 1 - _power(value))}f}"
-
-
-def _notes(blocks: Sequence[EdgeBlock], trace: Trace, how: str) -> Iterator[Message]:
-    """A caution where the first token of a causal model is hidden: heads rest there."""
-    kinds = {head.kind for block in blocks if 0 in block.keys for head in block.heads}
-    causal = any(trace.site(trace.layers(kind)[0], kind=kind).mask.causal for kind in kinds if kind == "decoder")
-    if how == "mask" and causal:
-        yield note("first_cut")

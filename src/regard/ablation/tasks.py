@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch.nn.functional import cosine_similarity, cross_entropy
 
-from regard.ablation.classifier import label_name
+from regard.ablation.labelled import label_name
 from regard.capture.finite import require_finite_output
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array

@@ -8,14 +8,14 @@ from __future__ import annotations
 from starlette.responses import FileResponse
 from starlette.types import Receive, Scope, Send
 
-from regard.app import work
+from regard.app.exports import File
 from regard.app.guard import FOREIGN_POLICY
 
 
 class Download(FileResponse):
     """A file made for one answer, and deleted after it however that ends."""
 
-    def __init__(self, file: work.File, name: str, media_type: str) -> None:
+    def __init__(self, file: File, name: str, media_type: str) -> None:
         super().__init__(
             file.path, media_type=media_type, filename=name, headers={"Content-Security-Policy": FOREIGN_POLICY}
         )

@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from regard import __version__
-from regard.app import rules, work
+from regard.app import exports, predictions, rules, work
 from regard.app.answers import Answers
 from regard.app.asking import asked_of, offered
 from regard.app.download import Download
@@ -45,17 +45,15 @@ from regard.app.problems import (
     slow,
     superseded,
 )
+from regard.app.queries import drawing_of, near_of, open_of
 from regard.app.questions import (
     Question,
     check_of,
     client_of,
-    drawing_of,
     head_of,
     look_of,
     model_name,
     model_of,
-    near_of,
-    open_of,
     question_of,
 )
 from regard.app.running import StudyRunner
@@ -197,21 +195,13 @@ class App:
         return await self._payload(request, work.walk, default="translator")
 
     async def ablate(self, request: Request) -> Response:
-        question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self.model(request, question.model)
-        return JSONResponse(
-            await self._run(request, lambda job: work.effects(job, model, question, self.limits), "ablate")
-        )
+        return await self._record(request, predictions.effects, "ablate")
 
     async def cut(self, request: Request) -> Response:
-        question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self.model(request, question.model)
-        return JSONResponse(await self._run(request, lambda job: work.cuts(job, model, question, self.limits), "cut"))
+        return await self._record(request, predictions.cuts, "cut")
 
     async def says(self, request: Request) -> Response:
-        question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self.model(request, question.model)
-        return JSONResponse(await self._run(request, lambda job: work.says(job, model, question, self.limits), "says"))
+        return await self._record(request, predictions.says, "says")
 
     async def find(self, request: Request) -> Response:
         rule = rules.rule_of(await body_of(request, self.limits))
@@ -229,7 +219,7 @@ class App:
         model = await self.model(request, question.model)
         lane = "why-check" if look.check else "why"  # a check does not hold up the next look
         return JSONResponse(
-            await self._run(request, lambda job: work.why(job, model, question, look, self.limits), lane)
+            await self._run(request, lambda job: predictions.why(job, model, question, look, self.limits), lane)
         )
 
     async def writes(self, request: Request) -> Response:
@@ -237,7 +227,7 @@ class App:
         question, head = question_of(fields, self.limits), head_of(fields)
         model = await self.model(request, question.model)
         return JSONResponse(
-            await self._run(request, lambda job: work.writes(job, model, question, head, self.limits), "writes")
+            await self._run(request, lambda job: predictions.writes(job, model, question, head, self.limits), "writes")
         )
 
     async def chat(self, request: Request) -> Response:
@@ -256,9 +246,7 @@ class App:
         return JSONResponse(self.answers.get(request.path_params["id"]).record)
 
     async def lens(self, request: Request) -> Response:
-        question = question_of(await body_of(request, self.limits), self.limits)
-        model = await self.model(request, question.model)
-        return JSONResponse(await self._run(request, lambda job: work.lens(job, model, question, self.limits), "lens"))
+        return await self._record(request, predictions.lens, "lens")
 
     async def layer(self, request: Request) -> Response:
         entry, place = self._entry(request), request.path_params
@@ -294,18 +282,25 @@ class App:
 
     async def file(self, request: Request) -> Response:
         entry = self._entry(request)
-        file = await self._run(request, lambda _: work.trace_file(entry))
+        file = await self._run(request, lambda _: exports.trace_file(entry))
         return await self._of(entry, Download(file, "trace.safetensors", "application/octet-stream"))
 
     async def saved_page(self, request: Request) -> Response:
         entry, first = self._entry(request), open_of(request)
-        file = await self._run(request, lambda job: work.page(job, entry, first))
+        file = await self._run(request, lambda job: exports.page(job, entry, first))
         return await self._of(entry, Download(file, "regard.html", "text/html; charset=utf-8"))
 
     async def figure(self, request: Request) -> Response:
         entry, asked = self._entry(request), drawing_of(request)
-        file = await self._run(request, lambda _: work.figure(entry, asked))
+        file = await self._run(request, lambda _: exports.figure(entry, asked))
         return await self._of(entry, Download(file, f"figure.{asked.format}", _FIGURE_TYPES[asked.format]))
+
+    async def _record(
+        self, request: Request, make: Callable[[Job, Model, Question, Any], dict[str, Any]], lane: str
+    ) -> Response:
+        question = question_of(await body_of(request, self.limits), self.limits)
+        model = await self.model(request, question.model)
+        return JSONResponse(await self._run(request, lambda job: make(job, model, question, self.limits), lane))
 
     async def _payload(
         self, request: Request, make: Callable[[Job, Model, Question, Any], work.Payload], default: str | None

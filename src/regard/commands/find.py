@@ -15,7 +15,7 @@ from regard.commands.shared import Json, Loading, ModelName, err, expand_options
 
 
 @expand_options
-def find(
+def find(  # long because of its options and their descriptions
     rule: Annotated[str, typer.Argument(help="Which keys are meant for which query, in quotes.", show_default=False)],
     corpus: Annotated[
         str,

@@ -23,7 +23,7 @@ Given = Annotated[
 ]
 
 
-def serve(
+def serve(  # long because of its options and their descriptions
     model: Given = None,
     port: Annotated[
         int | None,

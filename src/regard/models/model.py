@@ -18,13 +18,14 @@ from regard.capture import Ablation, EdgeCut, Means
 from regard.errors import UserError
 from regard.models.ablated import ablated, ablation_facts, head_means
 from regard.models.base import Device, Target, Text
-from regard.models.conversation import Conversation, conversation_of
+from regard.models.conversation import conversation_of
 from regard.models.cutting import cutting
 from regard.models.engine import Engine
 from regard.models.generation import given_book
-from regard.models.outcome import Answering, encode_text
+from regard.models.outcome import Answering
 from regard.models.sampling import Sampling
-from regard.models.worth import Worth, asked_worth, trace_worth
+from regard.models.tracing import trace_texts
+from regard.models.worth import Worth, asked_worth
 from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.heads import Heads, Shows, names_patterns
 from regard.trace.trace import Trace
@@ -228,32 +229,12 @@ class Model:
         if image is not None:
             inputs, book, facts = self._engine.picture(image, text if isinstance(text, str) else None)
             return self._engine.record(inputs, book, [facts])[0]
-        given: Text | list[str] | None = text if messages is None else conversation_of(messages)
-        if messages is not None and (text is not None or pair is not None):
-            raise UserError("pass either a text or messages, not both")
-        if given is None:
-            raise UserError("there is nothing to trace; pass a text, messages, or image=... for a vision model")
-        texts, pairs, targets = _as_lists(given, pair, target)
-        single = isinstance(given, (str, Conversation))
-        asked = asked_worth(worth)
-        answer = Answering(generate, Sampling(temperature, seed), _stops(stop))
-        if asked is not None:
-            judged = [
-                trace_worth(
-                    self._engine, one, other, reply, asked=asked, answer=answer, truncate=truncate,
-                    segment_ids=segment_ids, attribution=attribution, predictive=predictive,
-                )
-                for one, other, reply in zip(texts, pairs, targets, strict=True)
-            ]  # fmt: skip
-            return judged[0] if single else judged
-        read = [
-            encode_text(self._engine, *three, answer, truncate=truncate, segment_ids=segment_ids)
-            for three in zip(texts, pairs, targets, strict=True)
-        ]
-        rows, beside = [row for row, _ in read], [one for _, one in read]
-        size = 1 if generate is not None else batch_size
-        traces = self._engine.trace_rows(rows, beside, attribution=attribution, predictive=predictive, batch_size=size)
-        return traces[0] if single else traces
+        return trace_texts(
+            self._engine, _to_trace(text, pair, messages), pair, target, worth=asked_worth(worth),
+            answer=Answering(generate, Sampling(temperature, seed), (stop,) if isinstance(stop, str) else tuple(stop)),
+            batch_size=batch_size, truncate=truncate, segment_ids=segment_ids, attribution=attribution,
+            predictive=predictive,
+        )  # fmt: skip
 
     # -- switching heads off -------------------------------------------------------------------------------
 
@@ -495,21 +476,11 @@ def _findings(trace: Callable[[], Any], heads: Heads) -> list[Shows] | None:
     return [one for single in ([traces] if isinstance(traces, Trace) else traces) for one in single.patterns()]
 
 
-def _stops(stop: str | Sequence[str]) -> tuple[str, ...]:
-    return (stop,) if isinstance(stop, str) else tuple(stop)
-
-
-def _as_lists(text: Text | list[str], pair: Any, target: Any) -> tuple[list[Text], list[str | None], list[Target]]:
-    """Texts, pairs and targets as three lists of one length."""
-    if isinstance(text, (str, Conversation)):
-        return [text], [pair], [target]  # anything of another type is refused where it is read
-    texts: list[Text] = list(text)
-    return texts, _matching(pair, len(texts), "pair"), _matching(target, len(texts), "target")
-
-
-def _matching(value: str | Sequence[str] | None, count: int, name: str) -> list[Any]:
-    if value is None:
-        return [None] * count
-    if isinstance(value, str) or len(value) != count:
-        raise UserError(f"there are {count} texts; pass a list of {count} as {name} too")
-    return list(value)
+def _to_trace(text: Text | list[str] | None, pair: Any, messages: Any) -> Text | list[str]:
+    """The text or texts, or the messages in their place."""
+    if messages is not None and (text is not None or pair is not None):
+        raise UserError("pass either a text or messages, not both")
+    given = text if messages is None else conversation_of(messages)
+    if given is None:
+        raise UserError("there is nothing to trace; pass a text, messages, or image=... for a vision model")
+    return given

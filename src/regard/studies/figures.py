@@ -13,8 +13,8 @@ import numpy as np
 from regard.corpus.sums import Array
 from regard.patterns.entries import PATTERN_COLOURS, TYPE_COLOURS
 from regard.trace.lettering import plain
-from regard.views.figures import Picture, head_colour
-from regard.views.themes import THEMES, theme
+from regard.views.figures import Picture
+from regard.views.themes import THEMES, head_colour, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

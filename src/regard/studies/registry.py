@@ -62,7 +62,7 @@ _ROWS = Flag("How to read the pieces of an attending word: mean, or first only."
 
 
 def _compare_types(results: Mapping[str, Result], folder: Path) -> None:
-    from regard.studies.atlas.report import compared_types
+    from regard.studies.atlas.type_shares import compared_types
 
     compared_types(results, folder)
 

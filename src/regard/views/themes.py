@@ -64,6 +64,12 @@ def theme() -> Theme:
     return _current.get()
 
 
+def head_colour(head: int) -> str:
+    """The colour of a head in every view."""
+    colours = theme().heads
+    return colours[head % len(colours)]
+
+
 @contextmanager
 def themed(name: str) -> Iterator[None]:
     """Draw in a theme; what a figure does not colour itself takes the theme's ground and ink."""

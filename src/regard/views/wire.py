@@ -39,7 +39,7 @@ _LONG = 1024  # keys above which rows come with their log-sum-exp, so that a til
 _LAYOUT = ("row", "column", "word")
 
 
-def encode(  # long because of its arguments and their descriptions
+def encode(
     trace: Trace,
     *,
     view: str = "heads",
@@ -88,15 +88,35 @@ def encode(  # long because of its arguments and their descriptions
         raise UserError("this trace has no walk; make the page with `regard walk`, or model.walk(text).save(path)")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
+    sites = _site_records(trace, buffer, known, measures or {}, weights, vectors, few)
+    header = _header(trace, known, buffer) | {"sites": sites, "selection": selection}
+    return _payload(header if walk is None else header | {"walk": _walk_record(walk, buffer)}, buffer)
+
+
+def _site_records(
+    trace: Trace,
+    buffer: Buffer,
+    known: Report | None,
+    measures: Mapping[str, Sequence[Array]],
+    weights: Container[tuple[str, int]] | None,
+    vectors: bool,
+    packed: bool,
+) -> list[Record]:
     sites = []
     for number, site in enumerate(trace.sites):
-        own = {name: np.asarray(values[number]) for name, values in (measures or {}).items()}
+        own = {name: np.asarray(values[number]) for name, values in measures.items()}
         whole = weights is None or (site.kind, site.layer) in weights
-        record = _site_record(site, trace, buffer, few, whole)
+        record = _site_record(site, trace, buffer, packed, whole)
         if whole:
-            record |= _weights(site, buffer, vectors, few) | _parts(site, buffer, few) | _worth(site, buffer, few)
+            record |= _weights(site, buffer, vectors, packed)
+            record |= _parts(site, buffer, packed) | _worth(site, buffer, packed)
         sites.append(record | _known(site, known, own, buffer))
-    header = {
+    return sites
+
+
+def _header(trace: Trace, known: Report | None, buffer: Buffer) -> Record:
+    """The header without its sites, and without what is shown first."""
+    return {
         "format": "regard",
         "version": VERSION,
         "made": __version__,
@@ -105,12 +125,7 @@ def encode(  # long because of its arguments and their descriptions
         "cautions": known.cautions if known else [],
         "coded": [sentence.record for sentence in known.cautions] if known else [],
         "sides": [_side_record(side, buffer) for side in trace.sides.values()],
-        "sites": sites,
-        "selection": selection,
     }
-    if walk is not None:
-        header["walk"] = _walk_record(walk, buffer)
-    return _payload(header, buffer)
 
 
 def _payload(header: Record, buffer: Buffer) -> bytes:

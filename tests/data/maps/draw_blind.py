@@ -3,6 +3,8 @@
 Enters: free corpora (only file names and line numbers are kept), reactions.json, the 300 maps labelled before. Leaves:
 blind.npz (float16), blind.json (where each map came from and why it was drawn) and blind_inputs.json.
 
+Long on purpose: the record of how the maps were drawn, from texts to files, read from top to bottom.
+
     python tests/data/maps/draw_blind.py CORPORA STORIES   # STORIES: package/src/llama2.data, see stories.py
 """
 
@@ -24,7 +26,6 @@ SEED = 23
 SHORTEST, LONGEST = 12, 64  # tokens
 OLD = 8  # maps of each type of the first 300, to compare their reader with the new ones
 SAME_HEAD = 5  # at most so many maps of one head are drawn for one rare type
-
 PAIRS = {"snli/dev.jsonl": 12, "paws_wiki_en/dev-first.tsv": 10, "sts_captions/sts-captions-dev.tsv": 8}
 BOOKS = (
     "literature/11_alices_adventures_in_wonderland.txt",
@@ -154,7 +155,7 @@ def reader(name: str, stories_file: Path) -> Callable[[list[str]], Any]:
 
 def reaction_reader(model: Any) -> Callable[[list[str]], Any]:
     """Reads vocab.txt itself: transformers 5 makes a tokenizer of it that knows no atom."""
-    from regard.loading import packaged_path
+    from regard.models.packaged import packaged_path
 
     words = (packaged_path("rxnmapper") / "vocab.txt").read_text(encoding="utf-8").split("\n")  # type: ignore[operator]
     return by_ids(model, words, lambda text: [words.index(w) for w in ("[CLS]", *re.findall(ATOMS, text), "[SEP]")])

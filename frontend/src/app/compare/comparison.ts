@@ -7,6 +7,7 @@ import type { Ask } from "../address";
 import * as api from "../api";
 import { Latest } from "../latest";
 import type { Shown } from "../layers";
+import type { Open } from "../records";
 import { patiently, type Server, type Trouble, troubleOf } from "../server";
 
 const TYPING = 150; // milliseconds without a key
@@ -28,7 +29,7 @@ export class Comparison {
   }
 
   /** Ask for the other side when it changed. */
-  follow(ask: Ask, open: api.Open): void {
+  follow(ask: Ask, open: Open): void {
     const wanted = this.wantedOf(ask, this.server.nameOf(ask));
     const key = wanted ? JSON.stringify({ ...wanted, other: null }) : "";
     if (key === this.last) return;
@@ -41,7 +42,7 @@ export class Comparison {
     }
   }
 
-  private async run(wanted: Ask, open: api.Open): Promise<void> {
+  private async run(wanted: Ask, open: Open): Promise<void> {
     const tell = (trouble: Trouble | null) => (this.trouble.value = trouble);
     try {
       const found = await this.latest.ask(async (signal): Promise<Shown> => {

@@ -6,6 +6,7 @@ import type { Axis } from "../../compute/axis";
 import type { Lens } from "../../compute/lens";
 import { type Say, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
+import { followWidth } from "../../frame/scroller";
 import { axes } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
 import { colourRow } from "../../marks/legend";
@@ -52,16 +53,7 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
   const width = useSignal(0);
   const cell = useSignal<Cell>(null);
   const panels = panelsOf(a, b, difference);
-  useLayoutEffect(() => {
-    const element = holder.current!;
-    const look = () => {
-      width.value = element.clientWidth;
-    };
-    look();
-    const watcher = new ResizeObserver(look);
-    watcher.observe(element);
-    return () => watcher.disconnect();
-  }, []);
+  useLayoutEffect(() => followWidth(holder.current!, width), []);
   const across = Math.max(1, Math.min(panels.length, Math.floor((width.value + GAP) / (NARROW + GAP))));
   const room = Math.min(560, (width.value - GAP * (across - 1)) / across);
   const top = Math.max(difference.a.top, difference.b.top);

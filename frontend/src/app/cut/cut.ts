@@ -4,18 +4,19 @@ import { type Signal, signal } from "@preact/signals";
 import type { Ask } from "../address";
 import * as api from "../api";
 import { Latest } from "../latest";
+import type { Cut } from "../records";
 import { patiently, type Server, type Trouble, troubleOf } from "../server";
 
 const CONTROLS = 16; // random sets of lines that a cut is compared with
 const KEPT = 64; // answers, so that going back asks nothing
 
 export class Cuts {
-  readonly found: Signal<api.Cut | null> = signal(null);
+  readonly found: Signal<Cut | null> = signal(null);
   readonly trouble: Signal<Trouble | null> = signal(null);
   readonly fresh: Signal<boolean> = signal(true); // whether what was found is what is asked
   readonly comparing: Signal<boolean> = signal(false); // whether random lines are still to come
   private readonly latest = new Latest();
-  private readonly kept = new Map<string, api.Cut>();
+  private readonly kept = new Map<string, Cut>();
   private last = "";
 
   constructor(private readonly server: Server) {}

@@ -10,8 +10,8 @@ import type { Edges } from "../../state/edges";
 import type { Store } from "../../state/store";
 import { isKey } from "../../words";
 import { edgesName } from "../address";
-import type * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
+import type { Cut } from "../records";
 import { isSame, SaidRows } from "../saying";
 import type { Session } from "../session";
 import { endsOf } from "./cutting";
@@ -116,7 +116,7 @@ export function newsOfCut(session: Session, store: Store | null, tell: Say): str
 
 const NOTHING = { rows: [], notes: [] };
 
-function Numbers({ found }: { found: api.Cut }) {
+function Numbers({ found }: { found: Cut }) {
   const session = useSession();
   const store = useStore();
   const tell = useTell();
@@ -148,11 +148,7 @@ function Numbers({ found }: { found: api.Cut }) {
 }
 
 /** The same sentence as what the cut does, and how that compares with cutting random lines. */
-export function halves(
-  found: Pick<api.Cut, "said" | "sentence">,
-  lines: string,
-  tell: Say,
-): [string, string] {
+export function halves(found: Pick<Cut, "said" | "sentence">, lines: string, tell: Say): [string, string] {
   const whole = sentence(found, lines, tell);
   const { code, values } = found.said[2] ?? {};
   const key = `note_${code}`;
@@ -162,7 +158,7 @@ export function halves(
 
 /** What was cut, what that does, and what random lines do, in the reader's language; `lines` are called as here. */
 export function sentence(
-  { said, sentence: english }: Pick<api.Cut, "said" | "sentence">,
+  { said, sentence: english }: Pick<Cut, "said" | "sentence">,
   lines: string,
   tell: Say,
 ): string {

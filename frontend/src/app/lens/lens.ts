@@ -4,6 +4,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { Ask } from "../address";
 import * as api from "../api";
 import { Latest } from "../latest";
+import type { Lens } from "../records";
 import { patiently, type Server, type Trouble, troubleOf } from "../server";
 
 const POINTING = 120; // milliseconds for which a pointer rests
@@ -11,10 +12,10 @@ const KEPT = 64; // answers, so that going back to a token asks nothing
 
 export class LensAnswers {
   readonly open: Signal<boolean> = signal(false);
-  readonly found: Signal<api.Lens | null> = signal(null);
+  readonly found: Signal<Lens | null> = signal(null);
   readonly trouble: Signal<Trouble | null> = signal(null);
   private readonly latest = new Latest();
-  private readonly kept = new Map<string, api.Lens>();
+  private readonly kept = new Map<string, Lens>();
   private last = "";
 
   constructor(private readonly server: Server) {}

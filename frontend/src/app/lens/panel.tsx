@@ -4,8 +4,8 @@ import "./lens.css";
 import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../compute/axis";
 import { figure } from "../../marks/scales";
-import type { Lens } from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
+import type { Lens } from "../records";
 
 const small = (share: number): string => (share > 0 && share < 0.001 ? "<0.001" : figure(share, 2));
 

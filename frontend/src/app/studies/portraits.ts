@@ -2,22 +2,23 @@
 
 import { signal } from "@preact/signals";
 import type { Page } from "../../data/wire";
-import type { Place } from "../../state/store";
+import type { Place } from "../../state/selection";
 import * as api from "../api";
+import type { Studies, StudyRecord } from "./records";
 
 /** A study that is read, at one of its pages; its report unless another is named, or a page elsewhere. */
 export interface Reading {
-  study: api.StudyRecord;
+  study: StudyRecord;
   page?: string;
   address?: string;
 }
 
 /** Whether a study has kept q and k, so that nearest rows can be asked for. */
-export const hasVectors = ({ files }: api.StudyRecord): boolean => files.includes("sample.parquet");
+export const hasVectors = ({ files }: StudyRecord): boolean => files.includes("sample.parquet");
 
 export class Portraits {
   readonly reading = signal<Reading | null>(null);
-  private readonly known = signal<api.StudyRecord[]>([]);
+  private readonly known = signal<StudyRecord[]>([]);
 
   /** Look which portraits there are; without the server's answer there are none. */
   async look(): Promise<void> {
@@ -28,7 +29,7 @@ export class Portraits {
     }
   }
 
-  know({ studies }: api.Studies): void {
+  know({ studies }: Studies): void {
     this.known.value = studies.filter(({ study, report }) => study === "heads" && report);
   }
 
@@ -42,5 +43,5 @@ export class Portraits {
 }
 
 /** Where the files of a study are. */
-export const folderOf = ({ name, report }: api.StudyRecord): string =>
+export const folderOf = ({ name, report }: StudyRecord): string =>
   report?.replace(/[^/]*$/, "") ?? `/studies/${encodeURIComponent(name)}/`;

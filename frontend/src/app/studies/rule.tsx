@@ -6,17 +6,18 @@ import { figure } from "../../marks/scales";
 import * as api from "../api";
 import { useSession, useTell } from "../context";
 import { Latest } from "../latest";
-import { RuleForm, RuleTrouble } from "../rule";
+import { Columns, RuleForm, RuleTrouble } from "../rule";
 import { type Trouble, troubleOf } from "../server";
+import type { FoundHeads, StudyRecord } from "./records";
 
 const LISTED = 10;
 const two = (value: number | null): string => (value === null ? "–" : value.toFixed(2));
 
-export function StudyRule({ study }: { study: api.StudyRecord }) {
+export function StudyRule({ study }: { study: StudyRecord }) {
   const tell = useTell();
   const session = useSession();
   const typed = useSignal("");
-  const found = useSignal<api.FoundHeads | null>(null);
+  const found = useSignal<FoundHeads | null>(null);
   const trouble = useSignal<Trouble | null>(null);
   const latest = useRef(new Latest());
   useEffect(() => () => latest.current.stop(), []);
@@ -45,22 +46,14 @@ export function StudyRule({ study }: { study: api.StudyRecord }) {
 
 const COLUMNS = ["ruleHead", "ruleLift", "ruleInterval", "ruleHeld", "ruleChance", "ruleRows"] as const;
 
-function Ranked({ found }: { found: api.FoundHeads }) {
+function Ranked({ found }: { found: FoundHeads }) {
   const tell = useTell();
   const session = useSession();
   const several = new Set(found.heads.map(({ kind }) => kind)).size > 1;
   return (
     <div data-ranked={found.heads.length}>
       <table>
-        <thead>
-          <tr>
-            {COLUMNS.map((key) => (
-              <th key={key} scope="col">
-                {tell(key)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Columns names={COLUMNS} />
         <tbody>
           {found.heads.slice(0, LISTED).map((one) => (
             <tr key={`${one.kind} ${one.layer} ${one.head}`}>
@@ -97,7 +90,7 @@ function Ranked({ found }: { found: api.FoundHeads }) {
 }
 
 /** A text in which the first head follows the rule: its query and its key are marked. */
-function Example({ attention, text, query_at, key_at }: api.FoundHeads["examples"][number]) {
+function Example({ attention, text, query_at, key_at }: FoundHeads["examples"][number]) {
   const marks = [query_at, key_at].sort(([a], [b]) => a - b);
   const [first, second] = marks[0][0] === marks[1][0] ? [marks[0], null] : marks;
   return (

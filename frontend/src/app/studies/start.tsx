@@ -6,6 +6,7 @@ import { isKey, type Key } from "../../words";
 import * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
+import type { OfferedStudy, Studies, StudyRun } from "./records";
 
 const EXAMPLES = 100; // unless the reader wants more
 const SOON = 3; // seconds before which no time is foretold
@@ -20,7 +21,7 @@ const draft = {
 };
 
 interface Props {
-  found: api.Studies;
+  found: Studies;
   changed: () => Promise<void>;
 }
 
@@ -53,7 +54,7 @@ function questionOf(tell: Say, study: string): string {
 }
 
 /** Asks the server to start what is filled in; and why it would not. */
-function useStart(chosen: api.OfferedStudy, changed: () => Promise<void>) {
+function useStart(chosen: OfferedStudy, changed: () => Promise<void>) {
   const session = useSession();
   const most = session.server.state.value?.limits.corpus ?? 0;
   const trouble = useSignal<Trouble | null>(null);
@@ -123,7 +124,7 @@ function Form({ found, changed }: Props) {
 }
 
 /** The text that is studied: pasted, or from a file. */
-function Corpus({ reads }: { reads: api.OfferedStudy["reads"] }) {
+function Corpus({ reads }: { reads: OfferedStudy["reads"] }) {
   const tell = useTell();
   const { corpus = 0 } = useSession().server.state.value?.limits ?? {};
   const { text, file } = draft;
@@ -197,7 +198,7 @@ function Settings({ control }: { control: boolean }) {
 }
 
 /** How far a study is, what is left, and the way out. */
-function Running({ run, changed }: { run: api.StudyRun; changed: () => Promise<void> }) {
+function Running({ run, changed }: { run: StudyRun; changed: () => Promise<void> }) {
   const tell = useTell();
   const { study, model, corpus, done, total } = run;
   const cancel = async () => {
@@ -222,7 +223,7 @@ function Running({ run, changed }: { run: api.StudyRun; changed: () => Promise<v
   );
 }
 
-function progressOf({ done, total, step, seconds }: api.StudyRun, tell: Say): string {
+function progressOf({ done, total, step, seconds }: StudyRun, tell: Say): string {
   const elapsed = Math.round(seconds);
   if (total === null || !done)
     return [step, tell("studyLoads", { seconds: elapsed })].filter(Boolean).join(" · ");

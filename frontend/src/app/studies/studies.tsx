@@ -7,6 +7,7 @@ import * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
 import { folderOf, type Reading } from "./portraits";
+import type { Chart, Studies, StudyRecord } from "./records";
 import { StudyRule } from "./rule";
 import { Start } from "./start";
 
@@ -18,7 +19,7 @@ const POLL = 700; // milliseconds between two looks at a study that runs
 
 export function StudiesView() {
   const tell = useTell();
-  const found = useSignal<api.Studies | null>(null);
+  const found = useSignal<Studies | null>(null);
   const trouble = useSignal<Trouble | null>(null);
   const { portraits } = useSession();
   const open = portraits.reading;
@@ -61,26 +62,40 @@ export function StudiesView() {
         </p>
       )}
       {studies.length > 0 && (
-        <div>
-          <header>
-            <h2>{tell("studiesOf")}</h2>
-            <button type="button" class="plain" data-do="reload" onClick={read}>
-              {tell("reload")}
-            </button>
-          </header>
-          {studies.some(({ findings }) => findings.some((text) => BRACKETS.test(text))) && (
-            <p class="app-note">{tell("intervals")}</p>
-          )}
-          <List studies={studies} open={(study) => (open.value = { study })} />
-        </div>
+        <Saved studies={studies} read={read} open={(study) => (open.value = { study })} />
       )}
       {found.value && folder !== null && <Start found={found.value} changed={read} />}
     </section>
   );
 }
 
+interface SavedProps {
+  studies: StudyRecord[];
+  read: () => void;
+  open: (study: StudyRecord) => void;
+}
+
+/** The studies that are there. */
+function Saved({ studies, read, open }: SavedProps) {
+  const tell = useTell();
+  return (
+    <div>
+      <header>
+        <h2>{tell("studiesOf")}</h2>
+        <button type="button" class="plain" data-do="reload" onClick={read}>
+          {tell("reload")}
+        </button>
+      </header>
+      {studies.some(({ findings }) => findings.some((text) => BRACKETS.test(text))) && (
+        <p class="app-note">{tell("intervals")}</p>
+      )}
+      <List studies={studies} open={open} />
+    </div>
+  );
+}
+
 /** Each study as a card: what it asked, what it found, large, with its picture; below it how. */
-function List({ studies, open }: { studies: api.StudyRecord[]; open: (study: api.StudyRecord) => void }) {
+function List({ studies, open }: { studies: StudyRecord[]; open: (study: StudyRecord) => void }) {
   return (
     <ul class="app-finished">
       {studies.map((one) => (
@@ -111,7 +126,7 @@ function List({ studies, open }: { studies: api.StudyRecord[]; open: (study: api
 }
 
 /** The picture of what a study found: named bars, each with a tick at its chance level. */
-function Bars({ chart: { about, bars, top: end } }: { chart: api.Chart }) {
+function Bars({ chart: { about, bars, top: end } }: { chart: Chart }) {
   const shown = bars.slice(0, BARS);
   const top = end || Math.max(1e-9, ...shown.flatMap(([, value, tick]) => [value, tick ?? 0]));
   const whole = shown.every(([, value]) => Number.isInteger(value));
@@ -143,7 +158,7 @@ function Bars({ chart: { about, bars, top: end } }: { chart: api.Chart }) {
 }
 
 /** What a study was made from, and its files. */
-function How({ study }: { study: api.StudyRecord }) {
+function How({ study }: { study: StudyRecord }) {
   const tell = useTell();
   const { language } = useSession();
   const date = new Date(1000 * study.changed).toLocaleString(language.value, {

@@ -4,6 +4,7 @@ import "./why.css";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useStore } from "../../frame/context";
+import { followWidth } from "../../frame/scroller";
 import { headColour, palette } from "../../marks/scales";
 import { useSession, useTell } from "../context";
 import type { Line } from "./chain";
@@ -21,17 +22,7 @@ export function Back() {
   const width = useSignal(0);
   const lines = session.why.lines.value;
   const some = lines.length > 0 && session.saved.value === null;
-  useEffect(() => {
-    const element = holder.current;
-    if (!element) return undefined;
-    const look = () => {
-      width.value = element.clientWidth;
-    };
-    look();
-    const watcher = new ResizeObserver(look);
-    watcher.observe(element);
-    return () => watcher.disconnect();
-  }, [some]);
+  useEffect(() => (holder.current ? followWidth(holder.current, width) : undefined), [some]);
   const layout = some && width.value ? layoutFor(store, lines, width.value) : null;
   useEffect(() => {
     // On a phone it is below what is in sight.

@@ -2,7 +2,7 @@
 
 import { type Look, sameLook } from "../../state/edges";
 import { lookName } from "../address";
-import type { Why, WhySide } from "../api";
+import type { Why, WhySide } from "../records";
 
 /** A look in the drawing. */
 export interface Line extends Look {

@@ -3,7 +3,7 @@
 import { bare, numbered } from "../../compute/axis";
 import type { Say } from "../../frame/context";
 import { isKey, type Key } from "../../words";
-import type { Why, WhyComponent, WhySide } from "../api";
+import type { Why, WhyComponent, WhySide } from "../records";
 
 const DECIDES = 0.3; // of what is to be explained: with less, no part is the reason
 

@@ -2,8 +2,8 @@
 
 import { figure, SIGNS, withSign } from "../../marks/scales";
 import type { Look } from "../../state/edges";
-import type { Why, WhyComponent, WhySide } from "../api";
 import { useSession, useTell } from "../context";
+import type { Why, WhyComponent, WhySide } from "../records";
 import { brought, partName, placed, reason } from "./sentences";
 
 /** The answer to one question. */
@@ -51,7 +51,7 @@ function Bars({ side, kind }: { side: WhySide; kind: string }) {
     </span>
   );
   return (
-    <ol class="app-parts">
+    <ol class="app-bars app-parts">
       {components.map((part) => (
         <li key={`${part.attention} ${part.name}`} data-part={part.name} data-share={part.centred}>
           <span class="name">

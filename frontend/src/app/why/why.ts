@@ -5,13 +5,14 @@ import { type Look, sameLook } from "../../state/edges";
 import { type Ask, LOOKS, lookName } from "../address";
 import * as api from "../api";
 import { Latest } from "../latest";
+import type { Why } from "../records";
 import { patiently, type Server, type Trouble, troubleOf } from "../server";
 import { askedAfter, type Line, linesOf } from "./chain";
 
 const KEPT = 2 * LOOKS; // answers: those of all looks that can be asked about, and as many for going back
 
 export class Reasons {
-  readonly answers: Signal<ReadonlyMap<string, api.Why>> = signal(new Map());
+  readonly answers: Signal<ReadonlyMap<string, Why>> = signal(new Map());
   readonly asked: Signal<readonly Look[]> = signal([]);
   readonly pending: Signal<Look | null> = signal(null);
   readonly trouble: Signal<(Trouble & { look: Look }) | null> = signal(null);
@@ -23,7 +24,7 @@ export class Reasons {
 
   constructor(private readonly server: Server) {}
 
-  answer(look: Look): api.Why | null {
+  answer(look: Look): Why | null {
     return this.answers.value.get(lookName(look)) ?? null;
   }
 
@@ -82,7 +83,7 @@ export class Reasons {
     }
   }
 
-  private keep(look: Look, found: api.Why): void {
+  private keep(look: Look, found: Why): void {
     const answers = new Map(this.answers.peek()).set(lookName(look), found);
     if (answers.size > KEPT) answers.delete(answers.keys().next().value!);
     this.answers.value = answers;

@@ -8,7 +8,8 @@ import { type Say, useSay, useStore } from "../../frame/context";
 import { wordFor } from "../../frame/report";
 import { heat, signedHeat } from "../../marks/heat";
 import { brief, figure, shades, type Theme } from "../../marks/scales";
-import { type Store, samePlace } from "../../state/store";
+import { samePlace } from "../../state/selection";
+import type { Store } from "../../state/store";
 import { isKey } from "../../words";
 import type { Layout } from "./layout";
 

@@ -22,7 +22,8 @@ import { divideColumn } from "../../marks/parts";
 import type { Pen } from "../../marks/pen";
 import { palette, signed } from "../../marks/scales";
 import { pinnedPair } from "../../state/edges";
-import { type Store, samePlace } from "../../state/store";
+import { samePlace } from "../../state/selection";
+import type { Store } from "../../state/store";
 import { coloursOf, cutIn, inkOf, type Scene, signColours, signOf, together } from "./scene";
 
 /** The pair under the pointer, if it is a whole one. */

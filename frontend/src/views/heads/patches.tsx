@@ -10,8 +10,9 @@ import { mark } from "../../frame/drawn";
 import { type Grid, gridOf, imageCanvas, patchImage } from "../../marks/patches";
 import { canvasPen, type Pen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
+import { NOTHING } from "../../state/selection";
 import { positions } from "../../state/shown";
-import { NOTHING, type Store } from "../../state/store";
+import type { Store } from "../../state/store";
 import { toggle } from "./tokens";
 
 const SIZE = 340; // side of a picture, in CSS pixels

@@ -2,7 +2,8 @@
 
 import type { Axis } from "../../compute/axis";
 import { useSay, useStore } from "../../frame/context";
-import { NOTHING, type Store } from "../../state/store";
+import { NOTHING } from "../../state/selection";
+import type { Store } from "../../state/store";
 
 /** Pin a token, or let it go. */
 export function toggle(store: Store, side: "query" | "key", token: number): void {

@@ -5,7 +5,8 @@ import type { Lens } from "../../compute/lens";
 import type { Frame, Zoom } from "../../marks/axes";
 import type { Pen } from "../../marks/pen";
 import { palette } from "../../marks/scales";
-import { type Store, samePlace } from "../../state/store";
+import { samePlace } from "../../state/selection";
+import type { Store } from "../../state/store";
 
 /** Looks that are cut are struck out: one by one, or a whole row or column. */
 export function drawCuts(pen: Pen, lens: Lens, frame: Frame, { x, y, scale }: Zoom, store: Store): void {

@@ -15,8 +15,9 @@ import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import { divideMap } from "../../marks/parts";
 import { canvasPen, measure, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette, twoSidedTicks } from "../../marks/scales";
+import { NOTHING, type Selection } from "../../state/selection";
 import { shownBy } from "../../state/shown";
-import { NOTHING, type Selection, type Store } from "../../state/store";
+import type { Store } from "../../state/store";
 import { drawCuts } from "./cuts";
 import { type Gestures, LARGEST, listen } from "./gestures";
 
@@ -76,24 +77,11 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
   };
 
   useLayoutEffect(() => {
-    const element = holder.current!;
-    const look = () => {
-      const [width, height] = [element.clientWidth, element.clientHeight];
-      if (width === box.peek().width && height === box.peek().height) return;
-      // A map that was shown whole stays whole; one that was zoomed into stays as it is.
-      const whole = box.peek().width === 0 || zoom.peek().scale <= minimum(frame.peek(), source.peek());
-      box.value = { width, height };
-      if (whole || zoom.peek().scale < minimum(frame.peek(), source.peek())) reset();
-    };
-    look();
-    const watcher = new ResizeObserver(look);
-    watcher.observe(element);
     const abort = new AbortController();
+    const smallest = () => minimum(frame.peek(), source.peek());
+    watchSize(holder.current!, box, zoom, smallest, reset, abort.signal);
     listen(over.current!, gestures, abort.signal);
-    return () => {
-      watcher.disconnect();
-      abort.abort();
-    };
+    return () => abort.abort();
   }, []);
   useEffect(() => {
     if (box.peek().width) reset();
@@ -104,7 +92,7 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
     const { width, height } = box.value;
     if (!width || !zoom.value.scale) return undefined;
     const pen = canvasPen(prepare(map.current!, width, height));
-    const { rough, missing } = drawTiles(pen, source.value, frame.value, zoom.value, store);
+    const drawing = drawTiles(pen, source.value, frame.value, zoom.value, store);
     state.value = {
       zoom,
       reset,
@@ -116,24 +104,8 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
       high: Math.min(frame.value.height, source.value.lens.rows.count * zoom.value.scale),
     };
     if (!aside) mark("regard:drawn");
-    if (missing) {
-      const frame = requestAnimationFrame(() => tick.value++);
-      return () => cancelAnimationFrame(frame);
-    }
-    if (!rough.length) {
-      if (!aside) mark("regard:exact");
-      return undefined;
-    }
-    const abort = new AbortController();
-    run(refineAll(source.value, rough), abort.signal).then(
-      () => {
-        tick.value++;
-      },
-      (error) => {
-        if (!superseded(error)) throw error;
-      },
-    );
-    return () => abort.abort();
+    if (!aside && !drawing.missing && !drawing.rough.length) mark("regard:exact");
+    return improve(source.value, drawing, () => tick.value++);
   });
   useSignalEffect(() => {
     const { width, height } = box.value;
@@ -155,6 +127,42 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
       />
     </div>
   );
+}
+
+/** Keep the size of the box. A map that was shown whole stays whole; one that was zoomed into stays as it is. */
+function watchSize(
+  element: HTMLElement,
+  box: Signal<{ width: number; height: number }>,
+  zoom: Signal<Zoom>,
+  smallest: () => number,
+  reset: () => void,
+  signal: AbortSignal,
+): void {
+  const look = () => {
+    const [width, height] = [element.clientWidth, element.clientHeight];
+    if (width === box.peek().width && height === box.peek().height) return;
+    const whole = box.peek().width === 0 || zoom.peek().scale <= smallest();
+    box.value = { width, height };
+    if (whole || zoom.peek().scale < smallest()) reset();
+  };
+  look();
+  const watcher = new ResizeObserver(look);
+  watcher.observe(element);
+  signal.addEventListener("abort", () => watcher.disconnect());
+}
+
+/** Make what is missing in the next frame, and what is rough exact; what is returned ends it. */
+function improve(tiles: Tiles, { rough, missing }: Drawn, better: () => void): (() => void) | undefined {
+  if (missing) {
+    const frame = requestAnimationFrame(better);
+    return () => cancelAnimationFrame(frame);
+  }
+  if (!rough.length) return undefined;
+  const abort = new AbortController();
+  run(refineAll(tiles, rough), abort.signal).then(better, (error) => {
+    if (!superseded(error)) throw error;
+  });
+  return () => abort.abort();
 }
 
 function tilesOf(store: Store, { site, head }: Cell): RestingTiles {

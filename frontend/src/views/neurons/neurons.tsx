@@ -13,7 +13,8 @@ import { useSeen } from "../../frame/scroller";
 import { canvasPen, elided, type Pen, prepare, shifted } from "../../marks/pen";
 import { figure, palette } from "../../marks/scales";
 import { strip } from "../../marks/vectors";
-import { NOTHING, type Store } from "../../state/store";
+import { NOTHING } from "../../state/selection";
+import type { Store } from "../../state/store";
 import { stepFor } from "../../walk/order";
 import { pairOf } from "./pair";
 import {

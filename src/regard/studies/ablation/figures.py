@@ -11,8 +11,8 @@ import numpy as np
 
 from regard.studies.figures import grid_axes, new_figure
 from regard.trace.lettering import plain
-from regard.views.figures import Picture, head_colour
-from regard.views.themes import theme
+from regard.views.figures import Picture
+from regard.views.themes import head_colour, theme
 
 if TYPE_CHECKING:
     import pandas as pd

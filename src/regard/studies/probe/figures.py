@@ -13,8 +13,8 @@ import numpy as np
 from regard.corpus.sums import Array
 from regard.studies.figures import heat_picture, new_figure
 from regard.studies.probe.scores import Value
-from regard.views.figures import Picture, head_colour
-from regard.views.themes import theme
+from regard.views.figures import Picture
+from regard.views.themes import head_colour, theme
 
 if TYPE_CHECKING:
     import pandas as pd

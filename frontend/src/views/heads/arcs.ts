@@ -1,0 +1,136 @@
+// The arcs of a sentence and the tints of its words.
+
+import { sizeOf } from "../../compute/worth";
+import { RESTING, strengthOf } from "../../marks/columns";
+import { scissors } from "../../marks/cut";
+import type { Pen } from "../../marks/pen";
+import { figure, palette, signed, type Theme } from "../../marks/scales";
+import { arc, bridge, type Placed, type Setting, tint } from "../../marks/sentence";
+import type { Store } from "../../state/store";
+import { cutIn, inkOf, type Scene } from "./scene";
+import type { Texts } from "./texts";
+
+const ARCS = 60; // of one word, in one direction
+const TOLD = 3; // arcs with their number
+
+/** Per head, the sum over words. */
+export const summed = (words: Float32Array[][]): Float32Array[] =>
+  words.length === 1
+    ? words[0]
+    : words[0].map((first, h) => first.map((_, i) => words.reduce((sum, word) => sum + word[h][i], 0)));
+
+/** Words as dark as they are looked at. */
+export function tints(
+  pen: Pen,
+  text: Setting,
+  values: readonly Float32Array[],
+  coloursAt: (position: number) => readonly string[],
+  top: number,
+  height: number,
+): void {
+  let most = 1e-12;
+  for (const { position } of text.words)
+    for (const row of values) most = Math.max(most, sizeOf(row[position]));
+  for (const word of text.words)
+    if (word.y > top - 40 && word.y < top + height + 40)
+      tint(
+        pen,
+        word,
+        text.size,
+        top,
+        values.map((row) => strengthOf(row[word.position], most)),
+        coloursAt(word.position),
+      );
+}
+
+/** The arcs of one word: above what it looks at, below who looks at it. */
+export function arcs(
+  pen: Pen,
+  scene: Scene,
+  texts: Texts,
+  position: number,
+  side: "query" | "key",
+  looks: readonly Float32Array[], // per head
+  top: number,
+  store: Store,
+): void {
+  const [here, there] = side === "query" ? [texts.queries, texts.keys] : [texts.keys, texts.queries];
+  const from = here.at.get(position)!;
+  const most = scene.links.top;
+  const { threshold } = store.selection.value;
+  const { ink, ground, quiet } = palette(store.theme.value);
+  const inks = inkOf(scene, store.theme.value);
+  const cut = cutIn(store, scene);
+  const found: { to: Placed; h: number; weight: number }[] = [];
+  looks.forEach((values, h) => {
+    for (const to of there.words) {
+      const weight = values[to.position];
+      if (!(Math.abs(weight) <= Math.max(threshold, 0.01 * most))) found.push({ to, h, weight });
+    }
+  });
+  found.sort((a, b) => sizeOf(b.weight) - sizeOf(a.weight));
+  const drawn = found.slice(0, ARCS).map(({ to, h, weight }, i) => {
+    const strength = strengthOf(weight, most);
+    const rests = side === "query" ? scene.rests(position, to.position) : scene.rests(to.position, position);
+    const stroke = rests
+      ? { colour: quiet, alpha: Math.max(0.12, RESTING * strength), width: 1 }
+      : { colour: inks(h, weight), alpha: Math.max(0.12, strength), ...drawnAs(weight, 2 * strength) };
+    const [q, k] = side === "query" ? [position, to.position] : [to.position, position];
+    if (cut?.(q, k, scene.heads[h])) {
+      if (!texts.own) bridge(pen, from, to, here.size, top, { ...stroke, dashed: true });
+      else {
+        const at = arc(pen, from, to, here, side === "query", top, { ...stroke, dashed: true });
+        scissors(pen, ...at, [1, 0], ground, ink);
+      }
+      return null;
+    }
+    if (!texts.own) {
+      bridge(pen, from, to, here.size, top, stroke);
+      return null;
+    }
+    const at = arc(pen, from, to, here, side === "query", top, stroke);
+    return i < TOLD && Math.abs(weight) > 0.1 * most ? { at, weight, to } : null;
+  });
+  for (const one of drawn) {
+    if (!one || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
+    const text = scene.signed ? signed(one.weight) : figure(one.weight, 2);
+    const half = scene.signed ? 22 : 15;
+    pen.rect(one.at[0] - half, one.at[1] - 8, 2 * half, 16, { colour: ground, alpha: 0.85 });
+    pen.text(one.at[0], one.at[1], text, { colour: ink, size: 12, mono: false, align: "middle" });
+  }
+}
+
+/** How wide an arc is; what is not known is dashed. */
+const drawnAs = (weight: number, more: number): { width: number; dashed: boolean } =>
+  Number.isNaN(weight) ? { width: 1, dashed: true } : { width: 1 + more, dashed: false };
+
+const STRONG = 0.08; // of the strongest: weaker arcs are drawn for one word at a time only
+
+/** The strong arcs of all words; those that rest are grey, thin and below. */
+export function allArcs(
+  pen: Pen,
+  scene: Scene,
+  texts: Texts,
+  theme: Theme,
+  top: number,
+  cut: ReturnType<typeof cutIn>,
+): void {
+  const { links, rests } = scene;
+  const inks = inkOf(scene, theme);
+  const { quiet } = palette(theme);
+  for (const resting of [true, false])
+    for (let i = 0; i < links.count; i++) {
+      if (rests(links.query[i], links.key[i]) !== resting) continue;
+      const [from, to] = [texts.queries.at.get(links.query[i]), texts.keys.at.get(links.key[i])];
+      const weight = links.weight[i];
+      if (!from || !to || Math.abs(weight) < STRONG * links.top) continue;
+      const strength = strengthOf(weight, links.top);
+      const isCut = cut?.(links.query[i], links.key[i], scene.heads[links.head[i]]) ?? false;
+      const ink = resting
+        ? { colour: quiet, alpha: 0.5 * RESTING * strength, width: 1 }
+        : { colour: inks(links.head[i], weight), alpha: 0.85 * strength, ...drawnAs(weight, 1.5 * strength) };
+      const drawn = isCut ? { ...ink, dashed: true } : ink;
+      if (texts.own) arc(pen, from, to, texts.queries, true, top, drawn);
+      else bridge(pen, from, to, texts.queries.size, top, drawn);
+    }
+}

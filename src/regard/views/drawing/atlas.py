@@ -1,0 +1,89 @@
+"""The figure of all heads: a small map for each.
+
+Enters: what is shown. Leaves: a matplotlib figure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from regard.errors import UserError
+from regard.trace.site import SURE, Array, Site
+from regard.views.drawing.common import QUIET, bare, colour_bar, farthest, lettering, new_figure
+from regard.views.drawing.depicted import Depicted
+from regard.views.frames import named_frames
+from regard.views.themes import theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_HEADS = 4096  # maps of an atlas
+
+
+def draw_atlas(job: Depicted) -> Figure:
+    """All layers by all heads, each head a small map scaled to its own maximum."""
+    kind = job.site.kind
+    layers = job.trace.layers(kind)
+    columns = max(site.heads for site in job.trace.sites if site.kind == kind)
+    if len(layers) * columns > _MOST_HEADS:
+        raise UserError(f"{len(layers) * columns:,} heads do not fit a figure; it holds up to {_MOST_HEADS:,}")
+    size = 64 if len(layers) * columns <= 256 else 24
+    gap = max(2, size // 16)
+    step = size + gap
+    whole = np.full((step * len(layers), step * columns), np.nan)
+    for row, layer in enumerate(layers):
+        site = job.trace.site(layer, kind=kind)
+        for column in range(site.heads):
+            small = pooled(site, column, size, job.judged["how"] if job.shown == "worth" else None)
+            small = small if job.shown == "worth" else small / (float(small.max()) or 1.0)
+            down, across = (np.arange(size) * length // size for length in small.shape)
+            whole[row * step : row * step + size, column * step : column * step + size] = small[np.ix_(down, across)]
+    width = job.width or 1.2 + 0.55 * columns
+    cell = (width - 1.1) / columns
+    drawn = new_figure(width, 1.5 + cell * len(layers))
+    axes = drawn.add_subplot()
+    if job.shown == "worth":
+        _worth_atlas(drawn, axes, whole, job.quantity)
+    else:
+        image = axes.imshow(whole, cmap=theme().maps, vmin=0, vmax=1, interpolation="nearest")
+        colour_bar(drawn, image, axes, "weight / the head's largest")
+    axes.set_facecolor("#dfe3ea")  # shows where there is no map
+    letters = lettering(cell)
+    numbers = job.trace.site(layers[0], kind=kind).head_ids
+    names = [str(number) for number in numbers] if len(numbers) == columns else [str(i) for i in range(columns)]
+    axes.set_xticks(step * np.arange(columns) + size / 2, names, **letters)
+    axes.set_yticks(step * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **letters)
+    bare(axes)
+    grey = f"; grey: weight above {SURE}, only an exact cut tells" if job.shown == "worth" else ""
+    axes.set_xlabel(f"head; in each map keys across, queries down{grey}", size=7, color=QUIET)
+    axes.set_ylabel("layer", size=7, color=QUIET)
+    named_frames(axes, job.trace, kind, lambda row, column: (column * step - 0.5, row * step - 0.5), size)
+    return drawn
+
+
+def _worth_atlas(drawn: Figure, axes: Axes, whole: Array, name: str) -> None:
+    """Maps of both signs on one scale for all heads; its square root keeps small numbers in sight."""
+    top = farthest(whole) or 1.0
+    roots = np.sign(whole) * np.sqrt(np.abs(whole) / top)
+    image = axes.imshow(roots, cmap=theme().signs, vmin=-1, vmax=1, interpolation="nearest")
+    bar = colour_bar(drawn, image, axes, name)
+    shares = (-1.0, -0.1, 0.0, 0.1, 1.0)
+    bar.set_ticks([np.sign(x) * abs(x) ** 0.5 for x in shares], labels=[f"{x * top:.2g}" for x in shares])
+
+
+def pooled(site: Site, index: int, size: int = 64, cut: str | None = None) -> Array:
+    """A map at most `size` cells wide: each cell is the largest weight it covers, so that no line is lost.
+
+    With a way to cut, the worth that is farthest from 0; cells of which nothing is known are NaN.
+    """
+    values = site.attention(index) if cut is None else site.worth(index, how=cut)
+    for axis in (0, 1):
+        if values.shape[axis] > size:
+            edges = np.linspace(0, values.shape[axis], size, endpoint=False).astype(int)
+            most = np.fmax.reduceat(values, edges, axis=axis)
+            least = most if cut is None else np.fmin.reduceat(values, edges, axis=axis)
+            values = np.where(np.abs(least) > np.abs(most), least, most)
+    return values

@@ -1,0 +1,76 @@
+"""What the figures share: ink, letters, rules, colour bars.
+
+Enters: axes. Leaves: the same axes, with a part more or less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.errors import MissingPackageError
+from regard.trace.lettering import plain, readable
+from regard.trace.site import Array
+from regard.trace.tokens import Token
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, QUIET = "#1c2230", "#5f6879"
+MONO: dict[str, Any] = {"family": "monospace", "size": 7}
+RULE: dict[str, Any] = {"color": "#2457b8", "linewidth": 0.8}  # between prompt and answer
+_SMALL = 3.5  # points of the smallest label
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise MissingPackageError("figures need matplotlib; run: pip install 'regard[figures]'") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def lettering(room: float) -> dict[str, Any]:
+    """Labels that fit into so many inches each."""
+    return MONO | {"size": max(_SMALL, min(7.0, 72 * room * 0.85))}
+
+
+def label_of(token: Token) -> str:
+    """A token as a figure can print it."""
+    return plain(readable(token.text))
+
+
+def bare(axes: Axes) -> None:
+    """Axes without ticks, in a faint frame."""
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_color("#dfe3ea")
+
+
+def colour_bar(drawn: Figure, image: Any, axes: Any, name: str) -> Any:
+    """A colour bar with ticks and a name."""
+    bar = drawn.colorbar(image, ax=axes, shrink=0.8, aspect=30, pad=0.02)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=6, length=0)
+    bar.set_label(name, size=7, color=QUIET)
+    return bar
+
+
+def name_parts(axes: Any, place: tuple[float, float], side: str, *, across: bool) -> None:
+    """The names of prompt and answer at a rule: left and right of it, or above and below."""
+    names = {"color": RULE["color"], "size": 6}
+    if across:
+        axes.annotate("prompt", place, (-2, -2), textcoords="offset points", ha="right", va="top", **names)
+        axes.annotate("answer", place, (2, -2), textcoords="offset points", ha="left", va="top", **names)
+    else:
+        axes.annotate("prompt", place, (0, 1), textcoords="offset points", ha=side, va="bottom", **names)
+        axes.annotate("answer", place, (0, -1), textcoords="offset points", ha=side, va="top", **names)
+
+
+def farthest(values: Array) -> float:
+    """How far from 0 the known numbers go."""
+    known = np.abs(values[~np.isnan(values)])
+    return float(known.max()) if known.size else 0.0

@@ -1,0 +1,107 @@
+"""What a figure shows: tokens, maps and their quantity.
+
+Enters: a Trace and what to draw. Leaves: arrays and tokens, chosen and checked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from regard.errors import UserError
+from regard.patterns.resting import rests_of
+from regard.trace.lettering import readable
+from regard.trace.site import Array, Positions, Site, positions
+from regard.trace.tokens import Token
+from regard.trace.trace import Trace
+
+_MOST_TOKENS = 200  # labels beyond this cannot be read in a figure
+
+
+class Depicted:
+    """What to draw, with defaults filled in and checked."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        layer: int | None,
+        heads: list[int] | None,
+        kind: str | None,
+        query: int | None,
+        queries: Positions,
+        keys: Positions,
+        shown: str,
+        threshold: float,
+        width: float | None,
+    ) -> None:
+        self.trace, self.kind, self.width = trace, kind, width
+        self.layer = trace.layers(kind)[0] if layer is None else layer
+        self.site: Site = trace.site(self.layer, kind=kind)
+        self.heads = list(self.site.head_ids) if heads is None else heads
+        self.indices = [self.site.index(number) for number in self.heads]
+        self.rows = positions(queries, self.site.queries)
+        self.columns = positions(keys, self.site.keys)
+        self.shown, self.threshold = shown, threshold
+        self.query = query
+
+    def map_of(self, head: int) -> Array:
+        """(queries, keys) weights, contributions or worth to show."""
+        if self.shown == "worth":
+            return self.trace.worth(
+                self.layer, head, kind=self.kind, queries=self.rows, keys=self.columns, how=self.judged["how"]
+            )
+        read = self.trace.contributions if self.shown == "contributions" else self.trace.attention
+        return read(self.layer, head, kind=self.kind, queries=self.rows, keys=self.columns)
+
+    @property
+    def judged(self) -> dict[str, Any]:
+        """What lines are judged by."""
+        return dict(self.trace.facts["worth"])
+
+    @property
+    def quantity(self) -> str:
+        """What the numbers are called."""
+        if self.shown == "worth":
+            return f"worth for {readable(self.judged['name'].strip())}"
+        return "contribution ||αf(x)||" if self.shown == "contributions" else "attention weight"
+
+    @property
+    def query_tokens(self) -> list[Token]:
+        return [self.trace.side(self.site.query_side).tokens[i] for i in self.rows]
+
+    @property
+    def key_tokens(self) -> list[Token]:
+        return [self.trace.side(self.site.key_side).tokens[i] for i in self.columns]
+
+    @property
+    def rests(self) -> Array:
+        """(queries, keys) where attention goes that has nothing to do."""
+        return np.asarray(rests_of(self.trace, self.site)[np.ix_(self.rows, self.columns)])
+
+    @property
+    def divisions(self) -> tuple[int | None, int | None]:
+        """The first query and key shown that the model wrote; None unless prompt and answer are both shown."""
+        return self._division(self.site.query_side, self.rows), self._division(self.site.key_side, self.columns)
+
+    def _division(self, side: str, shown: Array) -> int | None:
+        segments = self.trace.side(side).segments
+        start = next((segment.start for segment in segments if segment.name == "answer"), None)
+        first = None if start is None else int(np.searchsorted(shown, start))
+        return first if first is not None and 0 < first < len(shown) else None
+
+    @property
+    def asking(self) -> int:
+        """The query whose scores are shown: by default the last one that is not special."""
+        if self.query is not None:
+            return int(positions(self.query, self.site.queries)[0])
+        tokens = self.trace.side(self.site.query_side).tokens
+        plain = [i for i, token in enumerate(tokens) if not token.special]
+        return plain[-1] if plain else len(tokens) - 1
+
+    def check_length(self) -> None:
+        longest = max(len(self.rows), len(self.columns))
+        if longest > _MOST_TOKENS:
+            raise UserError(
+                f"{longest} tokens do not fit a figure with labels; choose up to {_MOST_TOKENS} with queries= and keys="
+            )

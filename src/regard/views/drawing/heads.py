@@ -1,0 +1,111 @@
+"""The figure of heads: lines between two columns of tokens.
+
+Enters: what is shown. Leaves: a matplotlib figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regard.trace.site import Array
+from regard.views.drawing.common import INK, MONO, QUIET, RULE, farthest, label_of, name_parts, new_figure
+from regard.views.drawing.depicted import Depicted
+from regard.views.themes import head_colour
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure
+
+_POSITIVE, _NEGATIVE = "#2b6fd6", "#e07b1a"
+_RESTING = 0.55  # of the opacity of other lines: what rests stays in the background
+_LEGEND = 12  # heads that a legend lists
+
+
+def draw_heads(job: Depicted) -> Figure:
+    """Two columns of tokens, a line per query and key; colour is the head, opacity the weight; what rests is grey."""
+    job.check_length()
+    longest = max(len(job.rows), len(job.columns))
+    drawn = new_figure(job.width or 4.2, 1.6 + 0.17 * longest)
+    axes = drawn.add_subplot()
+    maps = [job.map_of(head) for head in job.heads]
+    strongest = max(farthest(m) for m in maps) or 1.0
+    rests = job.rests
+    for head, weights in zip(job.heads, maps, strict=True):
+        share = weights / strongest
+        if job.shown == "worth":
+            _signed_lines(axes, share, job.threshold)
+            continue
+        seen = share > max(job.threshold, 0.005)
+        axes.add_collection(_lines(share * _RESTING, seen & rests, QUIET, linewidths=0.5, zorder=1))
+        axes.add_collection(_lines(share, seen & ~rests, head_colour(head), linewidths=1.1, zorder=2))
+    for x, side, tokens in ((-0.03, "right", job.query_tokens), (1.03, "left", job.key_tokens)):
+        for y, token in enumerate(tokens):
+            colour = QUIET if token.special else INK
+            axes.text(x, y, label_of(token), ha=side, va="center", color=colour, **MONO)
+    for x, side, name in ((-0.03, "right", "query"), (1.03, "left", "key")):
+        axes.text(x, -1.1, name, ha=side, va="center", color=QUIET, size=8)
+    for first, near, far in zip(job.divisions, (-0.03, 1.03), (-0.75, 1.75), strict=True):
+        if first is not None:
+            axes.plot([near, far], [first - 0.5] * 2, **RULE)
+            side = "left" if far < near else "right"
+            name_parts(axes, (far, first - 0.5), side, across=False)
+    named = job.heads[:_LEGEND]
+    columns = 3 if (job.width or 4.2) < 5 else 8
+    below = 2.2 + len(named) // columns  # rows that the legend takes
+    axes.set(xlim=(-0.75, 1.75), ylim=(longest - 0.4 + below, -1.6))
+    axes.axis("off")
+    for handles, title, place in _keys(job, named, strongest, bool(rests.any())):
+        legend = axes.legend(
+            handles=handles, title=title, loc=place, ncols=min(columns, len(handles)), frameon=False,
+            fontsize=6, title_fontsize=6, handlelength=1.2, columnspacing=0.8, labelcolor=INK, borderaxespad=0,
+        )  # fmt: skip
+        legend.get_title().set_color(QUIET)
+        axes.add_artist(legend)
+    return drawn
+
+
+def _keys(job: Depicted, named: list[int], strongest: float, resting: bool) -> Iterator[tuple[list[Any], str, str]]:
+    """What colours and strengths of lines mean: handles, a title and a place for each legend."""
+    from matplotlib.lines import Line2D
+
+    if job.shown == "worth":
+        signs = [
+            Line2D([], [], color=_POSITIVE, linewidth=2, label="helps"),
+            Line2D([], [], color=_NEGATIVE, linewidth=2, label="works against"),
+            Line2D([], [], color=QUIET, linewidth=0.6, linestyle="--", label="cut to know"),
+        ]
+        yield signs, "line", "lower left"
+    else:
+        marks = [Line2D([], [], color=head_colour(head), linewidth=2, label=f"{job.layer}.{head}") for head in named]
+        if len(job.heads) > len(named):
+            marks.append(Line2D([], [], linestyle="", label=f"and {len(job.heads) - len(named)} more"))
+        if resting:
+            marks.append(Line2D([], [], color=QUIET, linewidth=0.8, label="resting"))
+        yield marks, "head", "lower left"
+    strengths = [Line2D([], [], color=INK, alpha=x, linewidth=2, label=f"{x * strongest:.2g}") for x in (0.1, 0.5, 1.0)]
+    yield strengths, job.quantity, "lower right"
+
+
+def _signed_lines(axes: Axes, share: Array, threshold: float) -> None:
+    """Lines that help and that work against, as opaque as their share; those not known grey and dashed."""
+    known = np.nan_to_num(share)
+    seen = np.abs(known) > max(threshold, 0.005)
+    unknown = np.isnan(share)
+    axes.add_collection(_lines(np.full(share.shape, 0.4), unknown, QUIET, linewidths=0.5, linestyles="--", zorder=1))
+    axes.add_collection(_lines(np.abs(known), seen & (known < 0), _NEGATIVE, linewidths=1.1, zorder=2))
+    axes.add_collection(_lines(np.abs(known), seen & (known > 0), _POSITIVE, linewidths=1.1, zorder=2))
+
+
+def _lines(share: Array, seen: Array, colour: str, **style: Any) -> LineCollection:
+    """A line for each pair that is seen, as opaque as its share."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgb
+
+    i, j = np.nonzero(seen)
+    lines = np.stack([np.stack([np.zeros(len(i)), i], 1), np.stack([np.ones(len(j)), j], 1)], 1)
+    colours = np.column_stack([np.tile(to_rgb(colour), (len(i), 1)), share[i, j]])
+    return LineCollection(list(lines), colors=colours, capstyle="round", **style)

@@ -1,0 +1,94 @@
+"""The atlas in a real browser: every head, sorted, named, filtered and enlarged."""
+
+from __future__ import annotations
+
+from test_heads import QUERY, address, still, until
+
+
+def test_the_atlas_shows_every_head_and_one_large_beside_them(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=0")
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    assert page.locator(".thumb").count() == 12
+    page.hover("[data-cell='0-1']")
+    until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
+    assert page.inner_text(".inspector h2") == "Head 0.1"
+    assert "looks one token back" in page.inner_text("[data-beside='0-1']")
+    picture = "document.querySelector('.beside .plot canvas').toDataURL()"
+    pointed = page.evaluate(picture)
+    page.click("[data-cell='2-3']")
+    page.wait_for_selector("[data-beside='2-3']")
+    still(page)
+    assert page.evaluate(picture) != pointed
+    assert "layer=2" in address(page)
+    page.mouse.move(5, 5)
+    assert page.locator("[data-beside='2-3']").count() == 1
+    assert page.locator(".enlarged").count() == 0
+    page.click("[data-open=heads]")
+    page.wait_for_selector(QUERY)
+    assert "view=heads" in address(page)
+    assert "heads=3" in address(page)
+
+
+def test_where_there_is_no_room_beside_the_atlas_a_head_is_enlarged_over_it(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 610, "height": 760})
+    page.click("[data-cell='2-3']")
+    page.wait_for_selector(".enlarged .plot")
+    assert page.locator(".beside").count() == 0
+    page.keyboard.press("Escape")
+    assert page.locator(".enlarged").count() == 0
+    page.click("[data-cell='1-0']")
+    page.click(".enlarged [data-open=heads]")
+    page.wait_for_selector(QUERY)
+    assert "heads=0" in address(page)
+
+
+def test_on_a_phone_maps_keep_their_size_and_the_head_that_is_tapped_is_below_them(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0", viewport={"width": 420, "height": 760})
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    page.click("[data-cell='2-3']")  # waits until it stands still
+    page.wait_for_selector("[data-beside='2-3'] .plot")
+    assert page.locator(".enlarged").count() == 0
+    assert page.eval_on_selector("[data-cell='2-3']", "map => map.clientWidth") > 44
+
+
+def test_the_atlas_is_sorted_by_measures_and_cut_to_rows_and_columns(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0")
+    until(page, "performance.getEntriesByName('regard:exact').length")
+    cells = "all => all.map(e => e.dataset.cell)"
+    page.select_option("[data-control=order]", "previous token")
+    assert page.eval_on_selector_all(".thumb", cells)[0] == "0-1"
+    page.select_option("[data-control=order]", "height")
+    assert page.eval_on_selector_all(".thumb", cells)[0] == "2-3"
+    page.select_option("[data-control=order]", "grid")
+    page.click("[data-only-layer='1']")
+    page.click("[data-only-head='2']")
+    assert page.eval_on_selector_all(".thumb", cells) == ["1-2"]
+
+
+def test_the_atlas_says_what_each_head_does_and_its_legend_filters(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
+    page.wait_for_selector("[data-entry='previous token']")
+    assert page.get_attribute("[data-cell='0-1']", "data-label") == "previous token"
+    said = page.get_attribute("[data-cell='0-1']", "aria-label")
+    assert said == "Head 0.1: previous token, rests with 0.16 of its attention"
+    named = page.eval_on_selector_all("[aria-label*='previous token']", "all => all.length")
+    assert page.inner_text("[data-entry='previous token'] b") == str(named)
+    page.focus("[data-entry='previous token']")
+    page.keyboard.press("Enter")
+    assert page.get_attribute("[data-entry='previous token']", "aria-pressed") == "true"
+    assert page.locator(".thumb.dimmed").count() == 12 - named
+    assert "dimmed" not in page.get_attribute("[data-cell='0-1']", "class")
+    page.keyboard.press("Enter")
+    assert page.locator(".thumb.dimmed").count() == 0
+    page.click("[data-value=type]")
+    assert page.get_attribute("[data-cell='0-1']", "data-label") == "diagonal"
+    entries = page.eval_on_selector_all(".entry b", "all => all.map(e => +e.textContent)")
+    assert sum(entries) == 12
+
+
+def test_atlas_cells_are_reached_by_keyboard(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0")
+    page.focus("[data-cell='0-0']")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.cell") == "1-1"

@@ -1,0 +1,67 @@
+"""The views on a phone: one way to scroll, taps, a sheet and a drawer."""
+
+from __future__ import annotations
+
+from tests.browser.test_heads import still, until
+from tests.browser.test_stage import box_of
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def test_on_a_phone_the_page_scrolls_one_way_and_nothing_lies_over_anything(show, pages):
+    for view in ("heads", "matrix", "atlas", "neurons"):
+        page = show(pages["pair"], f"#view={view}&layer=0&heads=1", **PHONE)
+        page.wait_for_selector(".stage")
+        still(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
+    page.wait_for_selector(".token")
+    parts = [".tabs", ".choose", ".bar .tools", ".legend", ".scroller", ".drawer"]
+    boxes = [box_of(page, part) for part in parts]
+    for i, a in enumerate(boxes):
+        for b in boxes[i + 1 :]:
+            apart = a[2] <= b[0] + 1 or b[2] <= a[0] + 1 or a[3] <= b[1] + 1 or b[3] <= a[1] + 1
+            assert apart, (a, b)
+    small = page.eval_on_selector_all(
+        "button, summary",
+        """all => all.map(e => [e.outerHTML.slice(0, 80), e.getBoundingClientRect()])
+          .filter(([, b]) => b.width && (b.width < 23.5 || b.height < 23.5)).map(([name]) => name)""",
+    )
+    assert small == []
+
+
+def test_on_a_phone_a_tap_explains_and_the_next_one_keeps(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
+    page.wait_for_selector(".token")
+    assert page.evaluate("document.querySelectorAll('.headings').length") == 0
+    page.tap(".token[data-position='10']")
+    until(page, "document.querySelector('.tip')?.textContent.startsWith('store₁₀ → the₉')")
+    assert "queries" not in page.evaluate("location.hash")
+    page.tap(".token[data-position='10']")
+    assert "queries=10" in page.evaluate("location.hash")
+
+
+def test_on_a_phone_choices_are_a_sheet_and_the_inspector_is_a_drawer(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
+    assert page.inner_text(".choose") == "0.1 ▾"
+    page.tap("[data-sheet=open]")
+    page.select_option(".choices [data-control=layer]", "2")
+    page.dblclick(".choices [data-head='3']")
+    page.tap("[data-sheet=close]")
+    assert page.inner_text(".choose") == "2.3 ▾"
+    assert not page.is_visible(".inspector h2")
+    page.tap(".drawer summary")
+    assert page.inner_text(".inspector h2") == "Head 2.3"
+
+
+def test_on_a_phone_the_picture_comes_first_and_the_drawer_says_what_the_head_does(show, pages):
+    for view, picture in (("heads", ".scroller"), ("matrix", ".spread"), ("atlas", ".around")):
+        page = show(pages["pair"], f"#view={view}&layer=0&heads=2", **PHONE)
+        page.wait_for_selector(picture)
+        still(page)
+        assert box_of(page, picture)[3] <= box_of(page, ".stage > .legend")[1] + 1, view
+        assert box_of(page, ".stage > .legend")[3] > box_of(page, ".stage > .legend")[1], view
+        assert box_of(page, picture)[1] < PHONE["viewport"]["height"] / 2, view
+        assert page.inner_text(".drawer summary").startswith("0.2 "), view
+        assert box_of(page, ".drawer summary")[3] - box_of(page, ".drawer summary")[1] >= 44
+    assert page.locator(".beside .plot canvas").first.is_visible()  # one head of the atlas, large, below the others

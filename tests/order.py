@@ -1,0 +1,25 @@
+"""Which tests take long, so that they begin first, and which are slow, so that a quick run leaves them out."""
+
+# The files that take longest, longest first: workers that end with a long one would end far apart. The sweep, which
+# keeps two cores busy by itself, does not begin beside the cluster.
+LONG = (
+    *("browser/test_app.py", "studies/test_ray.py", "browser/test_walk.py", "browser/test_walk_page.py"),
+    *("fidelity/test_sweep.py", "studies/test_probe.py", "studies/test_identity.py", "studies/test_processes.py"),
+    *("views/test_odd_texts.py", "studies/test_coref.py", "studies/test_resume.py", "studies/test_heads.py"),
+    *("studies/test_heads_folder.py", "studies/test_ablation.py", "browser/test_notebook.py", "commands/test_cli.py"),
+    *("examples/test_notebooks.py", "studies/test_syntax.py", "studies/test_syntax_by_hand.py"),
+    *("package/test_optimised.py", "browser/test_views.py", "browser/test_stage.py", "package/test_wheel.py"),
+    *("browser/test_looks.py", "studies/test_probe_parts.py", "studies/test_probe_training.py"),
+    *("studies/test_probe_features.py", "browser/test_never_blank.py", "app/test_running.py", "app/test_serving.py"),
+    *("studies/test_find.py", "browser/test_report.py", "browser/test_history.py", "docs/test_site.py"),
+    *("browser/test_heads.py", "studies/test_controls.py", "docs/test_tutorial.py"),
+)
+# What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
+# corpora, clusters, environments, processes that import torch, folders of figures.
+SLOW = (
+    *(*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py"),
+    *("commands/test_background.py", "package/test_sdist.py", "studies/test_figures.py", "studies/test_article.py"),
+    *("app/test_long.py", "studies/test_matching.py"),
+)
+SLOW_MARKS = ("models", "corpora", "ray", "browser")
+REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
