@@ -25,6 +25,7 @@ export interface PlotState {
   zoom: Signal<Zoom>;
   reset: () => void;
   by: (factor: number) => void;
+  show: (query: number, key: number) => void;
   top: number;
   rests: boolean; // whether places where the head rests are grey
   pool: number;
@@ -109,6 +110,7 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
       zoom,
       reset,
       by: (factor) => gestures.by?.(factor),
+      show: (query, key) => gestures.show?.(query, key),
       top: source.value.end,
       rests: source.value.awake > 0,
       pool: 2 ** levelOf(zoom.value),
