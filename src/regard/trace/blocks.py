@@ -1,7 +1,7 @@
 """A map in brief: how much attention goes from each run of queries to each run of keys.
 
-Enters: a site. Leaves: sums over blocks of its maps, from every weight, a few rows at a time. A long text is pictured by
-them: at 8,192 tokens a map has 67 million weights, and a picture of it some thousand pixels.
+Enters: a site. Leaves: sums over blocks of its maps, from every weight, a few rows at a time. A long text is pictured
+by them: at 8,192 tokens a map has 67 million weights, and a picture of it some thousand pixels.
 """
 
 from __future__ import annotations
