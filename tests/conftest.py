@@ -170,7 +170,7 @@ def bytelevel() -> PreTrainedTokenizerFast:
     )
 
 
-_shared: dict[str, tuple[regard.Model, list[float]]] = {}  # models of all tests, and the sums of their weights
+_shared: dict[str, tuple[regard.Model, list[int]]] = {}  # models of all tests, and the sums of their weights' bits
 
 
 def shared(name: str, model: regard.Model) -> regard.Model:
@@ -179,8 +179,18 @@ def shared(name: str, model: regard.Model) -> regard.Model:
     return model
 
 
-def _weight_sums(model: regard.Model) -> list[float]:
-    return [float(value.double().sum()) for value in model.module.state_dict().values()]
+def _weight_sums(model: regard.Model) -> list[int]:
+    """Sums of the weights' bits, as whole numbers: no rounding hides a change, and a real model takes milliseconds."""
+    import torch
+
+    def bits(value: torch.Tensor) -> int:
+        flat = value.detach().flatten().view(torch.uint8)
+        if flat.storage_offset() % 8:
+            flat = flat.clone()
+        whole = len(flat) // 8 * 8
+        return int(flat[:whole].view(torch.int64).sum()) + int(flat[whole:].sum())
+
+    return [bits(value) for value in model.module.state_dict().values()]
 
 
 @pytest.fixture(autouse=True)

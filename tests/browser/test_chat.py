@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
@@ -16,6 +17,7 @@ from tests.tiny import enlarged, saved, tiny_llama
 import regard
 from regard.app.server import App
 from regard.app.settings import Limits
+from regard.models.speech import Speech
 
 
 @pytest.fixture(scope="module")
@@ -84,13 +86,16 @@ def test_an_answer_comes_with_its_looks_and_then_the_conversation_is_in_the_view
     answered(page, 2)
 
 
-def test_an_answer_can_be_stopped_and_a_message_said_differently(use):
+def test_an_answer_can_be_stopped_and_a_message_said_differently(use, monkeypatch):
+    hear = Speech.hear
+    monkeypatch.setattr(Speech, "hear", lambda *given: time.sleep(0.2) or hear(*given))  # a minute to press in
     page = use()
     page.fill("[data-control=temperature]", "1.5")
     say(page, "the cat?")
     until(page, "document.querySelectorAll('[data-word]').length > 3", seconds=120)
     page.click("[data-do=stop]")
     answered(page, 1)
+    monkeypatch.undo()
     count = page.locator("[data-word]").count()
     assert 3 < count < 290
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from test_access import AXE, RUN, SETTLED
+from test_access import AXE, COLOURS, RUN, SETTLED
 from test_heads import QUERY, still, until
 from tests.app.conftest import hosted
 
@@ -56,10 +56,10 @@ def barriers(page: Any) -> list[str]:
     """What axe-core finds in both themes."""
     found = []
     page.evaluate(AXE.read_text("utf-8"))
-    for _ in ("first", "second"):
+    for rules in (None, COLOURS):
         until(page, SETTLED, seconds=60)
         still(page)
-        found += page.evaluate(RUN)
+        found += page.evaluate(RUN, rules)
         page.click("[data-tool=theme]")
     return found
 

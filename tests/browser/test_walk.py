@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-from test_access import AXE, RUN
+from test_access import AXE, COLOURS, RUN
 from test_heads import still, until
 from tests.conftest import need
 from tests.tiny import SIZES, made
@@ -447,13 +447,13 @@ def test_a_step_fits_the_window(show, page_file, width):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_step_has_a_barrier(show, page_file, theme):
     need(AXE.exists(), "needs the front end's packages (make test installs them)")
-    page = show(page_file, color_scheme=theme)
+    page = show(page_file, color_scheme=theme, reduced_motion="reduce")
     page.evaluate(AXE.read_text("utf-8"))
     for step in ("tokens", "scores", "softmax", "mask", "join", "predict", "loss"):
         page.click(f"[data-step={step}]")
         page.click("[data-option='0']")
         still(page)
-        assert page.evaluate(RUN) == [], step
+        assert page.evaluate(RUN, COLOURS if theme == "dark" else None) == [], step
 
 
 def test_words_that_occur_twice_carry_their_position(show, bert, tmp_path):

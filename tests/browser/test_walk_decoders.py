@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from test_access import AXE, RUN
+from test_access import AXE, COLOURS, RUN
 from test_heads import still
 from test_walk import cell, go
 from tests.conftest import need
@@ -27,7 +27,10 @@ def steps_of(kind: str) -> list[str]:
     return [step for step in STEPS if kind != "gpt2" or step not in ONLY_LLAMA]
 
 
-@pytest.fixture(scope="module", params=["gpt2", "llama", pytest.param("smollm", marks=pytest.mark.models)])
+SMOLLM = pytest.param("smollm", marks=pytest.mark.models)
+
+
+@pytest.fixture(scope="module", params=["gpt2", "llama", SMOLLM])
 def kind(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -165,9 +168,8 @@ def test_one_more_token_brings_one_row_and_keeps_the_others(show, page_file, wal
     shown(page, "K", own["turned k"][:4])
 
 
-def test_arrows_turn_by_the_models_angles(show, page_file, walked, kind):
-    if kind == "gpt2":
-        pytest.skip("its positions are added, not turned")
+@pytest.mark.parametrize("kind", ["llama", SMOLLM], indirect=True, scope="module")  # GPT-2 adds its positions
+def test_arrows_turn_by_the_models_angles(show, page_file, walked):
     page = show(page_file)
     go(page, "rotate")
     page.select_option("[data-pair=query]", "3")
@@ -192,11 +194,12 @@ def test_steps_fit_the_window(show, page_file, kind, width):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["gpt2", SMOLLM], indirect=True, scope="module")  # SmolLM2 is a Llama
 def test_no_step_of_a_decoder_has_a_barrier(show, page_file, theme):
     need(AXE.exists(), "needs the front end's packages (make test installs them)")
-    page = show(page_file, color_scheme=theme)
+    page = show(page_file, color_scheme=theme, reduced_motion="reduce")
     page.evaluate(AXE.read_text("utf-8"))
     for one in page.locator("[data-step]").all():
         one.click()
         still(page)
-        assert page.evaluate(RUN) == [], one.get_attribute("data-step")
+        assert page.evaluate(RUN, COLOURS if theme == "dark" else None) == [], one.get_attribute("data-step")

@@ -78,7 +78,7 @@ def bad(wordpiece, tmp_path_factory):
 
 def test_what_is_wrong_is_said_in_the_same_words_without_asserts(bad, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-O", "-m", "tests.package.answers", json.dumps(bad)]
+    command = [sys.executable, "-m", "tests.package.answers", json.dumps(bad)]
     here = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE.parents[1]), os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, env=here)
     assert done.returncode == 0, done.stderr[-2000:]

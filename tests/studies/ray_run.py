@@ -95,7 +95,8 @@ def broken(model, folder):
 
 
 def start(tries=8):
-    """A cluster of two workers; Ray gives up after 30 seconds, which a busy machine may need."""
+    """A cluster of two workers; Ray gives up after 30 seconds, and leaves what it began."""
+    import psutil
     import ray
 
     for left in reversed(range(tries)):
@@ -104,6 +105,8 @@ def start(tries=8):
         except Exception as error:  # Ray raises no narrower one
             if not left or "timed out during startup" not in str(error):
                 raise
+            for process in psutil.Process().children(recursive=True):
+                process.kill()  # or the next try has half a cluster beside it
             ray.shutdown()
         else:
             return

@@ -149,8 +149,8 @@ def test_every_probe_is_trained_with_three_seeds_and_random_weights_are_drawn_as
     table = made[0].table.set_index(["measure", "of"])
     for measure in ("dependency", "relation", "UAS", "UUAS", "DSpr"):
         assert (table.loc[measure, "runs"].drop("shuffled weights") == 3).all()
-        assert table.loc[(measure, "model"), "spread"] > 0
-    assert (table.xs("random weights", level="of")["spread"] > 0).any()  # so small a treebank may not tell draws apart
+    for of in ("model", "random weights"):  # so small a treebank may not tell runs apart by every measure
+        assert (table.xs(of, level="of")["spread"] > 0).any(), of
     assert made[0].meta["settings"]["seeds"] == 3
     for name in ("Structural probe by layer", "Recall by relation"):
         assert (made[0].tables[name]["runs"] == 3).all() and made[0].tables[name]["value"].notna().all()

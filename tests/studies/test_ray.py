@@ -156,6 +156,18 @@ def test_a_model_that_workers_cannot_load_is_refused(bert, corpus):
         RayEngine()(Atlas(), bert, Run(Source(str(corpus))))
 
 
+def test_a_machine_too_busy_to_start_ray_is_said_with_the_way_out(bert_folder, corpus, monkeypatch):
+    need(find_spec("ray") is not None, "Ray is not installed")
+    import ray
+
+    def late(**options):
+        raise Exception("The current node timed out during startup. This could happen because ...")
+
+    monkeypatch.setattr(ray, "init", late)  # the words of Ray 2.60 when a start takes longer than 30 seconds
+    with pytest.raises(UserError, match="less busy, name a cluster that runs with --address, or use the local engine"):
+        RayEngine()(Atlas(), load(str(bert_folder)), Run(Source(str(corpus))))
+
+
 def test_heads_that_are_off_here_would_be_on_in_the_workers(bert_folder, corpus):
     model, other = load(str(bert_folder)), load(str(bert_folder))
     run = Run(Source(str(corpus)))

@@ -131,7 +131,13 @@ def _ray(address: str | None) -> Any:
     except ModuleNotFoundError:
         raise MissingPackageError("the Ray engine needs Ray; run: pip install 'regard[ray]'") from None
     if not ray.is_initialized():
-        ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
+        try:
+            ray.init(address=address, include_dashboard=False, log_to_driver=False, logging_level="error")
+        except Exception as error:  # Ray raises no narrower one
+            if "timed out during startup" not in str(error):
+                raise
+            way_out = "try again when it is less busy, name a cluster that runs with --address, or use the local engine"
+            raise UserError(f"Ray did not start on this machine within its 30 seconds; {way_out}") from None
     return ray
 
 
