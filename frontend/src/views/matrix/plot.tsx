@@ -62,19 +62,23 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
     const { rows, columns } = source.peek().lens;
     zoom.value = { x: 0, y: 0, scale: Math.min(LARGEST, width / columns.count, height / rows.count) };
   };
-  const gestures: Gestures = {
-    zoom,
-    frame,
-    reset,
-    bounds: () => [source.peek().lens.rows.count, source.peek().lens.columns.count],
-    point: (query, key) => {
-      store.hover.value = query === null ? NOTHING : { query, key };
-    },
-    pick: (query, key) => {
-      const { rows, columns } = source.peek().lens;
-      store.set({ queries: [rows.starts[query]], keys: [columns.starts[key]] });
-    },
-  };
+  // Made once: the listeners put their own abilities into it.
+  const gestures = useMemo<Gestures>(
+    () => ({
+      zoom,
+      frame,
+      reset,
+      bounds: () => [source.peek().lens.rows.count, source.peek().lens.columns.count],
+      point: (query, key) => {
+        store.hover.value = query === null ? NOTHING : { query, key };
+      },
+      pick: (query, key) => {
+        const { rows, columns } = source.peek().lens;
+        store.set({ queries: [rows.starts[query]], keys: [columns.starts[key]] });
+      },
+    }),
+    [],
+  );
 
   useLayoutEffect(() => {
     const element = holder.current!;
