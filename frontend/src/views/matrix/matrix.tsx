@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { ColourBar } from "./colourbar";
+import { FindToken } from "./find";
 import { Plot, type PlotState } from "./plot";
 import { RowBars } from "./rowbars";
 
@@ -26,6 +27,7 @@ export function Matrix() {
           {shown && shown.pool > 1 && ` ${tell("legendPooled", { n: shown.pool })}`}
         </p>
         <span class="tools">
+          <FindToken plot={shown} />
           {!signed && (
             <Choice
               label={tell("scale")}
