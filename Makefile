@@ -26,6 +26,7 @@ test: $(VENV)/.dev frontend/node_modules/.stamp browser
 	@npm --prefix frontend run --silent test
 	@$(BIN)/pytest $(SPREAD) --durations=25
 
+test-quick: WORKERS = 2
 test-quick: $(VENV)/.dev
 	@$(BIN)/pytest $(SPREAD) --durations=25 -m "not slow"
 

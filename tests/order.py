@@ -3,8 +3,9 @@
 # The files that take longest, longest first: workers that end with a long one would end far apart. The sweep, which
 # keeps two cores busy by itself, does not begin beside the cluster.
 LONG = (
-    *("browser/test_app.py", "studies/test_ray.py", "browser/test_walk.py", "browser/test_walk_page.py"),
-    *("fidelity/test_sweep.py", "studies/test_probe.py", "studies/test_identity.py", "studies/test_processes.py"),
+    *("browser/test_app.py", "studies/test_ray.py", "browser/test_walk_decoders.py", "browser/test_walk.py"),
+    *("fidelity/test_sweep.py", "browser/test_walk_page.py", "studies/test_probe.py", "studies/test_identity.py"),
+    *("studies/test_processes.py", "browser/test_chat.py", "browser/test_worth.py", "browser/test_says.py"),
     *("views/test_odd_texts.py", "studies/test_coref.py", "studies/test_resume.py", "studies/test_heads.py"),
     *("studies/test_heads_folder.py", "studies/test_ablation.py", "browser/test_notebook.py", "commands/test_cli.py"),
     *("examples/test_notebooks.py", "studies/test_syntax.py", "studies/test_syntax_by_hand.py"),
@@ -15,11 +16,15 @@ LONG = (
     *("browser/test_heads.py", "studies/test_controls.py", "docs/test_tutorial.py"),
 )
 # What `make test-quick` leaves out beside these and tests that are marked slow themselves: a browser, real models,
-# corpora, clusters, environments, processes that import torch, folders of figures.
+# corpora, clusters, environments, servers, processes that import torch, threads that wait, draws in their hundreds,
+# training, folders of figures.
 SLOW = (
     *(*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py"),
     *("commands/test_background.py", "package/test_sdist.py", "studies/test_figures.py", "studies/test_article.py"),
-    *("app/test_long.py", "studies/test_matching.py"),
+    *("app/test_long.py", "app/test_openai.py", "app/test_security.py", "app/test_rules.py", "app/test_models.py"),
+    *("app/test_limits.py", "commands/test_chat.py", "capture/test_threads.py", "views/test_figures.py"),
+    *("studies/test_matching.py", "studies/test_nearest.py", "studies/test_retrieval.py", "studies/test_sinks.py"),
+    *("studies/test_sums.py", "studies/test_intervals.py", "transformer/test_bert_training.py"),
 )
 SLOW_MARKS = ("models", "corpora", "ray", "browser")
 REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps

@@ -6,6 +6,7 @@ import numpy as np
 
 import regard
 from regard.views import decode, header_of
+from regard.views.arrays import read
 
 
 def test_a_long_input_comes_layer_by_layer(serve, long_llama):
@@ -29,3 +30,20 @@ def test_a_long_input_comes_layer_by_layer(serve, long_llama):
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-4)
     refused = client.get(f"/api/traces/{name}/report")
     assert refused.status_code == 413 and "too long" in refused.json()["message"]
+
+
+def test_pictures_of_a_long_input_are_made_of_every_weight(serve, long_llama):
+    client, _ = serve(models=(str(long_llama),))
+    text = ("the cat sat on the mat while it rained. " * 110)[:4096]
+    client.post("/api/traces", json={"text": "the cat"})
+    name = client.post("/api/traces", json={"text": text}).headers["x-regard-trace"]
+    answer = client.get(f"/api/traces/{name}/pictures/decoder/3")
+    assert answer.status_code == 200 and len(answer.content) < 500_000
+    (site,) = header_of(answer.content)["sites"]
+    assert "q" not in site and "maps" not in site
+    start = 8 + int.from_bytes(answer.content[:8], "little")
+    found, size = read(site["blocks"], memoryview(answer.content)[start:]), site["block"]
+    whole = regard.load(str(long_llama)).trace(text).attention(3, 2, queries=slice(4 * size, 5 * size))
+    expected = np.array([whole[:, at : at + size].sum() / size for at in range(0, 4096, size)])
+    np.testing.assert_allclose(found[2, 4], expected, rtol=2e-3, atol=1e-4)
+    assert client.get(f"/api/traces/{name}/pictures/decoder/9").status_code == 404

@@ -1,5 +1,6 @@
 """Answers: drawn with the model's probabilities, and told until they stop."""
 
+import pytest
 import torch
 
 from tests.models.talkers import CHAT, text_of
@@ -13,6 +14,7 @@ def test_the_same_seed_draws_the_same_answer_and_another_seed_another(talker):
     assert said() == said(seed=9)  # the likeliest token needs no luck
 
 
+@pytest.mark.slow
 def test_tokens_are_drawn_with_the_models_probabilities(talker):
     model = talker()
     prompt = model._engine.prompt("the cat", 1)

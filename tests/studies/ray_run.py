@@ -99,7 +99,7 @@ def start(tries=8):
     import psutil
     import ray
 
-    os.environ["RAY_worker_niceness"] = "0"  # or workers wait for every other test
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - or workers wait for every other test
     for left in reversed(range(tries)):
         try:
             ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")

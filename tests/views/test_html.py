@@ -10,7 +10,9 @@ import pytest
 from test_wire import vectors_trace
 
 from regard import Trace
-from regard.views import decode, save_html
+from regard.trace.blocks import block_shares
+from regard.views import decode, header_of, save_html
+from regard.views.arrays import read
 from regard.views.html import DIGITS
 
 
@@ -74,3 +76,25 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, maps_trace):
     with pytest.raises(IndexError):
         save_html(maps_trace, path, layer=9)
     assert path.read_text() == "old"
+
+
+def test_the_page_of_a_long_text_holds_some_layers_and_pictures_of_all(tmp_path):
+    trace = vectors_trace(1100, layers=8, heads=2)
+    whole = save_html(trace, tmp_path / "whole.html")
+    part = save_html(trace, tmp_path / "part.html", layer=5, aim=whole.stat().st_size // 2)
+    payload = payload_of(part.read_text("utf-8"))
+    header, start = header_of(payload), 8 + int.from_bytes(payload[:8], "little")
+    held = [site["layer"] for site in header["sites"] if "q" in site]
+    assert 2 <= len(held) <= 4 and 5 in held and header["selection"]["layer"] == 5
+    assert part.stat().st_size < 0.6 * whole.stat().st_size
+    for site in header["sites"]:
+        blocks = block_shares(trace.site(site["layer"]), site["block"])
+        found = read(site["blocks"], memoryview(payload)[start:])
+        seen = blocks > 1e-4
+        np.testing.assert_allclose(found[seen], blocks[seen], rtol=2e-3)
+
+
+def test_layers_that_are_named_are_all_in_the_page(tmp_path):
+    trace = vectors_trace(1100, layers=4, heads=2)
+    path = save_html(trace, tmp_path / "page.html", layers=[1, 3], aim=1)
+    assert ["q" in site for site in header_of(payload_of(path.read_text("utf-8")))["sites"]] == [True, True]

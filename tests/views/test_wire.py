@@ -16,7 +16,7 @@ from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token
 from regard.views import decode, encode, header_of
 from regard.views.arrays import read
-from regard.views.packing import pack_site, unpack
+from regard.views.packing import _to_bits, pack_site, unpack
 
 
 def vectors_trace(tokens: int, layers: int = 2, heads: int = 4, d: int = 64, spread: float = 1.0) -> Trace:
@@ -294,3 +294,24 @@ def test_a_page_opens_on_the_head_with_the_clearest_pattern():
     assert (chosen["layer"], chosen["heads"]) == (1, [1])
     explicit = header_of(encode(trace, layer=0))["selection"]
     assert (explicit["layer"], explicit["heads"]) == (0, [0, 1])
+
+
+@pytest.mark.parametrize("tokens", [1, 7, 8, 9, 100])
+def test_codes_of_every_width_lie_bit_by_bit(tokens):
+    rng = np.random.default_rng(0)
+    width = np.arange(25, dtype=np.uint8)[None]  # 0 to 24 bits
+    codes = rng.integers(0, 1 << width.astype(np.int64)[..., None], (1, 25, tokens)).astype(np.uint32)
+    expected = b""
+    for bits, run in zip(width[0], codes[0], strict=True):
+        ones = [int(code) >> place & 1 for code in run for place in range(bits)]
+        expected += np.packbits(np.array(ones, np.uint8), bitorder="little").tobytes()
+    assert _to_bits(codes, width) == expected
+
+
+def test_packed_rows_with_the_log_sum_exp_of_the_kernel_sum_to_one_within_the_error_of_scores():
+    plain = vectors_trace(1100, layers=3, heads=2)
+    trace = replace(plain, sites=tuple(replace(site, known_lse=site.lse) for site in plain.sites))
+    back = decode(encode(trace, report=False, packed=True))
+    np.testing.assert_array_equal(back.sites[1].known_lse, trace.sites[1].lse)
+    rows = back.attention(1, 1, queries=slice(0, 50), keys=slice(0, 1100))
+    np.testing.assert_allclose(rows.sum(1), 1, atol=1e-3)

@@ -125,6 +125,13 @@ export async function* chat(question: ChatQuestion, signal: AbortSignal): AsyncG
 export const layer = (id: string, kind: string, number: number, signal?: AbortSignal): Promise<Uint8Array> =>
   bytesOf(`/api/traces/${id}/layers/${encodeURIComponent(kind)}/${number}`, signal);
 
+export const pictures = (
+  id: string,
+  kind: string,
+  number: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> => bytesOf(`/api/traces/${id}/pictures/${encodeURIComponent(kind)}/${number}`, signal);
+
 export const report = (id: string, signal: AbortSignal): Promise<Uint8Array> =>
   bytesOf(`/api/traces/${id}/report`, signal);
 

@@ -40,6 +40,13 @@ export class Layers {
     return site;
   }
 
+  /** Put small pictures of the heads of a site into the page. */
+  async picture({ id }: Shown, site: Site, signal: AbortSignal): Promise<void> {
+    const bytes = await api.pictures(id, site.kind, site.layer, signal);
+    const { blocks, block } = decode(bytes).sites.find((one) => one.part === site.part)!;
+    Object.assign(site, { blocks, block });
+  }
+
   /** Another trace is shown. */
   clear(): void {
     this.held.length = 0;

@@ -451,6 +451,7 @@ export class Session {
       switching: this.switching,
       judges: () => this.saved.value === null && (this.model.value?.about?.cuts.length ?? 0) > 0,
       fetch: (site, keep, signal) => this.weights(this.shown.peek()!, site, keep, signal),
+      picture: (site, signal) => this.layers.picture(this.shown.peek()!, site, signal),
     });
     store.past = this.trail;
     store.set({ view: "atlas", ...begun });

@@ -13,6 +13,7 @@ export interface Digest {
   sampled: number; // one row in `sampled` has been computed
   pixels: Float32Array; // of values of both signs, the one farthest from 0; NaN where a value is not known
   top: number; // how far from 0 they go
+  shares?: boolean; // a pixel is the share of attention that goes from some tokens to some others, on average
   measures: Record<Measure, number>; // NaN where no row counts, and for words, contributions and worth
   chance: Record<Measure, number>; // what uniform attention over the keys a row may see would give
 }
@@ -53,6 +54,15 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
   let top = 0;
   for (const value of pixels) if (Math.abs(value) > top) top = Math.abs(value);
   return { size, pool, sampled: sampled ? pool / PAIR : 1, pixels, top, ...sums.result() };
+}
+
+/** The picture that a head came with, made of all its weights; its numbers are not known. */
+export function pictured(site: Site, index: number): Digest {
+  const pixels = site.blocks!.part(index);
+  const [rows, columns] = site.blocks!.shape.slice(1);
+  const top = pixels.reduce((most, value) => Math.max(most, value), 0);
+  const unknown = { measures: nothing(), chance: nothing() };
+  return { size: [rows, columns], pool: site.block!, sampled: 1, pixels, top, shares: true, ...unknown };
 }
 
 /** How many values a side of a pixel covers in the small picture of a lens. */
@@ -150,6 +160,8 @@ class Sums {
   }
 }
 
+const nothing = () =>
+  Object.fromEntries(MEASURES.map((name) => [name, Number.NaN])) as Record<Measure, number>;
 const zeros = () => Object.fromEntries(MEASURES.map((name) => [name, 0])) as Record<Measure, number>;
 
 /** The keys a query may see: from first to last, those with a flag where there are flags. */

@@ -67,6 +67,9 @@ export interface Site {
   rest: (Rest | null)[] | null; // of each head
   arriving: (Arriving | null)[] | null; // the same by contributions
   types: Packed | null; // (heads, names of types) probabilities
+  blocks: Packed | null; // (heads, rows, columns) shares of attention between blocks of tokens, from every weight
+  block?: number; // tokens of a side of a block
+  bare: boolean; // whether it came without weights, which only a server can send
   missing: Record<string, Told>; // what could not be asked, and why
 }
 
@@ -209,11 +212,12 @@ function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | 
   const missing = Object.entries((record.missing ?? {}) as Record<string, string>);
   const coded = (record.coded ?? {}) as Record<string, Coded>;
   const vectors = ["q", "k", "qparts", "kparts", "v", "g", "go"];
-  const arrays = [...vectors, "maps", "lse", "bias", "sink", "norms", "dots", "types"];
+  const arrays = [...vectors, "maps", "lse", "bias", "sink", "norms", "dots", "types", "blocks"];
   return {
     ...record,
     ...Object.fromEntries(arrays.map((name) => [name, at(record[name])])),
     mask: { ...mask, table: at(mask.table) },
+    bare: !record.q && !record.maps,
     parts: (record.parts as string[] | undefined) ?? [],
     patterns: (record.patterns as Found[][] | undefined) ?? null,
     rest: (record.rest as (Rest | null)[] | undefined) ?? null,

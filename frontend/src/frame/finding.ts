@@ -55,18 +55,20 @@ const placed = (store: Store, { kind, layer }: Site, head: number, tell: Say): s
 };
 
 function heads(store: Store, tell: Say): Entry[] {
-  return store.page.sites.flatMap((site) =>
-    site.heads.map((head): Entry => {
-      const found = foundOf({ site, head });
-      return {
-        sort: "head",
-        label: placed(store, site, head, tell),
-        detail: found.map(({ name }) => nameIn(tell, name)).join(tell("comma")),
-        words: found.map(({ name }) => name).join(" "),
-        run: () => open(store, site, head),
-      };
-    }),
-  );
+  return store.page.sites
+    .filter((site) => store.reaches(site))
+    .flatMap((site) =>
+      site.heads.map((head): Entry => {
+        const found = foundOf({ site, head });
+        return {
+          sort: "head",
+          label: placed(store, site, head, tell),
+          detail: found.map(({ name }) => nameIn(tell, name)).join(tell("comma")),
+          words: found.map(({ name }) => name).join(" "),
+          run: () => open(store, site, head),
+        };
+      }),
+    );
 }
 
 function patterns(store: Store, tell: Say): Entry[] {
@@ -96,7 +98,8 @@ function tokens(store: Store, tell: Say): Entry[] {
   const sides = query === key ? [query] : [query, key];
   return sides.flatMap((name) => {
     const { text } = store.page.sides.get(name)!;
-    const seen = new Set(text.filter((one, i) => text.indexOf(one) !== i));
+    const once = new Set<string>();
+    const seen = new Set(text.filter((one) => once.size === once.add(one).size)); // those that come twice
     const pin = (i: number) => (name === query ? { queries: [i], keys: [] } : { queries: [], keys: [i] });
     return text.map((one, i): Entry => {
       const view = store.view.heads === "all" || store.view.wide ? { view: store.pinning } : {};

@@ -42,6 +42,8 @@ export interface Powers {
   judges?: () => boolean; // whether what lines are worth can be asked for
   /** The site with its weights; `keep` puts them into the page. */
   fetch?: (site: Site, keep: boolean, signal?: AbortSignal) => Promise<Site>;
+  /** Put small pictures of the heads of a site into the page. */
+  picture?: (site: Site, signal: AbortSignal) => Promise<void>;
 }
 
 export class Store {
@@ -211,7 +213,14 @@ export class Store {
   }
 
   layers(kind = this.selection.value.kind): number[] {
-    return [...new Set(this.page.sites.filter((site) => site.kind === kind).map((site) => site.layer))];
+    const sites = this.page.sites.filter((site) => site.kind === kind && this.reaches(site));
+    return [...new Set(sites.map((site) => site.layer))];
+  }
+
+  /** Whether a site can be looked at: the page of a long text has some layers, and of the others pictures. */
+  reaches(site: Site): boolean {
+    const served = this.powers.picture !== undefined;
+    return isHere(site) || (this.powers.fetch !== undefined && (served || !site.bare));
   }
 
   parts(): number[] {

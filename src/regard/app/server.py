@@ -253,6 +253,11 @@ class App:
         data = await self._run(request, lambda _: work.layer(entry, place["kind"], place["layer"]))
         return await self._of(entry, _bytes(data, entry))
 
+    async def pictures(self, request: Request) -> Response:
+        entry, place = self._entry(request), request.path_params
+        data = await self._run(request, lambda _: work.pictures(entry, place["kind"], place["layer"]), "pictures")
+        return await self._of(entry, _bytes(data, entry))
+
     async def report(self, request: Request) -> Response:
         entry = self._entry(request)
         data = await self._run(request, lambda _: work.report(entry), "report")
@@ -365,6 +370,7 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/models", app.load_model, methods=["POST"]),
         Route("/api/traces", app.trace, methods=["POST"]),
         Route(trace + "/layers/{kind}/{layer:int}", app.layer),
+        Route(trace + "/pictures/{kind}/{layer:int}", app.pictures),
         Route(trace + "/report", app.report),
         Route(trace + "/rule", app.follow, methods=["POST"]),
         Route(trace + "/worth", app.worth, methods=["POST"]),

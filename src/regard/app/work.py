@@ -105,11 +105,19 @@ def check_worth(job: Job, model: Model, entry: KeptTrace, count: int, limits: Li
 
 def layer(entry: KeptTrace, kind: str, number: int) -> bytes:
     """One layer of a trace."""
+    return encode(_layer(entry, kind, number), kind=kind, layer=number, report=False, packed=False)
+
+
+def pictures(entry: KeptTrace, kind: str, number: int) -> bytes:
+    """Small pictures of the heads of one layer, made of all their weights."""
+    return encode(_layer(entry, kind, number), kind=kind, layer=number, report=False, weights=(), pictures=True)
+
+
+def _layer(entry: KeptTrace, kind: str, number: int) -> Trace:
     try:
-        part = entry.trace.select(kinds=[kind], layers=[number])
+        return entry.trace.select(kinds=[kind], layers=[number])
     except UserError as error:
         raise missing(str(error)) from None
-    return encode(part, kind=kind, layer=number, report=False, packed=False)
 
 
 def report(entry: KeptTrace) -> bytes:

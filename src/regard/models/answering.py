@@ -23,7 +23,7 @@ from regard.capture.gradients import Gradients
 from regard.capture.operation import Operation
 from regard.capture.tiers import undisturbed
 from regard.errors import TooLongError, UserError
-from regard.models.cutting import require_cuttable
+from regard.models.cutting import KEEP, require_cuttable
 from regard.models.outcome import output_of
 from regard.models.prepare import Encoded
 from regard.trace.pieces import answer_side
@@ -136,8 +136,8 @@ class ReadPrompt:
         engine.places()
         ids = torch.tensor([row.ids[: self.first]])
         given: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "use_cache": True}
-        if engine.takes("logits_to_keep"):
-            given["logits_to_keep"] = 1
+        if engine.takes(KEEP):
+            given[KEEP] = 1
         with undisturbed(engine.module):
             self._cache = getattr(engine.module(**engine.ready(given)), "past_key_values", None)
         if self._cache is None:

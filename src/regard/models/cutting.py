@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LOGITS = 1 << 24  # logits that are held at once
 _TOKENS = 1024  # of a batch
-_KEEP = "logits_to_keep"
+KEEP = "logits_to_keep"  # the argument of a forward: at how many last positions, or at which, predictions are made
 
 _open: ContextVar[tuple[tuple[torch.nn.Module, EdgeCut, tuple[str, ...]], ...]] = ContextVar("regard_cuts", default=())
 
@@ -94,8 +94,8 @@ def outcomes_without(
 
 def kept_logits(engine: Engine, about: str, position: int | None) -> dict[str, Any]:
     """The argument by which a language model computes predictions at one position alone, if it takes it."""
-    if about == "next token" and position is not None and engine.takes(_KEEP):
-        return {_KEEP: torch.tensor([position])}
+    if about == "next token" and position is not None and engine.takes(KEEP):
+        return {KEEP: torch.tensor([position])}
     return {}
 
 

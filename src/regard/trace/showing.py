@@ -37,6 +37,7 @@ class PageOptions(ViewOptions, total=False):
     layers: Iterable[int] | None
     title: str | None
     limit: int
+    aim: int
 
 
 class FigureOptions(TypedDict, total=False):

@@ -9,7 +9,8 @@ import base64
 import hashlib
 import html
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,13 +22,14 @@ from regard.files import write_atomic
 from regard.trace.showing import Shown
 from regard.trace.trace import Trace
 from regard.views.arrays import sent_numbers
-from regard.views.wire import encode, header_of
+from regard.views.wire import LONG, encode, header_of
 
 # Digits of the payload's text: printable characters without a meaning in HTML.
 DIGITS = bytes(code for code in range(0x28, 0x7F) if code not in b"<>")
 # Browsers take 1.4 times as long to read a long text in one script as in pieces.
 _PIECE = 100_000
 LIMIT = 200_000_000  # bytes; browsers hold a page about three times over while they read it
+AIM = 60_000_000  # bytes above which the page of a long text holds some layers whole, and of the others pictures
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -59,6 +61,7 @@ def save_html(
     layers: Iterable[int] | None = None,
     title: str | None = None,
     limit: int = LIMIT,
+    aim: int = AIM,
     **more: Unpack[Shown],
 ) -> Path:
     """Write one HTML page with the views of a trace; it needs no network and no server.
@@ -77,6 +80,10 @@ def save_html(
         The page's title; the model's name unless given.
     limit
         Refuse to write pages with more bytes than this.
+    aim
+        Above so many bytes, the page of a text of more than 1,024 tokens holds the weights of some layers alone, the
+        one it opens with and others spread evenly, and of all heads a small picture, made of every weight. Name
+        `layers`, or raise `aim` to `limit`, for others or all.
     **more
         `vectors`, `measures`, `report` and `walk`, as in `regard.views.encode`.
 
@@ -88,8 +95,12 @@ def save_html(
     'page.html'
     """
     chosen = trace if layers is None else trace.select(layers=layers)
-    _check_size(_least_size(chosen), limit, chosen)
-    page = page_of(chosen, view=view, kind=kind, layer=layer, heads=heads, title=title, **more)
+    whole = None if layers is not None or not _is_long(chosen) else _fitting(chosen, kind, layer, aim)
+    _check_size(_least_size(chosen, whole), limit, chosen)
+    if whole is not None and layer is None:  # one of those that are there
+        layer = chosen.layers(kind)[0]
+    shown: dict[str, Any] = {"weights": whole, "pictures": _is_long(chosen), **more}
+    page = page_of(chosen, view=view, kind=kind, layer=layer, heads=heads, title=title, **shown)
     _check_size(len(page), limit, chosen)
     target = Path(path)
     write_atomic(target, lambda temporary: Path(temporary).write_bytes(page))
@@ -169,9 +180,28 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _least_size(trace: Trace) -> int:
+def _is_long(trace: Trace) -> bool:
+    """Whether maps are too large for a browser to compute all of them."""
+    return any(site.keys > LONG for site in trace.sites)
+
+
+def _fitting(trace: Trace, kind: str | None, layer: int | None, aim: int) -> set[tuple[str, int]] | None:
+    """The layers whose weights fit into a page of `aim` bytes: the opened one, others evenly; None if all do."""
+    places = list(dict.fromkeys((site.kind, site.layer) for site in trace.sites))
+    count = max(1, len(places) * aim // max(1, _least_size(trace)))
+    if count >= len(places):
+        return None
+    kind = kind or trace.kinds[0]
+    opened = (kind, trace.layers(kind)[0] if layer is None else layer)
+    others = [place for place in places if place != opened]
+    step = len(others) / count
+    return {opened, *(others[int(step * (number + 0.5))] for number in range(count - 1))}
+
+
+def _least_size(trace: Trace, whole: Container[tuple[str, int]] | None = None) -> int:
     """The approximate size of the page in bytes: 12 bits per number, as text. Known before anything is computed."""
-    return 2 * sent_numbers(trace)
+    sites = [site for site in trace.sites if whole is None or (site.kind, site.layer) in whole]
+    return 2 * sent_numbers(replace(trace, sites=tuple(sites)))
 
 
 def _check_size(size: int, limit: int, trace: Trace) -> None:

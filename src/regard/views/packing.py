@@ -113,12 +113,24 @@ def _to_bits(codes: Array, width: Array) -> bytes:
     out = np.zeros(int(starts[-1]), np.uint8)
     for bits in np.unique(flat[flat > 0]):
         chosen = np.flatnonzero(flat == bits)
-        ones = (runs[chosen][:, :, None] >> np.arange(int(bits), dtype=np.uint32)).astype(
-            np.uint8
-        ) & 1  # (runs, T, bits)
-        packed = np.packbits(ones.reshape(len(chosen), -1), axis=1, bitorder="little")
+        packed = _packed_runs(runs[chosen], int(bits))
         out[starts[chosen][:, None] + np.arange(packed.shape[1])] = packed
     return out.tobytes()
+
+
+def _packed_runs(codes: Array, bits: int) -> Array:
+    """(runs, bytes) of codes (runs, T) of one width. Eight codes fill so many bytes as a code has bits."""
+    runs, tokens = codes.shape
+    eights = np.zeros((runs, -(-tokens // 8), 8), np.uint32)
+    eights.reshape(runs, -1)[:, :tokens] = codes
+    packed = np.zeros((runs, eights.shape[1], bits), np.uint8)
+    for place in range(8):
+        first = place * bits  # of its bits among those of the eight
+        for byte in range(first // 8, (first + bits + 7) // 8):
+            shift = first - 8 * byte
+            code = eights[..., place]
+            packed[..., byte] |= ((code << shift) if shift > 0 else (code >> -shift)).astype(np.uint8)
+    return packed.reshape(runs, -1)[:, : _run_bytes(bits, tokens)]
 
 
 def _starts(width: Array, tokens: int) -> Array:

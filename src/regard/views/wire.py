@@ -20,6 +20,7 @@ import numpy as np
 from regard import __version__
 from regard.errors import UserError
 from regard.measures.types import TYPES
+from regard.trace.blocks import block_shares, block_size
 from regard.trace.mask import Mask
 from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 VERSION = 1
 VIEWS: tuple[str, ...] = tuple(json.loads((files("regard") / "static" / "views.json").read_text("utf-8")))
 _EXACT = 2_000_000  # bytes of q, k or maps up to which they are sent as float32; more are packed
-_LONG = 1024  # keys above which rows come with their log-sum-exp, so that a tile needs no whole row
+LONG = 1024  # keys above which rows come with their log-sum-exp, so that a tile needs no whole row
 _LAYOUT = ("row", "column", "word")
 
 
@@ -52,6 +53,7 @@ def encode(
     report: Given = None,
     walk: Walk | None = None,
     weights: Container[tuple[str, int]] | None = None,
+    pictures: bool = False,
     packed: bool | None = None,
 ) -> bytes:
     """A trace as bytes for the views.
@@ -76,6 +78,8 @@ def encode(
         One layer of the model, opened (`regard.transformer.walk`); without it, there is no walk view.
     weights
         The (kind, layer) pairs whose attention is sent; all unless given. The others are only named.
+    pictures
+        Whether every head comes with a small picture of its map, made of all its weights.
     packed
         Whether numbers are sent in fewer bits than they have; unless given, only if there are many.
     """
@@ -88,7 +92,7 @@ def encode(
         raise UserError("this trace has no walk; make the page with `regard walk`, or model.walk(text).save(path)")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
-    sites = _site_records(trace, buffer, known, measures or {}, weights, vectors, few)
+    sites = _site_records(trace, buffer, known, measures or {}, weights, vectors, few, pictures)
     header = _header(trace, known, buffer) | {"sites": sites, "selection": selection}
     return _payload(header if walk is None else header | {"walk": _walk_record(walk, buffer)}, buffer)
 
@@ -101,6 +105,7 @@ def _site_records(
     weights: Container[tuple[str, int]] | None,
     vectors: bool,
     packed: bool,
+    pictures: bool,
 ) -> list[Record]:
     sites = []
     for number, site in enumerate(trace.sites):
@@ -110,6 +115,8 @@ def _site_records(
         if whole:
             record |= _weights(site, buffer, vectors, packed)
             record |= _parts(site, buffer, packed) | _worth(site, buffer, packed)
+        if pictures:
+            record |= _picture(site, buffer)
         sites.append(record | _known(site, known, own, buffer))
     return sites
 
@@ -229,14 +236,27 @@ def _weights(site: Site, buffer: Buffer, vectors: bool, packed: bool) -> Record:
         return {"maps": buffer.put(whole, "l12" if packed else "f4")}
     if not packed:
         record: Record = {"q": buffer.put(site.q), "k": buffer.put(site.k)}
-        return record | ({"lse": buffer.put(site.lse)} if site.keys > _LONG else {})
+        return record | ({"lse": buffer.put(site.lse)} if site.keys > LONG else {})
     q, k = pack_site(site)
     record = {"q": buffer.put_vectors(q), "k": buffer.put_vectors(k)}
-    if site.keys > _LONG:
-        # Of the vectors as sent, not the originals: a tile then agrees with its row to the last digit.
-        travelling = replace(site, q=q.values, k=k.values, known_lse=None)
-        record["lse"] = buffer.put(travelling.lse)
+    if site.keys > LONG:
+        record["lse"] = buffer.put(_packed_lse(site, q.values, k.values))
     return record
+
+
+def _packed_lse(site: Site, q: Array, k: Array) -> Array:
+    """(H, Q) log-sum-exps for packed vectors: what the model's kernel gave, or else those of the vectors as sent.
+
+    To sum all rows again takes longer than everything else in a page. With the kernel's, rows sum to 1 as exactly as
+    scores are packed.
+    """
+    return replace(site, q=q, k=k).lse
+
+
+def _picture(site: Site, buffer: Buffer) -> Record:
+    """Shares of attention between blocks of tokens."""
+    size = block_size(site.queries, site.keys)
+    return {"block": size, "blocks": buffer.put(block_shares(site, size), "l12")}
 
 
 def _parts(site: Site, buffer: Buffer, packed: bool) -> Record:

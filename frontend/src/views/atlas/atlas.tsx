@@ -4,7 +4,7 @@ import { type Signal, untracked, useComputed, useSignal, useSignalEffect } from 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { release } from "../../compute/attention";
-import { type Digest, digest, type Measure, poolOf } from "../../compute/digest";
+import { type Digest, digest, type Measure, pictured, poolOf } from "../../compute/digest";
 import { run, superseded } from "../../compute/jobs";
 import { Lens } from "../../compute/lens";
 import { type Cell, colourOf, isKnown, measureOf, NONE, nameOf, namesOf } from "../../data/report";
@@ -120,9 +120,36 @@ function cellsOf(store: Store): Cell[] {
 /** The maps of all heads; layers that are still on their way are drawn as they come, and then refined if they stay. */
 async function drawAll(store: Store, found: Signal<Map<string, Digest>>, signal: AbortSignal): Promise<void> {
   const here = () => cellsOf(store).every(({ site }) => isHere(site));
+  if (hasPictures(store, here())) return showPictures(store, found, signal);
   const sketched = !here();
   if (sketched) await streamed(store, found, signal);
   if (here()) await run(digests(store, found, sketched), signal, 24);
+}
+
+/** Whether small pictures of all heads came with the page, or a server makes them for layers that are not here. */
+function hasPictures(store: Store, here: boolean): boolean {
+  const { level, contributions, worth } = store.look.peek();
+  const known = cellsOf(store).every(({ site }) => site.block !== undefined);
+  return (
+    level === "tokens" && !contributions && !worth && (known || (!here && Boolean(store.powers.picture)))
+  );
+}
+
+/** The pictures that heads come with, layer by layer. */
+async function showPictures(
+  store: Store,
+  found: Signal<Map<string, Digest>>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const site of new Set(cellsOf(store).map((cell) => cell.site))) {
+    const { picture, fetch } = store.powers;
+    if (!site.blocks) await (picture ? picture(site, signal) : fetch!(site, false, signal)); // or its page is being read
+    signal.throwIfAborted();
+    const made = site.heads.map((head, index) => [nameOf({ site, head }), pictured(site, index)] as const);
+    found.value = new Map([...found.peek(), ...made]);
+  }
+  requestAnimationFrame(() => mark("regard:drawn"));
+  requestAnimationFrame(() => mark("regard:exact"));
 }
 
 /** First every head from some of its rows, unless it is sketched already, then every head in full. */
@@ -162,6 +189,7 @@ async function streamed(
   const look = store.look.peek();
   const { kind } = store.selection.peek();
   for (const site of store.page.sites.filter((one) => one.kind === kind)) {
+    if (!store.reaches(site)) continue;
     const whole = isHere(site) ? site : await store.powers.fetch!(site, false, signal);
     signal.throwIfAborted();
     const [rows, columns] = [site.query, site.key].map((side) => store.lenses.axis(side, look.level));

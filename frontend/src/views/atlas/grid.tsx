@@ -146,6 +146,7 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
     heads[0] === head;
   const label = labelOf(store, cell);
   const off = store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
+  const absent = !store.reaches(site);
   const rest = restOf(cell, store.look.value.contributions);
   const place = tell("cellName", { layer: site.layer, head });
   const named = label.names.filter((one) => one !== NONE).map((one) => wordFor(tell, one));
@@ -155,9 +156,11 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
     named.length ? [place, named.join(tell("comma"))].join(tell("colon")) : place,
     ...(rest ? [tell("restsFor", { share: figure(rest.share, 2) })] : []),
     ...(off ? [tell("isOff")] : []),
+    ...(absent ? [tell("pictureOnly")] : []),
     ...(told ? [told] : []),
   ].join(tell("comma"));
   const choose = (enlarge: boolean) => {
+    if (absent) return;
     store.set({ layer: site.layer, part: site.part, heads: [head] });
     store.enlarged.value = enlarge;
   };
@@ -172,10 +175,11 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
       data-lift={store.shading === "rule" ? shade : null}
       aria-label={name}
       aria-pressed={current}
+      aria-disabled={absent}
       onClick={() => choose(enlarges)}
       onDblClick={() => {
         choose(false);
-        store.set({ view: "heads" });
+        if (!absent) store.set({ view: "heads" });
       }}
       onPointerEnter={() => (store.pointed.value = cell)}
       onPointerLeave={() => (store.pointed.value = null)}

@@ -35,6 +35,8 @@ export function Legend({ digests, cells, shared }: LegendProps) {
   const pool = Math.max(1, ...all.map((d) => d.pool));
   const away = cells.some(({ site }) => !isHere(site)); // layers that are fetched and go again are not refined
   const sampled = Math.max(1, ...all.map((d) => d.sampled));
+  const pooled = all.some((d) => d.shares) ? "legendAtlasShares" : "legendAtlasPooled";
+  const absent = cells.some(({ site }) => !store.reaches(site));
   return (
     <div class="legend of-atlas">
       {store.followed.value ? (
@@ -46,7 +48,8 @@ export function Legend({ digests, cells, shared }: LegendProps) {
           {together(
             shared ? tell("legendAtlasWorth", { what: quantity }) : tell("legendAtlas"),
             !shared && !store.narrow.value && tell("legendAtlasMarks"),
-            pool > 1 && tell("legendAtlasPooled", { n: pool }),
+            pool > 1 && tell(pooled, { n: pool }),
+            absent && tell("legendAtlasAbsent", { layers: store.layers().join(", ") }),
             sampled > 1 && tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled }),
           )}
         </p>

@@ -23,6 +23,15 @@ export const words = {
     "One pixel shows the largest of {n} × {n} values.",
     "一个像素显示 {n} × {n} 个值中的最大值。",
   ],
+  legendAtlasShares: [
+    "One pixel shows how much of the attention of {n} tokens goes to {n} tokens, on average, counted from every weight.",
+    "一个像素显示 {n} 个词元平均有多少注意力投向另外 {n} 个词元，由全部权重算出。",
+  ],
+  legendAtlasAbsent: [
+    "This page of a long text holds layers {layers} whole; of the others it has these pictures.",
+    "本页的文本很长：只完整包含第 {layers} 层，其余各层仅有这些缩略图。",
+  ],
+  pictureOnly: ["only its picture is in this page", "本页只有它的缩略图"],
   legendAtlasSampled: [
     "Still being refined: one row in {n} has been computed so far.",
     "正在细化：目前每 {n} 行计算了一行。",

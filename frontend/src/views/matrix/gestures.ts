@@ -11,9 +11,11 @@ export interface Gestures {
   point: (query: number | null, key: number | null) => void;
   pick: (query: number, key: number) => void;
   by?: (factor: number) => void; // zoom about the middle
+  show?: (query: number, key: number) => void; // bring a cell to the middle, large enough to read
 }
 
 export const LARGEST = 96; // pixels per cell
+const READABLE = 20; // pixels per cell at which tokens can be read beside it
 const STEP = 60; // pixels an arrow key moves
 
 /** Listen on the canvas that lies over the map. */
@@ -50,6 +52,12 @@ export function listen(canvas: HTMLCanvasElement, gestures: Gestures, signal: Ab
     const [query, key] = [Math.floor(y + py / scale), Math.floor(x + px / scale)];
     const [rows, columns] = bounds();
     return px >= 0 && py >= 0 && query < rows && key < columns ? [query, key] : null;
+  };
+  gestures.show = (query, key) => {
+    const { width, height } = frame.peek();
+    const scale = Math.max(zoom.peek().scale, READABLE);
+    const [x, y] = [key + 0.5 - width / scale / 2, query + 0.5 - height / scale / 2];
+    zoom.value = clamped({ scale, x, y });
   };
   gestures.by = (factor) => about(factor, frame.peek().width / 2, frame.peek().height / 2);
 

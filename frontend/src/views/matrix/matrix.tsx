@@ -5,6 +5,7 @@ import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { together } from "../../words";
 import { ColourBar } from "./colourbar";
+import { FindToken } from "./find";
 import { Plot, type PlotState } from "./plot";
 import { RowBars } from "./rowbars";
 
@@ -30,6 +31,7 @@ export function Matrix() {
             )}
         </p>
         <span class="tools">
+          <FindToken plot={shown} />
           {!signed && (
             <Choice
               label={tell("scale")}

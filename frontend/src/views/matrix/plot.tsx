@@ -26,6 +26,7 @@ export interface PlotState {
   zoom: Signal<Zoom>;
   reset: () => void;
   by: (factor: number) => void;
+  show: (query: number, key: number) => void;
   top: number;
   rests: boolean; // whether places where the head rests are grey
   pool: number;
@@ -62,19 +63,23 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
     const { rows, columns } = source.peek().lens;
     zoom.value = { x: 0, y: 0, scale: Math.min(LARGEST, width / columns.count, height / rows.count) };
   };
-  const gestures: Gestures = {
-    zoom,
-    frame,
-    reset,
-    bounds: () => [source.peek().lens.rows.count, source.peek().lens.columns.count],
-    point: (query, key) => {
-      store.hover.value = query === null ? NOTHING : { query, key };
-    },
-    pick: (query, key) => {
-      const { rows, columns } = source.peek().lens;
-      store.set({ queries: [rows.starts[query]], keys: [columns.starts[key]] });
-    },
-  };
+  // Made once: the listeners put their own abilities into it.
+  const gestures = useMemo<Gestures>(
+    () => ({
+      zoom,
+      frame,
+      reset,
+      bounds: () => [source.peek().lens.rows.count, source.peek().lens.columns.count],
+      point: (query, key) => {
+        store.hover.value = query === null ? NOTHING : { query, key };
+      },
+      pick: (query, key) => {
+        const { rows, columns } = source.peek().lens;
+        store.set({ queries: [rows.starts[query]], keys: [columns.starts[key]] });
+      },
+    }),
+    [],
+  );
 
   useLayoutEffect(() => {
     const abort = new AbortController();
@@ -97,6 +102,7 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
       zoom,
       reset,
       by: (factor) => gestures.by?.(factor),
+      show: (query, key) => gestures.show?.(query, key),
       top: source.value.end,
       rests: source.value.awake > 0,
       pool: 2 ** levelOf(zoom.value),
