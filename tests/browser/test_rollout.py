@@ -42,7 +42,7 @@ def test_shares_are_those_of_python_and_a_click_asks_about_another_token(show, p
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-asked='4']")
-    said = page.inner_text(".rollout-said")
+    said = page.inner_text(".rollout-ranked")  # beside the numbers it is about
     assert "not the explanation" in said and "regard study deletion" in said
 
 
