@@ -100,9 +100,10 @@ def loaded(options: argparse.Namespace, tokens: int) -> tuple[regard.Model, dict
 
 
 def plain_run(model: regard.Model, inputs: dict[str, torch.Tensor]) -> object:
-    """A forward pass as people write it, without a cache."""
+    """A forward pass without a cache; like a trace, it predicts what comes after the last token alone."""
+    last = {"logits_to_keep": 1} if model._engine.takes("logits_to_keep") else {}
     with torch.no_grad():
-        return model.module(**inputs, use_cache=False)
+        return model.module(**inputs, **last, use_cache=False)
 
 
 def trace_run(model: regard.Model, inputs: dict[str, torch.Tensor]) -> object:
