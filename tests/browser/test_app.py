@@ -514,7 +514,7 @@ def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811
     until(page, "document.querySelector('.inspector h2').textContent.startsWith('Head 1.')")
     page.click("[data-view=atlas]")
     until(page, "[...document.querySelectorAll('.thumb canvas')].filter(c => c.width < 100).length === 16", seconds=240)
-    assert "A sketch: one row in" in page.inner_text(".legend")
+    assert "counted from every weight" in page.inner_text(".legend")
     page.click("[data-cell='3-2']")
     until(page, "document.querySelector('.inspector h2').textContent === 'Head 3.2'")
     page.click("[data-beside='3-2'] [data-open=heads]")

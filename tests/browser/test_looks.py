@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
@@ -117,6 +118,11 @@ def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     assert 'Cutting sat₉ → on₃ in head 18.6 lowers P("on") from' in page.inner_text("[data-cut-sentence]")
     until(page, "document.querySelector('[data-cut-sentence]').innerText.includes('n = ')", seconds=60)
     assert "times what a random line of the nearest weight does" in page.inner_text("[data-cut-sentence]")
+    larger, count = re.search(r"n = (\d+), as much or more: (\d+)", page.inner_text("[data-cut-sentence]")).groups()[
+        ::-1
+    ]
+    verdict = f"Not clearly more than chance: {larger} of {count}" if int(larger) else f"More than any of {count}"
+    assert verdict in page.inner_text("[data-cut-sentence] b")
     page.click(".app-how button >> nth=1")
     until(page, "location.hash.includes('how=zero')")
     zero = smollm.cut(TEXT, edges=[("decoder", 18, 6, 9, 3)], how="zero", controls=0).change.after

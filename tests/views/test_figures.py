@@ -57,6 +57,19 @@ def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(t
     assert all(part in atlas for part in ("layer", "head;", "weight / the head's largest", "0.6"))
 
 
+@pytest.mark.models
+@pytest.mark.parametrize("width", [3.3, 6.9])
+def test_the_names_of_heads_stand_between_their_numbers_and_the_caption(minilm, width):
+    drawn = minilm.trace("I went to the store.", "At the store, I bought berries.").figure("atlas", width=width).figure
+    drawn.draw_without_rendering()
+    axes = drawn.axes[0]
+    names = axes.get_legend().get_window_extent()
+    assert len(axes.get_legend().get_texts()) > 4
+    assert drawn._supxlabel.get_window_extent().y1 <= names.y0 + 1
+    assert names.y1 <= axes.xaxis.label.get_window_extent().y0 + 1
+    assert names.x0 >= 0 and names.x1 <= drawn.bbox.width
+
+
 def test_lines_have_a_legend_of_heads_and_strengths(trace, tmp_path):
     svg = texts(trace.figure("heads", layer=1, heads=[0, 2]).save(tmp_path / "figure.svg"))
     assert all(part in svg for part in ("query", "key", "1.0", "1.2", "attention weight"))
@@ -264,7 +277,8 @@ def test_heads_with_a_name_have_a_frame_in_its_colour(trace, monkeypatch):
     assert frames[0][1] > frames[1][1] and frames[0][0] < frames[1][0]  # head 1 of layer 0, head 0 of layer 1
     legend = axes.get_legend()
     assert {text.get_text() for text in legend.get_texts()} == {"previous token 1", "next token 1"}
-    assert legend.get_title().get_text() == f"2 of {sum(site.heads for site in trace.sites)} heads have a name"
+    said = legend.get_title().get_text()
+    assert said.splitlines()[0] == f"2 of {sum(site.heads for site in trace.sites)} heads have a name"
 
 
 def test_heads_named_for_a_saved_rule_have_a_frame_in_its_colour(trace, monkeypatch):

@@ -153,8 +153,7 @@ export function rankOf({ heads, tried, more }: NonNullable<Record["yardstick"]>,
 
 /** Where it stands among the heads, on a line from the one that matters most to the one that matters least. */
 function Rank({ found, tell }: { found: NonNullable<Record["yardstick"]>; tell: Say }) {
-  const { tried, more, change, typical } = found;
-  const times = typical > 0 ? change / typical : Number.POSITIVE_INFINITY;
+  const { tried, more } = found;
   return (
     <p class="app-rank" data-rank={more + 1} data-tried={tried}>
       <span class="line" aria-hidden="true">
@@ -164,8 +163,6 @@ function Rank({ found, tell }: { found: NonNullable<Record["yardstick"]>; tell: 
         <span>{tell("rankLeft")}</span>
         <span>{tell("rankRight")}</span>
       </span>
-      {Number.isFinite(times) &&
-        tell("rankTimes", { times: times >= 10 ? times.toFixed(0) : times.toFixed(1) })}
     </p>
   );
 }

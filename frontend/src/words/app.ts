@@ -194,10 +194,6 @@ export const APP = {
     "Of {tried} heads that were tried (of {heads}), {more} matter more here.",
     "在试过的 {tried} 个头（共 {heads} 个）中，有 {more} 个影响更大。",
   ],
-  rankTimes: [
-    "The result changes {times} times as much as without a typical head.",
-    "结果的改变是去掉一般的头时的 {times} 倍。",
-  ],
   rankLeft: ["matters most", "影响最大"],
   rankRight: ["matters least", "影响最小"],
   verdictLittle: [

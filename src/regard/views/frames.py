@@ -15,6 +15,9 @@ from regard.trace.trace import Trace
 from regard.views.report import report_of
 
 _LINE = 1.6  # points
+_ROW = 0.27  # inches of a row of the legend
+_BELOW = 4  # letters: under the numbers of the heads and what they are
+_NARROW = 4  # inches: a column of a paper
 
 
 def named_frames(
@@ -43,13 +46,18 @@ def named_frames(
             Patch(facecolor="none", edgecolor=colours[name], linewidth=_LINE, label=f"{name} {count}")
             for name, count in counts.most_common()
         ]
-        axes.legend(
+        figure = axes.figure
+        columns = min(len(handles), 4 if figure.get_figwidth() > _NARROW else 2)
+        figure.set_figheight(figure.get_figheight() + _ROW * (1 + -(-len(handles) // columns)))
+        legend = axes.legend(
             handles=handles,
-            title=f"{sum(counts.values())} of {whole} heads have a name",
+            title=f"{sum(counts.values())} of {whole} heads have a name\neach counted by its most specific one",
             loc="upper center",
-            bbox_to_anchor=(0.5, -0.1),
-            ncols=min(4, len(handles)),
+            bbox_to_anchor=(0.5, 0),
+            borderaxespad=_BELOW,
+            ncols=columns,
             fontsize=7,
             title_fontsize=7,
             frameon=False,
         )
+        legend.get_title().set_multialignment("center")

@@ -111,7 +111,16 @@ const linesOf = (session: Session, store: Store, tell: Say): string =>
 export function newsOfCut(session: Session, store: Store | null, tell: Say): string | null {
   const found = session.cuts.found.value;
   if (!store || !found || !session.ask.value.cut.length) return null;
-  return halves(found, linesOf(session, store, tell), tell)[0].replace(/[;；]\s*$/, tell("stop"));
+  return ended(halves(found, linesOf(session, store, tell), tell)[0], tell);
+}
+
+/** Half of a sentence, as a whole one. */
+const ended = (half: string, tell: Say): string => half.replace(/[;；]\s*$/, tell("stop"));
+
+/** Whether random lines do as much. */
+function chanceOf({ said }: Pick<Cut, "said">, tell: Say): string {
+  const { larger, count } = said[2]?.values ?? {};
+  return count ? tell(larger ? "cutUnclear" : "cutBeyond", { larger: larger ?? 0, count }) : "";
 }
 
 const NOTHING = { rows: [], notes: [] };
@@ -128,8 +137,10 @@ function Numbers({ found }: { found: Cut }) {
   return (
     <>
       <p data-cut-sentence role="status">
-        <b>{verdict}</b>
-        {comparison}
+        <b>
+          {ended(verdict, tell)} {chanceOf(found, tell)}
+        </b>
+        {comparison.charAt(0).toUpperCase() + comparison.slice(1)}
       </p>
       {rows.length > 0 && (
         <div class="app-says">

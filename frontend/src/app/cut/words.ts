@@ -34,6 +34,11 @@ export const CUT = {
     "Cutting random lines of the nearest weights, for comparison …",
     "正在切断权重最接近的随机连线作比较……",
   ],
+  cutBeyond: ["More than any of {count} random lines does.", "超过全部 {count} 条随机连线的影响。"],
+  cutUnclear: [
+    "Not clearly more than chance: {larger} of {count} random lines do as much.",
+    "不能说明超出偶然：{count} 条随机连线中有 {larger} 条影响不小于此。",
+  ],
   cutGhost: ["Dashed: before. Solid: after the cut.", "虚线：之前；实心：切断之后。"],
   cutSame: ["The same after the cut.", "切断后相同。"],
   cutOffNote: ["Measured with all heads switched on.", "在所有头都打开时测得。"],
