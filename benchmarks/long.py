@@ -171,7 +171,7 @@ def seconds(act: Callable[[], object]) -> float:
 MARKED = "name => performance.getEntriesByName(name).at(-1)?.startTime ?? 0"
 SINCE = """([name, before]) => {
   const at = performance.getEntriesByName(name).at(-1)?.startTime ?? 0;
-  return at > before && at - window.began;
+  return at > Math.max(before, window.began) && at - window.began;
 }"""
 ANSWERED = """() => {
   const found = performance.getEntriesByType('resource').filter(({name}) => name.endsWith('/api/traces')).at(-1);
@@ -239,6 +239,7 @@ class Browser:
 
     def ask(self, text: str) -> tuple[float, float]:
         """When the server began to answer, and when the matrix of the text was drawn, in milliseconds."""
+        self.page.wait_for_selector("#regard:not([data-busy]):not([data-saved])")  # or the example's answer would count
         self.page.locator("[data-view=matrix]").first.click()
         self.page.evaluate("performance.clearResourceTimings()")
         self.page.locator("textarea").first.fill(text)
@@ -264,6 +265,7 @@ class Browser:
         """Milliseconds from a click to the page's next mark."""
         before = self.page.evaluate(MARKED, name)
         self.page.evaluate(
+            "window.began = Infinity;"
             "addEventListener('click', () => { window.began = performance.now() }, {capture: true, once: true})"
         )
         self.page.locator(selector).first.click()

@@ -46,7 +46,7 @@ def _store(view: str, layer: int, head: int, **more: object) -> str:
 
 
 def _decoder(view: str, **more: object) -> str:
-    return _asked(CAT, model=DECODER, generate=10, view=view, kind="decoder", layer=17, heads=4, **more)
+    return _asked(CAT, model=DECODER, generate=10, view=view, kind="decoder", layer=17, heads=5, **more)
 
 
 def _look(**more: object) -> str:
@@ -56,9 +56,10 @@ def _look(**more: object) -> str:
 
 
 ALL = tuple(SIZES)
+SAID = "[data-says='next token'] [data-bar]"
 APP = (
-    Shot("app", "The app: what changes without head 1.8", "regard, then Switch off", _store("atlas", 1, 8, off="encoder:1.8"), "[data-effect] [data-after]"),
-    Shot("change", "Atlas, coloured by what that changes in every later head", "the same, then change", _store("atlas", 1, 8, off="encoder:1.8"), "[data-value=change]", "[data-value=change]"),
+    Shot("app", "The app, as it opens", "regard", "", ".finding"),
+    Shot("change", "Without head 1.8: how much that changes every later head", "regard, then Switch off, then change", _store("atlas", 1, 8, off="encoder:1.8"), "[data-value=change]", "[data-value=change]"),
     Shot("atlas", "Atlas: every head of the model", "regard, then Atlas", _store("atlas", 0, 2), ".finding", widths=ALL),
     Shot("heads", "Heads: lines from the tokens that look to those looked at", "regard, then Heads", _store("heads", 1, 8, form="columns"), ".finding", widths=(390, USUAL)),
     Shot("sentence", "Heads, over the sentence itself", "regard, then Heads, Sentence", _asked("The animal didn't cross the street because it was too tired.", view="heads", kind="encoder", layer=3, heads=1, form="sentence", queries=10), ".ranking"),
@@ -73,10 +74,10 @@ APP = (
     Shot("why", "Why there: lines back through the layers", f"regard serve -m {DECODER}, click a line, then Why there?", _look(why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
     Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(cut="decoder:18.6:9-3"), ".app-cut [data-cut-sentence]:has-text('n = ')"),
     Shot("chat", "What a word of an answer looked at", f"regard serve -m {DECODER}, then Chat", f"model={DECODER}&view=chat", "[data-start]", "[data-start]"),
-    Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), ".ranking, .finding"),
-    Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), ".ranking, .finding"),
-    Shot("decoder-matrix", "The same as a map", f"regard serve -m {DECODER}", _decoder("matrix"), ".finding, .ranking"),
-    Shot("decoder-atlas", "All 270 heads of the decoder", f"regard serve -m {DECODER}", _decoder("atlas"), ".finding"),
+    Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), SAID),
+    Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), SAID),
+    Shot("decoder-matrix", "The same as a map", f"regard serve -m {DECODER}", _decoder("matrix"), SAID),
+    Shot("decoder-atlas", "All 270 heads of the decoder", f"regard serve -m {DECODER}", _decoder("atlas"), SAID),
 )  # fmt: skip
 SAVED = Shot(
     "page",
@@ -88,7 +89,7 @@ FIGURES = {
     "matrix": 'trace.figure("matrix", layer=0, head=2)',
     "atlas": 'trace.figure("atlas")',
     "neurons": 'trace.figure("neurons", layer=0, head=2, query=5)',
-    "decoder": 'answered.figure("matrix", layer=17, head=4)',
+    "decoder": 'answered.figure("matrix", layer=17, head=5)',
 }
 SHOTS = (*APP, SAVED)
 

@@ -4,7 +4,7 @@ import { axisOf } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";
 import { attribution, halfOf, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
 import { restsOf } from "../src/compute/rest";
-import { links } from "../src/marks/columns";
+import { FADED, links } from "../src/marks/columns";
 import { golden, reference } from "./golden";
 
 const close = (found: ArrayLike<number>, wanted: number[], within = 2e-6) => {
@@ -175,20 +175,21 @@ test("lines that rest are drawn first, in grey and paler", () => {
       key: Uint32Array.of(0, 0, 1),
       head: Uint8Array.of(0, 0, 0),
     },
-    ...{ weight: Float32Array.of(1, 1, 0.9), top: 1, left: false, received: [], strongest: [] },
+    ...{ weight: Float32Array.of(1, 1, 0.9), top: 1, left: false, received: [], strongest: [], lookedAt: [] },
   };
   const places = { rows: Int32Array.of(0, 1), columns: Int32Array.of(0, 1) };
   const inks = {
     colours: ["red"],
     dashed: [false],
     rests: (_: number, key: number) => key === 0,
+    resting: FADED,
     quiet: "grey",
   };
   const g = { left: 50, right: 150, strip: 10, width: 200, text: 40, row: 20, size: 13 };
   links(pen, found, places, inks, g, 0, 100);
   expect(strokes).toEqual([
-    ["grey", 2, 2],
+    ["grey", 2, 1],
     ["red", 1, 2],
   ]);
-  expect(alphas[0]).toBeLessThan(alphas[1]);
+  expect(alphas[0]).toBeLessThan(0.25 * alphas[1]); // a look of 1 that rests, beside one of 0.9 that does not
 });

@@ -17,8 +17,8 @@ test("a head goes by what it does, or by the type of its map", () => {
 
 test("names are counted, heads without one last", () => {
   expect(counts(page, cells, "pattern")).toEqual([
-    ["previous token", 1],
-    [NONE, cells.length - 1],
+    ["previous token", { first: 1, also: 0 }],
+    [NONE, { first: cells.length - 1, also: 0 }],
   ]);
 });
 

@@ -1,8 +1,34 @@
 import { expect, test } from "vitest";
-import { brief, figure, headColour, indexer, inkOn, palette, ramp, type Theme } from "../src/marks/scales";
+import {
+  brief,
+  changeStops,
+  figure,
+  headColour,
+  indexer,
+  inkOn,
+  palette,
+  ramp,
+  type Theme,
+} from "../src/marks/scales";
 import { contrast, deltaE, EYES, linear, oklab } from "./eyes";
 
 const heads = (theme: Theme) => Array.from({ length: 32 }, (_, head) => headColour(head, theme));
+
+/** Where a colour stands on the wheel, in degrees. */
+function hue(hex: string): number {
+  const [, a, b] = oklab(linear(hex));
+  return (Math.atan2(b, a) * 180) / Math.PI;
+}
+
+/** Degrees between two hues. */
+const apart = (one: number, other: number): number =>
+  Math.min(Math.abs(one - other), 360 - Math.abs(one - other));
+
+/** A colour of the middle of the ramp of weights. */
+function middleOfRamp(theme: Theme): string {
+  const middle = ramp(theme).slice(3 * 150, 3 * 151);
+  return `#${Array.from(middle, (x) => x.toString(16).padStart(2, "0")).join("")}`;
+}
 
 // A just noticeable difference is about 2 in CIELAB. Twelve heads are what a layer of most small models has.
 test.each(Object.entries(EYES))("32 head colours stay apart for %s eyes on both grounds", (_, eye) => {
@@ -30,6 +56,23 @@ test.each(["light", "dark"] as const)("the %s ramp goes evenly one way in lightn
   });
   const sign = theme === "light" ? -1 : 1;
   for (let i = 8; i < 256; i += 8) expect(sign * (lightness[i] - lightness[i - 8])).toBeGreaterThan(0.005);
+});
+
+test.each(["light", "dark"] as const)("the %s colours of change are not those of attention", (theme) => {
+  const stops = changeStops(theme).map((rgb) => {
+    const parts = rgb.match(/\d+/g)!.map(Number);
+    return `#${parts.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+  });
+  const sign = theme === "light" ? -1 : 1;
+  for (const [i, hex] of stops.entries())
+    if (i) expect(sign * (oklab(linear(hex))[0] - oklab(linear(stops[i - 1]))[0])).toBeGreaterThan(0.03);
+  const [change, look] = [stops[5], middleOfRamp(theme)].map((hex) => hue(hex));
+  expect(apart(change, look)).toBeGreaterThan(60);
+});
+
+test("a head has one hue on both grounds", () => {
+  for (const [head, light] of heads("light").entries())
+    expect(apart(hue(light), hue(headColour(head, "dark"))), `head ${head}`).toBeLessThan(15);
 });
 
 test("colour indices run from zero to the strongest", () => {

@@ -94,12 +94,22 @@ test("a word of parts of characters reads as its characters", () => {
 
 test("active tokens are summed over pins and the pointer", () => {
   const s = store();
-  s.set({ layer: 0, heads: [0, 1], queries: [2] });
+  s.set({ view: "heads", layer: 0, heads: [0, 1], queries: [2] });
   s.hover.value = { query: 4, key: null };
   const lens = s.lens(1);
   const { queries, toKeys } = s.active.value;
   expect(queries).toEqual([2, 4]);
   expect(toKeys[1][3]).toBeCloseTo(lens.row(2)[3] + lens.row(4)[3], 6);
+});
+
+test("beside a map, active tokens are those of the head that is shown", () => {
+  const s = store();
+  s.set({ view: "matrix", layer: 0, heads: [1, 0], queries: [2], keys: [] });
+  const { toKeys } = s.active.value;
+  expect(toKeys).toHaveLength(1);
+  expect(toKeys[0][3]).toBeCloseTo(s.lens(1).row(2)[3], 6);
+  s.set({ view: "heads" });
+  expect(s.active.value.toKeys).toHaveLength(2);
 });
 
 test("links are those above the threshold, and no more than can be drawn", () => {

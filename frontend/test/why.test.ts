@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { lookName } from "../src/app/address";
-import { halves, sentence } from "../src/app/cut/result";
+import { chanceOf, halves, sentence } from "../src/app/cut/result";
 import { CUT } from "../src/app/cut/words";
 import type { Cut, Why, WhyComponent, WhySide } from "../src/app/records";
 import { askedAfter, linesOf } from "../src/app/why/chain";
@@ -250,6 +250,17 @@ test("a cut is told in one sentence of the reader's language, with its control o
   expect(sentence({ said: [...said, control], sentence: "" }, "sat₉ → on₃", zh)).toMatch(
     /0\.740.*0\.721.*0\.002/,
   );
+  const judged = (values: object, code = said[1].code) =>
+    chanceOf(
+      { said: [said[0], { ...said[1], code }, { code: "", values: { ...control.values, ...values } }] },
+      tell,
+    );
+  expect(judged({})).toBe("More than any of 16 random lines does.");
+  expect(judged({ larger: 1 })).toBe(
+    "Not clearly more than chance: as much or more with 1 of 16 random lines.",
+  );
+  expect(judged({ size: 256 })).toBe("More than any of 16 random sets of 256 lines does.");
+  expect(judged({}, "keeps_probability")).toBe("");
   const unknown = [{ code: "of the future", values: {} }, said[1]];
   expect(sentence({ said: unknown, sentence: "As it came." }, "x", tell)).toBe("As it came.");
 });

@@ -8,6 +8,7 @@ import { API } from "typescript/unstable/sync";
 import { afterAll, describe, expect, test } from "vitest";
 import { sentenceOf } from "../src/app/context";
 import { CUT } from "../src/app/cut/words";
+import { EVIDENCE } from "../src/app/evidence/words";
 import { LENS } from "../src/app/lens/words";
 import { APP_VIEW_MODULES } from "../src/app/views";
 import { WHY } from "../src/app/why/words";
@@ -22,8 +23,8 @@ import { REFUSALS, SENTENCES } from "../src/words/sentences";
 import { golden } from "./golden";
 
 const OF_VIEWS: Words[] = [...VIEW_MODULES, ...APP_VIEW_MODULES].map(({ words }) => words);
-const PARTS: Words[] = [PAGE, PATTERNS, APP, WHY, CUT, LENS, SENTENCES, REFUSALS, ...OF_VIEWS];
-for (const part of [APP, REFUSALS, WHY, CUT, LENS]) add(part);
+const PARTS: Words[] = [PAGE, PATTERNS, APP, WHY, CUT, LENS, EVIDENCE, SENTENCES, REFUSALS, ...OF_VIEWS];
+for (const part of [APP, REFUSALS, WHY, CUT, LENS, EVIDENCE]) add(part);
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 

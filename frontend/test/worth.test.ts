@@ -185,6 +185,7 @@ describe("numbers of both signs", () => {
       colours: ["blue", "orange", "grey"],
       dashed: [false, false, true],
       rests: () => false,
+      resting: 1,
       quiet: "quiet",
       of: (value: number) => (Number.isNaN(value) ? 2 : value < 0 ? 1 : 0),
     };

@@ -1,6 +1,7 @@
 """Evidence: the scores of sentences equal those of a full eager pass, and what people can do wrong is said."""
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -8,15 +9,17 @@ import torch
 from typer.testing import CliRunner
 
 import regard
-from regard.ablation.evidence import evidence
+from regard.ablation.evidence import answer_evidence, evidence
 from regard.capture.tiers import attention_set
 from regard.cli import app
 from regard.corpus.readers.prose import sentence_spans
 from regard.errors import UserError
 from regard.models.answering import ReadPrompt, encode_answer
+from regard.models.conversation import conversation_of, lay_out
 from regard.studies.evidence_page import evidence_page
 from tests.ablation.cut_by_hand import MADE, sharpened
-from tests.tiny import saved, tiny_bert
+from tests.models.talkers import WRAPPED
+from tests.tiny import enlarged, saved, tiny_bert, tiny_llama
 
 PROMPT = "The cat sat. A dog ran! Hens"
 ANSWER = "lay"
@@ -28,6 +31,14 @@ def decoder(request, bytelevel):
         return MADE[name](bytelevel) if name in MADE else sharpened(request.getfixturevalue(name), name)
 
     return of
+
+
+@pytest.fixture(scope="module")
+def chatting(bytelevel):
+    """A model whose template puts what the system says into the first message of the user."""
+    tokenizer = deepcopy(bytelevel)
+    tokenizer.model_max_length, tokenizer.chat_template = 512, WRAPPED
+    return enlarged(tiny_llama(tokenizer, max_position_embeddings=512), 12)
 
 
 def by_hand(model, prompt, answer):
@@ -189,3 +200,48 @@ def test_the_command_prints_a_table_and_writes_a_page(decoder, tmp_path):
     record = json.loads(CliRunner().invoke(app, [*given, "--json", "--no-check"], catch_exceptions=False).stdout)
     assert record["answer"] == "lay"
     assert len(record["sentences"]) == 3
+
+
+def test_the_answer_of_a_trace_has_the_evidence_of_its_prompt(decoder):
+    model = decoder("llama")
+    whole = evidence(model, PROMPT, "lay")
+    ids = model.tokenizer(" lay", add_special_tokens=False)["input_ids"]
+    found = answer_evidence(model, PROMPT, ids)
+    assert found.as_record() == whole.as_record()
+    own = answer_evidence(model, PROMPT, generate=3, check=False)
+    assert own.as_record() == evidence(model, PROMPT, generate=3, check=False).as_record()
+
+
+def test_messages_are_searched_and_what_the_template_writes_is_not(chatting):
+    said = [
+        {"role": "system", "content": "Be kind. "},
+        {"role": "user", "content": "A cat sat. A dog ran!"},
+        {"role": "assistant", "content": "Yes."},
+        {"role": "user", "content": "Who ran?"},
+    ]
+    found = answer_evidence(chatting, conversation_of([*said, {"role": "assistant", "content": "A dog."}]))
+    assert found.prompt == "Be kind.\n\nA cat sat. A dog ran!\n\nYes.\n\nWho ran?"
+    assert found.answer == "A dog."
+    texts = [one.text for one in found.sentences]
+    assert texts == ["Be kind.", "A cat sat.", "A dog ran!", "Yes.", "Who ran?"]
+    assert [found.prompt[one.start : one.end] for one in found.sentences] == texts
+    tinted = [found.prompt[one.start : one.end] for one in found.tint]
+    assert "".join("".join(tinted).split()) == "".join(found.prompt.split())  # every letter of them, and no other
+    assert sum(one.attention for one in found.sentences) == pytest.approx(1)
+    row = chatting._engine.encode(conversation_of([*said, {"role": "assistant", "content": "A dog."}]))
+    (trace,) = chatting._engine.trace_rows([row], [None])
+    start = row.side.segments[-1].start
+    maps = sum(trace.attention(site.layer, head) for site in trace.sites for head in range(site.heads))
+    rows = maps[start - 1 : start - 1 + len(found.tokens)].sum(0)
+    written = lay_out(chatting.tokenizer, conversation_of(said)).prompt
+    shares, done = [], 0
+    for text in texts:
+        done = written.index(text, done)
+        inside = [n for n, t in enumerate(row.side.tokens[:start]) if t.end and done < t.end <= done + len(text)]
+        shares.append(rows[inside].sum())
+    np.testing.assert_allclose([one.attention for one in found.sentences], shares / np.sum(shares), atol=1e-5)
+
+
+def test_a_conversation_without_an_answer_gets_one(chatting):
+    found = answer_evidence(chatting, conversation_of([{"role": "user", "content": "A cat sat. A dog ran!"}]))
+    assert [one.text for one in found.sentences] == ["A cat sat.", "A dog ran!"] and found.answer

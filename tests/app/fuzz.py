@@ -36,6 +36,7 @@ POSTS = [
     "/api/why",
     "/api/writes",
     "/api/lens",
+    "/api/evidence",
     "/api/walk",
     "/api/models",
     "/api/studies",

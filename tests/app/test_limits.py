@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from regard.ablation.evidence import answer_evidence
 from regard.app import memory
 from regard.app.memory import estimate
 from regard.app.weighing import weight_of
@@ -173,6 +174,14 @@ def test_the_estimate_is_of_the_size_of_the_trace(serve, minilm):
     assert kept < estimate(minilm, 282) < 5 * kept
 
 
+def test_predictions_count_where_they_are_made_at_every_position(llama):
+    config, layers = llama.config, len(llama.layout())
+    kept = 3 * config.hidden_size * layers + 12 * config.hidden_size
+    assert estimate(llama, 64) == 4 * 64 * kept
+    backward = kept + 24 * config.hidden_size * layers + config.vocab_size
+    assert estimate(llama, 64, backward=True) == 4 * 64 * backward
+
+
 def test_what_cuts_and_splits_keep_counts_as_well(bert):
     plain = estimate(bert, 64)
     heads, layers = 3, 2
@@ -236,3 +245,21 @@ def test_the_next_word_over_the_layers_is_asked_of_decoders(serve, llama, tmp_pa
     client, _ = serve()
     refused = client.post("/api/lens", json={**asked, "text": "the cat sat"})
     assert refused.status_code == 422 and refused.json()["code"] == "lens_none"
+
+
+def test_where_an_answer_came_from_is_asked_of_decoders(serve, llama, tmp_path):
+    client, _ = serve(models=(str(saved(llama, tmp_path / "llama")),), limits={"tokens": 40})
+    asked = {"text": "The cat sat. A dog ran!", "target": "cab"}
+    answer = client.post("/api/evidence", json=asked).json()
+    found = answer_evidence(llama, asked["text"], "cab")
+    assert [one["text"] for one in answer["sentences"]] == ["The cat sat.", "A dog ran!"], answer
+    for name in ("attention", "contribution", "worth"):
+        expected = [getattr(one, name) for one in found.sentences]
+        np.testing.assert_allclose([one[name] for one in answer["sentences"]], expected, rtol=1e-4, atol=1e-6)
+    assert answer["notes"] and answer["coded"][0]["code"].startswith("evidence_")
+    own = client.post("/api/evidence", json={**asked, "target": None}).json()
+    assert len(own["tokens"]) == 1  # without an answer: what comes next
+    assert client.post("/api/evidence", json={**asked, "text": "ab " * 15}).json()["code"] == "long_here"
+    client, _ = serve()
+    refused = client.post("/api/evidence", json={"text": "the cat sat"})
+    assert refused.status_code == 422 and "does not continue a text" in refused.json()["message"]

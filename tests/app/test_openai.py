@@ -264,6 +264,22 @@ def test_the_chat_tells_tokens_as_they_come_and_what_they_looked_at(page, folder
             assert weight == pytest.approx(row[position], abs=1e-5)
             assert position >= end["prompt"] or text == trace.tokens[position].text
         assert one["looks"][0][2] == pytest.approx(row.max(), abs=1e-5)
+        assert one["words"] == pytest.approx(row.sum(), abs=1e-5)
+
+
+def test_a_model_whose_attention_is_not_seen_as_it_runs_chats_without_looks(bytelevel, tmp_path):
+    """GPT-J has maps for its outputs alone."""
+    from transformers import GPTJConfig, GPTJForCausalLM
+
+    config = GPTJConfig(vocab_size=len(bytelevel), n_positions=512, n_embd=16, n_layer=2, n_head=2, rotary_dim=4)
+    config.bos_token_id = config.eos_token_id = None
+    model = regard.load((GPTJForCausalLM(config).eval(), deepcopy(bytelevel)))
+    assert model._engine.plan().tier == "maps"
+    folder = str(saved(model, tmp_path / "gptj"))
+    with hosted(models=(folder,)) as (address, _), httpx.Client(base_url=address, timeout=60) as page:
+        *tokens, end = told(page)
+    assert end["end"] == "length" and len(tokens) == 12
+    assert all(one["words"] is None and one["looks"] == [] for one in tokens)
 
 
 def test_what_is_wrong_with_a_chat_has_its_status(page):

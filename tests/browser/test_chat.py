@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -72,6 +73,13 @@ def test_an_answer_comes_with_its_looks_and_then_the_conversation_is_in_the_view
     said = model._engine.speak(model._engine.prompt(conversation(CHAT[:1]), 300), 300)
     assert page.text_content("[data-role=assistant] p") == said.text
     assert int(page.get_attribute("[data-looked]", "data-looked")) > 0
+    told = page.inner_text("[data-looked]")
+    words, rest = (re.search(what, told) for what in (r"(\d+) % of its attention was on words", r"other (\d+) %"))
+    assert 0 < int(words[1]) == (100 - int(rest[1]) if rest else 100)
+    shares = [
+        int(share) for share in re.findall(r"(\d+) %", " ".join(page.locator("[data-looked] .look").all_inner_texts()))
+    ]
+    assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 101  # of what went to words
     page.click("[data-do=show]")
     page.wait_for_selector(QUERY)
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)

@@ -62,7 +62,7 @@ def test_it_draws_lines_between_two_columns_of_tokens(pair, pair_trace):
     assert "looks at" in pair.inner_text(".legend")
     assert pair.inner_text("[data-resting]") == "grey: resting on [CLS], [SEP]"
     pair.dblclick("[data-head='1']")
-    until(pair, "document.querySelector('[data-resting]').textContent.endsWith(', 0.16 of the attention of words')")
+    until(pair, "document.querySelector('[data-resting]').textContent.endsWith(', 16% of the attention of words')")
 
 
 def test_heads_toggle_isolate_all_and_none(pair):

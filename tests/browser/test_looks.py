@@ -121,7 +121,11 @@ def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     larger, count = re.search(r"n = (\d+), as much or more: (\d+)", page.inner_text("[data-cut-sentence]")).groups()[
         ::-1
     ]
-    verdict = f"Not clearly more than chance: {larger} of {count}" if int(larger) else f"More than any of {count}"
+    verdict = (
+        f"Not clearly more than chance: as much or more with {larger} of {count}"
+        if int(larger)
+        else f"More than any of {count}"
+    )
     assert verdict in page.inner_text("[data-cut-sentence] b")
     page.click(".app-how button >> nth=1")
     until(page, "location.hash.includes('how=zero')")
@@ -135,6 +139,21 @@ def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     page.click("[data-do=restore]")
     until(page, "document.querySelector('.app-cut') === null")
     assert page.locator("[data-says] [data-bar]").count() > 0  # what the model says is there again
+
+
+def test_a_cut_in_the_address_is_asked_about_once(use):
+    """Its comparison with random lines stays: nothing asks again when it is known what the model says."""
+    asked = []
+    page = use(queries=9, keys=3)
+    address = page.url + "&cut=decoder:18.6:9-3"
+    page.goto("about:blank")
+    page.on("request", lambda request: asked.append(request.post_data_json) if "/api/cut" in request.url else None)
+    page.goto(address)
+    until(page, "document.querySelector('[data-cut-sentence]')?.innerText.includes('n = ')", seconds=120)
+    page.wait_for_selector("[data-bar]")
+    page.wait_for_timeout(1500)
+    assert "n = " in page.inner_text("[data-cut-sentence]")
+    assert len({one["controls"] for one in asked}) == len(asked) == 2
 
 
 def test_a_row_and_a_block_are_cut_and_a_new_text_restores_them(use):

@@ -118,3 +118,13 @@ def test_the_saved_example_is_what_the_model_gives():
     for layer in kept.layers("encoder"):
         np.testing.assert_allclose(kept.attention(layer), made.attention(layer), atol=0.02)
     assert Path(PLACE).stat().st_size < 250_000
+
+
+def test_without_a_text_the_old_picture_is_dimmed_and_says_of_which_text_it_is(page, home):
+    page.goto(home + "#text=the%20cat%20sat&view=heads")
+    until(page, "document.querySelector('[data-saved]') === null", seconds=240)
+    page.wait_for_selector(QUERY)
+    page.fill("[data-field=text]", "")
+    page.wait_for_selector("[data-stale=old]")
+    assert page.inner_text("[data-stale]") == "The picture is still that of “the cat sat”."
+    until(page, "+getComputedStyle(document.querySelector('.stage')).opacity < 0.7")

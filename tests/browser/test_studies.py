@@ -45,6 +45,10 @@ def ask(page: Any, study: str, text: str, *, limit: int = 10, control: bool = Fa
 def test_what_cannot_be_studied_is_refused_with_the_way_out(page: Any, folder: Path) -> None:
     assert "start one here" in page.locator("[data-no-studies]").inner_text()
     assert page.locator("[data-do=start]").is_disabled()  # there is no text yet
+    inside = """(() => { const [one, form] = ['[data-do=start]', '.app-start'].map(name =>
+      document.querySelector(name).getBoundingClientRect()); return form.bottom - one.bottom >= 8
+      && one.right < form.right && +getComputedStyle(document.querySelector('[data-do=start]')).opacity === 1 })()"""
+    assert page.evaluate(inside)  # whole, and its frame in sight
     said = page.locator("[data-study-refused]")
     for study, text, limit, words in (
         ("syntax", LINES, 10, "needs dependency trees, which plain text does not have: give it a treebank in CoNLL-U"),
@@ -57,6 +61,16 @@ def test_what_cannot_be_studied_is_refused_with_the_way_out(page: Any, folder: P
     page.locator("[data-field=study]").select_option("syntax")
     assert "A treebank in CoNLL-U (.conllu). At most 300,000 characters." in page.locator(".app-start").inner_text()
     assert list(folder.iterdir()) == []
+
+
+def test_every_study_is_offered_as_a_question_in_both_languages(page: Any, folder: Path) -> None:
+    options = page.locator("[data-field=study] option")
+    names = [one.get_attribute("value") for one in options.all()]
+    assert {"atlas", "heads", "retrieval"} < set(names) and not set(names) & set(options.all_inner_texts())
+    page.locator("[data-tool=language]").click()
+    page.locator(".app-start h2", has_text="开始研究").wait_for()
+    assert all(re.search("[\u4e00-\u9fff]", text) for text in options.all_inner_texts())
+    page.locator("[data-tool=language]").click()
 
 
 def test_a_study_that_runs_says_how_far_it_is_and_can_be_cancelled(page: Any, folder: Path) -> None:

@@ -190,9 +190,9 @@ def picture(page, path):
 
 # What a picture says besides its tokens: title, names of the axes, and what its colours mean.
 SAID = {
-    "heads": ("Where head 0.1 looks", "query", "key", "attention weight", "0.3"),
+    "heads": ("Where head 0.1 looks", "looks", "looked at", "attention weight", "0.3"),
     "atlas": ("Every head of the model", "layer", "head", "weight / the head's largest", "1.0"),
-    "matrix": ("Where head 0.1 looks", "query", "key", "attention weight", "0.20"),
+    "matrix": ("Where head 0.1 looks", "looks", "looked at", "attention weight", "0.20"),
     "neurons": ("How head 0.1 scores each key", "key k", "weight (· below 0.001)"),
 }
 

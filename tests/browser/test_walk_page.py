@@ -42,9 +42,27 @@ def test_a_row_of_cross_attention_says_what_was_said_and_what_comes_next(show, p
     page.wait_for_selector("[data-saying]")
     words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
     page.select_option("[data-pair=query]", "1")
-    assert page.inner_text("[data-saying]").startswith(f"Having said “{words[1]}”, about to say “{words[2]}”")
+    assert page.inner_text("[data-saying]").startswith(
+        f"Row of “{words[1]}”: having said it, about to say “{words[2]}”"
+    )
     page.select_option("[data-pair=query]", str(len(words) - 1))
     assert "about to end" in page.inner_text("[data-saying]")
+
+
+def test_cross_attention_shows_the_whole_alignment_and_whose_row_is_read(show, page_file, walked):
+    page = show(page_file, "#view=walk")
+    page.click("[data-step=cross]")
+    page.wait_for_selector("[data-alignment]")
+    weights = walked.trace.site(0, kind="cross").attention(0)
+    read = "rows => rows.map(row => [...row.cells].slice(1).findIndex(cell => cell.dataset.most !== undefined))"
+    assert page.eval_on_selector_all("[data-alignment] tbody tr", read) == weights.argmax(axis=1).tolist()
+    words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
+    page.click(f"[data-alignment] [data-row='2'] td >> nth={int(weights[2].argmin())}")
+    page.wait_for_selector("[data-alignment] [data-row='2'][aria-current]")
+    head = page.inner_text("[data-alignment] [data-row='2'] th").split()
+    assert head[0].startswith(words[2]) and head[-1].startswith(words[3])
+    assert page.input_value("[data-pair=query]") == "2"
+    assert page.input_value("[data-pair=key]") == str(int(weights[2].argmin()))
 
 
 def test_a_question_is_answered_by_clicking_and_says_the_number(show, page_file, walked):

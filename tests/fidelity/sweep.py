@@ -21,7 +21,9 @@ from tests.fidelity.known import UNTRIED
 def sweep(workers: int = 2) -> dict[str, Record]:
     """Records by model type, for all that have a tiny model."""
     names = [name for name in MODEL_MAPPING_NAMES if name not in UNTRIED]
-    context = multiprocessing.get_context("spawn")  # a fork of a process that ran torch may hang
+    # a fork of this process, which ran torch, may hang; one of a process that only imported it does not
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.fidelity.compare", "transformers.modeling_utils"])
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet) as pool:
         return dict(zip(names, pool.map(record, names, chunksize=8), strict=True))
 

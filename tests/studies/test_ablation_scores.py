@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import rankdata, spearmanr
 
 from regard.ablation.tasks import CausalLanguageModel, Classification, SimilarityTask
-from regard.studies.ablation.scores import AblationScores, chance, held_out, spearman, weighted_ranks
+from regard.studies.ablation.scores import AblationScores, chance, held_out, row_correlations, spearman, weighted_ranks
 
 
 def scores(task, base, runs, *, counts=None, expected=None, seed=0):
@@ -40,6 +40,16 @@ def test_spearman_is_scipys_with_ties_and_for_resampled_examples():
         for column in range(2):
             assert found[row, column] == pytest.approx(spearmanr(values[again, column], gold[again]).statistic)
     assert weighted_ranks(gold, np.ones((1, 40)))[0] == pytest.approx(rankdata(gold))
+
+
+def test_rows_are_correlated_all_at_once_as_each_would_be():
+    drawn = np.random.default_rng(1)
+    one, other = drawn.integers(0, 7, (2, 50, 24)).astype(float)
+    one[3] = 1.0  # all the same
+    one[4, 5] = other[6, 7] = np.nan
+    each = [spearman(a[:, None], b, np.ones((1, 24)))[0, 0] for a, b in zip(one, other, strict=True)]
+    np.testing.assert_array_equal(row_correlations(one, other), each)
+    assert np.isnan(each[3]) and np.isfinite(each[6])
 
 
 def test_a_score_is_the_mean_over_questions_and_a_gain_is_a_lower_loss():

@@ -91,3 +91,9 @@ def test_bars_of_shares_end_at_one_and_others_at_the_largest():
     assert "width:50.0%" in chart_markup(shares) and "left:10.0%" in chart_markup(shares)
     assert shares.record["top"] == 1.0
     assert "width:100.0%" in chart_markup(counted("Counts.", {"a": 4, "b": 2}))
+
+
+def test_a_list_of_studies_has_the_numbers_themselves():
+    """A number that is rounded twice may be 0.35 in the report and 0.34 in the list."""
+    (bar,) = Chart("", [Bar("a", 0.34501, 0.12345678)]).record["bars"]
+    assert bar[1:3] == [0.34501, 0.12345678]

@@ -53,6 +53,14 @@ def test_lines_and_bands_are_the_values_and_their_intervals():
     assert edges.min() == 0.1 and edges.max() == 0.6
 
 
+def test_lines_below_nothing_are_seen_whole_and_others_begin_at_nothing():
+    lows = [
+        line_picture({"a": np.array([0.2, low])}, x="layer", y="nats", title="").figure.axes[0].get_ylim()[0]
+        for low in (0.1, -0.1)
+    ]
+    assert lows[0] == 0 and lows[1] < -0.1
+
+
 def test_shares_are_stacked_to_a_hundred():
     axes = axes_of(share_picture({"one": np.array([0.5, 0.2, 0.1, 0.1, 0.1]), "two": np.full(5, 0.2)}))
     widths = np.array([bar.get_width() for bar in axes.patches]).reshape(len(TYPE_COLOURS), 2)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from regard.trace import blocks
 from regard.trace.blocks import MOST, block_shares, block_size
 from regard.trace.mask import Mask
 from regard.trace.site import Site
@@ -56,9 +57,39 @@ def test_maps_from_elsewhere_have_the_same_picture():
     )
 
 
-def test_the_log_sum_exp_of_the_kernel_gives_the_same_picture():
+@pytest.mark.parametrize("size", [1, 7, 64, 100])
+@pytest.mark.parametrize("name", CASES)
+def test_the_log_sum_exp_of_the_kernel_gives_the_same_picture(name, size):
+    site = CASES[name]
+    found = block_shares(replace(site, known_lse=site.lse), size)
+    np.testing.assert_allclose(found, by_hand(site, size), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["causal", "window", "both sides", "full"])
+def test_keys_are_summed_a_few_at_a_time(name, monkeypatch):
+    monkeypatch.setattr(blocks, "_KEYS", 64)
+    site = CASES[name]
+    found = block_shares(replace(site, known_lse=site.lse), 10)
+    np.testing.assert_allclose(found, by_hand(site, 10), atol=1e-5)
+
+
+def test_half_of_a_causal_map_is_not_computed(monkeypatch):
+    site = site_of(600, 600, mask=Mask(None, 0))
+    site = replace(site, known_lse=site.lse)
+    computed, real = [], np.matmul
+    monkeypatch.setattr(np, "matmul", lambda a, b, out: computed.append(out.size) or real(a, b, out=out))
+    block_shares(site, 20)
+    assert sum(computed) < 0.55 * HEADS * 600 * 600
+
+
+def test_vectors_of_16_bits_and_rows_that_see_nothing_have_pictures():
     site = CASES["causal"]
-    np.testing.assert_allclose(block_shares(replace(site, known_lse=site.lse), 50), block_shares(site, 50), atol=1e-5)
+    halved = replace(site, q=site.q.astype(np.float16), k=site.k.astype(np.float16))
+    known = replace(halved, known_lse=halved.lse)
+    np.testing.assert_allclose(block_shares(known, 50), by_hand(halved, 50), atol=1e-5)
+    unseen = replace(site_of(120, 60, mask=Mask(20, 0)), known_lse=site_of(120, 60, mask=Mask(20, 0)).lse)
+    assert np.isneginf(unseen.known_lse).any()
+    np.testing.assert_allclose(block_shares(unseen, 16), by_hand(unseen, 16), atol=1e-5)
 
 
 def test_a_picture_has_few_blocks():

@@ -47,7 +47,7 @@ def test_a_figure_says_where_it_comes_from_and_text_stays_text(trace, tmp_path):
 
 def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(trace, tmp_path):
     svg = texts(trace.figure("matrix", layer=1, head=2).save(tmp_path / "figure.svg"))
-    assert all(part in svg for part in ("Where head 1.2 looks", "query", "key", "attention weight"))
+    assert all(part in svg for part in ("Where head 1.2 looks", "looks", "looked at", "attention weight"))
     assert "“[CLS] the cat sat ." in svg
     special = [token.special for token in trace.side().tokens]
     strongest = trace.attention(1, 2)[:, ~np.array(special)].max()  # where the bar ends
@@ -72,7 +72,7 @@ def test_the_names_of_heads_stand_between_their_numbers_and_the_caption(minilm, 
 
 def test_lines_have_a_legend_of_heads_and_strengths(trace, tmp_path):
     svg = texts(trace.figure("heads", layer=1, heads=[0, 2]).save(tmp_path / "figure.svg"))
-    assert all(part in svg for part in ("query", "key", "1.0", "1.2", "attention weight"))
+    assert all(part in svg for part in ("looks", "looked at", "1.0", "1.2", "attention weight"))
 
 
 def test_the_query_stands_once_above_its_keys(trace):
@@ -81,7 +81,45 @@ def test_the_query_stands_once_above_its_keys(trace):
     np.testing.assert_allclose(query, trace.q(1, 2)[3][None], rtol=1e-6)
     np.testing.assert_allclose(keys, trace.k(1, 2), rtol=1e-6)
     np.testing.assert_allclose(products, trace.q(1, 2)[3] * trace.k(1, 2), rtol=1e-5)
-    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["q of sat"]
+    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["q of sat₃"]
+
+
+def test_every_block_of_neurons_has_its_scale_below_it(trace):
+    drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
+    drawn.draw_without_rendering()
+    blocks, scales = drawn.axes[4:8], drawn.axes[8:]
+    assert len(scales) == 4
+    for block, scale in zip(blocks, scales, strict=True):
+        shown, below = block.get_window_extent(), scale.get_window_extent()
+        assert below.y1 <= shown.y0 and shown.x0 - 1 <= below.x0 and below.x1 <= shown.x1 + 1
+    heights = {round(block.get_window_extent().height) for block in blocks}
+    assert len(heights) == 1  # the weight stands level with what made it
+    signs = [[label.get_text()[0] for label in scale.get_xticklabels()] for scale in scales[:3]]
+    assert all(ends[0] in "-−" and ends[-1] == "+" for ends in signs)
+    assert [label.get_text() for label in scales[3].get_xticklabels()] == ["0", "1"]
+
+
+def test_a_token_that_stands_twice_carries_its_position_in_figures():
+    weights = np.eye(3, dtype=np.float32)[None, None]
+    drawn = Trace.from_maps(weights, ["the", "cat", "the"]).figure("matrix", layer=0, head=0).figure
+    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["the₀", "cat", "the₂"]
+
+
+@pytest.mark.models
+def test_the_legend_of_lines_has_the_numbers_of_the_app(minilm):
+    trace = minilm.trace("I went to the store.", "At the store, I bought fresh strawberries.")
+    axes = trace.figure("heads", layer=1, head=8).figure.axes[0]
+    said = [text.get_text() for legend in axes.artists for text in legend.get_texts()]
+    assert [text for text in said if text[0].isdigit()] == ["1.8", "0.03", "0.1", "0.3", "0.96"]
+    assert "resting, 31% of the attention of words" in said
+
+
+@pytest.mark.models
+def test_small_maps_are_grey_where_heads_rest(minilm):
+    drawn = minilm.trace("I went to the store.").figure("atlas").figure
+    all_of_it, resting = (image.get_array() for image in drawn.axes[0].images)
+    assert resting.count() and resting.count() < all_of_it.count()
+    assert "grey: resting" in {axes.get_ylabel().split("; ")[-1] for axes in drawn.axes}
 
 
 @pytest.mark.parametrize("view", ["heads", "matrix", "atlas", "neurons"])

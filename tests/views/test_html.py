@@ -13,7 +13,7 @@ from regard import Trace
 from regard.trace.blocks import block_shares
 from regard.views import decode, header_of, save_html
 from regard.views.arrays import read
-from regard.views.html import DIGITS
+from regard.views.html import DIGITS, _fitting, _least_size
 
 
 @pytest.fixture
@@ -78,6 +78,17 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, maps_trace):
     assert path.read_text() == "old"
 
 
+def test_layers_of_a_page_are_spread_over_all_and_every_kind_has_one():
+    trace = vectors_trace(64, layers=30)
+    size = _least_size(trace)
+    assert _fitting(trace, None, None, size) is None
+    assert sorted(_fitting(trace, None, 0, size // 10)) == [("encoder", layer) for layer in (0, 8, 22)]
+    assert sorted(_fitting(trace, None, 0, size * 29 // 30 + 1))[-1] == ("encoder", 29)
+    more = tuple(replace(site, kind="decoder") for site in trace.sites)
+    both = replace(trace, sites=(*trace.sites, *more))
+    assert {kind for kind, _ in _fitting(both, None, None, size // 30)} == {"encoder", "decoder"}
+
+
 def test_the_page_of_a_long_text_holds_some_layers_and_pictures_of_all(tmp_path):
     trace = vectors_trace(1100, layers=8, heads=2)
     whole = save_html(trace, tmp_path / "whole.html")
@@ -85,7 +96,7 @@ def test_the_page_of_a_long_text_holds_some_layers_and_pictures_of_all(tmp_path)
     payload = payload_of(part.read_text("utf-8"))
     header, start = header_of(payload), 8 + int.from_bytes(payload[:8], "little")
     held = [site["layer"] for site in header["sites"] if "q" in site]
-    assert 2 <= len(held) <= 4 and 5 in held and header["selection"]["layer"] == 5
+    assert held == [1, 3, 5, 6] and header["selection"]["layer"] == 5
     assert part.stat().st_size < 0.6 * whole.stat().st_size
     for site in header["sites"]:
         blocks = block_shares(trace.site(site["layer"]), site["block"])

@@ -11,6 +11,7 @@ import type {
   ChatQuestion,
   Cut,
   Effect,
+  Evidence,
   Followed,
   GivenAnswer,
   Lens,
@@ -167,6 +168,13 @@ export const lens = async (
   (
     await post("/api/lens", { ...question, generate: generate || null, position, count: 1 }, "lens", signal)
   ).json();
+
+export const evidence = async (
+  question: Question,
+  generate: number,
+  signal: AbortSignal,
+): Promise<Evidence> =>
+  (await post("/api/evidence", { ...question, generate: generate || null }, "evidence", signal)).json();
 
 export const why = async (
   question: Question,

@@ -18,6 +18,7 @@ import { SessionContext, sentenceOf, useSession, useTell } from "./context";
 import { CutResult, newsOfCut } from "./cut/result";
 import { CUT } from "./cut/words";
 import { Effect, newsOfOff } from "./effect";
+import { EVIDENCE } from "./evidence/words";
 import { Export } from "./export";
 import { Header } from "./header";
 import { LENS } from "./lens/words";
@@ -36,6 +37,7 @@ add(REFUSALS);
 add(WHY);
 add(CUT);
 add(LENS);
+add(EVIDENCE);
 
 const Nothing = () => null;
 
@@ -50,7 +52,6 @@ const Verdict = () => (
 const Aside = () => (
   <>
     <Looks />
-    <Saying />
     <Portrait />
     <Predict />
     <Rule />
@@ -71,6 +72,7 @@ function App() {
     tools: Export,
     judging: Chooser,
     news: () => newsOfCut(session, store, tell) ?? newsOfOff(session, tell),
+    first: Saying,
     verdict: Verdict,
     aside: Aside,
     below: Back,

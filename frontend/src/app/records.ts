@@ -138,6 +138,31 @@ export interface Lens {
   error: number;
 }
 
+/** A part of a prompt and its scores; null where a measure is not available. */
+export interface EvidenceScores {
+  start: number; // characters of the prompt
+  end: number;
+  attention: number;
+  contribution: number | null;
+  worth: number | null; // nats
+}
+
+export interface EvidenceSentence extends EvidenceScores {
+  text: string;
+  chance: number; // its share of the tokens
+  heads: { name: string; attention: number; worth: number | null }[];
+}
+
+/** The sentences that an answer came from: the record of `Model.evidence`. */
+export interface Evidence {
+  prompt: string;
+  answer: string;
+  sentences: EvidenceSentence[];
+  tint: EvidenceScores[]; // of its tokens
+  notes: string[]; // in English
+  coded: { code: string; values: Values }[]; // of the notes
+}
+
 /** What cutting looks changes: the record of `Model.cut`. */
 export interface Cut {
   edges: string[];
@@ -215,6 +240,7 @@ export interface ChatQuestion {
 export interface ChatEvent {
   id?: number;
   text?: string;
+  words?: number | null; // the share of its attention that is not at rest; null if it was not seen
   looks?: [position: number, text: string, weight: number][];
   end?: "stop" | "length";
   error?: string;

@@ -3,6 +3,7 @@
 import "./rule.css";
 import { useSignal } from "@preact/signals";
 import { useStore } from "../frame/context";
+import { SignButton } from "../frame/controls";
 import { told } from "../frame/report";
 import { figure } from "../marks/scales";
 import type { Key } from "../words";
@@ -217,16 +218,12 @@ function Saved({ ask }: { ask: (rule: string) => void }) {
               {name}
             </button>{" "}
             {session.server.state.value?.rules && (
-              <button
-                type="button"
-                class="plain"
+              <SignButton
+                sign="✕"
+                words={tell("ruleForget", { name })}
                 data-do="rule-forget"
-                aria-label={tell("ruleForget", { name })}
-                title={tell("ruleForget", { name })}
                 onClick={() => rules.forget(name, store, session.shown.peek())}
-              >
-                ✕
-              </button>
+              />
             )}
           </li>
         ))}

@@ -1,11 +1,12 @@
 // What the model says, beside the picture: bars, ghosts of what it said before, its answer as chips.
 
 import "./saying.css";
-import { visible } from "../compute/axis";
+import { bare, numbered, visible } from "../compute/axis";
 import { useStore } from "../frame/context";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
 import { useSession, useTell } from "./context";
+import { EvidencePanel } from "./evidence/panel";
 import { LensPanel } from "./lens/panel";
 import type { EffectRow } from "./records";
 
@@ -39,27 +40,31 @@ export function Saying() {
   const store = useStore();
   const tell = useTell();
   const found = session.says.found.value;
-  if (!found || found.about === "hidden states" || session.saved.value !== null) return null;
+  if (session.saved.value !== null) return null;
+  if (!found) return session.says.awaited.value && session.model.value?.about?.generate ? <Awaited /> : null;
+  if (found.about === "hidden states") return null;
   if (session.ask.value.cut.length && session.cuts.found.value?.rows.length) return null; // said there, before and after
   const key = `about_${found.about}`;
-  const token = visible(found.tokens[found.position ?? -1] ?? "");
+  const token = placed(found.tokens, found.position);
   const answer = answerOf(store.page.sides.values().next().value!);
+  const answered = found.position !== null && found.position + 1 >= found.tokens.length - answer.length;
   const { mode } = session.ask.value;
   const moved = found.rows.some((row) => row.after[mode] !== undefined);
   const same = moved && isSame(found.rows, mode);
   const score = found.about === "score";
   return (
     <section class="app-says" data-says={found.about} aria-busy={session.says.working.value}>
-      <h3>{tell("says")}</h3>
-      {found.rows.length > 0 ? (
-        <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
-      ) : (
-        <p class="app-note">{tell("saysPoint")}</p>
-      )}
-      <SaidRows rows={found.rows} mode={mode} score={score} moved={moved} />
+      <h3>
+        {tell("says")}
+        {found.rows.length > 0 && <span>{isKey(key) ? tell(key, { token }) : found.about}</span>}
+      </h3>
+      {!found.rows.length && <p class="app-note">{tell("saysPoint")}</p>}
+      <SaidRows rows={found.rows} mode={mode} score={score} moved={moved} most={moved ? undefined : SAID} />
       {moved && <p class="app-note">{tell(same ? "saysSame" : "saysGhost")}</p>}
       {found.about === "next token" && <LensPanel />}
-      {found.actual !== null && <p class="app-note">{tell("actually", { token: visible(found.actual) })}</p>}
+      {found.actual !== null && (
+        <p class="app-note">{tell(answered ? "goesOn" : "actually", { token: visible(found.actual) })}</p>
+      )}
       {answer.length > 0 && (
         <p class="chips" data-chips>
           <span class="app-note">{tell("continued")}</span>
@@ -68,9 +73,33 @@ export function Saying() {
           ))}
         </p>
       )}
+      {found.about === "next token" && <EvidencePanel />}
     </section>
   );
 }
+
+/** The place of what the model says, while it is on its way: what comes must not move what is read. */
+function Awaited() {
+  const tell = useTell();
+  return (
+    <section class="app-says" data-says="waiting" aria-busy="true">
+      <h3>{tell("says")}</h3>
+      <ol class="app-bars">
+        {Array.from({ length: SAID }, (_, i) => (
+          <li key={i} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const SAID = 5; // words that are listed first of all
+
+/** A token by its text and its position: cat₈. */
+export const placed = (tokens: readonly string[], position: number | null): string => {
+  const at = position ?? tokens.length - 1;
+  return tokens[at] === undefined ? "" : numbered(bare(tokens[at]), at);
+};
 
 /** Whether nothing changed. */
 export const isSame = (rows: readonly EffectRow[], mode: string): boolean =>
@@ -81,15 +110,16 @@ interface Rows {
   mode: string; // what was done to the model
   score: boolean; // whether it is one number that is no share
   moved: boolean; // whether there is a before and an after
+  most?: number; // rows that are listed
 }
 
 /** Bars of what a model says, largest first; ghosts are before, and a number says how far it moved. */
-export function SaidRows({ rows, mode, score, moved }: Rows) {
+export function SaidRows({ rows, mode, score, moved, most = 8 }: Rows) {
   const nowOf = ({ before, after }: EffectRow) => after[mode] ?? before ?? 0;
   const sorted = [...rows].sort((a, b) => nowOf(b) - nowOf(a));
   return (
     <ol aria-live="polite" class={moved ? "app-bars moved" : "app-bars"}>
-      {sorted.slice(0, 8).map((row, i) => {
+      {sorted.slice(0, most).map((row, i) => {
         const { name, before } = row;
         const now = nowOf(row);
         return (

@@ -12,6 +12,7 @@ const KEPT = 64; // answers, so that going back to a token asks nothing
 
 export class Says {
   readonly found: Signal<Said | null> = signal(null);
+  readonly awaited: Signal<boolean> = signal(true); // whether an answer is on its way, or will be
   private readonly latest = new Latest();
   private readonly kept = new Map<string, Said>();
   private last = "";
@@ -26,7 +27,8 @@ export class Says {
   follow(ask: Ask, position: number | null): void {
     const { model, text, pair, target, chat, truncate, generate, off, mode } = ask;
     const about = this.server.record(this.server.nameOf(ask))?.about;
-    const wanted = text.trim() !== "" && about != null;
+    const empty = text.trim() === "";
+    const wanted = !empty && about != null;
     const key = wanted
       ? JSON.stringify([model, text, pair, target, chat, truncate, generate, off, mode, position])
       : "";
@@ -35,11 +37,13 @@ export class Says {
     const known = this.kept.get(key);
     if (!wanted || known) {
       this.latest.stop();
+      this.awaited.value = !empty && !known; // until the model is there
       this.found.value = known ?? null;
     } else this.run(ask, position, key);
   }
 
   private async run(ask: Ask, position: number | null, key: string): Promise<void> {
+    this.awaited.value = true;
     const quiet = () => {}; // the picture's own question tells what is wrong
     try {
       const found = await this.latest.ask(
@@ -47,12 +51,13 @@ export class Says {
           patiently(() => api.says(this.server.question(ask), ask, position, signal), signal, quiet),
         POINTING,
       );
-      if (!found) return;
+      if (!found) return; // another question took its place
       this.kept.set(key, found);
       if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value!);
       this.found.value = found;
     } catch {
-      if (key === this.last) this.found.value = null;
+      this.found.value = null;
     }
+    this.awaited.value = false;
   }
 }

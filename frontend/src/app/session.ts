@@ -27,6 +27,7 @@ import { Changes } from "./changes";
 import { Chat } from "./chat/chat";
 import { Comparison } from "./compare/comparison";
 import { Cuts } from "./cut/cut";
+import { EvidenceAnswers } from "./evidence/evidence";
 import { hides, Judge, judgingOf } from "./judge";
 import { Latest, pause } from "./latest";
 import { Layers, merged, type Shown } from "./layers";
@@ -52,6 +53,7 @@ export class Session {
   readonly worth = new Worth(this.server);
   readonly says = new Says(this.server);
   readonly lens = new LensAnswers(this.server);
+  readonly evidence = new EvidenceAnswers(this.server);
   readonly comparison = new Comparison(this.server);
   readonly portraits = new Portraits();
   readonly judge = new Judge();
@@ -104,13 +106,15 @@ export class Session {
     effect(() => this.follow());
     effect(() => this.worth.follow(this.ask.value));
     effect(() => this.why.follow(this.ask.value));
-    effect(() => this.cuts.follow(this.ask.value, this.judged()));
     effect(() => {
       this.server.state.value; // what the model is, once it is there
       if (this.saved.value !== null || !this.store.value) return;
       const spoken = spokenAt(this.store.value, this.writes);
       this.says.follow(this.ask.value, spoken);
       this.lens.follow(this.ask.value, spoken);
+      this.evidence.follow(this.ask.value);
+      // Where a cut is judged depends on what the model says: asked before that is known, it would be asked twice.
+      if (this.says.found.value || !this.says.awaited.value) this.cuts.follow(this.ask.value, this.judged());
     });
     effect(() => {
       if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
@@ -159,6 +163,7 @@ export class Session {
     const { text, pair } = this.ask.value;
     const shown = this.shown.value?.text;
     if (shown === undefined || shown === [text, pair].filter(Boolean).join(" · ")) return null;
+    if (!text.trim() && !this.ask.value.chat) return shown;
     return this.main.working.value || this.trouble.value ? shown : null;
   });
 

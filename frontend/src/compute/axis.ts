@@ -29,20 +29,17 @@ export function visible(text: string): string {
   return bare.replace(/Ċ/g, "⏎").replace(/[\u0000-\u001f\u007f\u00a0]/g, (c) => SYMBOLS[c] ?? "·");
 }
 
+/** Whether a token belongs to the word of the one before it. */
+function continuesWord({ word, segment }: Side, i: number): boolean {
+  const own = word?.[i] ?? null;
+  return i > 0 && own !== null && own === word?.[i - 1] && segment[i] === segment[i - 1];
+}
+
 /** Positions of a side at a level. A word is a run of tokens with one word number in one segment. */
 export function axisOf(side: Side, level: Level): Axis {
   const n = side.text.length;
   const starts: number[] = [];
-  for (let i = 0; i < n; i++) {
-    const word = side.word?.[i] ?? null;
-    const joined =
-      level === "words" &&
-      i > 0 &&
-      word !== null &&
-      word === side.word?.[i - 1] &&
-      side.segment[i] === side.segment[i - 1];
-    if (!joined) starts.push(i);
-  }
+  for (let i = 0; i < n; i++) if (level === "tokens" || !continuesWord(side, i)) starts.push(i);
   const firsts = starts.slice();
   starts.push(n);
   const labels = firsts.map((first, p) => visible(wordText(side, first, starts[p + 1])));
@@ -113,5 +110,5 @@ export function positionOf(axis: Axis, token: number): number {
 
 /** Whether words differ from tokens on this side. */
 export function hasWords(side: Side): boolean {
-  return side.word !== null && axisOf(side, "words").count < side.text.length;
+  return side.text.some((_, i) => continuesWord(side, i));
 }

@@ -22,6 +22,7 @@ export interface Links {
   left: boolean; // whether visible lines were left out
   received: Float32Array[]; // per head: what each key gets, mean over the rows shown
   strongest: Float32Array[]; // per head: the strongest weight of each row
+  lookedAt: Uint32Array[]; // per head: where that is
 }
 
 class Gathered {
@@ -36,6 +37,7 @@ class Gathered {
   private readonly unknown: [query: number, key: number, head: number][] = [];
   received: Float32Array[] = [];
   strongest: Float32Array[] = [];
+  lookedAt: Uint32Array[] = [];
 
   add(query: number, key: number, head: number, weight: number): void {
     if (Number.isNaN(weight)) {
@@ -96,7 +98,9 @@ export function* gather(lenses: readonly Seer[], shown: Shown, threshold: number
     const m = lens.columns.count;
     const received = new Float32Array(m);
     const strongest = new Float32Array(lens.rows.count);
+    const lookedAt = new Uint32Array(lens.rows.count);
     let rows = 0;
+    all.lookedAt.push(lookedAt);
     all.received.push(received);
     all.strongest.push(strongest);
     for (let p = 0; p < lens.rows.count; p += BAND) {
@@ -111,7 +115,10 @@ export function* gather(lenses: readonly Seer[], shown: Shown, threshold: number
           const weight = band[at + j];
           received[j] += weight || 0; // what is not known is left out
           if (!shown.columns[j]) continue;
-          if (Math.abs(weight) > Math.abs(largest)) largest = weight;
+          if (Math.abs(weight) > Math.abs(largest)) {
+            largest = weight;
+            lookedAt[row] = j;
+          }
           if (!(Math.abs(weight) <= all.floor)) all.add(row, j, h, weight);
         }
         strongest[row] = largest;

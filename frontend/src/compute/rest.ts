@@ -19,3 +19,16 @@ export function restsOf(site: Site, rows: Axis, columns: Axis): Rests {
     return border[key] || (starts[key] <= first && first < starts[key + 1]);
   };
 }
+
+/** Pixels of a small map, each of pool x pool values, that stand for a place where heads rest: some key of it is one. */
+export function restingPixels(
+  rests: Rests,
+  { size: [high, wide], pool }: { size: readonly [number, number]; pool: number },
+  columns: number,
+): Uint8Array {
+  const found = new Uint8Array(high * wide);
+  for (let y = 0; y < high; y++)
+    for (let key = 0; key < columns; key++)
+      if (rests(y * pool, key)) found[y * wide + Math.floor(key / pool)] = 1;
+  return found;
+}

@@ -149,11 +149,21 @@ export function namesOf(page: Page, cell: Cell, tint: Tint, contributions = fals
   return names.length ? names : [NONE];
 }
 
-/** Names and how many of these heads go by each, in a fixed order; NONE last. */
-export function counts(page: Page, cells: Cell[], tint: Tint, contributions = false): [string, number][] {
-  const total = new Map<string, number>();
+/** How many heads have a name as their first, which colours them, and how many more have it besides another. */
+export interface Count {
+  first: number;
+  also: number;
+}
+
+/** Names and how many of these heads go by each, in a fixed order; NONE last. All firsts are as many as the heads. */
+export function counts(page: Page, cells: Cell[], tint: Tint, contributions = false): [string, Count][] {
+  const total = new Map<string, Count>();
   for (const cell of cells)
-    for (const name of namesOf(page, cell, tint, contributions)) total.set(name, (total.get(name) ?? 0) + 1);
+    for (const [at, name] of namesOf(page, cell, tint, contributions).entries()) {
+      const known = total.get(name) ?? { first: 0, also: 0 };
+      known[at ? "also" : "first"]++;
+      total.set(name, known);
+    }
   const order = Object.keys(COLOURS[tint]);
   const place = (name: string) =>
     name === NONE ? 1000 : order.includes(name) ? order.indexOf(name) : isOwn(page, name) ? -1 : 999;

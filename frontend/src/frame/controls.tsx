@@ -1,5 +1,6 @@
 // What is shown: layer, heads, kind, segments, threshold, level.
 
+import type { ButtonHTMLAttributes } from "preact";
 import { hasWords } from "../compute/axis";
 import { headColour, inkOn, type Theme } from "../marks/scales";
 import { samePlace } from "../state/selection";
@@ -41,6 +42,22 @@ export function Choice<T extends string>(props: {
       ))}
     </fieldset>
   );
+}
+
+/** A button with a sign for its words: they are its name, and the tip. */
+export function SignButton({ sign, words, ...rest }: SignProps) {
+  return (
+    <button type="button" class="plain" aria-label={words} title={words} {...rest}>
+      {sign}
+    </button>
+  );
+}
+
+interface SignProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"> {
+  sign: string;
+  words: string;
+  type?: "button" | "submit";
+  [data: `data-${string}`]: string;
 }
 
 const named = (tell: Say, name: string): string => (isKey(name) ? tell(name) : name);

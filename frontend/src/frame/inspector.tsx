@@ -23,12 +23,13 @@ const digests = new WeakMap<Lens, Digest>();
 
 /** What a page with a model behind it adds to the inspector. */
 export interface InspectorSlots {
+  first?: FunctionComponent; // above everything: what the model says
   news?: () => string | null; // what was changed and what that does, in one sentence
   verdict?: FunctionComponent; // above what is said of the head
   aside?: FunctionComponent; // and below it
 }
 
-export function Inspector({ verdict: Verdict, aside: More }: InspectorSlots) {
+export function Inspector({ first: First, verdict: Verdict, aside: More }: InspectorSlots) {
   const store = useStore();
   const tell = useSay();
   const { layer, heads } = store.selection.value;
@@ -42,6 +43,7 @@ export function Inspector({ verdict: Verdict, aside: More }: InspectorSlots) {
       : tell("layerHeads", { layer, count: heads.length });
   return (
     <aside class="inspector" aria-label={tell("inspector")}>
+      {First && <First />}
       <h2>{title}</h2>
       {Verdict && <Verdict />}
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
@@ -129,7 +131,7 @@ function Chosen() {
   const tell = useSay();
   const { queries, keys, toKeys, toQueries } = store.active.value;
   const pins = store.selection.value;
-  const { heads } = pins;
+  const heads = store.seen;
   const { hint } = store.view;
   if (!queries.length && !keys.length) return hint ? <p class="hint">{tell(hint)}</p> : null;
   const shown = shownBy(store.rows.value, store.columns.value, store.selection.value);

@@ -1,7 +1,7 @@
 // Ctrl-K: a line to type in, and what it finds.
 
 import "./palette.css";
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useSay, useStore } from "./context";
 import { type Entry, entriesOf, search } from "./finding";
@@ -46,22 +46,7 @@ export function Palette({ close, help, more }: Props) {
       onKeyDown={onKey}
       onClick={(event) => event.target === box.current && close()}
     >
-      <input
-        type="text"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="regard-palette"
-        aria-activedescendant={found.length ? `regard-palette-${at.value}` : undefined}
-        aria-label={tell("palette")}
-        placeholder={tell("paletteHint")}
-        spellcheck={false}
-        autocomplete="off"
-        value={query.value}
-        onInput={(event) => {
-          query.value = event.currentTarget.value;
-          at.value = 0;
-        }}
-      />
+      <Line query={query} at={at} active={found.length ? `regard-palette-${at.value}` : undefined} />
       <div class="found" id="regard-palette" role="listbox" aria-label={tell("palette")} ref={list}>
         {found.map((entry, i) => (
           <Found
@@ -80,6 +65,29 @@ export function Palette({ close, help, more }: Props) {
         </p>
       )}
     </dialog>
+  );
+}
+
+/** The line to type in; what is typed begins at the first entry again. */
+function Line({ query, at, active }: { query: Signal<string>; at: Signal<number>; active?: string }) {
+  const tell = useSay();
+  return (
+    <input
+      type="text"
+      role="combobox"
+      aria-expanded="true"
+      aria-controls="regard-palette"
+      aria-activedescendant={active}
+      aria-label={tell("palette")}
+      placeholder={tell("paletteHint")}
+      spellcheck={false}
+      autocomplete="off"
+      value={query.value}
+      onInput={(event) => {
+        query.value = event.currentTarget.value;
+        at.value = 0;
+      }}
+    />
   );
 }
 

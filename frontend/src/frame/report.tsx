@@ -3,7 +3,7 @@
 import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
 import { type Found, isHere, type Told } from "../data/wire";
-import { figure } from "../marks/scales";
+import { figure, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
@@ -87,8 +87,6 @@ export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] 
   if (share === null) return [awake];
   return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share }), awake];
 }
-
-const percent = (share: number): number => Math.round(100 * share);
 
 function placeFor(tell: Say, place: string): string {
   if (place === "the first token") return tell("first");

@@ -5,9 +5,10 @@ import "./controls.css";
 import "./inspector.css";
 import "./narrow.css";
 import { useSignal } from "@preact/signals";
-import type { FunctionComponent } from "preact";
+import type { FunctionComponent, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { foundOf, isKnown } from "../data/report";
+import type { Store } from "../state/store";
 import { useSay, useStore } from "./context";
 import { useFade } from "./fade";
 import type { Entry } from "./finding";
@@ -53,16 +54,7 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
     });
     return () => abort.abort();
   }, [store, frame]);
-  useLayoutEffect(() => {
-    const element = root.current!;
-    const look = () => {
-      if (element.clientWidth) store.narrow.value = element.clientWidth <= NARROW;
-    };
-    look();
-    const watcher = new ResizeObserver(look);
-    watcher.observe(element);
-    return () => watcher.disconnect();
-  }, [store]);
+  useNarrow(store, root);
   useFade(store, root);
   const narrow = store.narrow.value;
   const { Component, Controls, wide } = store.view;
@@ -109,6 +101,20 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
 
 const NARROW = 600; // pixels: a phone
 
+/** Whether the frame is as narrow as a phone, whatever the window is. */
+function useNarrow(store: Store, root: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const element = root.current!;
+    const look = () => {
+      if (element.clientWidth) store.narrow.value = element.clientWidth <= NARROW;
+    };
+    look();
+    const watcher = new ResizeObserver(look);
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, [store]);
+}
+
 /** What is shown, in words: 0.2, or a layer and how many of its heads. */
 function useShown(): string {
   const store = useStore();
@@ -145,7 +151,7 @@ function Choices({ controls: Controls }: { controls: FunctionComponent }) {
 }
 
 /** On a phone the inspector is a drawer at the lower edge. */
-function Drawer({ news, verdict, aside }: InspectorSlots) {
+function Drawer({ first, news, verdict, aside }: InspectorSlots) {
   const store = useStore();
   const tell = useSay();
   const shown = useShown();
@@ -162,7 +168,7 @@ function Drawer({ news, verdict, aside }: InspectorSlots) {
       <summary>
         <b>{shown}</b> <span>{news?.() ?? lede ?? tell("inspector")}</span>
       </summary>
-      <Inspector verdict={verdict} aside={aside} />
+      <Inspector first={first} verdict={verdict} aside={aside} />
     </details>
   );
 }

@@ -6,10 +6,11 @@ import { type Digest, digest } from "../compute/digest";
 import { run, superseded } from "../compute/jobs";
 import { type Cell, colourOf, telling } from "../data/report";
 import { type Found, isHere } from "../data/wire";
-import { heat } from "../marks/heat";
 import { samePlace } from "../state/selection";
 import { type Say, useSay, useStore } from "./context";
+import { SignButton } from "./controls";
 import { doesFor } from "./report";
+import { paint } from "./small";
 import "./story.css";
 
 export function Story() {
@@ -27,16 +28,12 @@ export function Story() {
       {cards.map(({ cell, found }) => (
         <Card key={`${cell.site.layer}.${cell.site.part}.${cell.head}`} cell={cell} found={found} />
       ))}
-      <button
-        type="button"
-        class="plain"
+      <SignButton
+        sign="✕"
+        words={tell("storyClose")}
         data-story="close"
-        aria-label={tell("storyClose")}
-        title={tell("storyClose")}
         onClick={() => (closed.value = true)}
-      >
-        ✕
-      </button>
+      />
     </section>
   );
 }
@@ -71,9 +68,7 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
         <b>
           {site.layer}.{head}
         </b>{" "}
-        {doesFor(tell, found)}
-        <br />
-        <small>{off ? tell("isOff") : evidenceOf(found, tell)}</small>
+        {doesFor(tell, found)} <small>{off ? tell("isOff") : evidenceOf(found, tell)}</small>
       </span>
     </button>
   );
@@ -82,7 +77,7 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
 const evidenceOf = ({ hits, rows, score }: Found, tell: Say): string =>
   hits === undefined || rows === undefined
     ? tell("storyLift", { lift: score.toFixed(2) })
-    : tell("storyRows", { hits, rows });
+    : tell("storyCount", { hits, rows });
 
 /** The map of a head, small. */
 function Small({ cell }: { cell: Cell }) {
@@ -96,9 +91,7 @@ function Small({ cell }: { cell: Cell }) {
     const abort = new AbortController();
     const lens = store.lenses.of(site, site.heads.indexOf(head), look);
     run(digest(lens, "sketch"), abort.signal, 12).then(
-      (made: Digest) =>
-        canvas.current &&
-        heat(canvas.current, made.pixels, made.size[0], made.size[1], made.top, false, theme),
+      (made: Digest) => canvas.current && paint(canvas.current, made, site, store),
       (error) => {
         if (!superseded(error)) throw error;
       },

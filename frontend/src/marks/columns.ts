@@ -102,18 +102,20 @@ export interface Inks {
   colours: readonly string[];
   dashed: readonly boolean[];
   rests: Rests;
+  resting: number; // how strong lines that rest are, of the strength of others
   quiet: string;
   of?: (weight: number) => number; // which colour a weight has; without it, that of its head
 }
 
 export const RESTING = 0.55; // of the strength of other lines: what rests stays in the background
+export const FADED = 0.22; // the same where all lines are shown: most of them may rest, and hide those that do not
 
 /** Lines from queries to keys: colour is the head, strength the weight; what rests is grey, thin and below. */
 export function links(
   pen: Pen,
   found: Links,
   places: { rows: Int32Array; columns: Int32Array },
-  { colours, dashed, rests, quiet, of }: Inks,
+  { colours, dashed, rests, resting, quiet, of }: Inks,
   g: Geometry,
   top: number,
   height: number,
@@ -133,8 +135,7 @@ export function links(
   };
   // Faint lines first: strong ones stay on top.
   buckets.resting.forEach((bucket, level) => {
-    const alpha = RESTING * opacityOf(level);
-    draw(bucket, opacityOf(level) > STRONG ? 2 : 1, { colour: quiet, alpha });
+    draw(bucket, 1, { colour: quiet, alpha: resting * opacityOf(level) });
   });
   buckets.awake.forEach((bucket, at) => {
     const [level, head] = [Math.floor(at / colours.length), at % colours.length];

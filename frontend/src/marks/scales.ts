@@ -108,14 +108,22 @@ export function greys(theme: Theme): Uint8Array {
   return table;
 }
 
-/** The colour of a share (0..1) of the strongest. */
-export function shades(theme: Theme): (share: number) => string {
-  const colours = ramp(theme);
-  return (share) => {
-    const at = 3 * Math.round(255 * Math.max(0, Math.min(1, share)));
-    return `rgb(${colours[at]} ${colours[at + 1]} ${colours[at + 2]})`;
-  };
-}
+// How much something changes: a hue of its own, for blue is where a head looks.
+const CHANGES = perTheme(({ change }) => interpolateRgbBasis(change));
+
+const within = (share: number): number => Math.max(0, Math.min(1, share));
+
+/** The colour of a share (0..1) of the strongest look. */
+export const shades =
+  (theme: Theme) =>
+  (share: number): string =>
+    RAMPS[theme](within(share));
+
+/** The colour of a share (0..1) of the largest change. */
+export const changeShades =
+  (theme: Theme) =>
+  (share: number): string =>
+    CHANGES[theme](within(share));
 
 /** Ticks beside a colour bar up to `top`: value, and how far up it stands (0..1). */
 export function ticks(top: number, log: boolean): [value: number, at: number][] {
@@ -134,6 +142,10 @@ export function ticks(top: number, log: boolean): [value: number, at: number][] 
 /** A few colours of a map, from zero to the strongest, for a colour bar. */
 export const rampStops = (theme: Theme, count = 9): string[] =>
   Array.from({ length: count }, (_, i) => RAMPS[theme](i / (count - 1)));
+
+/** The same for changes. */
+export const changeStops = (theme: Theme, count = 9): string[] =>
+  Array.from({ length: count }, (_, i) => CHANGES[theme](i / (count - 1)));
 
 export const STEPS = 64; // colours of which a colour bar is made
 
@@ -187,6 +199,9 @@ export function signed(value: number): string {
 }
 
 const NOTHING = 0.00005;
+
+/** A share in hundredths, as every sentence and legend rounds it. */
+export const percent = (share: number): number => Math.round(100 * share);
 
 /** A difference or a share, with its sign. */
 export const withSign = (value: number): string => (value > 0 ? "+" : "") + figure(value, 2);

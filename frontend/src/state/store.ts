@@ -100,9 +100,9 @@ export class Store {
     this.rows = computed(() => this.lenses.axis(this.site.value.query, this.look.value.level));
     this.columns = computed(() => this.lenses.axis(this.site.value.key, this.look.value.level));
     this.active = computed(() => {
-      const { heads, queries, keys } = this.selection.value;
+      const { queries, keys } = this.selection.value;
       const { query, key } = this.hover.value;
-      const lenses = heads.map((head) => this.lens(head));
+      const lenses = this.seen.map((head) => this.lens(head));
       return activity(lenses, merged(this.rows.value, queries, query), merged(this.columns.value, keys, key));
     });
   }
@@ -239,6 +239,11 @@ export class Store {
     const pointed = this.pointed.value;
     const { kind, layer } = pointed?.site ?? this.site.value;
     return { kind, layer, head: pointed?.head ?? this.lead };
+  }
+
+  /** The chosen heads that the open view shows. */
+  get seen(): number[] {
+    return this.view.heads === "one" ? [this.lead] : this.selection.value.heads;
   }
 
   /** The head that views of one head show. */

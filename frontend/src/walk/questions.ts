@@ -41,7 +41,8 @@ function numbers(right: number, others: readonly number[], write: (n: number) =>
   return { options: sorted.map(write), right: sorted.indexOf(right) };
 }
 
-/** The question of a step. Long on purpose: one case for each step, over the same names. */
+/** The question of a step. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each step, over the same names
 export function questionOf(
   data: WalkData,
   id: StepId,

@@ -25,7 +25,8 @@ import {
 import { shownWords, told, type Words } from "./steps";
 import { losses } from "./tables";
 
-/** The cell of a step; null where a table says it all. Long on purpose: one case for each step, over the same names. */
+/** The cell of a step; null where a table says it all. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each step, over the same names
 export function cellOf(
   data: WalkData,
   id: StepId,

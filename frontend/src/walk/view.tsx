@@ -8,6 +8,7 @@ import { mark, stage } from "../frame/drawn";
 import { Notice } from "../frame/notice";
 import type { Pen } from "../marks/pen";
 import type { Store } from "../state/store";
+import { Alignment } from "./alignment";
 import { Asked } from "./asked";
 import { CellView } from "./cell";
 import type { WalkData } from "./data";
@@ -64,9 +65,7 @@ function Steps({ data }: { data: WalkData }) {
   };
   drawn.use(store, () => scene.current!);
   const go = (step: number) => store.set({ step });
-  const cell = cellOf(data, id, head, what.value, words.value, pair.at);
   const question = questionOf(data, id, head, what.value, words.value, pair.at, tell);
-  const predicts = id === "predict";
   return (
     <div class="walk">
       <Diagram data={data} steps={steps} at={at} go={go} />
@@ -80,13 +79,7 @@ function Steps({ data }: { data: WalkData }) {
         </header>
         <p class="words">{text}</p>
         <div class="middle">
-          <div class="main">
-            {id === "cross" && !what.value.symmetric && <Saying pair={pair} tell={tell} />}
-            {maps && <PairChoice pair={pair} tell={tell} />}
-            {cell && <CellView cell={cell} name={`${id} ${head} ${pair.query} ${pair.key}`} />}
-            {id === "tokens" && <Tokens data={data} words={words.value} at={pair.query} tell={tell} />}
-            {predicts && <Predict {...{ data, tell, temperature }} words={words.value} at={pair.query} />}
-          </div>
+          <Main {...{ data, id, head, pair, maps, tell }} what={what.value} words={words.value} />
           <div class="beside">
             {question && <Asked key={question.text} question={question} tell={tell} />}
             <WhatIfs data={data} what={what} id={id} tell={tell} />
@@ -110,6 +103,37 @@ function Steps({ data }: { data: WalkData }) {
           )}
         </p>
       </section>
+    </div>
+  );
+}
+
+interface MainProps {
+  data: WalkData;
+  id: StepId;
+  head: number;
+  pair: Pair;
+  maps: boolean; // whether the step has maps of pairs
+  what: WhatIf;
+  words: Words;
+  tell: Say;
+}
+
+/** What a step is about: the whole alignment, the pair that is followed, one cell taken apart, or a table. */
+function Main({ data, id, head, pair, maps, what, words, tell }: MainProps) {
+  const cell = cellOf(data, id, head, what, words, pair.at);
+  const { temperature } = what;
+  return (
+    <div class="main">
+      {id === "cross" && !what.symmetric && (
+        <>
+          <Alignment {...{ data, head, pair, tell, what }} />
+          <Saying pair={pair} tell={tell} />
+        </>
+      )}
+      {maps && <PairChoice pair={pair} tell={tell} />}
+      {cell && <CellView cell={cell} name={`${id} ${head} ${pair.query} ${pair.key}`} />}
+      {id === "tokens" && <Tokens data={data} words={words} at={pair.query} tell={tell} />}
+      {id === "predict" && <Predict {...{ data, tell, temperature, words }} at={pair.query} />}
     </div>
   );
 }

@@ -2,6 +2,7 @@
 // sentences are in its folder; its registry puts them in.
 
 import type { CUT } from "../app/cut/words";
+import type { EVIDENCE } from "../app/evidence/words";
 import type { LENS } from "../app/lens/words";
 import type { APP_VIEW_MODULES } from "../app/views";
 import type { WHY } from "../app/why/words";
@@ -24,6 +25,7 @@ export type Key =
   | keyof typeof WHY
   | keyof typeof CUT
   | keyof typeof LENS
+  | keyof typeof EVIDENCE
   | KeyOf<(typeof VIEW_MODULES)[number]>
   | KeyOf<(typeof APP_VIEW_MODULES)[number]>;
 export type Values = Record<string, string | number>;

@@ -146,6 +146,7 @@ export const PAGE = {
   story: ["What the heads do", "各头的作用"],
   storyClose: ["Hide these", "隐藏这些"],
   storyRows: ["for {hits} of the {rows} tokens it applies to", "适用的 {rows} 个词元中有 {hits} 个"],
+  storyCount: ["{hits} of {rows} tokens", "{rows} 个词元中 {hits} 个"],
   storyLift: ["lift {lift}", "提升 {lift}"],
   ledeMostly: [
     "Mostly rests: {share}% of its attention, most of it on {place}.",
@@ -242,8 +243,8 @@ export const PAGE = {
   ],
   failed: ["The view could not be drawn: {detail}", "无法绘制视图：{detail}"],
   madeBy: ["regard {version}", "regard {version}"],
-  queryAxis: ["query", "查询"],
-  keyAxis: ["key", "键"],
+  queryAxis: ["looks", "在看"],
+  keyAxis: ["looked at", "被看"],
   headAxis: ["head", "头"],
   layerAxis: ["layer", "层"],
   ofLargest: ["weight / the head's largest", "权重 / 该头的最大值"],

@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.ablation.evidence_check import check_sentences, said_of
 from regard.ablation.fetching import MEASURES, EvidenceScores
-from regard.corpus.readers.prose import sentence_spans
+from regard.ablation.passages import Passage, passage_of, passages_of, sentences_in, shown_prompt
 from regard.corpus.sums import Array
 from regard.errors import UserError
-from regard.measures.ranks import spearman
 from regard.models.answering import (
     GENERATED,
-    AnswerRun,
     ReadPrompt,
+    answer_row,
     encode_answer,
     require_causal,
     written_prompt,
 )
-from regard.models.cutting import cutting
-from regard.models.worth import RELIABLE
-from regard.trace.edges import EdgeBlock
+from regard.models.base import Target, Text
+from regard.models.conversation import Conversation, lay_out
+from regard.models.prepare import Encoded
 from regard.trace.heads import Head, Heads, all_heads, names_of, parse_heads
-from regard.trace.sentences import Message, caution, note
+from regard.trace.sentences import Message
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 FETCHING = 3  # heads that are named for a sentence
-CHECKED = 24  # sentences that are cut for real: half of them those of the largest worth
 
 
 @dataclass(frozen=True)
@@ -158,14 +157,55 @@ def evidence(
     """
     engine = model._engine
     require_causal(engine)
-    chosen = None if heads is None else parse_heads(heads, engine.layout())
     text, begin = written_prompt(engine, prompt, question, chat)
     row = encode_answer(engine, text, answer, generate)
+    return _row_evidence(engine, row, [Passage(prompt, begin, 0)], question, heads, check)
+
+
+def answer_evidence(
+    model: Model,
+    text: Text,
+    target: Target = None,
+    *,
+    generate: int = GENERATED,
+    truncate: bool = False,
+    check: bool = True,
+) -> Evidence:
+    """The same for a text or a conversation with its answer, as `Model.trace` reads them.
+
+    The answer is `target`, or the end of the conversation, or else what the model says (`generate` tokens at most).
+    """
+    engine = model._engine
+    require_causal(engine)
+    answered = target is not None or (isinstance(text, Conversation) and text.is_answered)
+    if answered:
+        row, _ = engine.read(text, target=target, truncate=truncate)
+    else:
+        row = engine.continue_text(text, generate, truncate=truncate)
+    if isinstance(text, Conversation):
+        passages = passages_of(text, lay_out(engine.tokenizer, text).prompt)
+    else:
+        passages = [Passage(text, 0, 0)]
+    return _row_evidence(engine, answer_row(engine, row), passages, None, None, check)
+
+
+def _row_evidence(
+    engine: Engine,
+    row: Encoded,
+    passages: Sequence[Passage],
+    question: str | None,
+    heads: Heads | None,
+    check: bool,
+) -> Evidence:
+    """The evidence in some passages of what a model read before it answered."""
+    chosen = None if heads is None else parse_heads(heads, engine.layout())
     read = ReadPrompt(engine, row)
     run = read.answer()
-    spans = sentence_spans(prompt)
+    prompt, spans = shown_prompt(passages), sentences_in(passages)
+    if not spans:
+        raise UserError("the prompt has no sentence; pass the text that the answer came from")
     tokens = row.side.tokens
-    owner = np.array([sentence_of(token, spans, begin) for token in tokens[: run.keys]])
+    owner = np.array([sentence_of(token, spans, passages) for token in tokens[: run.keys]])
     owner[row.side.segments[0].end :] = -1
     scores = EvidenceScores(engine, run, tokens, owner, len(spans))
     counted = all_heads(engine.layout()) if chosen is None else chosen
@@ -180,17 +220,18 @@ def evidence(
         tuple(run.logs.tolist()),
         None if chosen is None else tuple(names_of(chosen, engine.layout())),
         _sentences(prompt, spans, owner, scores, counted, engine),
-        _tint(tokens, owner, begin, scores, counted),
+        _tint(tokens, owner, passages, scores, counted),
         checked,
-        _said(checked),
+        said_of(checked),
     )
 
 
-def sentence_of(token: Token, spans: Sequence[tuple[int, int]], begin: int) -> int:
+def sentence_of(token: Token, spans: Sequence[tuple[int, int]], passages: Sequence[Passage]) -> int:
     """The sentence that a token is in, by its last character; -1 for none."""
-    if token.special or token.end is None or token.start == token.end:
+    passage = passage_of(token, passages)
+    if passage is None or token.end is None:
         return -1
-    last = token.end - 1 - begin
+    last = token.end - 1 + passage.shift
     return next((number for number, (start, end) in enumerate(spans) if start <= last < end), -1)
 
 
@@ -234,45 +275,20 @@ def _shares(values: Array | None) -> Array | None:
 
 
 def _tint(
-    tokens: Sequence[Token], owner: Array, begin: int, scores: EvidenceScores, heads: Sequence[Head]
+    tokens: Sequence[Token],
+    owner: Array,
+    passages: Sequence[Passage],
+    scores: EvidenceScores,
+    heads: Sequence[Head],
 ) -> tuple[EvidenceToken, ...]:
     sums = scores.tokens(heads)
     inside = owner >= 0
     totals = {name: 1.0 if name == "worth" else float(values[inside].sum()) or 1.0 for name, values in sums.items()}
-    return tuple(
-        EvidenceToken(
-            (tokens[place].start or 0) - begin,
-            (tokens[place].end or 0) - begin,
-            *(float(sums[name][place] / totals[name]) if name in sums else None for name in MEASURES),  # type: ignore[arg-type]
-        )
-        for place in np.flatnonzero(inside).tolist()
-    )
-
-
-def _said(check: dict[str, Any] | None) -> tuple[Message, ...]:
-    """What is to be said beside worth: how far it agrees with exact cuts."""
-    if check is None or check["spearman"] is None:
-        return (caution("evidence_unchecked"),)
-    values = {"sentences": check["sentences"], "rho": f"{check['spearman']:.2f}"}
-    reliable = check["spearman"] >= RELIABLE
-    return (note("evidence_agrees", **values) if reliable else caution("evidence_unreliable", **values),)
-
-
-def check_sentences(
-    read: ReadPrompt, run: AnswerRun, heads: Sequence[Head], owner: Array, worth: Array | None
-) -> dict[str, Any] | None:
-    """Spearman's correlation of the worth of sentences with what cutting them off the answer's rows really changes."""
-    if worth is None or any(run.offset(place) for place in run.operations):
-        return None
-    order = np.argsort(-np.abs(worth), kind="stable")
-    rest = order[CHECKED // 2 :]
-    spread = rest[np.linspace(0, len(rest) - 1, min(len(rest), CHECKED // 2)).astype(int)] if len(rest) else rest
-    picked = [int(one) for one in (*order[: CHECKED // 2], *spread) if (owner == one).any()]
-    before, rows = float(run.logs.sum()), tuple(range(len(run.logs)))
-    after = []
-    for number in picked:
-        block = EdgeBlock(tuple(heads), rows, tuple(np.flatnonzero(owner == number).tolist()))
-        with cutting(read.engine, [[block]], "zero"):
-            after.append(read.value())
-    rho = spearman(worth[picked], before - np.array(after))
-    return {"sentences": len(picked), "spearman": None if np.isnan(rho) else rho}
+    found = []
+    for place in np.flatnonzero(inside).tolist():
+        token, passage = tokens[place], passage_of(tokens[place], passages)
+        assert passage is not None  # it is in a sentence
+        values = [float(sums[name][place] / totals[name]) if name in sums else None for name in MEASURES]
+        start, end = (token.start or 0) + passage.shift, (token.end or 0) + passage.shift
+        found.append(EvidenceToken(start, end, *values))  # type: ignore[arg-type]
+    return tuple(found)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from regard.app.problems import large
+from regard.models.cutting import KEEP
 from regard.models.packaged import resolve
 from regard.trace.pool import POOL
 from regard.trace.sentences import refusal
@@ -30,7 +31,7 @@ def available() -> int:
 
 
 def estimate(model: Model, tokens: int, *, backward: bool = False, maps: bool = False, cut: bool = False) -> int:
-    """Bytes for a trace of this many tokens: what is kept (q, k, v), the widest step, and the predictions.
+    """Bytes for a run of this many tokens: what is kept (q, k, v), the widest step, predictions at every position.
 
     A backward pass keeps the steps of all layers; where scores are split, the maps of all layers too. Cut lines take a
     mask for each head of a layer and some maps at a time, random lines beside them a list of those there are.
@@ -41,7 +42,8 @@ def estimate(model: Model, tokens: int, *, backward: bool = False, maps: bool = 
     words = _first(config, "vocab_size") if model.can_generate else 0
     layers = len(model.layout())
     vectors = 3 * width * layers
-    transient = 12 * width + words  # the feed-forward layer's inside, and a number for each word of the vocabulary
+    every = backward or cut or not model._engine.takes(KEEP)  # whether predictions are made at every position
+    transient = 12 * width + (words if every else 0)  # the feed-forward layer's inside, and a number for each word
     if backward:
         vectors += 24 * width * layers
     kept = layers * heads * tokens if maps or model._engine.plan().tier == "maps" else 0

@@ -86,6 +86,15 @@ def lens(job: Job, model: Model, question: Question, limits: Limits) -> dict[str
     return dict(finite(found.as_record()))
 
 
+def evidence(job: Job, model: Model, question: Question, limits: Limits) -> dict[str, Any]:
+    """The sentences that an answer came from: the one that is given, or else what the model says next."""
+    from regard.ablation.evidence import answer_evidence
+
+    with running(job, model, question, limits):
+        found = answer_evidence(model, question.text, generate=question.generate or 1, **_read(question))
+    return dict(finite(found.as_record()))
+
+
 def _read(question: Question) -> dict[str, Any]:
     """How the text of a question is read."""
     return {"target": question.target, "truncate": question.truncate}

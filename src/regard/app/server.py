@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -248,6 +249,9 @@ class App:
     async def lens(self, request: Request) -> Response:
         return await self._record(request, predictions.lens, "lens")
 
+    async def evidence(self, request: Request) -> Response:
+        return await self._record(request, predictions.evidence, "evidence")
+
     async def layer(self, request: Request) -> Response:
         entry, place = self._entry(request), request.path_params
         data = await self._run(request, lambda _: work.layer(entry, place["kind"], place["layer"]))
@@ -384,6 +388,7 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/why", app.why, methods=["POST"]),
         Route("/api/writes", app.writes, methods=["POST"]),
         Route("/api/lens", app.lens, methods=["POST"]),
+        Route("/api/evidence", app.evidence, methods=["POST"]),
         Route("/api/walk", app.walk, methods=["POST"]),
         Route("/api/chat", app.chat, methods=["POST"]),
         Route("/api/answers/{id}", app.answer),
@@ -452,7 +457,7 @@ async def _told_lines(
     async with aclosing(events):  # type: ignore[type-var]
         try:
             while isinstance(event, ToldToken):
-                yield json.dumps({"id": event.id, "text": event.text, "looks": event.looks}) + "\n"
+                yield json.dumps(asdict(event)) + "\n"
                 event = await anext(events)
         except Problem as problem:
             yield json.dumps({"error": problem.word, "message": problem.message}) + "\n"

@@ -41,10 +41,15 @@ class Talk:
 
 @dataclass(frozen=True)
 class ToldToken:
-    """A token, the text that is complete with it, and the strongest looks: positions, their texts, weights."""
+    """A token, the text that is complete with it, and what it was chosen with.
+
+    `words` is the share of attention outside the resting places, None if that was not seen; `looks` are the strongest:
+    positions, texts, weights.
+    """
 
     id: int
     text: str
+    words: float | None = None
     looks: tuple[tuple[int, str, float], ...] = ()
 
 
@@ -165,9 +170,10 @@ def answer(job: Job, model: Model, talk: Talk, limits: Limits, tell: Callable[[A
     texts = [token.text for token in prompt.side.tokens]
 
     def each(token: int, text: str) -> None:
-        looks = () if glances is None else tuple((at, texts[at], weight) for at, weight in glances.at(token))
+        words, looks = (None if glances is None else glances.at(token)) or (None, ())
+        told = ToldToken(token, text, words, tuple((at, texts[at], weight) for at, weight in looks))
         texts.append(piece(model.tokenizer, token))
-        tell(ToldToken(token, text, looks))
+        tell(told)
 
     with job.watching(model.module):
         if glances is None:

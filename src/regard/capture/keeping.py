@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.capture.halves import open_halves
 from regard.capture.operation import Operation
 
 _LARGE = 1 << 20  # bytes; a smaller operation is kept as it is
@@ -40,6 +41,8 @@ class Keeper:
         self._entries: list[tuple[Operation, dict[str, _Copy]]] = []
 
     def add(self, operation: Operation) -> None:
+        halves = open_halves()
+        operation = operation if halves is None else halves.of(operation)
         given = {name: getattr(operation, name) for name in _COPIED}
         given = {name: tensor for name, tensor in given.items() if tensor is not None and tensor.numel()}
         copies: dict[str, _Copy] = {}

@@ -88,6 +88,7 @@ class Tracing:
     )
     image: Annotated[Path | None, typer.Option(help="An image, for vision models.")] = None
     truncate: Truncate = False
+    half: Annotated[bool, typer.Option("--half", help="Keep q, k and v in 16 bits: half the memory.")] = False
 
     def trace(self, model: Model, text: str | None, pair: str | None, **options: Any) -> Trace:
         """The trace of a text (- is standard input) or an image."""

@@ -64,14 +64,7 @@ def encode_answer(engine: Engine, text: str, answer: str | None, count: int = GE
     """
     require_causal(engine)
     if answer is None:
-        row = engine.continue_text(text, count)
-        start = row.side.segments[0].end
-        end = len(row.ids)
-        while end > start and row.side.tokens[end - 1].special:
-            end -= 1
-        if end == start:
-            raise UserError(f"{engine.name} answers this prompt with nothing; pass the answer (--answer)")
-        return _joined(row, start, end)
+        return answer_row(engine, engine.continue_text(text, count))
     if not answer.strip():
         raise UserError("the answer is empty; pass at least one word, or none to let the model answer")
     prompt = engine.encode(text)
@@ -86,6 +79,16 @@ def encode_answer(engine: Engine, text: str, answer: str | None, count: int = GE
         )
     side = answer_side(engine.tokenizer, ids, "text", prompt.side)
     return _joined(Encoded(prompt.ids + ids, None, side), len(prompt.ids), length)
+
+
+def answer_row(engine: Engine, row: Encoded) -> Encoded:
+    """A text that ends with an answer as one of two segments; special tokens that end it are left out."""
+    start, end = row.side.segments[-1].start, len(row.ids)
+    while end > start and row.side.tokens[end - 1].special:
+        end -= 1
+    if end == start:
+        raise UserError(f"{engine.name} answers this prompt with nothing; pass the answer (--answer)")
+    return _joined(row, start, end)
 
 
 def require_causal(engine: Engine) -> None:

@@ -39,15 +39,21 @@ class CopyingMaps:
         chosen = torch.randperm(len(words), generator=torch.Generator().manual_seed(0))[:SAMPLE]
         sample = words[chosen.to(words.device)].float()  # (S, d)
         self.sampled = {place: one @ sample.T for place, one in maps.items()}  # (H, e, S)
+        self.spread = {place: torch.stack([torch.cov(head) for head in one]) for place, one in self.sampled.items()}
 
     def scores(self, kind: str, layer: int, values: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
         """(B, H, K) copying scores of values (B, H, K, e) of tokens (B, K)."""
         place = (kind, layer)
-        others = torch.einsum("bhke,hes->bhks", values.float(), self.sampled[place])
-        back = torch.einsum("bkd,hed->bhke", self.words[ids].float(), self.maps[place])
-        own = (back * values.float()).sum(-1, keepdim=True)
-        width = TIE * others.std(-1, keepdim=True).clamp(min=torch.finfo(others.dtype).tiny)
-        return -((others - own) / width).clamp_(-1, 1).mean(-1)
+        batch, _, keys, _ = values.shape
+        values = values.float().transpose(0, 1).flatten(1, 2)  # (H, B K, e)
+        different, which = torch.unique(ids, return_inverse=True)
+        back = torch.einsum("ud,hed->hue", self.words[different].float(), self.maps[place])
+        own = back[:, which.flatten()].mul_(values).sum(-1, keepdim=True)
+        variance = (values @ self.spread[place]).mul_(values).sum(-1, keepdim=True)
+        width = TIE * variance.clamp(min=torch.finfo(values.dtype).tiny).sqrt()
+        others = values @ self.sampled[place]  # (H, B K, S)
+        scores = -others.sub_(own).div_(width).clamp_(-1, 1).mean(-1)
+        return scores.view(len(scores), batch, keys).transpose(0, 1)
 
 
 def copying_maps(engine: Engine) -> CopyingMaps | None:

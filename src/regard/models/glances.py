@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from regard.models.prepare import Encoded
 
 Look = tuple[int, float]  # a position and its share of the attention
+
+
+class Glance(NamedTuple):
+    """What a token was chosen with: how much attention went to words, and the strongest looks, strongest first."""
+
+    words: float
+    looks: tuple[Look, ...]
+
+
 _SHARE = 3  # the last layers are one in so many
 _FAINT = 0.005  # of the attention; less is not worth a name
 
@@ -33,16 +42,12 @@ class Glances:
     """Looks of an answer as it grows; it is a consumer of the tap."""
 
     def __init__(self, engine: Engine, prompt: Encoded) -> None:
-        paths = {path: place.layer for path, (place, *_) in engine.places().items() if place.kind == "decoder"}
-        layers = sorted(set(paths.values()))
-        last = set(layers[-max(1, len(layers) // _SHARE) :])
-        modules = dict(engine.module.named_modules())
-        self._paths = {id(modules[path]): path for path, layer in paths.items() if layer in last}
+        self.possible = engine.plan().tier == "tap"  # elsewhere the rows are not seen while it runs
+        self._paths = _last_paths(engine) if self.possible else {}
         self._family = model_type(engine.module)
         self._special = set(engine.tokenizer.all_special_ids)
         self._borders = [token.border for token in prompt.side.tokens]
         self._rows: list[torch.Tensor] = []
-        self.possible = engine.plan().tier == "tap"  # elsewhere the rows are not seen while it runs
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -61,8 +66,10 @@ class Glances:
         row[(row > 0).int().argmax()] = 0  # the first key that it sees
         self._rows.append(row)
 
-    def at(self, token: int, count: int = 3) -> list[Look]:
-        """The strongest looks of the row that chose a token, strongest first; call it once for each token."""
+    def at(self, token: int, count: int = 3) -> Glance | None:
+        """The row that chose a token, None if it was not seen; call it once for each token."""
+        if not self.possible:
+            return None
         total, rows = len(self._borders), self._rows
         self._rows = []
         mean = torch.zeros(total)
@@ -71,4 +78,14 @@ class Glances:
         mean[torch.tensor(self._borders)] = 0
         self._borders.append(token in self._special)
         weights, places = mean.topk(min(count, total))
-        return [(int(place), float(weight)) for place, weight in zip(places, weights, strict=True) if weight >= _FAINT]
+        strong = [(int(at), float(weight)) for at, weight in zip(places, weights, strict=True) if weight >= _FAINT]
+        return Glance(float(mean.sum()), tuple(strong))
+
+
+def _last_paths(engine: Engine) -> dict[int, str]:
+    """The paths of the last layers' attention modules, by the modules' identity."""
+    paths = {path: place.layer for path, (place, *_) in engine.places().items() if place.kind == "decoder"}
+    layers = sorted(set(paths.values()))
+    last = set(layers[-max(1, len(layers) // _SHARE) :])
+    modules = dict(engine.module.named_modules())
+    return {id(modules[path]): path for path, layer in paths.items() if layer in last}

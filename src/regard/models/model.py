@@ -24,7 +24,7 @@ from regard.models.engine import Engine
 from regard.models.generation import given_book
 from regard.models.outcome import Answering
 from regard.models.sampling import Sampling
-from regard.models.tracing import trace_texts
+from regard.models.tracing import trace_texts, traced_in_half
 from regard.models.worth import Worth, asked_worth
 from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.heads import Heads, Shows, names_patterns
@@ -132,6 +132,7 @@ class Model:
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
+        half: bool = False,
     ) -> Trace: ...
 
     @overload
@@ -154,6 +155,7 @@ class Model:
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
+        half: bool = False,
         batch_size: int = 8,
     ) -> list[Trace]: ...
 
@@ -177,6 +179,7 @@ class Model:
         ablate: Heads | None = None,
         mode: str = "zero",
         means: Means | None = None,
+        half: bool = False,
         batch_size: int = 8,
     ) -> Trace | list[Trace]:
         """Run a text through the model and keep what its attention was made of.
@@ -215,15 +218,21 @@ class Model:
         ablate, mode, means
             Heads to switch off while the text runs, and how; see `Model.ablate`. Names of patterns mean the heads that
             show them on this text.
+        half
+            Keep q, k and v in 16 bits: half the memory, for long texts. How far scores are off by that is measured and
+            said (`trace.facts["half"]`).
         batch_size
             How many texts of a list run at once.
         """
-        if ablate is not None:
-            plain: Callable[[], Any] = partial(
+        if ablate is not None or half:
+            plain: Callable[..., Any] = partial(
                 self.trace, text, pair, messages=messages, target=target, generate=generate, temperature=temperature,
                 seed=seed, stop=stop, image=image, truncate=truncate, segment_ids=segment_ids, attribution=attribution,
                 predictive=predictive, worth=worth, batch_size=batch_size,
             )  # fmt: skip
+            if half:
+                return traced_in_half(lambda: plain(ablate=ablate, mode=mode, means=means))  # type: ignore[no-any-return]
+            assert ablate is not None
             with self.ablate(ablate, mode=mode, means=means, patterns=_findings(plain, ablate)):
                 return plain()  # type: ignore[no-any-return]
         if image is not None:

@@ -5,9 +5,11 @@ Enters: an engine, texts with their pairs and targets. Leaves: Traces.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from regard.capture.halves import halved
 from regard.errors import UserError
 from regard.models.conversation import Conversation
 from regard.models.outcome import Answering, encode_text
@@ -49,6 +51,17 @@ def trace_texts(
         size = 1 if answer.count is not None else batch_size
         traces = engine.trace_rows(rows, beside, attribution=attribution, predictive=predictive, batch_size=size)
     return traces[0] if isinstance(text, (str, Conversation)) else traces
+
+
+def traced_in_half(trace: Callable[[], Any]) -> Any:
+    """What a function traces, with q, k and v in 16 bits; the traces know how far that puts scores off."""
+    with halved() as halves:
+        found = trace()
+    told = [
+        replace(one, facts={**one.facts, "half": halves.error})
+        for one in (found if isinstance(found, list) else [found])
+    ]
+    return told if isinstance(found, list) else told[0]
 
 
 def _as_lists(text: Text | list[str], pair: Any, target: Any) -> tuple[list[Text], list[str | None], list[Target]]:

@@ -51,6 +51,12 @@ def warnings_for(
         (facts.get("segment_ids") == "all 0" and "pair" in facts, caution("segments")),
         (facts.get("chat") == "plain", caution("plain_chat")),
         (facts.get("level") == "word", caution("words")),
+        *((True, one) for one in precision_of(facts)),
         *((True, caution(one["code"], **one["values"])) for one in worth.get("coded", ()) if one["code"] in _WORTH),
     ]
     return [sentence for applies, sentence in rules if applies]
+
+
+def precision_of(facts: Mapping[str, Any]) -> list[Message]:
+    """What to keep in mind where a trace is kept in fewer bits than the model computed."""
+    return [caution("half", error=f"{facts['half']:.1g}")] if "half" in facts else []

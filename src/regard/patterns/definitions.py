@@ -176,7 +176,7 @@ def _text(context: MapContext) -> str:
 
 
 def _ordinary(context: MapContext) -> str:
-    return "" if context.queries.content.any() else "specials_only"
+    return "" if context.ordinary else "specials_only"
 
 
 def _one_text(context: MapContext) -> str:

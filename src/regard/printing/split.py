@@ -82,7 +82,7 @@ def writes_report(writes: Writes, count: int = SHOWN) -> Iterator[Table | Text]:
 
 def _is_read(one: WrittenFrom) -> bool:
     """Whether a token moves a word by what two decimals show, or has much weight and moves none."""
-    moved = max(abs(word.logit) for word in (*one.promoted[:1], *one.demoted[:1]))
+    moved = max((abs(word.logit) for word in (*one.promoted[:1], *one.demoted[:1])), default=0.0)
     return moved >= _MOVED or one.weight >= _HEAVY
 
 

@@ -38,7 +38,7 @@ class Chart:
     def record(self) -> dict[str, Any]:
         """As JSON, for lists of studies."""
         bars = [
-            [bar.name, round(bar.value, 4), round(bar.chance, 4) if isfinite(bar.chance) else None, bar.note]
+            [bar.name, float(bar.value), float(bar.chance) if isfinite(bar.chance) else None, bar.note]
             for bar in self.bars[:MOST]
         ]
         return {"about": self.about, "bars": bars, "top": self.top}

@@ -113,7 +113,10 @@ def line_picture(
     axes.set_xlabel(plain(x), size=8, color=theme().quiet)
     axes.set_ylabel(plain(y), size=8, color=theme().quiet)
     axes.set_title(plain(title), size=8, loc="left")
-    axes.set_ylim(bottom=0)
+    if any((np.asarray(values) < 0).any() for values in lines.values()):
+        axes.axhline(0, color=theme().quiet, linewidth=0.6)
+    else:
+        axes.set_ylim(bottom=0)
     axes.tick_params(labelsize=7)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     for side in ("top", "right"):

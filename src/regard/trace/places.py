@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,12 @@ class MapContext:
     gains: Array | None = None  # (queries, keys) nats; None if unknown
     no_gains: str = ""  # the code of the reason
 
-    @property
+    @cached_property
+    def ordinary(self) -> bool:
+        """Whether any query is an ordinary token."""
+        return bool(self.queries.content.any())
+
+    @cached_property
     def sentences(self) -> int:
         return len(set(self.keys.segments.tolist()) - {-1})
 

@@ -163,10 +163,11 @@ def part_of_characters(text: str, span: tuple[int, int], seen: dict[int, int]) -
         seen[place] = seen.get(place, 0) + 1
     if seen.get(start, 1) == 1:
         return text[start:end], None
-    return text[start:end] + _subscript(seen[start]), text[fresh:end]
+    return text[start:end] + subscript(seen[start]), text[fresh:end]
 
 
-def _subscript(number: int) -> str:
+def subscript(number: int) -> str:
+    """A number in small digits below the line."""
     return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 

@@ -186,16 +186,23 @@ def _is_long(trace: Trace) -> bool:
 
 
 def _fitting(trace: Trace, kind: str | None, layer: int | None, aim: int) -> set[tuple[str, int]] | None:
-    """The layers whose weights fit into a page of `aim` bytes: the opened one, others evenly; None if all do."""
-    places = list(dict.fromkeys((site.kind, site.layer) for site in trace.sites))
-    count = max(1, len(places) * aim // max(1, _least_size(trace)))
-    if count >= len(places):
+    """The layers whose weights fit into a page of `aim` bytes: the opened one, others evenly; None if all do.
+
+    Every kind of attention has one at least.
+    """
+    share = aim / max(1, _least_size(trace))
+    if share >= 1:
         return None
-    kind = kind or trace.kinds[0]
-    opened = (kind, trace.layers(kind)[0] if layer is None else layer)
-    others = [place for place in places if place != opened]
-    step = len(others) / count
-    return {opened, *(others[int(step * (number + 0.5))] for number in range(count - 1))}
+    found = set()
+    for each in trace.kinds:
+        layers = trace.layers(each)
+        count = max(1, int(len(layers) * share))
+        if each == (kind or trace.kinds[0]):
+            opened = layers[0] if layer is None else layer
+            layers, count = tuple(one for one in layers if one != opened), count - 1
+            found.add((each, opened))
+        found |= {(each, layers[int(len(layers) * (number + 0.5) / count)]) for number in range(count)}
+    return found
 
 
 def _least_size(trace: Trace, whole: Container[tuple[str, int]] | None = None) -> int:

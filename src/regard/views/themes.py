@@ -34,6 +34,7 @@ class Theme:
     accent: str
     band: str
     ramp: list[str]
+    change: list[str]  # how much something changes, from the ground up
     below: list[str]
     above: list[str]
     heads: list[str]  # a colour for each head; beyond these they repeat

@@ -20,6 +20,7 @@ import numpy as np
 from regard import __version__
 from regard.errors import UserError
 from regard.measures.types import TYPES
+from regard.patterns.cautions import precision_of
 from regard.trace.blocks import block_shares, block_size
 from regard.trace.mask import Mask
 from regard.trace.sentences import Message, coded
@@ -123,14 +124,15 @@ def _site_records(
 
 def _header(trace: Trace, known: Report | None, buffer: Buffer) -> Record:
     """The header without its sites, and without what is shown first."""
+    cautions = known.cautions if known else precision_of(trace.facts)
     return {
         "format": "regard",
         "version": VERSION,
         "made": __version__,
         "facts": dict(trace.facts),
         "types": list(TYPES),
-        "cautions": known.cautions if known else [],
-        "coded": [sentence.record for sentence in known.cautions] if known else [],
+        "cautions": cautions,
+        "coded": [sentence.record for sentence in cautions],
         "sides": [_side_record(side, buffer) for side in trace.sides.values()],
     }
 

@@ -10,6 +10,7 @@ import type { Session } from "../session";
 export interface Word {
   id: number;
   text: string;
+  words: number | null; // the share of the attention that is not at rest; null if it was not seen
   looks: [position: number, text: string, weight: number][];
 }
 
@@ -107,7 +108,8 @@ export class Chat {
       for await (const event of api.chat({ messages: before.map(plain), model, ...settings }, own.signal)) {
         if (event.error) throw new api.ApiError(event.error, event.message ?? "");
         if (event.id !== undefined) {
-          words.push({ id: event.id, text: event.text ?? "", looks: event.looks ?? [] });
+          const { id, text = "", words: share = null, looks = [] } = event;
+          words.push({ id, text, words: share, looks });
           told += event.text ?? "";
         }
         show(event.end ? { content: event.text, cut: event.end === "length" } : {});

@@ -172,14 +172,19 @@ function Looked() {
   const tell = useTell();
   const { chat } = session;
   const word = chat.word.value;
-  if (!word) return null;
-  const token = visible(word.text);
+  if (word?.words == null) return null;
+  const share = word.words;
+  const token = visible(word.text.trim() || word.text);
+  const percent = (share: number) => Math.round(100 * share);
+  const rest = 100 - percent(share);
   return (
     <p class="looked" title={tell("chatAbout")} data-looked={word.looks.length}>
-      <span>{tell(word.looks.length ? "chatLooked" : "chatNowhere", { token })}</span>
+      <span>{tell(word.looks.length ? "chatLooked" : "chatThinly", { token, words: percent(share) })}</span>
       {word.looks.map(([position, text, weight]) => (
-        <span key={position} class="look" style={{ "--share": `${100 * weight}%` }}>
-          {visible(text)} <b>{Math.round(100 * weight)} %</b>
+        <span key={position} class="look" style={{ "--share": `${(100 * weight) / share}%` }}>
+          {visible(text.trim() || text)}
+          {word.looks.some(([other, same]) => same === text && other !== position) && <sub>{position}</sub>}{" "}
+          <b>{percent(weight / share)} %</b>
         </span>
       ))}
       {session.ask.value.chat && !chat.speaking.value && (
@@ -192,7 +197,9 @@ function Looked() {
           {tell("chatShow")}
         </button>
       )}
-      <small>{tell("chatPoint")}</small>
+      <small>
+        {rest > 0 && tell("chatRests", { rest })} {tell("chatPoint")}
+      </small>
     </p>
   );
 }

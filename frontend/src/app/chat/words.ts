@@ -36,10 +36,17 @@ export const words = {
     "This model has no chat template: messages reach it as plain text.",
     "此模型没有对话模板：消息以纯文本形式传入。",
   ],
-  chatLooked: ["“{token}”, chosen while looking at", "选择“{token}”时看向"],
-  chatNowhere: [
-    "“{token}”: its looks rest on the first and on special tokens",
-    "“{token}”：注意力停在第一个词元和特殊词元上",
+  chatLooked: [
+    "When it chose “{token}”, {words} % of its attention was on words. Of that, most went to",
+    "选择“{token}”时，{words} % 的注意力落在词上。其中最多的是",
+  ],
+  chatRests: [
+    "The other {rest} % rested on the first token it sees and on special tokens.",
+    "其余 {rest} % 停在它看到的第一个词元和特殊词元上。",
+  ],
+  chatThinly: [
+    "When it chose “{token}”, {words} % of its attention was on words, on none of them as much as half a percent.",
+    "选择“{token}”时，{words} % 的注意力落在词上，没有一个词达到 0.5 %。",
   ],
   chatAbout: [
     "Mean attention of the last third of the layers from the place before the word, without special tokens and the first one.",

@@ -4,7 +4,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { run, superseded } from "../../compute/jobs";
 import { largest, nameOf } from "../../data/report";
 import { useSay, useStore } from "../../frame/context";
-import { figure, shades } from "../../marks/scales";
+import { changeShades, figure } from "../../marks/scales";
 import { useSession, useTell } from "../context";
 import { distances } from "./distances";
 
@@ -62,7 +62,7 @@ function Grid({ found }: { found: Map<string, number> }) {
   const sites = store.page.sites.filter((site) => site.kind === kind && site.part === 0);
   const columns = Math.max(...sites.map((site) => site.heads.length));
   const top = Math.max(1e-9, ...found.values());
-  const colours = shades(store.theme.value);
+  const colours = changeShades(store.theme.value);
   return (
     <div class="app-by-head" style={{ gridTemplateColumns: `auto repeat(${columns}, minmax(12px, 22px))` }}>
       <span />

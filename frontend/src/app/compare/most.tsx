@@ -3,7 +3,7 @@
 import { brief, figure, withSign } from "../../marks/scales";
 import { useTell } from "../context";
 import { type Cell, type Difference, otherWords } from "./difference";
-import type { Heads } from "./sides";
+import { type Heads, headName } from "./sides";
 
 type Props = Heads & { difference: Difference };
 
@@ -33,9 +33,10 @@ export function Verdict({ difference, ...heads }: Props) {
       </p>
     );
   const [most] = cells;
+  const head = [...new Set([headName(heads.a), headName(heads.b)])].join(" | ");
   return (
     <p class="app-verdict" data-distance={distance}>
-      <b dir="auto">{tell("differMost", { cell: name(most), a: brief(most.a), b: brief(most.b) })}</b>{" "}
+      <b dir="auto">{tell("differMost", { head, cell: name(most), a: brief(most.a), b: brief(most.b) })}</b>{" "}
       <span class="quiet">{tell("differsBy", { share: figure(distance, 2) })}</span>
     </p>
   );

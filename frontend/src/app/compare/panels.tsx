@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Axis } from "../../compute/axis";
 import type { Lens } from "../../compute/lens";
+import { restingPixels, restsOf } from "../../compute/rest";
 import { type Say, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { followWidth } from "../../frame/scroller";
@@ -26,7 +27,7 @@ import type { Store } from "../../state/store";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
 import { type Difference, otherWords, type Picture } from "./difference";
-import type { Heads } from "./sides";
+import { type Heads, headName } from "./sides";
 
 const NARROW = 330; // pixels a panel needs
 const GAP = 16;
@@ -39,6 +40,7 @@ interface Panel {
   rows: Axis;
   columns: Axis;
   picture: Picture;
+  rests?: Uint8Array; // pixels where the head rests
 }
 
 type Cell = { query: number; key: number; panel: string } | null;
@@ -59,11 +61,10 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
   const top = Math.max(difference.a.top, difference.b.top);
   drawn.use(store, () => ({ panels, top }), [a, b, difference]);
   const legendSide = store.theme.value === "dark" ? "legendSideDark" : "legendSide";
-  const numbers = ({ site, index }: Lens) => `${site.layer}.${site.heads[index]}`;
   const [one, two] = whatOf(session, tell);
   const names = {
-    a: `A · ${numbers(a)} · ${one}`,
-    b: `B · ${numbers(b)} · ${two}`,
+    a: `A · ${headName(a)} · ${one}`,
+    b: `B · ${headName(b)} · ${two}`,
     both: tell("difference"),
   };
   return (
@@ -120,10 +121,15 @@ function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference,
   return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: withSign(one - two) });
 }
 
+function sideOf({ site, rows, columns }: Lens, picture: Picture) {
+  const rests = restingPixels(restsOf(site, rows, columns), picture, columns.count);
+  return { rows, columns, picture, rests };
+}
+
 function panelsOf(a: Heads["a"], b: Heads["b"], difference: Difference): Panel[] {
   const sides = [
-    { id: "a" as const, rows: a.rows, columns: a.columns, picture: difference.a },
-    { id: "b" as const, rows: b.rows, columns: b.columns, picture: difference.b },
+    { id: "a" as const, ...sideOf(a, difference.a) },
+    { id: "b" as const, ...sideOf(b, difference.b) },
   ];
   if (!difference.both) return aligned(sides);
   const differ = otherWords(a, b);
@@ -193,14 +199,14 @@ function frameOf({ rows, columns, labels: [left, top] }: Panel, room: number) {
 
 const pictures = new WeakMap<Picture, { canvas: HTMLCanvasElement; key: string }>();
 
-function imageOf({ id, picture }: Panel, top: number, theme: Theme): HTMLCanvasElement {
+function imageOf({ id, picture, rests }: Panel, top: number, theme: Theme): HTMLCanvasElement {
   const key = `${theme} ${top}`;
   const known = pictures.get(picture);
   if (known?.key === key) return known.canvas;
   const canvas = document.createElement("canvas");
   const [rows, columns] = picture.size;
   if (id === "both") signedHeat(canvas, picture.values, rows, columns, picture.top, theme);
-  else heat(canvas, picture.values, rows, columns, top, false, theme);
+  else heat(canvas, picture.values, rows, columns, top, false, theme, (i) => rests?.[i] === 1);
   pictures.set(picture, { canvas, key });
   return canvas;
 }

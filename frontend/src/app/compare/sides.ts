@@ -11,6 +11,9 @@ export interface Heads {
   b: Lens;
 }
 
+/** A head as everywhere: `1.8`. */
+export const headName = ({ site, index }: Lens): string => `${site.layer}.${site.heads[index]}`;
+
 /** The site of a head in a page; where B has no such layer, its nearest. */
 export function siteIn(page: Page, kind: string, layer: number): Site | undefined {
   const sites = page.sites.filter((site) => site.kind === kind);

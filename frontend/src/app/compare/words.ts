@@ -21,11 +21,14 @@ export const words = {
   otherHead: ["Head of B", "B 的头"],
   sameHead: ["the same", "相同"],
   legendDifference: ["Blue: A looks there more. Orange: B does.", "蓝色：A 看得更多。橙色：B 看得更多。"],
-  legendSide: ["Darker: looks there more.", "颜色越深，看得越多。"],
-  legendSideDark: ["Brighter: looks there more.", "颜色越亮，看得越多。"],
+  legendSide: ["Darker: looks there more. Grey: rests there.", "颜色越深，看得越多。灰色：在那里休息。"],
+  legendSideDark: [
+    "Brighter: looks there more. Grey: rests there.",
+    "颜色越亮，看得越多。灰色：在那里休息。",
+  ],
   differMost: [
-    "They differ most at “{cell}”: {a} in A, {b} in B.",
-    "差异最大处：“{cell}”，A 为 {a}，B 为 {b}。",
+    "Head {head} differs most at “{cell}”: {a} in A, {b} in B.",
+    "头 {head} 差异最大处：“{cell}”，A 为 {a}，B 为 {b}。",
   ],
   theSame: ["The same: no weight differs by 0.0001 or more.", "相同：没有权重相差 0.0001 或更多。"],
   same: ["the same", "相同"],

@@ -1,7 +1,6 @@
 // In the inspector: what the cut changes, as long as something is cut.
 
 import "./cut.css";
-import { visible } from "../../compute/axis";
 import type { Say } from "../../frame/context";
 import { useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
@@ -12,7 +11,7 @@ import { isKey } from "../../words";
 import { edgesName } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Cut } from "../records";
-import { isSame, SaidRows } from "../saying";
+import { isSame, placed, SaidRows } from "../saying";
 import type { Session } from "../session";
 import { endsOf } from "./cutting";
 
@@ -117,10 +116,12 @@ export function newsOfCut(session: Session, store: Store | null, tell: Say): str
 /** Half of a sentence, as a whole one. */
 const ended = (half: string, tell: Say): string => half.replace(/[;；]\s*$/, tell("stop"));
 
-/** Whether random lines do as much. */
-function chanceOf({ said }: Pick<Cut, "said">, tell: Say): string {
-  const { larger, count } = said[2]?.values ?? {};
-  return count ? tell(larger ? "cutUnclear" : "cutBeyond", { larger: larger ?? 0, count }) : "";
+/** Whether random lines, or sets of as many, do as much; nothing to say where the cut does nothing. */
+export function chanceOf({ said }: Pick<Cut, "said">, tell: Say): string {
+  const { larger = 0, count, size } = said[2]?.values ?? {};
+  if (!count || said[1]?.code.startsWith("keeps_")) return "";
+  const key = larger ? "cutUnclear" : "cutBeyond";
+  return tell(size ? `${key}Many` : key, { larger, count, size: size ?? 1 });
 }
 
 const NOTHING = { rows: [], notes: [] };
@@ -131,7 +132,7 @@ function Numbers({ found }: { found: Cut }) {
   const tell = useTell();
   const lines = linesOf(session, store, tell);
   const key = `about_${found.about}`;
-  const token = visible(found.tokens[found.position ?? -1] ?? "");
+  const token = placed(found.tokens, found.position);
   const [verdict, comparison] = halves(found, lines, tell);
   const { rows, notes } = found.about === "hidden states" ? NOTHING : found; // the sentence says it all
   return (
@@ -144,7 +145,9 @@ function Numbers({ found }: { found: Cut }) {
       </p>
       {rows.length > 0 && (
         <div class="app-says">
-          <p class="app-note">{isKey(key) ? tell(key, { token }) : found.about}</p>
+          <p class="app-note">
+            {tell("says")} {isKey(key) ? tell(key, { token }) : found.about}
+          </p>
           <SaidRows rows={rows} mode={found.how} score={found.about === "score"} moved />
           <p class="app-note">{tell(isSame(rows, found.how) ? "cutSame" : "cutGhost")}</p>
         </div>

@@ -36,8 +36,16 @@ export const CUT = {
   ],
   cutBeyond: ["More than any of {count} random lines does.", "超过全部 {count} 条随机连线的影响。"],
   cutUnclear: [
-    "Not clearly more than chance: {larger} of {count} random lines do as much.",
+    "Not clearly more than chance: as much or more with {larger} of {count} random lines.",
     "不能说明超出偶然：{count} 条随机连线中有 {larger} 条影响不小于此。",
+  ],
+  cutBeyondMany: [
+    "More than any of {count} random sets of {size} lines does.",
+    "超过全部 {count} 组随机连线（每组 {size} 条）的影响。",
+  ],
+  cutUnclearMany: [
+    "Not clearly more than chance: as much or more with {larger} of {count} random sets of {size} lines.",
+    "不能说明超出偶然：{count} 组随机连线（每组 {size} 条）中有 {larger} 组影响不小于此。",
   ],
   cutGhost: ["Dashed: before. Solid: after the cut.", "虚线：之前；实心：切断之后。"],
   cutSame: ["The same after the cut.", "切断后相同。"],

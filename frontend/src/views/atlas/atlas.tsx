@@ -11,12 +11,13 @@ import { type Cell, colourOf, isKnown, measureOf, NONE, nameOf, namesOf } from "
 import { isHere } from "../../data/wire";
 import { quantityOf, sayIn, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
+import { paint } from "../../frame/small";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
 import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
-import { GridOf, paint, sidesOf, Thumb } from "./grid";
+import { GridOf, sidesOf, Thumb } from "./grid";
 import { Beside, Enlarged } from "./large";
 import { type Layout, layoutOf } from "./layout";
 import { Legend } from "./legend";
@@ -70,23 +71,36 @@ export function Atlas() {
               {...{ all, layout, shared }}
             />
           ) : (
-            <div class="ranked">
-              {sorted.map((cell) => (
-                <figure key={nameOf(cell)}>
-                  <Thumb cell={cell} digest={found.value.get(nameOf(cell))} shared={shared} enlarges />
-                  <figcaption>
-                    {cell.site.layer}.{cell.head}{" "}
-                    <b>{value(cell) === null ? "–" : figure(value(cell)!, 2)}</b>
-                  </figcaption>
-                </figure>
-              ))}
-            </div>
+            <Ranked cells={sorted} digests={found.value} {...{ shared, value }} />
           )}
         </div>
         {layout.beside > 0 && <Beside width={layout.beside} />}
       </div>
       {below && <Beside />}
       {store.enlarged.value && !layout.beside && !below && <Enlarged />}
+    </div>
+  );
+}
+
+interface RankedProps {
+  cells: Cell[];
+  digests: Map<string, Digest>;
+  shared: number | null;
+  value: (cell: Cell) => number | null;
+}
+
+/** Maps in the order of a number, which stands below each. */
+function Ranked({ cells, digests: found, shared, value }: RankedProps) {
+  return (
+    <div class="ranked">
+      {cells.map((cell) => (
+        <figure key={nameOf(cell)}>
+          <Thumb cell={cell} digest={found.get(nameOf(cell))} shared={shared} enlarges />
+          <figcaption>
+            {cell.site.layer}.{cell.head} <b>{value(cell) === null ? "–" : figure(value(cell)!, 2)}</b>
+          </figcaption>
+        </figure>
+      ))}
     </div>
   );
 }
@@ -238,7 +252,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     const known = found.get(nameOf(cell));
     if (!known) continue;
     const canvas = document.createElement("canvas");
-    paint(canvas, known, store.theme.value, shared);
+    paint(canvas, known, cell.site, store, shared);
     const [left, top] = [x(cell.head), y(`${cell.site.layer} ${cell.site.part}`)];
     pen.image(canvas, left, top, size, size);
     const [name] = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);

@@ -1,13 +1,14 @@
 // The atlas as a grid: one small map for each head, labelled with what the head does.
 
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
 import { isCausal } from "../../compute/rest";
 import { type Cell, colourOf, NONE, nameOf, namesOf, restOf, type Tint } from "../../data/report";
 import { type Say, useSay, useStore } from "../../frame/context";
 import { wordFor } from "../../frame/report";
-import { heat, signedHeat } from "../../marks/heat";
-import { brief, figure, shades, type Theme } from "../../marks/scales";
+import { paint } from "../../frame/small";
+import { brief, changeShades, figure, shades } from "../../marks/scales";
 import { samePlace } from "../../state/selection";
 import type { Store } from "../../state/store";
 import { isKey } from "../../words";
@@ -41,9 +42,6 @@ export function GridOf({ cells, all, digests: found, layers, heads, layout, shar
   const tell = useSay();
   const { rows, columns } = sidesOf(cells);
   const { size, small, beside } = layout;
-  const toggle = (list: { value: number[] }, n: number) => {
-    list.value = list.value.includes(n) ? list.value.filter((x) => x !== n) : [...list.value, n];
-  };
   const windows = all.some(({ site }) => site.part > 0);
   const box = useRef<HTMLFieldSetElement>(null);
   useLayoutEffect(() => {
@@ -63,49 +61,58 @@ export function GridOf({ cells, all, digests: found, layers, heads, layout, shar
         {tell("downLayers")}
       </span>
       {columns.map((head) => (
-        <button
+        <Only
           key={head}
-          type="button"
-          class="plain"
-          data-only-head={head}
-          aria-pressed={heads.value.includes(head)}
+          chosen={heads}
+          number={head}
           title={tell("onlyHead", { head })}
-          onClick={() => toggle(heads, head)}
+          data-only-head={head}
         >
           {head}
-        </button>
+        </Only>
       ))}
       {rows.map((row) => {
         const [layer, part] = row.split(" ").map(Number);
         return [
-          <button
+          <Only
             key={row}
-            type="button"
-            class="plain"
-            data-only-layer={layer}
-            aria-pressed={layers.value.includes(layer)}
+            chosen={layers}
+            number={layer}
             title={tell("onlyLayer", { layer })}
-            onClick={() => toggle(layers, layer)}
+            data-only-layer={layer}
           >
             {windows ? `${layer}.${part}` : layer}
-          </button>,
+          </Only>,
           ...columns.map((head) => {
             const cell = cells.find((c) => c.head === head && c.site.layer === layer && c.site.part === part);
-            return cell ? (
-              <Thumb
-                key={nameOf(cell)}
-                cell={cell}
-                digest={found.get(nameOf(cell))}
-                shared={shared}
-                enlarges={!beside}
-              />
-            ) : (
-              <span key={`${row} ${head}`} />
-            );
+            if (!cell) return <span key={`${row} ${head}`} />;
+            const name = nameOf(cell);
+            return <Thumb key={name} {...{ cell, shared }} digest={found.get(name)} enlarges={!beside} />;
           }),
         ];
       })}
     </fieldset>
+  );
+}
+
+interface OnlyProps {
+  chosen: { value: number[] };
+  number: number;
+  title: string;
+  children: ComponentChildren;
+  [data: `data-${string}`]: number;
+}
+
+/** A number at the edge of the grid: only its layer, or its head, is shown, or all again. */
+function Only({ chosen, number, children, ...rest }: OnlyProps) {
+  const list = chosen.value;
+  const toggle = () => {
+    chosen.value = list.includes(number) ? list.filter((one) => one !== number) : [...list, number];
+  };
+  return (
+    <button type="button" class="plain" aria-pressed={list.includes(number)} onClick={toggle} {...rest}>
+      {children}
+    </button>
   );
 }
 
@@ -134,31 +141,14 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = store.theme.value;
   useLayoutEffect(() => {
-    if (found) paint(canvas.current!, found, theme, shared);
+    if (found) paint(canvas.current!, found, cell.site, store, shared);
   }, [found, theme, shared]);
-  const { kind, layer, part, heads } = store.selection.value;
   const { site, head } = cell;
-  const current =
-    kind === site.kind &&
-    layer === site.layer &&
-    part === site.part &&
-    heads.length === 1 &&
-    heads[0] === head;
   const label = labelOf(store, cell);
-  const off = store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
+  const off = isOff(store, cell);
   const absent = !store.reaches(site);
   const rest = restOf(cell, store.look.value.contributions);
-  const place = tell("cellName", { layer: site.layer, head });
-  const named = label.names.filter((one) => one !== NONE).map((one) => wordFor(tell, one));
   const shade = shadeOf(store, cell);
-  const told = shade === null ? null : toldOf(store, shade, tell);
-  const name = [
-    named.length ? [place, named.join(tell("comma"))].join(tell("colon")) : place,
-    ...(rest ? [tell("restsFor", { share: figure(rest.share, 2) })] : []),
-    ...(off ? [tell("isOff")] : []),
-    ...(absent ? [tell("pictureOnly")] : []),
-    ...(told ? [told] : []),
-  ].join(tell("comma"));
   const choose = (enlarge: boolean) => {
     if (absent) return;
     store.set({ layer: site.layer, part: site.part, heads: [head] });
@@ -167,14 +157,14 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
   return (
     <button
       type="button"
-      class={`thumb${label.dimmed ? " dimmed" : ""}${off ? " off" : ""}${isCausal(site) ? " causal" : ""}${store.shading ? " change" : ""}`}
+      class={classOf({ dimmed: label.dimmed, off, causal: isCausal(site), change: store.shading !== null })}
       style={styleOf(store, label.name, shade)}
       data-cell={`${site.layer}-${head}`}
       data-label={label.name}
       data-changed={store.shading === "change" ? shade : null}
       data-lift={store.shading === "rule" ? shade : null}
-      aria-label={name}
-      aria-pressed={current}
+      aria-label={spokenOf(store, cell, shade, tell)}
+      aria-pressed={isChosen(store, cell)}
       aria-disabled={absent}
       onClick={() => choose(enlarges)}
       onDblClick={() => {
@@ -202,6 +192,36 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
   );
 }
 
+const classOf = (flags: Record<string, boolean>): string =>
+  ["thumb", ...Object.keys(flags).filter((name) => flags[name])].join(" ");
+
+const isOff = (store: Store, { site, head }: Cell): boolean =>
+  store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
+
+/** Whether a head is the one that is chosen. */
+function isChosen(store: Store, { site, head }: Cell): boolean {
+  const { kind, layer, part, heads } = store.selection.value;
+  const here = kind === site.kind && layer === site.layer && part === site.part;
+  return here && heads.length === 1 && heads[0] === head;
+}
+
+/** A cell in words: its head, what it does, how much rests, and what its colour says. */
+function spokenOf(store: Store, cell: Cell, shade: number | null, tell: Say): string {
+  const { site, head } = cell;
+  const rest = restOf(cell, store.look.value.contributions);
+  const place = tell("cellName", { layer: site.layer, head });
+  const named = labelOf(store, cell)
+    .names.filter((one) => one !== NONE)
+    .map((one) => wordFor(tell, one));
+  return [
+    named.length ? [place, named.join(tell("comma"))].join(tell("colon")) : place,
+    ...(rest ? [tell("restsFor", { share: figure(rest.share, 2) })] : []),
+    ...(isOff(store, cell) ? [tell("isOff")] : []),
+    ...(store.reaches(site) ? [] : [tell("pictureOnly")]),
+    ...(shade === null ? [] : [toldOf(store, shade, tell)]),
+  ].join(tell("comma"));
+}
+
 const FAINT = 0.05; // lift below which a cell goes without its number
 
 /** How far a head follows the rule, or how much it changes, where the atlas shows that; null where it is not known. */
@@ -227,8 +247,11 @@ function shadeText(store: Store, value: number | null, off: boolean): string {
 function styleOf(store: Store, name: string, value: number | null): Record<string, string> {
   if (!store.shading)
     return name === NONE ? {} : { "--name": colourOf(store.page, store.tint.value, name, store.theme.value) };
-  const top = store.shading === "rule" ? 1 : Math.max(1e-9, ...(store.changes.value?.values() ?? []));
-  return value === null ? {} : { "--change": shades(store.theme.value)(value / top) };
+  if (value === null) return {};
+  const theme = store.theme.value;
+  if (store.shading === "rule") return { "--change": shades(theme)(value) };
+  const top = Math.max(1e-9, ...(store.changes.value?.values() ?? []));
+  return { "--change": changeShades(theme)(value / top) };
 }
 
 /** The colours of several names, up to three. */
@@ -256,11 +279,4 @@ function labelOf(store: Store, cell: Cell): { name: string; names: string[]; dim
   if (!wanted.length) return { name: names[0], names, dimmed: false };
   const chosen = names.find((name) => wanted.includes(name));
   return { name: chosen ?? names[0], names, dimmed: chosen === undefined };
-}
-
-/** A small map on its own scale, or on one that all share, of both signs. */
-export function paint(canvas: HTMLCanvasElement, found: Digest, theme: Theme, shared: number | null): void {
-  const [rows, columns] = found.size;
-  if (shared) signedHeat(canvas, found.pixels, rows, columns, shared, theme, false);
-  else heat(canvas, found.pixels, rows, columns, found.top, false, theme);
 }

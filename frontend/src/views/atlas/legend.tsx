@@ -16,7 +16,7 @@ import { isHere } from "../../data/wire";
 import { type Say, useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { wordFor } from "../../frame/report";
-import { figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
+import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
 import { shortFor } from "./grid";
@@ -49,7 +49,7 @@ export function Legend({ digests, cells, shared }: LegendProps) {
             shared ? tell("legendAtlasWorth", { what: quantity }) : tell("legendAtlas"),
             !shared && !store.narrow.value && tell("legendAtlasMarks"),
             pool > 1 && tell(pooled, { n: pool }),
-            absent && tell("legendAtlasAbsent", { layers: store.layers().join(", ") }),
+            absent && tell("legendAtlasAbsent", { layers: store.layers().join(tell("comma")) }),
             sampled > 1 && tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled }),
           )}
         </p>
@@ -126,12 +126,13 @@ function ChangeBar() {
   const tell = useSay();
   const top = store.followed.value ? 1 : Math.max(0, ...(store.changes.value?.values() ?? []));
   if (!top) return null;
+  const stops = store.followed.value ? rampStops : changeStops;
   return (
     <div
       class="change-bar"
       role="img"
       aria-label={tell("changeBar", { top: figure(top, 2) })}
-      style={{ background: `linear-gradient(to right, ${rampStops(store.theme.value).join(", ")})` }}
+      style={{ background: `linear-gradient(to right, ${stops(store.theme.value).join(", ")})` }}
     >
       {ticks(top, false).map(([value, at]) => (
         <span key={at} style={{ left: `${100 * at}%` }}>
@@ -170,8 +171,7 @@ function tallyOf(cells: Cell[], store: Store, tell: Say): string {
     .map((cell) => namesOf(store.page, cell, store.tint.value, contributions))
     .map((names) => names.filter((name) => name !== NONE && !isResting(name)).length)
     .filter((count) => count > 0);
-  const key = named.some((count) => count > 1) ? "tallyTwice" : "tally";
-  return tell(key, { heads: cells.length, named: named.length });
+  return tell("tally", { heads: cells.length, named: named.length });
 }
 
 /** A name in which the word that stands below the maps is marked. */
@@ -206,22 +206,26 @@ function Names({ cells }: { cells: Cell[] }) {
   return (
     <>
       <span class="tally">{tallyOf(cells, store, tell)}</span>
-      {counts(store.page, cells, tint.value, store.look.value.contributions).map(([name, count]) => (
-        <button
-          key={name}
-          type="button"
-          class="entry"
-          data-entry={name || "none"}
-          aria-pressed={wanted.value.includes(name)}
-          title={tell("entryHint")}
-          onClick={() => toggle(name)}
-        >
-          <i
-            style={name === NONE ? {} : { background: colourOf(store.page, tint.value, name, theme.value) }}
-          />
-          <span>{name === NONE ? tell("noName") : <Marked name={name} />}</span> <b>{count}</b>
-        </button>
-      ))}
+      {counts(store.page, cells, tint.value, store.look.value.contributions).map(
+        ([name, { first, also }]) => (
+          <button
+            key={name}
+            type="button"
+            class="entry"
+            data-entry={name || "none"}
+            aria-pressed={wanted.value.includes(name)}
+            title={tell("entryHint")}
+            onClick={() => toggle(name)}
+          >
+            <i
+              style={name === NONE ? {} : { background: colourOf(store.page, tint.value, name, theme.value) }}
+            />
+            <span>{name === NONE ? tell("noName") : <Marked name={name} />}</span>{" "}
+            <b data-first={first}>{first}</b>
+            {also > 0 && <small title={tell("alsoHint", { also })}>{tell("alsoNamed", { also })}</small>}
+          </button>
+        ),
+      )}
     </>
   );
 }

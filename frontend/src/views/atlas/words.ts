@@ -5,12 +5,12 @@ export const words = {
   openIn: ["Open in", "用以下视图打开"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "One square per head: rows are tokens that look, columns tokens they look at; each on its own scale.",
-    "每个方格是一个头：行是在看的词元，列是被看的词元；各按自身的尺度着色。",
+    "One square per head: rows look at columns; each on its own scale.",
+    "每个方格是一个头：行看向列；各按自身的尺度着色。",
   ],
   legendAtlasMarks: [
-    "Grey tick: how much rests. Small squares: several names.",
-    "灰条：有多少在休息。小方块：有几个名称。",
+    "Grey: resting; the tick shows how much. Small squares: several names.",
+    "灰色：在休息，灰条表示多少。小方块：有几个名称。",
   ],
   legendAtlasWorth: [
     "One square per head: each row is a token that looks, each column a token it may look at. Colour: {what}, on one scale for all heads; blue helps, orange works against, grey: weight above 0.95, where only an exact cut can tell. Below: what it does apart from resting.",
@@ -28,7 +28,7 @@ export const words = {
     "一个像素显示 {n} 个词元平均有多少注意力投向另外 {n} 个词元，由全部权重算出。",
   ],
   legendAtlasAbsent: [
-    "This page of a long text holds layers {layers} whole; of the others it has these pictures.",
+    "This page of a long text has all weights of layers {layers} only; of the others it has these pictures.",
     "本页的文本很长：只完整包含第 {layers} 层，其余各层仅有这些缩略图。",
   ],
   pictureOnly: ["only its picture is in this page", "本页只有它的缩略图"],
@@ -85,7 +85,8 @@ export const words = {
   ],
   noName: ["none of these", "以上皆无"],
   tally: ["{heads} heads, {named} named", "{heads} 个头，{named} 个有名称"],
-  tallyTwice: ["{heads} heads, {named} named, some twice", "{heads} 个头，{named} 个有名称，有的有两个"],
+  alsoNamed: ["+{also}", "+{also}"],
+  alsoHint: ["{also} more have another name first", "另有 {also} 个头以别的名称为先"],
   restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
   acrossHeads: ["head →", "头 →"],
   downLayers: ["layer ↓", "层 ↓"],

@@ -2,10 +2,10 @@
 
 import { restOf } from "../../data/report";
 import { quantityOf, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
-import { RESTING, strengthOf } from "../../marks/columns";
+import { FADED, strengthOf } from "../../marks/columns";
 import { strengthEntries, strengths, swatches } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
-import { palette, signed, type Theme } from "../../marks/scales";
+import { palette, percent, signed, type Theme } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import type { Key } from "../../words";
 import { coloursOf, restingPlaces, type Scene, signColours, together } from "./scene";
@@ -128,7 +128,7 @@ function restingText(store: Store, scene: Scene): string | null {
   const [head] = scene.heads;
   const cell = { site: store.site.value, head };
   const rest = scene.heads.length === 1 ? restOf(cell, store.look.value.contributions) : null;
-  const said = { places: places.join(tell("listed")), share: rest?.share.toFixed(2) ?? "" };
+  const said = { places: places.join(tell("listed")), share: rest ? percent(rest.share) : "" };
   return tell(rest ? "legendRestShare" : "legendRest", said);
 }
 
@@ -147,7 +147,7 @@ export function legendPicture(pen: Pen, store: Store, scene: Scene, width: numbe
   const resting = restingText(store, scene);
   const strong = [
     ...strengthEntries(scene.links.top, own.length === 1 ? own[0] : colours.ink),
-    ...(resting ? [{ colour: colours.quiet, alpha: RESTING, text: resting }] : []),
+    ...(resting ? [{ colour: colours.quiet, alpha: FADED, text: resting }] : []),
   ];
   const high = swatches(pen, 10, width, strong, quantityOf(store), colours);
   if (own.length === 1) return 10 + high;

@@ -7,6 +7,7 @@ import { mean } from "../../compute/mean";
 import { partName } from "../../frame/context";
 import {
   bars,
+  FADED,
   type Geometry,
   type Label,
   labels,
@@ -15,6 +16,7 @@ import {
   links,
   longest,
   middle,
+  RESTING,
   strengthOf,
 } from "../../marks/columns";
 import { cutLine } from "../../marks/cut";
@@ -42,7 +44,7 @@ export interface Sheet {
   height: number;
 }
 
-function drawLinks({ pen, store, scene, g, top, height }: Sheet, found = scene.links): void {
+function drawLinks({ pen, store, scene, g, top, height }: Sheet, found: Links, resting: number): void {
   const places = { rows: scene.rows.place, columns: scene.columns.place };
   const { kind, layer } = store.site.peek();
   const off = store.off.peek();
@@ -55,6 +57,7 @@ function drawLinks({ pen, store, scene, g, top, height }: Sheet, found = scene.l
       ? { colours: signColours(theme), dashed: [false, false, true], of: signOf }
       : { colours: coloursOf(scene, theme), dashed }),
     rests: scene.rests,
+    resting,
     quiet: palette(theme).quiet,
   };
   const cut = cutIn(store, scene);
@@ -124,11 +127,11 @@ const QUIET = { light: 0.4, dark: 0.55 }; // bars beside all lines stay in the b
 
 /** The picture where nothing is active: all lines, and what each token gives and gets. */
 export function drawBack(sheet: Sheet): void {
-  drawLinks(sheet);
-  const { received, strongest } = sheet.scene.links;
+  drawLinks(sheet, sheet.scene.links, FADED);
+  const { rests, links: found } = sheet.scene;
   const alpha = QUIET[sheet.store.theme.value];
-  drawBars(sheet, strongest, "query", alpha);
-  drawBars(sheet, received, "key", alpha);
+  drawBars(sheet, found.strongest, "query", alpha, (p, h) => rests(p, found.lookedAt[h][p]));
+  drawBars(sheet, found.received, "key", alpha);
 }
 
 /** Bars beside one column; a whole bar is the longest of them, and what keys are rested on is grey. */
@@ -137,6 +140,7 @@ function drawBars(
   values: readonly Float32Array[],
   side: "query" | "key",
   alpha?: number,
+  grey: (position: number, head: number) => boolean = (p) => side === "key" && scene.rests(p, p),
 ): void {
   const theme = store.theme.value;
   if (scene.signed) {
@@ -145,8 +149,7 @@ function drawBars(
   }
   const { list } = side === "query" ? scene.rows : scene.columns;
   const own = coloursOf(scene, theme);
-  const grey = own.map(() => palette(theme).quiet);
-  const coloursAt = (p: number) => (side === "key" && scene.rests(p, p) ? grey : own);
+  const coloursAt = (p: number) => own.map((colour, h) => (grey(p, h) ? palette(theme).quiet : colour));
   bars(pen, values, longest(values, list), list, side, coloursAt, g, top, height, palette(theme), alpha);
 }
 
@@ -181,7 +184,7 @@ export function drawFront(sheet: Sheet): boolean {
   const pair = pairOf(store);
   if (pair) drawPair(sheet, pair);
   else {
-    drawLinks(sheet, activeLinks(store, scene));
+    drawLinks(sheet, activeLinks(store, scene), RESTING);
     const kept = pinnedPair(store.selection.value, scene.rowAxis, scene.columnAxis);
     if (kept) drawPair(sheet, { ...kept, head: store.lead });
   }
@@ -263,6 +266,7 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
     top: scene.links.top,
     left: false,
     received: [],
+    lookedAt: [],
     strongest: [],
   };
 }

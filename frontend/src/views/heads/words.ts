@@ -38,8 +38,8 @@ export const words = {
   legendMany: ["Mean of {count} heads:", "{count} 个头的平均："],
   legendRest: ["grey: resting on {places}", "灰色：停在{places}上休息"],
   legendRestShare: [
-    "grey: resting on {places}, {share} of the attention of words",
-    "灰色：停在{places}上休息，占注意力的 {share}",
+    "grey: resting on {places}, {share}% of the attention of words",
+    "灰色：停在{places}上休息，占注意力的 {share}%",
   ],
   swatches: ["How strong a line is drawn", "线的深浅"],
   headingQueries: ["looks", "在看"],

@@ -1,8 +1,9 @@
 // Search for a token, and go to where it is looked at most.
 
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import { matching, strongestLook } from "../../compute/looks";
 import { useSay, useStore } from "../../frame/context";
+import { SignButton } from "../../frame/controls";
 import { figure } from "../../marks/scales";
 import type { PlotState } from "./plot";
 
@@ -11,31 +12,34 @@ export function FindToken({ plot }: { plot: PlotState | null }) {
   const tell = useSay();
   const text = useSignal("");
   const place = useSignal(-1); // among those found; -1 before the first
-  const lens = store.lens(store.lead);
-  const places = matching(lens, text.value);
-  const look = places[place.value] === undefined ? null : strongestLook(lens, places[place.value]);
-  const next = (step: number) => {
-    if (!places.length || !plot) return;
-    place.value = (Math.max(place.value, step > 0 ? -1 : 0) + step + places.length) % places.length;
-    const found = strongestLook(lens, places[place.value]);
-    const key = places[place.value];
-    plot.show(found?.query ?? key, key);
-    const queries = found ? [lens.rows.starts[found.query]] : [];
-    store.set({ queries, keys: [lens.columns.starts[key]], pairs: [] });
+  const lens = useComputed(() => store.lens(store.lead));
+  const places = useComputed(() => matching(lens.value, text.value));
+  const key = useComputed<number | undefined>(() => places.value[place.value]);
+  const look = useComputed(() => (key.value === undefined ? null : strongestLook(lens.value, key.value)));
+  const next = () => {
+    const count = places.value.length;
+    if (!count || !plot) return;
+    place.value = (place.value + 1) % count;
+    const at = key.value!;
+    plot.show(look.value?.query ?? at, at);
+    const queries = look.value ? [lens.value.rows.starts[look.value.query]] : [];
+    store.set({ queries, keys: [lens.value.columns.starts[at]], pairs: [] });
   };
   const said = () => {
-    if (!places.length) return tell("findNone");
-    if (place.value < 0) return tell("findCount", { all: places.length });
-    const at = { n: place.value + 1, all: places.length };
-    if (!look) return tell("findUnseen", at);
-    return tell("findLooked", { ...at, query: lens.rows.names[look.query], value: figure(look.value, 2) });
+    const all = places.value.length;
+    if (!all) return tell("findNone");
+    if (place.value < 0) return tell("findCount", { all });
+    const at = { n: place.value + 1, all };
+    if (!look.value) return tell("findUnseen", at);
+    const { query, value } = look.value;
+    return tell("findLooked", { ...at, query: lens.value.rows.names[query], value: figure(value, 2) });
   };
   return (
     <form
       class="find-token"
       onSubmit={(event) => {
         event.preventDefault();
-        next(1);
+        next();
       }}
     >
       <input
@@ -49,15 +53,7 @@ export function FindToken({ plot }: { plot: PlotState | null }) {
           place.value = -1;
         }}
       />
-      <button
-        type="submit"
-        class="plain"
-        data-find="next"
-        aria-label={tell("findNext")}
-        title={tell("findNext")}
-      >
-        ↓
-      </button>
+      <SignButton type="submit" sign="↓" words={tell("findNext")} data-find="next" />
       <span role="status">{text.value.trim() && said()}</span>
     </form>
   );

@@ -73,6 +73,11 @@ export function listen(canvas: HTMLCanvasElement, gestures: Gestures, signal: Ab
   drag(canvas, { move, cell, gestures }, signal);
   canvas.addEventListener("dblclick", (event) => about(2, ...inside(event)), { signal });
   canvas.addEventListener("pointerleave", () => gestures.point(null, null), { signal });
+  keys(canvas, { move, gestures }, signal);
+}
+
+/** Shift with an arrow moves, + and - zoom, 0 shows the whole map. */
+function keys(canvas: HTMLCanvasElement, { move, gestures }: Omit<Drag, "cell">, signal: AbortSignal): void {
   canvas.addEventListener(
     "keydown",
     (event) => {

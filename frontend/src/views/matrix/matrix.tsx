@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useQuantity, useSay, useStore } from "../../frame/context";
-import { Choice } from "../../frame/controls";
+import { Choice, SignButton } from "../../frame/controls";
 import { together } from "../../words";
 import { ColourBar } from "./colourbar";
 import { FindToken } from "./find";
@@ -40,26 +40,8 @@ export function Matrix() {
               choose={(value) => store.set({ log: value === "log" })}
             />
           )}
-          <button
-            type="button"
-            class="plain"
-            data-zoom="out"
-            aria-label={tell("zoomOut")}
-            title={tell("zoomOut")}
-            onClick={() => shown?.by(1 / 1.6)}
-          >
-            −
-          </button>
-          <button
-            type="button"
-            class="plain"
-            data-zoom="in"
-            aria-label={tell("zoomIn")}
-            title={tell("zoomIn")}
-            onClick={() => shown?.by(1.6)}
-          >
-            +
-          </button>
+          <SignButton sign="−" words={tell("zoomOut")} data-zoom="out" onClick={() => shown?.by(1 / 1.6)} />
+          <SignButton sign="+" words={tell("zoomIn")} data-zoom="in" onClick={() => shown?.by(1.6)} />
           <button type="button" class="plain" data-zoom="fit" onClick={() => shown?.reset()}>
             {tell("fit")}
           </button>

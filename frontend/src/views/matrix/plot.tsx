@@ -57,29 +57,14 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
   const source = useSignal(current);
   source.value = current;
 
-  const frame = useComputed<Frame>(() => frameOf(source.value, box.value.width, box.value.height));
+  const labels = useComputed(() => labelRoom(source.value)); // of thousands of tokens: not at every change of the box
+  const frame = useComputed<Frame>(() => frameOf(labels.value, box.value.width, box.value.height));
   const reset = () => {
     const { width, height } = frame.peek();
     const { rows, columns } = source.peek().lens;
     zoom.value = { x: 0, y: 0, scale: Math.min(LARGEST, width / columns.count, height / rows.count) };
   };
-  // Made once: the listeners put their own abilities into it.
-  const gestures = useMemo<Gestures>(
-    () => ({
-      zoom,
-      frame,
-      reset,
-      bounds: () => [source.peek().lens.rows.count, source.peek().lens.columns.count],
-      point: (query, key) => {
-        store.hover.value = query === null ? NOTHING : { query, key };
-      },
-      pick: (query, key) => {
-        const { rows, columns } = source.peek().lens;
-        store.set({ queries: [rows.starts[query]], keys: [columns.starts[key]] });
-      },
-    }),
-    [],
-  );
+  const gestures = useGestures({ zoom, frame, reset }, source);
 
   useLayoutEffect(() => {
     const abort = new AbortController();
@@ -98,17 +83,7 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
     if (!width || !zoom.value.scale) return undefined;
     const pen = canvasPen(prepare(map.current!, width, height));
     const drawing = drawTiles(pen, source.value, frame.value, zoom.value, store);
-    state.value = {
-      zoom,
-      reset,
-      by: (factor) => gestures.by?.(factor),
-      show: (query, key) => gestures.show?.(query, key),
-      top: source.value.end,
-      rests: source.value.awake > 0,
-      pool: 2 ** levelOf(zoom.value),
-      above: frame.value.top,
-      high: Math.min(frame.value.height, source.value.lens.rows.count * zoom.value.scale),
-    };
+    state.value = stateOf(gestures, source.value, frame.value);
     if (!aside) mark("regard:drawn");
     if (!aside && !drawing.missing && !drawing.rough.length) mark("regard:exact");
     return improve(source.value, drawing, () => tick.value++);
@@ -133,6 +108,46 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
       />
     </div>
   );
+}
+
+/** What the pointer and the keys can do. Made once: the listeners put their own abilities into it. */
+function useGestures(
+  { zoom, frame, reset }: Pick<Gestures, "zoom" | "frame" | "reset">,
+  source: Signal<RestingTiles>,
+): Gestures {
+  const store = useStore();
+  return useMemo<Gestures>(
+    () => ({
+      zoom,
+      frame,
+      reset,
+      bounds: () => [source.peek().lens.rows.count, source.peek().lens.columns.count],
+      point: (query, key) => {
+        store.hover.value = query === null ? NOTHING : { query, key };
+      },
+      pick: (query, key) => {
+        const { rows, columns } = source.peek().lens;
+        store.set({ queries: [rows.starts[query]], keys: [columns.starts[key]] });
+      },
+    }),
+    [],
+  );
+}
+
+/** What the controls beside the map know of it. */
+function stateOf(gestures: Gestures, source: RestingTiles, frame: Frame): PlotState {
+  const { zoom, reset } = gestures;
+  return {
+    zoom,
+    reset,
+    by: (factor) => gestures.by?.(factor),
+    show: (query, key) => gestures.show?.(query, key),
+    top: source.end,
+    rests: source.awake > 0,
+    pool: 2 ** levelOf(zoom.value),
+    above: frame.top,
+    high: Math.min(frame.height, source.lens.rows.count * zoom.value.scale),
+  };
 }
 
 /** Keep the size of the box. A map that was shown whole stays whole; one that was zoomed into stays as it is. */
@@ -232,14 +247,17 @@ function* refineAll(tiles: Tiles, rough: Tile[]): Generator<void, void> {
 const LABEL = 130;
 const COARSEST = 3; // the level that shows through while finer tiles are made
 
-function frameOf({ lens }: Tiles, width: number, height: number): Frame {
+/** The room that the names of rows and of columns take. */
+function labelRoom({ lens }: Tiles): { left: number; top: number } {
   const room = (labels: readonly string[]) =>
     Math.min(
       LABEL,
       18 + labels.reduce((widest, text) => Math.max(widest, measure(text.slice(0, 18), 12)), 0),
     );
-  const left = room(lens.rows.names);
-  const top = room(lens.columns.names);
+  return { left: room(lens.rows.names), top: room(lens.columns.names) };
+}
+
+function frameOf({ left, top }: { left: number; top: number }, width: number, height: number): Frame {
   return { left, top, width: Math.max(40, width - left), height: Math.max(40, height - top) };
 }
 
@@ -380,7 +398,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const tiles = drawn.of(store);
   if (!tiles) return null;
   const { rows, columns } = tiles.lens;
-  const frame = frameOf(tiles, width - AXIS - BAR_ROOM, width);
+  const frame = frameOf(labelRoom(tiles), width - AXIS - BAR_ROOM, width);
   const scale = Math.min(24, frame.width / Math.max(columns.count, rows.count));
   const zoom = { x: 0, y: 0, scale };
   const whole = { ...frame, width: columns.count * scale, height: rows.count * scale };

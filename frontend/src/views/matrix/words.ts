@@ -27,9 +27,9 @@ export const words = {
   findToken: ["Find a token", "查找词元"],
   findNext: ["Go to the next place, where it is looked at most", "跳到下一处：它被看得最多的地方"],
   findNone: ["not in this text", "文中没有"],
-  findCount: ["{all} places", "{all} 处"],
+  findCount: ["in {all} of the tokens", "{all} 处"],
   findLooked: [
-    "{n} of {all}: most by {query}, {value}",
+    "{n} of {all}: looked at most by {query}, {value}",
     "第 {n} 处（共 {all} 处）：{query} 看得最多，{value}",
   ],
   findUnseen: ["{n} of {all}: no other token looks at it", "第 {n} 处（共 {all} 处）：没有别的词元看它"],

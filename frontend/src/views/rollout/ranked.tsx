@@ -3,7 +3,7 @@
 import type { Signal } from "@preact/signals";
 import { useSay, useStore } from "../../frame/context";
 import { brief } from "../../marks/scales";
-import { ofLeft, restingText, type Shares } from "./scene";
+import { againstEven, inkOf, ofLeft, restingText, type Shares } from "./scene";
 
 const LISTED = 12;
 
@@ -12,7 +12,8 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
   const tell = useSay();
   const { order, values, axis, left } = shares;
   const pointed = lit.value;
-  const listed = order.filter((p, i) => i < LISTED || p === pointed);
+  const least = againstEven(shares).at(-1)?.p; // the finding names it
+  const listed = order.filter((p, i) => i < LISTED || p === pointed || p === least);
   const found = new Map(listed.map((p) => [p, ofLeft(shares, p)]));
   const others = order.filter((p) => !found.has(p));
   const most = Math.max(1e-12, ...[...found.values()].map(([own, even]) => Math.max(own, even ?? 0)));
@@ -39,7 +40,7 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
               {axis.names[p]}
             </span>
             <span class="measure">
-              <i style={{ width: long(own) }} />
+              <i style={{ width: long(own), background: inkOf(shares, p, store.theme.value).colour }} />
               {even !== null && <b style={{ left: long(even) }} />}
             </span>
             <span class="value" title={String(values[p])}>

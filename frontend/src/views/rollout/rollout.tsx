@@ -10,7 +10,7 @@ import { isTouch, useSeen } from "../../frame/scroller";
 import { canvasPen, prepare } from "../../marks/pen";
 import { together } from "../../words";
 import { Ranked } from "./ranked";
-import { askedOf, drawText, plain, type Shares, sharesOf, textOf, useStage } from "./scene";
+import { askedOf, drawText, findingOf, plain, type Shares, sharesOf, textOf, useStage } from "./scene";
 import { reasonAgainst, type Steps, stepsKey, stepsOf } from "./steps";
 
 export function Rollout() {
@@ -52,16 +52,23 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   const shares = sharesOf(steps, askedOf(store, steps));
   const { contributions } = store.look.value;
   useStage(store, () => ({ shares, steps }), [shares]);
+  const asked = tell("rolloutAsk", {
+    word: plain(shares.axis.names[shares.position]),
+    count: shares.layers,
+  });
+  const finding = findingOf(store, shares);
   const special = shares.order.length < shares.axis.count;
   return (
     <div class={busy ? "stage rollout busy" : "stage rollout"} data-asked={shares.position}>
       <div class="rollout-said">
-        <h2 dir="auto">
-          {tell("rolloutAsk", { word: plain(shares.axis.names[shares.position]), count: shares.layers })}
+        {finding && <p class="quiet">{asked}</p>}
+        <h2 dir="auto" data-finding={finding ? "" : undefined}>
+          {finding ?? asked}
         </h2>
         <p>
           {together(
             tell(contributions ? "rolloutContributions" : "rolloutWeights"),
+            shares.even !== null && tell("rolloutColours"),
             special && tell("rolloutResting"),
             tell("rolloutHint"),
           )}

@@ -7,7 +7,7 @@ import { sayIn } from "../../frame/context";
 import { stage } from "../../frame/drawn";
 import { strengthOf } from "../../marks/columns";
 import { type Pen, shifted } from "../../marks/pen";
-import { brief, palette } from "../../marks/scales";
+import { brief, figure, palette, signColour, type Theme } from "../../marks/scales";
 import { type Setting, setting, tint, writing } from "../../marks/sentence";
 import type { Store } from "../../state/store";
 import type { Steps } from "./steps";
@@ -30,6 +30,47 @@ const leftIn = (values: Float64Array, order: readonly number[]): number =>
 /** Shares of what is left: those of one token, and with layers that look evenly. */
 export function ofLeft({ values, even, order, left }: Shares, p: number): [own: number, even: number | null] {
   return [values[p] / (left || 1), even && even[p] / (leftIn(even, order) || 1)];
+}
+
+const DOUBLE = 1; // powers of two beside the even share at which the colour is full
+
+/** How a token's share stands beside the even one: its colour, and how strong it is; without one, the share itself. */
+export function inkOf(shares: Shares, p: number, theme: Theme): { colour: string; strength: number } {
+  const { quiet, accent } = palette(theme);
+  const top = shares.values[shares.order[0]] ?? 1;
+  if (shares.rests(p)) return { colour: quiet, strength: strengthOf(shares.values[p], top) };
+  const [own, even] = ofLeft(shares, p);
+  if (even === null) return { colour: accent, strength: strengthOf(shares.values[p], top) };
+  const power = Math.log2(own / even);
+  return { colour: signColour(power, theme), strength: Math.min(1, Math.abs(power) / DOUBLE) };
+}
+
+const TOLD = 3; // tokens that the finding names
+
+/** Tokens by how many times an even share they have, most first; none where that is not known. */
+export function againstEven(shares: Shares): { p: number; times: number }[] {
+  const times = shares.order.map((p) => {
+    const [own, even] = ofLeft(shares, p);
+    return { p, times: even ? own / even : Number.NaN };
+  });
+  if (times.some((one) => Number.isNaN(one.times))) return [];
+  return times.sort((a, b) => b.times - a.times || a.p - b.p);
+}
+
+/** What the roll-out finds, in one sentence: which tokens are there more than evenly, and which least. */
+export function findingOf(store: Store, shares: Shares): string | null {
+  const times = againstEven(shares);
+  const tell = sayIn(store);
+  const name = (one: { p: number; times: number }) =>
+    tell("rolloutTimes", {
+      token: one.p === shares.position ? tell("rolloutItself") : plain(shares.axis.names[one.p]),
+      times: figure(one.times, 2),
+    });
+  const most = times.filter((one) => one.times > 1).slice(0, TOLD);
+  if (!most.length) return null;
+  const said = { word: plain(shares.axis.names[shares.position]), most: most.map(name).join(tell("listed")) };
+  const least = times[times.length - 1];
+  return tell("rolloutFinding", { ...said, least: name(least) });
 }
 
 /** Where the heads rest, in a sentence; null where they cannot. */
@@ -107,12 +148,11 @@ export function drawText(
   seen: { top: number; height: number },
   lit: number | null,
 ): void {
-  const colours = palette(store.theme.value);
-  const top = shares.values[shares.order[0]] ?? 1;
+  const theme = store.theme.value;
+  const colours = palette(theme);
   for (const word of text.words) {
     if (word.y < seen.top - text.line || word.y > seen.top + seen.height + text.line) continue;
-    const colour = shares.rests(word.position) ? colours.quiet : colours.accent;
-    const strength = strengthOf(shares.values[word.position], top);
+    const { colour, strength } = inkOf(shares, word.position, theme);
     tint(pen, word, text.size, seen.top, [strength], [colour]);
   }
   const state = { lit: new Set(lit === null ? [] : [lit]), pinned: new Set([shares.position]) };
@@ -128,11 +168,12 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const found = shownShares.of(store);
   if (!found) return null;
   const { shares } = found;
-  const { ink, quiet, accent } = palette(store.theme.value);
+  const { ink, quiet } = palette(store.theme.value);
   const tell = sayIn(store);
   const word = plain(shares.axis.names[shares.position]);
   const heading = { colour: ink, size: 16, mono: false, bold: true };
-  pen.text(0, 10, tell("rolloutAsk", { word, count: shares.layers }), heading);
+  const asked = tell("rolloutAsk", { word, count: shares.layers });
+  pen.text(0, 10, findingOf(store, shares) ?? asked, heading);
   const text = textOf(shares, width, false, 0);
   drawText(shifted(pen, 0, 34), store, shares, text, { top: 0, height: text.height }, null);
   const below = 34 + text.height;
@@ -143,7 +184,10 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     const y = below + 26 + i * ROW;
     const [own] = ofLeft(shares, p);
     pen.text(150, y, shares.axis.names[p], { colour: ink, align: "end" });
-    pen.rect(160, y - 5, (BAR * own) / most, 10, { colour: accent, alpha: 0.8 });
+    pen.rect(160, y - 5, (BAR * own) / most, 10, {
+      colour: inkOf(shares, p, store.theme.value).colour,
+      alpha: 0.8,
+    });
     pen.text(166 + (BAR * own) / most, y, brief(own), { colour: quiet, mono: false });
   });
   return below + 20 + listed.length * ROW;

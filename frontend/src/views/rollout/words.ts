@@ -6,14 +6,18 @@ export const words = {
     "Which tokens of the input end up in {word} after {count} layers?",
     "经过 {count} 层，输入中的哪些词元汇入了 {word}？",
   ],
-  rolloutWeights: [
-    "The bluer a token, the more of it ends up there, going by where the heads look.",
-    "越蓝的词元汇入得越多，按各头看向哪里计算。",
+  rolloutWeights: ["Counted from where the heads look.", "按各头看向哪里计算。"],
+  rolloutContributions: ["Counted from what the heads carry.", "按各头传来什么计算。"],
+  rolloutColours: [
+    "Blue: more of a token ends up there than if every layer looked evenly. Orange: less.",
+    "蓝色：汇入得比每层都平均地看时更多。橙色：更少。",
   ],
-  rolloutContributions: [
-    "The bluer a token, the more of it ends up there, going by what the heads carry.",
-    "越蓝的词元汇入得越多，按各头传来什么计算。",
+  rolloutFinding: [
+    "{word} holds more than an even share of {most}; least of {least}.",
+    "{word} 中多于平均份额的是 {most}；最少的是 {least}。",
   ],
+  rolloutTimes: ["{token} ({times} x)", "{token}（{times} 倍）"],
+  rolloutItself: ["itself", "它自己"],
   rolloutResting: ["Grey: where heads rest.", "灰色：各头休息的地方。"],
   rolloutNot: [
     "The maps of all layers are multiplied: the mean of the heads, and half of each step stays in place. One way to sum up, not the explanation: “regard study deletion” measures how well it finds the tokens that matter.",
@@ -29,7 +33,7 @@ export const words = {
     "Rests on {places}: {share} (if every layer looked evenly: {even})",
     "停在{places}上休息：{share}（若每层都平均地看：{even}）",
   ],
-  rolloutShares: ["The other {left}, token by token", "其余 {left}，按词元"],
+  rolloutShares: ["Shares of the other {left}, token by token", "其余 {left} 中各词元的份额"],
   rolloutEven: ["Line: the same if every layer looked evenly.", "竖线：若每层都平均地看。"],
   rolloutRest: ["{count} other tokens", "其余 {count} 个词元"],
   rolloutCross: [

@@ -125,16 +125,22 @@ export const JOURNEY = {
   ask_attend: ["Which word does “{word}” look at most?", "“{word}”最看向哪个词？"],
   because_attend: ["“{best}”, with a share of {value}.", "“{best}”，份额为 {value}。"],
   walk_saying: [
-    "Having said “{said}”, about to say “{next}”: where in the source to look?",
-    "已说出“{said}”，将要说“{next}”：该看源句的哪里？",
+    "Row of “{said}”: having said it, about to say “{next}”. Where in the source to look?",
+    "“{said}”这一行：说完它，将要说“{next}”。该看源句的哪里？",
   ],
+  walk_alignment: [
+    "Where head {head} looks in the source, for every word it is about to say",
+    "头 {head} 在说每个词之前，看源句的哪里",
+  ],
+  walk_afterToSay: ["after → to say", "之后 → 将说"],
+  walk_end: ["(end)", "（结束）"],
   walk_begins: [
     "Nothing said yet, about to say “{next}”: where in the source to look?",
     "还没有说话，将要说“{next}”：该看源句的哪里？",
   ],
   walk_ends: [
-    "Having said “{said}”, about to end: where in the source to look?",
-    "已说出“{said}”，即将结束：该看源句的哪里？",
+    "Row of “{said}”: having said it, about to end. Where in the source to look?",
+    "“{said}”这一行：说完它，即将结束。该看源句的哪里？",
   ],
   ask_cross: [
     "Having said “{word}”, where in the source does this head look most?",

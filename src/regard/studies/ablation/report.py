@@ -16,7 +16,7 @@ from regard.studies.ablation.curve import DRAWS, curve_findings, curve_table
 from regard.studies.ablation.figures import CLEAR, curve_picture, map_picture
 from regard.studies.ablation.importance import importance_of, normalised
 from regard.studies.ablation.reduce import Prepared, single_sets
-from regard.studies.ablation.scores import AblationScores, Chance, chance, held_out, spearman
+from regard.studies.ablation.scores import AblationScores, Chance, chance, held_out, row_correlations
 from regard.studies.base import StudyContext
 from regard.studies.chart import MOST, Bar, Chart
 from regard.studies.figures import heat_picture
@@ -142,8 +142,7 @@ def _agreement(weights: Array, scores: AblationScores, study: AblationMap, ready
     for mode, own in _by_mode(scores, study, ready):
         lost = -own.gains[:, : len(ready.heads)]
         for name, values in (("by layer", normalised(weights, ready)), ("raw", weights)):
-            ones = np.ones((1, len(ready.heads)))
-            found = np.array([spearman(v[:, None], loss, ones)[0, 0] for v, loss in zip(values, lost, strict=True)])
+            found = row_correlations(values, lost)
             low, high = scores.interval(found[:, None])
             rows.append((mode, name, float(found[0]), float(low[0]), float(high[0])))
     return pd.DataFrame(rows, columns=["mode", "importance", "correlation", "low", "high"])

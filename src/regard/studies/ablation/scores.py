@@ -211,6 +211,14 @@ def spearman(values: Array, expected: Array, weights: Array) -> Array:
     return np.stack([_pearson(weighted_ranks(column, weights), gold, weights) for column in values.T], axis=1)
 
 
+def row_correlations(one: Array, other: Array) -> Array:
+    """(W,) Spearman's correlation of each row (W, n) with the same row of another array."""
+    from scipy.stats import rankdata
+
+    first, second = (rankdata(np.where(np.isnan(some), np.inf, some), axis=1) for some in (one, other))  # NaN last
+    return _pearson(first, second, np.ones(one.shape))
+
+
 def weighted_ranks(values: Array, weights: Array) -> Array:
     """(W, n) mean ranks of values that occur as often as their weights (W, n) say."""
     _, group = np.unique(values, return_inverse=True)

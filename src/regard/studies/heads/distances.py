@@ -18,10 +18,11 @@ DISTANCES = tuple(range(-FARTHEST - 1, FARTHEST + 2))
 def diagonal_sums(maps: torch.Tensor) -> torch.Tensor:
     """(..., Q + K - 1) sums of maps (..., Q, K) over key - query, from 1 - Q to K - 1."""
     *lead, queries, keys = maps.shape
-    shifted = maps.new_zeros(*lead, queries, keys + queries)
-    shifted[..., :keys] = maps.flip(-2)
-    width = keys + queries - 1
-    return shifted.flatten(-2)[..., : queries * width].reshape(*lead, queries, width).sum(dim=-2)
+    width = keys + queries
+    flat = maps.new_zeros(*lead, queries * width)
+    flat[..., : queries * (width - 1)].view(*lead, queries, width - 1)[..., :keys] = maps
+    sums = flat.view(*lead, queries, width).sum(dim=-2)  # in rows one wider, key - query is the column, modulo width
+    return torch.cat([sums[..., keys + 1 :], sums[..., :keys]], dim=-1)
 
 
 def distance_sums(maps: torch.Tensor) -> torch.Tensor:

@@ -44,11 +44,15 @@ class RowsOf:
     ranks: Array
     width: int  # Q
 
-    def strengths(self, outside: torch.Tensor) -> tuple[torch.Tensor, Array]:
-        """(H, N) the largest weight of each row of maps (B, H, Q, K) without resting places, and the key with it."""
-        found = outside.max(dim=-1)
-        largest, keys = (some.transpose(0, 1).flatten(1)[:, self.places] for some in found)
-        return largest, keys.cpu().numpy()
+    def chosen(self, values: torch.Tensor) -> torch.Tensor:
+        """(H, N) of values (B, H, Q) of all rows."""
+        return values.transpose(0, 1).flatten(1)[:, self.places]
+
+    def looked_at(self, outside: torch.Tensor, heads: Array, rows: Array) -> Array:
+        """The keys with the largest weights, of rows among N and of heads, (...) each."""
+        batch, queries = np.divmod(self.places.cpu().numpy()[rows], self.width)
+        found: Array = outside[batch, heads, queries].argmax(dim=-1).cpu().numpy()
+        return found
 
     def kept(self, order: Array, rows: Array, keys: Array, strengths: Array) -> Array:
         """(..., 8) kept rows from what orders them and their places (...) among N; keys and strengths alike."""
@@ -79,15 +83,16 @@ def rows_of(batch: Batch, sides: tuple[str, str], counted: Array, seed: int, dev
     )
 
 
-def best_rows(strengths: torch.Tensor, keys: Array, rows: RowsOf) -> Array:
-    """(H, BEST, 8) the strongest of rows (H, N) that look at keys (H, N); of equals, the first in the corpus."""
+def best_rows(outside: torch.Tensor, strengths: torch.Tensor, rows: RowsOf) -> Array:
+    """(H, BEST, 8) the rows of maps with the largest strengths (H, N); of equals, the first in the corpus."""
     count = strengths.shape[1]
     last = torch.arange(count - 1, -1, -1, device=strengths.device)
     bits = strengths.view(torch.int32).long() << 32  # numbers that are not negative are ordered as their bits are
     chosen = (bits | last).topk(min(BEST, count), dim=1).values
     order = (count - 1 - (chosen & 0xFFFFFFFF)).cpu().numpy()
-    found = strengths.cpu().numpy()[np.arange(len(order))[:, None], order]
-    at = np.take_along_axis(keys, order, axis=1)
+    heads = np.arange(len(order))[:, None].repeat(order.shape[1], axis=1)
+    found = strengths.cpu().numpy()[heads, order]
+    at = rows.looked_at(outside, heads, order)
     some = rows.kept(-found.astype(np.float64), order, at, found)
     return np.concatenate([some, np.full((len(some), BEST - some.shape[1], len(COLUMNS)), np.inf)], axis=1)
 
@@ -97,8 +102,8 @@ def bins_of(strengths: torch.Tensor) -> torch.Tensor:
     return (strengths * BINS).long().clamp_(0, BINS - 1)
 
 
-def typical_rows(strengths: torch.Tensor, bins: torch.Tensor, keys: Array, rows: RowsOf) -> Array:
-    """(H, BINS, PER_BIN, 8) rows of each bin (H, N) with the smallest hashes, of rows that look at keys (H, N)."""
+def typical_rows(outside: torch.Tensor, strengths: torch.Tensor, bins: torch.Tensor, rows: RowsOf) -> Array:
+    """(H, BINS, PER_BIN, 8) rows of maps with the smallest hashes of each bin, from strengths and bins (H, N)."""
     count = strengths.shape[1]
     order = np.sort(bins.cpu().numpy() * count + rows.ranks, axis=1)  # by bin, then by hash
     ordered = order // count
@@ -110,7 +115,8 @@ def typical_rows(strengths: torch.Tensor, bins: torch.Tensor, keys: Array, rows:
     chosen = rows.by_hash[order[head, at] % count]
     found = strengths.cpu().numpy()[head, chosen]
     table = np.full((len(strengths), BINS, PER_BIN, len(COLUMNS)), np.inf)
-    table[head, ordered[head, at], rank[head, at]] = rows.kept(rows.hashes[chosen], chosen, keys[head, chosen], found)
+    keys = rows.looked_at(outside, head, chosen)
+    table[head, ordered[head, at], rank[head, at]] = rows.kept(rows.hashes[chosen], chosen, keys, found)
     return table
 
 

@@ -22,7 +22,7 @@ from regard.corpus.sums import KEPT, Array
 from regard.measures.intervals import GROUPS
 from regard.patterns.definitions import PATTERNS
 from regard.patterns.levels import MapRows
-from regard.studies.atlas.awake import BagOfRows, arriving_of, awake_sums
+from regard.studies.atlas.awake import BagOfRows, awake_sums
 from regard.studies.atlas.copying import Copying
 from regard.studies.base import Batch, key
 from regard.studies.heads.distances import distance_sums
@@ -156,10 +156,7 @@ class HeadsTaker(Taker[HeadTables]):
         self.copying.take(layer, attention)
         norms = layer.norms()
         if norms is not None:
-            arriving = arriving_of(attention, norms).mul_(ready.free[:, None])
-            self._keep(layer, "best_arriving", best_rows(*ready.rows.strengths(arriving), ready.rows))
-            self.add(layer, "contributions_level", arriving.sum(dim=(2, 3)))
-            self.add(layer, "contributions_level_rows", ready.counted.sum(dim=1))
+            self._arriving(layer, attention, outside, norms[..., None], ready)
 
     def finish(self) -> None:
         keep_inputs(self.batch, self.vectors, self.seed)
@@ -179,7 +176,7 @@ class HeadsTaker(Taker[HeadTables]):
         places = np.append(ready.tables.asked, len(PATTERNS))
         products = products - awake @ ready.common
         above = torch.addcmul(outside, awake[..., None], ready.even[:, None], value=-1)
-        self.add(layer, "square", above.square().sum(dim=(2, 3)))
+        self.add(layer, "square", torch.linalg.vector_norm(above, dim=(2, 3)).square())
         self.add(layer, "described", of_all(places, products.cpu().numpy(), len(PATTERNS) + 1))
         self.add(layer, "described_square", of_all(places, ready.described_squares, len(PATTERNS) + 1))
         self.batch.total(key(layer, "pairs"), ready.pairs)
@@ -192,12 +189,24 @@ class HeadsTaker(Taker[HeadTables]):
 
     def _examples(self, layer: Layer, outside: torch.Tensor, ready: HeadTables) -> None:
         """The strongest rows, and a few of each strength."""
-        strengths, keys = ready.rows.strengths(outside)
+        strengths = ready.rows.chosen(outside.amax(dim=-1))
         bins = bins_of(strengths)
-        self._keep(layer, "best", best_rows(strengths, keys, ready.rows))
-        self._keep(layer, "typical", typical_rows(strengths, bins, keys, ready.rows))
+        self._keep(layer, "best", best_rows(outside, strengths, ready.rows))
+        self._keep(layer, "typical", typical_rows(outside, strengths, bins, ready.rows))
         counts = strengths.new_zeros(len(strengths), BINS).scatter_add_(1, bins, torch.ones_like(strengths))
         self.batch.total(key(layer, "strengths"), counts.cpu().numpy())
+
+    def _arriving(
+        self, layer: Layer, attention: torch.Tensor, outside: torch.Tensor, norms: torch.Tensor, ready: HeadTables
+    ) -> None:
+        """The strongest rows by what arrives, ||alpha f(x)|| as shares of each row, and how awake heads are by it."""
+        total = (attention @ norms)[..., 0]  # (B, H, Q)
+        total = torch.where(total > 0, total, 1)
+        arriving = outside * norms.transpose(2, 3)  # in rows, shares times their total
+        strengths = ready.rows.chosen(arriving.amax(dim=-1).div_(total))
+        self._keep(layer, "best_arriving", best_rows(arriving, strengths, ready.rows))
+        self.add(layer, "contributions_level", (outside @ norms)[..., 0].div_(total).sum(dim=2))
+        self.add(layer, "contributions_level_rows", ready.counted.sum(dim=1))
 
     def _tokens(
         self, layer: Layer, attention: torch.Tensor, outside: torch.Tensor, awake: torch.Tensor, ready: HeadTables

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.errors import UserError
+from regard.patterns.resting import rests_of
 from regard.trace.site import SURE, Array, Site
-from regard.views.drawing.common import QUIET, bare, colour_bar, farthest, lettering, new_figure
+from regard.views.drawing.common import QUIET, bare, colour_bar, farthest, greys, lettering, new_figure
 from regard.views.drawing.depicted import Depicted
 from regard.views.frames import named_frames
 from regard.views.themes import theme
@@ -34,13 +35,16 @@ def draw_atlas(job: Depicted) -> Figure:
     gap = max(2, size // 16)
     step = size + gap
     whole = np.full((step * len(layers), step * columns), np.nan)
+    rests = np.zeros(whole.shape, bool)
     for row, layer in enumerate(layers):
         site = job.trace.site(layer, kind=kind)
         for column in range(site.heads):
             small = pooled(site, column, size, job.judged["how"] if job.shown == "worth" else None)
             small = small if job.shown == "worth" else small / (float(small.max()) or 1.0)
             down, across = (np.arange(size) * length // size for length in small.shape)
-            whole[row * step : row * step + size, column * step : column * step + size] = small[np.ix_(down, across)]
+            place = np.s_[row * step : row * step + size, column * step : column * step + size]
+            whole[place] = small[np.ix_(down, across)]
+            rests[place] = reduced(np.asarray(rests_of(job.trace, site)), size)[np.ix_(down, across)]
     width = job.width or 1.2 + 0.55 * columns
     cell = (width - 1.1) / columns
     drawn = new_figure(width, 1.5 + cell * len(layers))
@@ -49,7 +53,9 @@ def draw_atlas(job: Depicted) -> Figure:
         _worth_atlas(drawn, axes, whole, job.quantity)
     else:
         image = axes.imshow(whole, cmap=theme().maps, vmin=0, vmax=1, interpolation="nearest")
-        colour_bar(drawn, image, axes, "weight / the head's largest")
+        resting = np.where(rests, whole, np.nan)
+        axes.imshow(resting, cmap=greys(), vmin=0, vmax=1, interpolation="nearest")  # over it
+        colour_bar(drawn, image, axes, "weight / the head's largest; grey: resting")
     axes.set_facecolor("#dfe3ea")  # shows where there is no map
     letters = lettering(cell)
     numbers = job.trace.site(layers[0], kind=kind).head_ids
@@ -58,7 +64,7 @@ def draw_atlas(job: Depicted) -> Figure:
     axes.set_yticks(step * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **letters)
     bare(axes)
     grey = f"; grey: weight above {SURE}, only an exact cut tells" if job.shown == "worth" else ""
-    axes.set_xlabel(f"head; in each map keys across, queries down{grey}", size=7, color=QUIET)
+    axes.set_xlabel(f"head; in each map rows look at columns{grey}", size=7, color=QUIET)
     axes.set_ylabel("layer", size=7, color=QUIET)
     named_frames(axes, job.trace, kind, lambda row, column: (column * step - 0.5, row * step - 0.5), size)
     return drawn
@@ -79,11 +85,15 @@ def pooled(site: Site, index: int, size: int = 64, cut: str | None = None) -> Ar
 
     With a way to cut, the worth that is farthest from 0; cells of which nothing is known are NaN.
     """
-    values = site.attention(index) if cut is None else site.worth(index, how=cut)
+    return reduced(site.attention(index) if cut is None else site.worth(index, how=cut), size)
+
+
+def reduced(values: Array, size: int) -> Array:
+    """At most `size` cells each way: each is the value farthest from 0 of those it covers."""
     for axis in (0, 1):
         if values.shape[axis] > size:
             edges = np.linspace(0, values.shape[axis], size, endpoint=False).astype(int)
             most = np.fmax.reduceat(values, edges, axis=axis)
-            least = most if cut is None else np.fmin.reduceat(values, edges, axis=axis)
+            least = np.fmin.reduceat(values, edges, axis=axis)
             values = np.where(np.abs(least) > np.abs(most), least, most)
     return values

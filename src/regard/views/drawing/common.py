@@ -5,6 +5,8 @@ Enters: axes. Leaves: the same axes, with a part more or less.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,8 @@ import numpy as np
 from regard.errors import MissingPackageError
 from regard.trace.lettering import plain, readable
 from regard.trace.site import Array
-from regard.trace.tokens import Token
+from regard.trace.tokens import Token, subscript
+from regard.views.themes import theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +46,13 @@ def label_of(token: Token) -> str:
     return plain(readable(token.text))
 
 
+def labels_of(tokens: Sequence[Token], positions: Sequence[int] | Array) -> list[str]:
+    """Tokens as a figure can print them; one that stands there twice carries its position, as in every view."""
+    texts = [label_of(token) for token in tokens]
+    seen = Counter(texts)
+    return [text + subscript(at) if seen[text] > 1 else text for text, at in zip(texts, positions, strict=True)]
+
+
 def bare(axes: Axes) -> None:
     """Axes without ticks, in a faint frame."""
     axes.tick_params(length=0)
@@ -57,6 +67,13 @@ def colour_bar(drawn: Figure, image: Any, axes: Any, name: str) -> Any:
     bar.ax.tick_params(labelsize=6, length=0)
     bar.set_label(name, size=7, color=QUIET)
     return bar
+
+
+def greys() -> Any:
+    """From the ground to a middle grey, for places where attention rests."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("resting", [theme().ground, "#878e9b"])
 
 
 def name_parts(axes: Any, place: tuple[float, float], side: str, *, across: bool) -> None:

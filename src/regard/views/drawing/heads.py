@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.trace.site import Array
-from regard.views.drawing.common import INK, MONO, QUIET, RULE, farthest, label_of, name_parts, new_figure
+from regard.views.drawing.common import INK, MONO, QUIET, RULE, farthest, labels_of, name_parts, new_figure
 from regard.views.drawing.depicted import Depicted
+from regard.views.report import report_of
 from regard.views.themes import head_colour
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _POSITIVE, _NEGATIVE = "#2b6fd6", "#e07b1a"
 _RESTING = 0.55  # of the opacity of other lines: what rests stays in the background
 _LEGEND = 12  # heads that a legend lists
+_STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)  # the weights that legends of lines name, in every view
+_SWATCHES = 4
 
 
 def draw_heads(job: Depicted) -> Figure:
@@ -42,11 +45,12 @@ def draw_heads(job: Depicted) -> Figure:
         seen = share > max(job.threshold, 0.005)
         axes.add_collection(_lines(share * _RESTING, seen & rests, QUIET, linewidths=0.5, zorder=1))
         axes.add_collection(_lines(share, seen & ~rests, head_colour(head), linewidths=1.1, zorder=2))
-    for x, side, tokens in ((-0.03, "right", job.query_tokens), (1.03, "left", job.key_tokens)):
-        for y, token in enumerate(tokens):
+    columns_of = ((-0.03, "right", job.query_tokens, job.rows), (1.03, "left", job.key_tokens, job.columns))
+    for x, side, tokens, places in columns_of:
+        for y, (token, text) in enumerate(zip(tokens, labels_of(tokens, places), strict=True)):
             colour = QUIET if token.special else INK
-            axes.text(x, y, label_of(token), ha=side, va="center", color=colour, **MONO)
-    for x, side, name in ((-0.03, "right", "query"), (1.03, "left", "key")):
+            axes.text(x, y, text, ha=side, va="center", color=colour, **MONO)
+    for x, side, name in ((-0.03, "right", "looks"), (1.03, "left", "looked at")):
         axes.text(x, -1.1, name, ha=side, va="center", color=QUIET, size=8)
     for first, near, far in zip(job.divisions, (-0.03, 1.03), (-0.75, 1.75), strict=True):
         if first is not None:
@@ -84,10 +88,19 @@ def _keys(job: Depicted, named: list[int], strongest: float, resting: bool) -> I
         if len(job.heads) > len(named):
             marks.append(Line2D([], [], linestyle="", label=f"and {len(job.heads) - len(named)} more"))
         if resting:
-            marks.append(Line2D([], [], color=QUIET, linewidth=0.8, label="resting"))
+            marks.append(Line2D([], [], color=QUIET, linewidth=0.8, label=_resting(job)))
         yield marks, "head", "lower left"
-    strengths = [Line2D([], [], color=INK, alpha=x, linewidth=2, label=f"{x * strongest:.2g}") for x in (0.1, 0.5, 1.0)]
+    steps = [*[step for step in _STRENGTHS if step < 0.85 * strongest][-_SWATCHES + 1 :], strongest]
+    strengths = [Line2D([], [], color=INK, alpha=x / strongest, linewidth=2, label=f"{x:.2g}") for x in steps]
     yield strengths, job.quantity, "lower right"
+
+
+def _resting(job: Depicted) -> str:
+    """What grey lines are: of one head shown whole also how much of its attention they are."""
+    report = report_of(job.trace) if len(job.heads) == 1 and job.shown == "weights" else None
+    record = report.of(job.site)[job.site.index(job.heads[0])] if report else {}
+    rest = record.get("rest")
+    return f"resting, {int(100 * rest['share'] + 0.5)}% of the attention of words" if rest else "resting"
 
 
 def _signed_lines(axes: Axes, share: Array, threshold: float) -> None:

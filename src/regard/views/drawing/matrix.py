@@ -15,7 +15,8 @@ from regard.views.drawing.common import (
     bare,
     colour_bar,
     farthest,
-    label_of,
+    greys,
+    labels_of,
     lettering,
     name_parts,
     new_figure,
@@ -45,24 +46,17 @@ def draw_matrix(job: Depicted) -> Figure:
         top = float(weights[~rests].max(initial=0)) or float(weights.max(initial=0)) or 1.0
         scale: dict[str, Any] = {"vmin": 0, "vmax": top, "interpolation": "nearest"}
         image = axes.imshow(weights, cmap=theme().maps, **scale)
-        axes.imshow(np.where(rests, weights, np.nan), cmap=_greys(), **scale)  # over it
+        axes.imshow(np.where(rests, weights, np.nan), cmap=greys(), **scale)  # over it
     letters = lettering(cell)
-    axes.set_xticks(range(across), [label_of(token) for token in job.key_tokens], rotation=90, **letters)
-    axes.set_yticks(range(down), [label_of(token) for token in job.query_tokens], **letters)
+    axes.set_xticks(range(across), labels_of(job.key_tokens, job.columns), rotation=90, **letters)
+    axes.set_yticks(range(down), labels_of(job.query_tokens, job.rows), **letters)
     bare(axes)
-    axes.set_xlabel("key", size=8, color=QUIET)
-    axes.set_ylabel("query", size=8, color=QUIET)
+    axes.set_xlabel("looked at", size=8, color=QUIET)
+    axes.set_ylabel("looks", size=8, color=QUIET)
     _divide(axes, *job.divisions, across - 0.6)
     grey = "; grey: resting" if rests.any() else ""
     colour_bar(drawn, image, axes, f"{job.quantity}{grey}")
     return drawn
-
-
-def _greys() -> Any:
-    """From the ground to a middle grey, for places where attention rests."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("resting", [theme().ground, "#878e9b"])
 
 
 def _divide(axes: Any, row: int | None, column: int | None, right: float) -> None:

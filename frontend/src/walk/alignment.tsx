@@ -1,0 +1,94 @@
+// Cross attention at a glance: for each word about to be said, where in the source a head looks.
+
+import { numbered } from "../compute/axis";
+import type { Say } from "../frame/context";
+import { useStore } from "../frame/context";
+import { brief, inkOn, shades } from "../marks/scales";
+import type { WalkData } from "./data";
+import { attention, type WhatIf } from "./layer";
+import type { Pair } from "./pair";
+import { rowOf } from "./pieces";
+
+const SEEN = 0.1; // a smaller weight is a colour without a number
+
+interface Props {
+  data: WalkData;
+  head: number;
+  what: WhatIf;
+  pair: Pair;
+  tell: Say;
+}
+
+export function Alignment({ data, head, what, pair, tell }: Props) {
+  const { weights } = attention(data, "cross", head, what);
+  const [said, source] = [namesOf(pair.queries), namesOf(pair.keys)];
+  return (
+    <figure class="alignment" data-alignment>
+      <figcaption>{tell("walk_alignment", { head: `${data.header.layer}.${head}` })}</figcaption>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{tell("walk_afterToSay")}</th>
+              {source.map((word) => (
+                <th key={word} scope="col">
+                  {word}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {said.map((word, row) => (
+              <tr key={word} data-row={row} aria-current={row === pair.query ? "true" : undefined}>
+                <th scope="row">
+                  <span class="quiet">{word}</span> → {said[row + 1] ?? tell("walk_end")}
+                </th>
+                <Row values={rowOf(weights, row)} row={row} pair={pair} />
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  );
+}
+
+/** The weights of a row; the largest is framed, and a click on one follows that pair. */
+function Row({ values, row, pair }: { values: number[]; row: number; pair: Pair }) {
+  const colours = shades(useStore().theme.value);
+  const most = values.indexOf(Math.max(...values));
+  return (
+    <>
+      {values.map((value, key) => {
+        const colour = colours(value);
+        return (
+          <td
+            key={key}
+            data-most={key === most || undefined}
+            style={{ background: colour, color: inkFor(colour) }}
+          >
+            <button
+              type="button"
+              aria-label={`${pair.queries[row].trim()} → ${pair.keys[key].trim()} ${brief(value)}`}
+              onClick={() => pair.choosePositions(row, key)}
+            >
+              {value >= SEEN ? brief(value) : ""}
+            </button>
+          </td>
+        );
+      })}
+    </>
+  );
+}
+
+/** Black or white on a colour that is given by its parts. */
+function inkFor(colour: string): string {
+  const parts = colour.match(/\d+/g)!.map(Number);
+  return inkOn(`#${parts.map((part) => part.toString(16).padStart(2, "0")).join("")}`);
+}
+
+/** Words without the space before them; one that comes twice carries its position. */
+function namesOf(words: readonly string[]): string[] {
+  const bare = words.map((word) => word.trim() || "␣");
+  return bare.map((word, i) => (bare.indexOf(word) === bare.lastIndexOf(word) ? word : numbered(word, i)));
+}
