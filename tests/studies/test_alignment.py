@@ -10,8 +10,8 @@ import torch
 import regard
 from regard.corpus.sums import Sums
 from regard.errors import UserError
+from regard.studies.alignment.choosing import candidates, half_of, places, ranked
 from regard.studies.alignment.report import _limits, _ways
-from regard.studies.alignment.study import candidates, half_of, places, ranked
 from tests.conftest import need
 from tests.models.recordings import RATE, tone
 
@@ -116,7 +116,9 @@ def test_heads_are_chosen_on_one_half_and_tested_on_the_other():
     for number in range(8):
         single = sums[f"single/{number}"]
         sets.add(f"sets/{number}", np.stack([single[heads].mean(axis=0) for heads in tried]))
-    ways, chosen = _ways(sums, sets, tried, named=True)
+    ways, chosen, late = _ways(sums, sets, tried, named=True)
+    even = np.concatenate([sums[f"single/{number}"][2] for number in (0, 2, 4, 6)])
+    assert late["the model's own list"][1] == np.median(even) and late["a line"][1] == 0
     assert chosen["chosen heads"].sets == ([1], [1])
     for number in range(8):
         np.testing.assert_array_equal(ways["chosen heads"][number], sums[f"single/{number}"][1])

@@ -23,7 +23,7 @@ from regard.measures.types import TYPES
 from regard.patterns.cautions import precision_of
 from regard.trace.blocks import block_shares, block_size
 from regard.trace.mask import Mask
-from regard.trace.medium import Medium
+from regard.trace.medium import SOUND, Medium
 from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
@@ -174,6 +174,16 @@ def decode(data: bytes) -> Trace:
 
     sides = {record["name"]: _side(record, get) for record in header["sides"]}
     return Trace(sides, tuple(_site(record, get) for record in header["sites"]), header["facts"])
+
+
+def opening(trace: Trace) -> dict[str, Any]:
+    """What a page of this trace opens with: of a sound that words were heard in, when they are listened for."""
+    if "cross" not in trace.kinds or not any(
+        side.medium and side.medium.kind == SOUND for side in trace.sides.values()
+    ):
+        return {}
+    site = trace.site(trace.layers("cross")[-1], kind="cross")
+    return {"view": "sound", "kind": "cross", "layer": site.layer, "heads": list(site.head_ids)}
 
 
 def require_worth(trace: Trace) -> None:
