@@ -40,7 +40,7 @@ def page_file(walked: Walked, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def own(walked: Walked, model: regard.Model) -> dict[str, dict[str, np.ndarray]]:
-    """What the model's modules compute in the layer, by hooks; maps of one head from the trace, biases from the model."""
+    """What the model's modules compute in the layer, by hooks; maps of one head from the trace, its bias from T5."""
     ids, target = walked.walk.ids, decoder_ids(walked)
     found = {
         part: {name: value.numpy() for name, value in values.items()}

@@ -203,10 +203,10 @@ def _llama(block: Any) -> dict[str, Tensor]:
         "2": feed.down_proj,
     }
     found = norm_of("decoder", block.input_layernorm) | norm_of("decoder.feed", block.post_attention_layernorm)
-    for letter, linear in parts.items():
-        found[f"decoder.W_{letter}"] = linear.weight.T
-        if linear.bias is not None:
-            found[f"decoder.b_{letter}"] = linear.bias
+    for letter, own in parts.items():
+        found[f"decoder.W_{letter}"] = own.weight.T
+        if own.bias is not None:
+            found[f"decoder.b_{letter}"] = own.bias
     return found
 
 
@@ -215,8 +215,8 @@ def _gpt2(block: Any) -> dict[str, Tensor]:
     whole, found = block.attn.c_attn, norm_of("decoder", block.ln_1) | norm_of("decoder.feed", block.ln_2)
     for letter, weight, bias in zip("QKV", whole.weight.chunk(3, -1), whole.bias.chunk(3), strict=True):
         found |= {f"decoder.W_{letter}": weight, f"decoder.b_{letter}": bias}
-    for letter, linear in (("O", block.attn.c_proj), ("1", block.mlp.c_fc), ("2", block.mlp.c_proj)):
-        found |= {f"decoder.W_{letter}": linear.weight, f"decoder.b_{letter}": linear.bias}
+    for letter, own in (("O", block.attn.c_proj), ("1", block.mlp.c_fc), ("2", block.mlp.c_proj)):
+        found |= {f"decoder.W_{letter}": own.weight, f"decoder.b_{letter}": own.bias}
     return found
 
 

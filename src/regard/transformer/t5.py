@@ -1,8 +1,8 @@
 """One layer of T5 and mT5, opened for the walk: encoder, decoder and the attention between them.
 
 Enters: a transformers model and the ids of both texts. Leaves: a Walk. States are what the model itself hands from
-layer to layer, weights are its own; `computed` makes the layer from them as the page does, and a model whose layers come
-out differently is refused.
+layer to layer, weights are its own; `computed` makes the layer from them as the page does, and a model whose layers
+come out differently is refused.
 
 Names, besides those of walk.py and decoders.py: `encoder.bias` and `decoder.bias` (H, T, T) are added to the scores by
 distance; every layer has the same. `W_U` has the scale that the model gives its last state, if it does.
@@ -173,15 +173,15 @@ def _noting(stack: Any, run: _Stack) -> list[Any]:
 
 def _layer(part: str, stack: Any, layer: int, length: int) -> dict[str, Tensor]:
     """Weights of a layer, and the bias by distance that the first layer makes for all of them."""
-    own, *between, feed = stack.block[layer].layer
+    self_attention, *between, feed = stack.block[layer].layer
     bias = stack.block[0].layer[0].SelfAttention.compute_bias(length, length)[0]  # (H, T, T)
-    found = {f"{part}.bias": bias} | _attention(part, own.SelfAttention, own.layer_norm)
+    found = {f"{part}.bias": bias} | _attention(part, self_attention.SelfAttention, self_attention.layer_norm)
     for one in between:
         found |= _attention("cross", one.EncDecAttention, one.layer_norm)
     maps = feed.DenseReluDense
     gated = hasattr(maps, "wi_0")
     named = {"G": maps.wi_0, "1": maps.wi_1} if gated else {"1": maps.wi}
-    found |= {f"{part}.W_{name}": linear.weight.T for name, linear in (named | {"2": maps.wo}).items()}
+    found |= {f"{part}.W_{name}": own.weight.T for name, own in (named | {"2": maps.wo}).items()}
     return found | norm_of(f"{part}.feed", feed.layer_norm)
 
 
