@@ -2,10 +2,8 @@
 // feed-forward networks.
 
 export const T5 = {
-  box_bias: ["Bias by distance", "按距离的偏置"],
+  box_bias: ["+ B", "+ B"],
   box_residual_t5: ["Add", "相加"],
-  box_feed_gated: ["Gated feed-forward", "带门的前馈"],
-  box_dfeed_gated: ["Gated feed-forward", "带门的前馈"],
   step_embed_t5_formula: ["X = word", "X = 词"],
   step_embed_t5_text: [
     "Each token becomes the row of its word, and nothing is added. Where a token stands comes in later: a bias by distance is added to the scores.",
