@@ -20,7 +20,6 @@ import pytest
 # Tiny models and small sums: two threads only wait for each other. Set before numpy and torch are there, and for the
 # processes that tests start.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-gc.set_threshold(20_000)  # what is imported stays: it need not be looked through for garbage again and again
 os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a test: nobody's saved rules
 
 import regard
@@ -56,8 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=turn)
 
 
+def pytest_sessionstart() -> None:
+    """What test files import stays: it need not be looked through for garbage again and again, and later not at all."""
+    gc.set_threshold(20_000)
+
+
 def pytest_collection_finish() -> None:
-    """What was imported is not garbage: never looked through again."""
     gc.freeze()
 
 
