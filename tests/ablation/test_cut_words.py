@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.ablation.controls import CutEdges, like
-from regard.ablation.cut_words import _beside, _figures, brief, same
+from regard.ablation.cut_words import _beside, _figures, brief, said_of, same
 from regard.ablation.cutting import CutChange, CutControl
 from regard.cli import app
 from regard.patterns.resting import rests_of
@@ -38,6 +38,14 @@ def test_a_cut_says_what_it_changes_in_words_and_beside_random_lines(family):
     assert control.lines == 8
     assert made.control.count == 8 and made.control.mean > 0 and made.control.larger == 8
     assert made.as_record()["said"][0] == {"code": "cut_head", "values": {"lines": "s → *", "heads": "1.1"}}
+
+
+def test_a_line_break_and_all_heads_are_named_so_that_the_sentence_stays_one_line(family):
+    trace = family("gpt2")[2]
+    blocks = parse_edges("*.*:5→3", trace)
+    change = CutChange("probability", "\n", 0.5, 0.25)
+    what, result = said_of(blocks, trace, change, None, CutEdges(blocks, trace))
+    assert str(what).endswith("in heads *.*") and str(result).startswith('lowers P("⏎") from')
 
 
 def test_random_lines_have_the_weight_of_the_cut_and_are_elsewhere(family):
