@@ -40,6 +40,18 @@ def test_a_cut_says_what_it_changes_in_words_and_beside_random_lines(family):
     assert made.as_record()["said"][0] == {"code": "cut_head", "values": {"lines": "s → *", "heads": "1.1"}}
 
 
+def test_a_cut_without_random_lines_runs_the_model_twice(family):
+    """Once as it is, for the trace and what it says, and once cut: a click should not wait for more."""
+    model, inputs, *_ = family("gpt2")
+    ran = []
+    hook = model.module.register_forward_hook(lambda *_: ran.append(1))
+    made = model.cut("the cats", edges="1.1:5→3", position=6, controls=0)
+    hook.remove()
+    assert len(ran) == 2 and len(model.module._forward_hooks) == 0
+    before = result(model, inputs)[0, 6].softmax(-1)
+    assert made.rows[0].before == pytest.approx(float(before.max()), rel=1e-5)
+
+
 def test_a_line_break_and_all_heads_are_named_so_that_the_sentence_stays_one_line(family):
     trace = family("gpt2")[2]
     blocks = parse_edges("*.*:5→3", trace)
