@@ -197,6 +197,8 @@ const plain = {
   row: null,
   column: null,
   image: null,
+  medium: null,
+  spans: null,
 };
 const PLACE = { kind: "decoder", layer: 1, head: 2 };
 
