@@ -20,13 +20,14 @@ import pytest
 # Tiny models and small sums: two threads only wait for each other. Set before numpy and torch are there, and for the
 # processes that tests start.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-gc.set_threshold(20_000)  # what is imported stays: it need not be looked through for garbage again and again
 os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a test: nobody's saved rules
 
 import regard
 from regard.models.packaged import packaged_path
 from tests.order import LONG, REAL, SLOW, SLOW_MARKS
 from tests.silent import Silent
+
+gc.set_threshold(20_000)  # what is imported stays: it need not be looked through for garbage again and again
 
 # Torch and transformers are imported by fixtures: the process that only hands tests to others does not need them.
 if TYPE_CHECKING:
