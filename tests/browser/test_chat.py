@@ -102,7 +102,7 @@ def test_what_a_word_looked_at_is_tinted_where_it_was_said(use):
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)
     page.locator("[data-word]").last.hover()
     until(page, "[...document.querySelectorAll('[data-word]')].at(-1).querySelector('[data-lit]') !== null")
-    rows = "all => all.map(e => [e.querySelector('.name').textContent, e.querySelector('small').textContent, e.querySelector('b').textContent])"
+    rows = "all => all.map(e => ['.name', 'small', 'b'].map(one => e.querySelector(one).textContent))"
     listed = page.eval_on_selector_all("[data-looked] .look", rows)
     ground = "e => getComputedStyle(e).backgroundColor"
     parts = page.locator(".turns [data-tint]").all()

@@ -83,7 +83,7 @@ def contents_in(laid: LaidOut, messages: Sequence[Mapping[str, Any]]) -> list[ra
         bare = content.strip()
         place = laid.prompt.find(bare, start) if bare else -1
         begins = place - content.index(bare)
-        found.append(range(begins, begins + len(content)) if place >= 0 else range(0))
+        found.append(range(begins, place + len(bare)) if place >= 0 else range(0))
     return found
 
 

@@ -19,6 +19,7 @@ def _column(table: str, field: str) -> dict[str, str]:
 
 PHRASES = _column("patterns", "phrase")  # what a head does, in a sentence
 DOES = {entry["name"]: entry["does"]["en"] for entry in _STORED["patterns"] if "does" in entry}  # after its number
+_SHORT = {entry["name"]: entry["short"]["en"] for entry in _STORED["patterns"] if "short" in entry}
 LETTERS = _column("patterns", "letter")  # for terminals without colour
 RANKS = {entry["name"]: rank for rank, entry in enumerate(sorted(_STORED["patterns"], key=lambda e: e.get("rank", 99)))}
 PATTERN_COLOURS = _column("patterns", "colour")
@@ -35,3 +36,8 @@ def rank_of(name: str) -> int:
 def does_of(name: str) -> str:
     """What a head of some name does, after its number."""
     return str(DOES.get(name, f"follows the rule “{name}”"))
+
+
+def short_of(name: str) -> str:
+    """A name that fits below a small map."""
+    return str(_SHORT.get(name, name))
