@@ -2,9 +2,9 @@
 
 Enters: patterns.json, which the page's bundle holds too. Leaves: tables by name, in its order.
 
-Colours are the first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers; greys are
-for where attention merely rests. Patterns without one are numbers beside a pattern: no head is named for them. A head
-with several names is coloured by the one of the lowest rank, the most specific.
+Colours stay apart for readers with every kind of colour blindness, on either ground (scales.test.ts of the page
+measures it); greys are for where attention merely rests. Patterns without one are numbers beside a pattern: no head is
+named for them. A head with several names is coloured by the one of the lowest rank, the most specific.
 """
 
 import json
@@ -23,6 +23,7 @@ _SHORT = {entry["name"]: entry["short"]["en"] for entry in _STORED["patterns"] i
 LETTERS = _column("patterns", "letter")  # for terminals without colour
 RANKS = {entry["name"]: rank for rank, entry in enumerate(sorted(_STORED["patterns"], key=lambda e: e.get("rank", 99)))}
 PATTERN_COLOURS = _column("patterns", "colour")
+DARK_COLOURS = _column("patterns", "dark")  # the same on a dark ground
 TYPE_COLOURS = _column("types", "colour")
 BROAD = frozenset(_column("patterns", "broad"))  # names that many tokens answer to
 RESTING_PLACES = frozenset(_column("patterns", "resting"))  # names that tell least: where attention rests

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from regard.patterns.entries import PATTERN_COLOURS, short_of
+from regard.patterns.entries import short_of
 from regard.patterns.saved import usable_rules
 from regard.trace.trace import Trace
 from regard.views.drawing.common import INK
 from regard.views.report import report_of
+from regard.views.themes import name_colours
 
 _LINE = 1.6  # points
 _FAINT = "#c4cad6"  # the frame of a head without a name
@@ -33,7 +34,7 @@ def _names(trace: Trace, kind: str) -> Iterator[tuple[int, int, str | None]]:
 
 
 def _colours() -> dict[str, str]:
-    return PATTERN_COLOURS | {rule.name: rule.colour for rule in usable_rules()}
+    return name_colours() | {rule.name: rule.colour for rule in usable_rules()}
 
 
 def counted_names(trace: Trace, kind: str) -> tuple[Counter[str], int]:
