@@ -189,13 +189,21 @@ export interface WhyComponent {
   sources: { position: number; token: string; score: number }[]; // tokens that a head read its share from
 }
 
+/** What removing parts for real says: the correlation of ranks, and without which part the score falls most. */
+export interface WhyAgreement {
+  spearman: number | null;
+  parts: number;
+  first: Pick<WhyComponent, "kind" | "name">;
+  fall: number;
+}
+
 /** The parts that made one end of a look, largest first, and all others in one. */
 export interface WhySide {
   position: number;
   token: string;
   components: WhyComponent[];
   rest: { count: number; score: number; centred: number };
-  agreement: { spearman: number | null; parts: number } | null; // with what removing them changes
+  agreement: WhyAgreement | null;
 }
 
 /** A look, and the earlier ones that lead into it. */
