@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -19,6 +20,7 @@ import pytest
 # Tiny models and small sums: two threads only wait for each other. Set before numpy and torch are there, and for the
 # processes that tests start.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+gc.set_threshold(20_000)  # what is imported stays: it need not be looked through for garbage again and again
 os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a test: nobody's saved rules
 
 import regard
@@ -52,6 +54,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONG.index(place) if place in LONG else len(LONG), -tests[item.path], place
 
     items.sort(key=turn)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported is not garbage: never looked through again."""
+    gc.freeze()
 
 
 def need(there: bool, reason: str) -> None:
