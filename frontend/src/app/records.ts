@@ -244,12 +244,18 @@ export interface ChatQuestion {
   seed: number;
 }
 
+/** Where something was said: a turn, and from which character of it to which. */
+export type Spot = [turn: number, start: number, end: number];
+
+/** What the model looked at; what the template wrote was said by nobody. */
+export type Glance = [position: number, text: string, weight: number, spot: Spot | null];
+
 /** A token of an answer and what the model looked at when it chose it, or the end. */
 export interface ChatEvent {
   id?: number;
   text?: string;
   words?: number | null; // the share of its attention that is not at rest; null if it was not seen
-  looks?: [position: number, text: string, weight: number][];
+  looks?: Glance[];
   end?: "stop" | "length";
   error?: string;
   message?: string;
