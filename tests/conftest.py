@@ -27,6 +27,8 @@ from regard.models.packaged import packaged_path
 from tests.order import LONG, REAL, SLOW, SLOW_MARKS
 from tests.silent import Silent
 
+gc.set_threshold(20_000)  # what is imported stays: it need not be looked through for garbage again and again
+
 # Torch and transformers are imported by fixtures: the process that only hands tests to others does not need them.
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
