@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from regard.models.outcome import choice_name, output_of
+from regard.records import columns_of
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
@@ -31,6 +32,16 @@ class Row:
     before: float | None
     after: dict[str, float]
     code: str = ""
+
+
+def row_columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The table of a comparison: a line per prediction and mode."""
+    found = (
+        {"name": row.name, "mode": mode, "before": row.before, "after": after}
+        for row in rows
+        for mode, after in row.after.items()
+    )
+    return columns_of(found, ("name", "mode", "before", "after"))
 
 
 def predict(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
