@@ -30,6 +30,11 @@ one""",
     "print('layer', one.selection['layer'], 'heads', one.selection['heads'], two.selection['view'])",
 ]
 SHOWN = [CELLS[0].split("one =")[0] + "trace"]
+END_KERNELS = """async () => {
+    const token = document.cookie.match(/_xsrf=([^;]+)/)[1];
+    for (const kernel of await (await fetch('/api/kernels')).json())
+        await fetch(`/api/kernels/${kernel.id}`, { method: 'DELETE', headers: { 'X-XSRFToken': token } });
+}"""
 VIEW = ".jp-OutputArea-output .regard[data-theme]"
 CONFIG = {
     # Otherwise a new JupyterLab asks in a box over the notebook whether it may fetch news.
@@ -150,7 +155,7 @@ def layer_of(page, view):
 
 
 def run_all(lab, page, name):
-    page.goto(f"{lab}/lab/tree/{name}.ipynb")
+    page.goto(f"{lab}/lab/workspaces/{name}/tree/{name}.ipynb")  # of its own: no other notebook is open
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=240_000)
     page.wait_for_selector("#jupyterlab-splash", state="detached")
     page.wait_for_selector("text=(ipykernel) | Idle", timeout=240_000)  # before, running a cell asks for a kernel
@@ -211,9 +216,7 @@ def test_a_trace_shows_itself_and_leaves_a_picture_for_when_the_kernel_is_gone(l
     still.wait_for(state="attached", timeout=240_000)
     assert not still.is_visible()  # the views stand for it
     save(page)
-    sessions = json.loads(urllib.request.urlopen(f"{lab}/api/sessions").read())
-    for session in sessions:
-        urllib.request.urlopen(urllib.request.Request(f"{lab}/api/sessions/{session['id']}", method="DELETE"))
-    page.goto(f"{lab}/lab/tree/shown.ipynb")
+    page.evaluate(END_KERNELS)
+    page.goto(f"{lab}/lab/workspaces/again/tree/shown.ipynb")
     still.wait_for(state="visible", timeout=240_000)
     assert still.bounding_box()["width"] > 100

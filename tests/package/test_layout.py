@@ -23,7 +23,7 @@ RANKS = [
     ("views", "corpus"),
     ("ablation",),
     ("studies",),
-    ("printing", "bertviz"),
+    ("printing", "bertviz", "testing"),
     ("app",),
     ("commands",),
     ("",),
