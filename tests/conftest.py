@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -25,6 +26,8 @@ import regard
 from regard.models.packaged import packaged_path
 from tests.order import LONG, REAL, SLOW, SLOW_MARKS
 from tests.silent import Silent
+
+gc.set_threshold(20_000)  # what is imported stays: it need not be looked through for garbage again and again
 
 # Torch and transformers are imported by fixtures: the process that only hands tests to others does not need them.
 if TYPE_CHECKING:
@@ -52,6 +55,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONG.index(place) if place in LONG else len(LONG), -tests[item.path], place
 
     items.sort(key=turn)
+
+
+def pytest_sessionstart() -> None:
+    """What test files import stays: it need not be looked through for garbage again and again, and later not at all."""
+    gc.set_threshold(20_000)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
 
 
 def need(there: bool, reason: str) -> None:

@@ -16,6 +16,22 @@ test("the golden file says what it holds", () => {
   expect(page.sites[1].measures["previous token"].all()).toEqual(Float32Array.of(Number.NaN, 0.5));
 });
 
+test("a sound comes with its side, and tokens with their seconds in it", () => {
+  const { medium, spans } = golden().sides.get("decoder")!;
+  expect(medium).toMatchObject({ kind: "sound", mime: "audio/wav", size: [2.5] });
+  expect(new TextDecoder().decode(medium!.data.raw())).toBe("RIFF\0golden");
+  expect(medium!.features!.shape).toEqual([3, 4]);
+  expect(Array.from(medium!.features!.raw())).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  expect(Array.from(spans!.all())).toEqual([Number.NaN, Number.NaN, 0, 0.5, 0.5, 1, 1, 2, 2, 2.5]);
+  expect(golden().sides.get("encoder")).toMatchObject({ medium: null, spans: null });
+});
+
+test("a sound is here before the first layer is", () => {
+  const page = decode(bytes(), extents(bytes()).ends[0]);
+  expect(page.sites.map(isHere)).toEqual([true, false, false, false, false]);
+  expect(Array.from(page.sides.get("decoder")!.medium!.features!.raw())).toHaveLength(12);
+});
+
 const DIGITS = Array.from({ length: 87 }, (_, i) => String.fromCharCode(i + 0x28)).filter(
   (c) => !"<>".includes(c),
 );

@@ -15,6 +15,7 @@ import numpy as np
 
 from regard import measures
 from regard.trace.mask import Mask
+from regard.trace.medium import Medium
 from regard.trace.sentences import reason
 from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
@@ -44,7 +45,10 @@ def golden_trace() -> Trace:
         ),
         (Segment("A", 0, 5), Segment("B", 5, 7)),
     )
-    decoder = Side("decoder", tuple(Token(text, word=i) for i, text in enumerate("ein zwei drei vier fünf".split())))
+    said = tuple(Token(text, word=i) for i, text in enumerate("ein zwei drei vier fünf".split()))
+    sound = Medium("sound", "audio/wav", b"RIFF\0golden", (2.5,), np.arange(12, dtype=np.uint8).reshape(3, 4))
+    seconds = np.array([[np.nan, np.nan], [0, 0.5], [0.5, 1], [1, 2], [2, 2.5]], np.float32)
+    decoder = Side("decoder", said, medium=sound, spans=seconds)
     w_o = normal(4, D, 9)
     grouped = Site(
         "encoder", 0, "encoder", "encoder", (0, 1, 2, 3), scale=0.4, softcap=2.0, q=2 * normal(4, 7, D),

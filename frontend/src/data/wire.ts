@@ -14,6 +14,15 @@ export interface Segment {
   end: number;
 }
 
+/** The sound or picture that tokens are pieces of. */
+export interface Medium {
+  kind: "sound" | "picture";
+  mime: string;
+  size: number[]; // seconds, or width and height in pixels
+  data: Packed; // the bytes of the file
+  features: Packed | null; // (bands, frames) what the model reads of a sound, from quiet to loud
+}
+
 export interface Side {
   name: string;
   text: string[];
@@ -26,6 +35,8 @@ export interface Side {
   row: (number | null)[] | null;
   column: (number | null)[] | null;
   image: Packed | null;
+  medium: Medium | null;
+  spans: Packed | null; // where tokens lie in the medium: (n, 2) seconds, or (n, 4) shares of width and height
 }
 
 export interface Mask {
@@ -139,7 +150,12 @@ export function decode(payload: Uint8Array, here = payload.byteLength): Page {
   const bytes = aligned ? payload.subarray(start) : payload.slice(start);
   const at = (ref: unknown) => (ref ? new Packed(ref as Ref, bytes) : null);
   try {
-    const sides = (header.sides as Side[]).map((side) => ({ ...side, image: at(side.image) }));
+    const sides = (header.sides as Side[]).map((side) => ({
+      ...side,
+      image: at(side.image),
+      medium: mediumOf(side.medium, at),
+      spans: at(side.spans),
+    }));
     const page: Page = {
       made: String(header.made),
       facts: header.facts as Record<string, unknown>,
@@ -173,10 +189,10 @@ interface Extents {
 export const extents = (payload: Uint8Array): Extents =>
   extentsOf(headerOf(payload), startOf(payload), payload.byteLength);
 
-/** Arrays lie in the order of their sites, so that a site is here when the next one begins; a walk and images come last. */
+/** Arrays lie in the order of their sites, so that a site is here when the next one begins; what a walk has comes last. */
 function extentsOf(header: Record<string, unknown>, start: number, total: number): Extents {
   const records = (header.sites ?? []) as Record<string, unknown>[];
-  const late = Boolean(header.walk) || ((header.sides ?? []) as Side[]).some(({ image }) => image);
+  const late = Boolean(header.walk);
   const ends: number[] = [];
   let next = total;
   for (const record of records.slice().reverse()) {
@@ -205,6 +221,9 @@ function walkOf(record: WalkRecord, at: (ref: unknown) => Packed | null): WalkDa
   const arrays = Object.entries(record.arrays).map(([name, ref]) => [name, at(ref)!] as const);
   return new WalkData(record, Object.fromEntries(arrays));
 }
+
+const mediumOf = (record: Medium | undefined | null, at: (ref: unknown) => Packed | null): Medium | null =>
+  record ? { ...record, data: at(record.data)!, features: at(record.features) } : null;
 
 function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | null): Site {
   const mask = record.mask as { left: number | null; right: number | null; table: unknown };

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.ablation.comparing import Row, compare, predict, row_columns
+from regard.ablation.comparing import Row, compare, predict, predict_traced, row_columns
 from regard.ablation.controls import CutEdges, Partners, like
 from regard.ablation.cut_words import notes_of, said_of
 from regard.models.cutting import cutting, outcomes_without, require_cuttable
@@ -181,9 +181,8 @@ def cut(  # long because of its arguments and their descriptions
     side = side_of(engine, book)
     place = position_of(engine, about, side, position)
     hide(engine, about, inputs, place)
-    (trace,) = engine.record(inputs, book, [{}])
+    before, trace = predict_traced(model, inputs, book, about)
     blocks = parse_edges(edges, trace)
-    before = predict(model, inputs, about)
     outcome = outcome_of(engine, about, side, place, before, token) or turn_of(before)
     names = tuple(block_name(block, trace) for block in blocks)
     with cutting(engine, [blocks], how, names):

@@ -20,6 +20,7 @@ from regard.studies.chart import Chart
 from regard.trace.trace import Trace
 from regard.views.cells import STILL, image
 from regard.views.figures import Picture
+from regard.views.themes import themed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ class Result(Tabular):
 
     def report(self) -> str:
         """The report as one HTML page that needs no network."""
-        return article(self)
+        return article(self, {})
 
     def save(self, folder: str | Path) -> Path:
         """Write result.parquet, further tables, meta.json, figures, pages and report.html; each file atomically."""
@@ -89,10 +90,7 @@ class Result(Tabular):
         if self.chart is not None:
             told["chart"] = self.chart.record
         write_atomic(target / "meta.json", lambda path: Path(path).write_text(pretty(told), "utf-8"))
-        for name in self.drawers:
-            picture = self.figure(name)
-            picture.save(target / f"{name}.png", dpi=200)
-            picture.save(target / f"{name}.svg")
+        drawn = {name: self._draw(name, target) for name in self.drawers}
         for name, page in self.pages.items():
             (target / name).parent.mkdir(exist_ok=True)
             write_atomic(target / name, lambda path, page=page: Path(path).write_text(page(), "utf-8"))  # type: ignore[misc]
@@ -101,8 +99,15 @@ class Result(Tabular):
                 target / name,
                 lambda path, arrays=arrays, facts=facts: save_file(dict(arrays), path, dict(facts)),  # type: ignore[misc]
             )
-        write_atomic(target / "report.html", lambda path: Path(path).write_text(self.report(), "utf-8"))
+        write_atomic(target / "report.html", lambda path: Path(path).write_text(article(self, drawn), "utf-8"))
         return target
+
+    def _draw(self, name: str, target: Path) -> bytes:
+        """Write a figure as PNG and as SVG, and give the SVG: the report has the same."""
+        with themed("light"):
+            picture = self.figure(name)
+            picture.save(target / f"{name}.png", dpi=200)
+            return picture.save(target / f"{name}.svg").read_bytes()
 
 
 def _slug(title: str) -> str:

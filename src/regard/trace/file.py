@@ -17,6 +17,7 @@ import numpy as np
 from regard.errors import MissingFileError, UserError
 from regard.files import write_atomic
 from regard.trace.mask import Mask
+from regard.trace.medium import Medium
 from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
 from regard.trace.tokens import UNASKED, Segment, Side, Token
@@ -124,7 +125,26 @@ def _side_record(side: Side, put: Put) -> dict[str, Any]:
         "related": put(side.related, f"related.{side.name}"),
         **({} if side.gains is None else {"gains": put(side.gains, f"gains.{side.name}")}),
         **({} if side.no_gains in ("", UNASKED) else {"no_gains": side.no_gains}),
+        **({} if side.medium is None else {"medium": _medium_record(side.medium, side.name, put)}),
+        **({} if side.spans is None else {"spans": put(side.spans, f"spans.{side.name}")}),
     }
+
+
+def _medium_record(medium: Medium, side: str, put: Put) -> dict[str, Any]:
+    return {
+        "kind": medium.kind,
+        "mime": medium.mime,
+        "size": list(medium.size),
+        "data": put(np.frombuffer(medium.data, np.uint8), f"medium.{side}"),
+        "features": put(medium.features, f"features.{side}"),
+    }
+
+
+def _medium(record: dict[str, Any] | None, arrays: dict[str, Array]) -> Medium | None:
+    if record is None:
+        return None
+    features = None if record["features"] is None else arrays[record["features"]]
+    return Medium(record["kind"], record["mime"], arrays[record["data"]].tobytes(), tuple(record["size"]), features)
 
 
 def _token_record(token: Token) -> dict[str, Any]:
@@ -144,6 +164,8 @@ def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:
         None if related is None else arrays[related],
         None if gains is None else arrays[gains],
         record.get("no_gains", UNASKED) if gains is None else "",
+        _medium(record.get("medium"), arrays),
+        arrays[record["spans"]] if "spans" in record else None,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.trace.medium import SOUND
 from regard.trace.site import Site
 from regard.trace.tokens import Side, Token, word_groups, word_text
 from regard.trace.trace import Trace
@@ -203,6 +204,8 @@ def _no_text(*sides: Side) -> str:
     tokens = [token for side in sides for token in side.tokens]
     if any(token.row is not None for token in tokens):
         return "patches"
+    if any(side.medium is not None and side.medium.kind == SOUND for side in sides):
+        return "frames"
     if all(token.word is None and token.id is None for token in tokens):
         return "textless"
     return ""

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regard.trace.medium import Medium, joined_spans
+
 # A word is a run of word characters (with inner apostrophes) or one punctuation mark; in scripts written without
 # spaces each character is a word, as in BERT's pre-tokenizer.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -71,6 +73,9 @@ class Side:
     It has a `name`, its `tokens` and their `segments`. `image` is a (height, width, 3) uint8 array where tokens are
     patches of it; `related` has the (m, 2) first positions of related words, None if unknown. `gains` are (n, n) nats
     by which tokens help to predict others, NaN where that is not asked; without them, `no_gains` is the code of why.
+    `medium` is the sound or picture that the tokens are pieces of, and `spans` says where each one lies in it: (n, 2)
+    seconds from and to, or (n, 4) left, top, right and bottom as shares of the width and height; NaN for tokens of no
+    place, such as [CLS].
     """
 
     name: str
@@ -80,6 +85,8 @@ class Side:
     related: np.ndarray | None = None
     gains: np.ndarray | None = None
     no_gains: str = UNASKED
+    medium: Medium | None = None
+    spans: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -193,4 +200,6 @@ def merge_words(side: Side, groups: list[list[int]]) -> Side:
     segments = tuple(Segment(s.name, owner[s.start], owner[s.end - 1] + 1) for s in side.segments if s.end > s.start)
     related = None if side.related is None else np.array([owner[i] for i in range(len(side))])[side.related]
     no_gains = side.no_gains or "merged_gains"
-    return Side(side.name, tuple(map(word, groups)), segments, side.image, related, no_gains=no_gains)
+    spans = None if side.spans is None else joined_spans(side.spans, groups)
+    words = tuple(map(word, groups))
+    return Side(side.name, words, segments, side.image, related, None, no_gains, side.medium, spans)

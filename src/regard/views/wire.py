@@ -23,6 +23,7 @@ from regard.measures.types import TYPES
 from regard.patterns.cautions import precision_of
 from regard.trace.blocks import block_shares, block_size
 from regard.trace.mask import Mask
+from regard.trace.medium import Medium
 from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
@@ -93,8 +94,9 @@ def encode(
         raise UserError("this trace has no walk; make the page with `regard walk`, or model.walk(text).save(path)")
     few = _packed(trace) if packed is None else packed
     buffer = Buffer()
+    header = _header(trace, known, buffer)  # what is heard or seen comes before the first layer
     sites = _site_records(trace, buffer, known, measures or {}, weights, vectors, few, pictures)
-    header = _header(trace, known, buffer) | {"sites": sites, "selection": selection}
+    header |= {"sites": sites, "selection": selection}
     return _payload(header if walk is None else header | {"walk": _walk_record(walk, buffer)}, buffer)
 
 
@@ -324,8 +326,29 @@ def _side_record(side: Side, buffer: Buffer) -> Record:
     adds = [token.adds for token in side.tokens]
     if any(added is not None for added in adds):
         record["adds"] = adds
+    if side.spans is not None:
+        record["spans"] = buffer.put(side.spans)
+    if side.medium is not None:
+        record["medium"] = _medium_record(side.medium, buffer)
     stand_ins = [place for place, token in enumerate(side.tokens) if token.special and not token.border]
     return record | {"stand_ins": stand_ins} if stand_ins else record
+
+
+def _medium_record(medium: Medium, buffer: Buffer) -> Record:
+    return {
+        "kind": medium.kind,
+        "mime": medium.mime,
+        "size": list(medium.size),
+        "data": buffer.put(np.frombuffer(medium.data, np.uint8), "u1"),
+        "features": buffer.put(medium.features, "u1"),
+    }
+
+
+def _medium(record: Record | None, get: Any) -> Medium | None:
+    if record is None:
+        return None
+    data, features = get(record["data"]).tobytes(), get(record["features"])
+    return Medium(record["kind"], record["mime"], data, tuple(record["size"]), features)
 
 
 def _side(record: Record, get: Any) -> Side:
@@ -341,7 +364,8 @@ def _side(record: Record, get: Any) -> Side:
         for i in range(count)
     )
     segments = tuple(Segment(s["name"], s["start"], s["end"]) for s in record["segments"])
-    return Side(record["name"], tokens, segments, get(record["image"]))
+    held = {"medium": _medium(record.get("medium"), get), "spans": get(record.get("spans"))}
+    return Side(record["name"], tokens, segments, get(record["image"]), **held)
 
 
 def _site(record: Record, get: Any) -> Site:
