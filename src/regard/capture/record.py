@@ -5,7 +5,7 @@ Enters: operations, and a `Book` of the examples' tokens. Leaves: Traces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.errors import UserError
 from regard.trace.mask import Mask
+from regard.trace.medium import SOUND
 from regard.trace.sentences import reason
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token
@@ -29,13 +30,15 @@ from regard.trace.trace import Trace
 class Book:
     """The tokens of each example of a batch, and which padded positions are real.
 
-    `keep[side]` is (examples, padded length). `grid` gives the rows and columns of image patches.
+    `keep[side]` is (examples, padded length). `grid` gives the rows and columns of image patches. `sound` makes the
+    side of so many frames, where the encoder hears.
     """
 
     sides: list[dict[str, Side]]
     keep: dict[str, Array]
     grid: tuple[int, int] | None = None
     image: list[Array] = field(default_factory=list)
+    sound: Callable[[int], Side] | None = None
 
     @property
     def batch(self) -> int:
@@ -79,7 +82,9 @@ class Recorder:
                 row = example * windows + window
                 sites.append(self._site(item, row, example, item.part * windows + window, sides))
         used = {name for site in sites for name in (site.query_side, site.key_side)}
-        return Trace({name: side for name, side in sides.items() if name in used}, tuple(sites), dict(facts))
+        first = [SOUND] if SOUND in used else []  # what was heard comes before what was written
+        order = [*first, *(name for name in sides if name in used and name not in first)]
+        return Trace({name: sides[name] for name in order}, tuple(sites), dict(facts))
 
     def _name(self, operations: Sequence[Operation]) -> list[NamedOperation]:
         """The operations with their places, encoder first."""
@@ -133,6 +138,11 @@ class Recorder:
     def _side(self, item: NamedOperation, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
         """The side whose positions these are; positions of no side get a new one."""
         keep = self.book.keep
+        if self.book.sound is not None and (item.kind == "encoder" or (item.kind == "cross" and role == "key")):
+            if SOUND not in sides:
+                sides[SOUND] = self.book.sound(length)
+            if len(sides[SOUND]) == length:
+                return SOUND
         if {"encoder", "decoder"} <= set(keep):
             wanted = "encoder" if item.kind == "encoder" or (item.kind == "cross" and role == "key") else "decoder"
             if keep[wanted].shape[1] == length:

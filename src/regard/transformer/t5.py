@@ -41,7 +41,7 @@ class _Stack:
     """What a run left of one stack: what enters each layer and leaves the last one, and that normalised."""
 
     states: list[Tensor] = field(default_factory=list)
-    final: Tensor | None = None
+    final: Tensor = field(default_factory=lambda: torch.empty(0))
 
 
 @torch.no_grad()
