@@ -82,8 +82,9 @@ def interruptible() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_rules(tmp_path_factory, monkeypatch) -> None:
-    """No test knows the rules of whoever runs it; each that saves some has a file of its own."""
+    """No test knows the rules, or the cache, of whoever runs it; each that saves some has a file of its own."""
     monkeypatch.setenv("REGARD_RULES", str(tmp_path_factory.getbasetemp() / f"rules-{uuid4().hex}.json"))
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import torch
 import regard
 from regard.corpus.sums import Sums
 from regard.errors import UserError
+from regard.studies.alignment.choosing import candidates, half_of, places, ranked
 from regard.studies.alignment.report import _limits, _ways
-from regard.studies.alignment.study import candidates, half_of, places, ranked
 from tests.conftest import need
 from tests.models.recordings import RATE, tone
 

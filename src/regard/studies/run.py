@@ -18,6 +18,7 @@ from regard.models.hearing import heard_input
 from regard.studies.base import Study, StudyContext
 from regard.studies.controls import PERMUTED, SEEDS, Controls, Weights, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
+from regard.studies.whence import remember
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -66,6 +67,7 @@ def run_study(
         result.meta = {"title": result.title, "command": command, **result.meta}
         if folder is not None:
             result.save(folder)
+            remember(folder, run.source)
             if not keep:
                 forget(folder)
     return result

@@ -13,7 +13,7 @@ import numpy as np
 
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between, draws, interval
-from regard.studies.alignment.study import MOST, candidates, half_of, numbers, places, ranked
+from regard.studies.alignment.choosing import MOST, candidates, half_of, numbers, places, ranked
 from regard.studies.base import StudyContext
 from regard.studies.chart import Bar, Chart
 from regard.studies.result import Result

@@ -12,15 +12,15 @@ import numpy as np
 from regard.corpus.batches import Item
 from regard.corpus.sums import Sums
 from regard.errors import UserError
+from regard.studies.alignment.choosing import candidates, numbers
 from regard.studies.alignment.reduce import KEPT, Heard, hear
+from regard.studies.alignment.report import alignment_result
 from regard.studies.base import Pass, Study, StudyContext
 
 if TYPE_CHECKING:
     from regard.corpus.engine import Engine
     from regard.models.model import Model
     from regard.studies.result import Result
-
-MOST = 10  # heads of a set that is tried
 
 
 class Maps:
@@ -66,8 +66,6 @@ class Alignment(Study):
 
     def report(self, sums: Sums, context: StudyContext) -> Result:
         """Onset errors of the chosen heads, the model's own list, the best head and a line."""
-        from regard.studies.alignment.report import alignment_result
-
         assert context.second is not None
         return alignment_result(sums, context.second, own_list(context.model), context)
 
@@ -96,37 +94,7 @@ class HeadSets(Pass):
             sums.add(f"sets/{item.number}", self._maps.of(model, item).errors(self.sets))
 
 
-def numbers(sums: Sums) -> list[int]:
-    """The numbers of the utterances."""
-    return sorted(int(name.removeprefix("single/")) for name in sums.arrays if name.startswith("single/"))
-
-
-def half_of(sums: Sums, half: int) -> list[int]:
-    """Every other utterance, in reading order."""
-    return numbers(sums)[half::2]
-
-
 def own_list(model: Model) -> list[tuple[int, int]]:
     """(layer, head) of the cross heads that a model names for word times itself; empty if it names none."""
     named = getattr(getattr(model.module, "generation_config", None), "alignment_heads", None) or []
     return [(int(layer), int(head)) for layer, head in named]
-
-
-def places(sums: Sums) -> list[tuple[int, int]]:
-    """(layer, head) of every cross head, in the order of the errors."""
-    count = len(sums[f"single/{numbers(sums)[0]}"])
-    layers = round(float(sums["layers"].item()) / len(numbers(sums)))
-    return [divmod(place, count // layers) for place in range(count)]
-
-
-def ranked(sums: Sums, half: int) -> list[int]:
-    """Heads by the median error of their onsets in one half, the best first."""
-    errors = np.concatenate([sums[f"single/{number}"] for number in half_of(sums, half)], axis=1)
-    return [int(head) for head in np.argsort(np.median(np.abs(errors), axis=1), kind="stable")]
-
-
-def candidates(sums: Sums, named: list[tuple[int, int]]) -> list[list[int]]:
-    """The first one to `MOST` heads by either half, then all heads, then the model's own list if it has one."""
-    heads = places(sums)
-    best = [ranked(sums, half)[: size + 1] for half in (0, 1) for size in range(min(MOST, len(heads)))]
-    return [*best, list(range(len(heads))), *([[heads.index(one) for one in named]] if named else [])]
