@@ -122,6 +122,8 @@ def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] 
             opened.wait_for_selector(shot.ready or "main", state="attached")
             if shot.then:
                 opened.click(shot.then)
+            for frame in opened.frames:  # a report draws its atlas in a page of its own
+                frame.wait_for_function("() => !document.querySelector('#atlas .wait')")
             settle(opened)
             keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None)
             opened.close()

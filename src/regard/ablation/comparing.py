@@ -13,6 +13,7 @@ import torch
 
 from regard.models.cutting import KEEP
 from regard.models.outcome import choice_name, output_of
+from regard.records import columns_of
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
@@ -34,6 +35,16 @@ class Row:
     before: float | None
     after: dict[str, float]
     code: str = ""
+
+
+def row_columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The table of a comparison: a line per prediction and mode."""
+    found = (
+        {"name": row.name, "mode": mode, "before": row.before, "after": after}
+        for row in rows
+        for mode, after in row.after.items()
+    )
+    return columns_of(found, ("name", "mode", "before", "after"))
 
 
 def predict(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:

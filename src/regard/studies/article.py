@@ -215,7 +215,7 @@ def _atlas(result: Result, example: Trace) -> str:
     )
     frame = f'<iframe title="atlas" sandbox="allow-scripts" srcdoc="{html.escape(page)}"></iframe>'
     wait = '<p class="wait quiet" role="status">Drawing the atlas …</p>'
-    return f'<figure id="atlas">{frame}{wait}<figcaption>{html.escape(caption)}</figcaption></figure>'
+    return f'<figure id="atlas"><figcaption>{html.escape(caption)}</figcaption>{frame}{wait}</figure>'
 
 
 def _opened(result: Result) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Enters: what a study found. Leaves: a folder with result.parquet, meta.json, fig
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from regard.errors import UnknownNameError, UserError
 from regard.files import write_atomic
+from regard.records import Tabular
 from regard.studies.article import article, pretty
 from regard.studies.chart import Chart
 from regard.trace.trace import Trace
+from regard.views.cells import STILL, image
 from regard.views.figures import Picture
 from regard.views.themes import themed
 
@@ -23,12 +26,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TOLD = 8  # findings that stand in meta.json too, for lists of studies
+_DPI = 96  # of the figure in a notebook
 ArrayFile = tuple[Mapping[str, Any], Mapping[str, str]]  # arrays by name, and facts about them
 Drawer = tuple[str, Callable[[], Picture]]  # a caption, and what draws the figure
 
 
 @dataclass(eq=False)
-class Result:
+class Result(Tabular):
     """What a study found. `table` is a pandas DataFrame; `figures` are drawn when asked for."""
 
     study: str
@@ -55,6 +59,19 @@ class Result:
         if name is not None and name not in self.drawers:
             raise UnknownNameError(f"there is no figure {name!r}; this result has {', '.join(names)}")
         return self.drawers[name or names[0]][1]()
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {str(name): values for name, values in self.table.items()}
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows, and what its file keeps: the findings, the first figure and the table's first rows."""
+        found = super()._repr_mimebundle_()
+        told = "".join(f"<li>{html.escape(text)}</li>" for text in self.findings[:_TOLD])
+        picture = self.figure().png(dpi=_DPI) if self.drawers else b""
+        shown = image(picture, next(iter(self.drawers.values()))[0]) if 0 < len(picture) <= STILL else ""
+        markup = f"<p><b>{html.escape(self.title)}</b></p><ul>{told}</ul>{shown}{found['text/html']}"
+        text = "\n".join([self.title, *(f"- {text}" for text in self.findings[:_TOLD]), "", found["text/plain"]])
+        return {"text/html": markup, "text/plain": text}
 
     def report(self) -> str:
         """The report as one HTML page that needs no network."""
