@@ -42,6 +42,7 @@ from regard.models.cutting import KEEP, cut_facts
 from regard.models.predicting import with_gains
 from regard.models.prepare import Encoded
 from regard.models.related import Relation, relation_of, with_related
+from regard.models.sight import picture_inputs
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Engine(Reader):
             if self.tokenizer is not None:
                 self.trace_rows([self.encode("a b c d")], ["a b" if self.is_encoder_decoder else None])
             elif self.takes("pixel_values"):
-                inputs, book, facts = self.picture(np.zeros((64, 64, 3), np.uint8))
+                inputs, book, facts = picture_inputs(self, np.zeros((64, 64, 3), np.uint8))
                 self.record(inputs, book, [facts])
             else:
                 raise UserError(f"the heads of {self.name} are not known yet; first call trace_inputs with its inputs")
