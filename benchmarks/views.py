@@ -2,22 +2,28 @@
 
     python benchmarks/views.py [--lengths 16 64 128 256 512] [--patience 60]
 
-Both pages are opened in the same headless Chromium. BertViz loads d3, jQuery and require.js from a CDN; here they come
-from npm. "never" means not drawn within the patience, in seconds.
+Each page is opened in a headless Chromium and a process of its own: one that crashes or hangs is ended after four times
+the patience, and only its own row says so. BertViz loads d3, jQuery and require.js from a CDN; here they come from npm.
+"never" means not drawn within the patience, in seconds, or that the browser did not finish.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import math
+import os
 import re
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -34,6 +40,7 @@ from regard.trace.tokens import Segment, Side, Token
 from regard.trace.trace import Trace
 
 LAYERS, HEADS, WIDTH = 12, 12, 64
+RESULT = "result.json"
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 FLAGS += ("--disable-component-update", "--disable-sync")
 LIBRARIES = {
@@ -195,23 +202,39 @@ def _hover(page: Page) -> float:
     return statistics.median(times)
 
 
-def measure(tool: str, trace: Trace, view: str, page: Page, folder: Path, patience: float) -> Result:
-    """Save, open and use one page."""
-    path = folder / f"{tool}-{view}-{len(trace.tokens)}.html"
+def measure(tool: str, view: str, length: int, folder: Path, patience: float) -> None:
+    """Save, open and use one page, and write what was measured so far into the folder."""
+    trace = trace_of(length)
+    path = folder / f"{tool}-{view}-{length}.html"
     make, use = (bertviz_page, measure_bertviz) if tool == "BertViz" else (regard_page, measure_regard)
     make(trace_of(8), view, path)  # imports are not part of saving
-    repeats = 9 if len(trace.tokens) <= 64 else 1
+    repeats = 9 if length <= 64 else 1
     result = Result(statistics.median(make(trace, view, path) for _ in range(repeats)), path.stat().st_size / 1e6)
+    (folder / RESULT).write_text(json.dumps(asdict(result)))
     try:
-        use(page, path, view, patience, result)
+        with browser(folder) as page:
+            use(page(), path, view, patience, result)
     except Timeout:
         pass
     except Exception as error:  # a crashed page is a result, too
-        print(f"{tool} {view} {len(trace.tokens)}: {str(error).splitlines()[0]}")
-    finally:
-        page.context.close()
-        path.unlink()
-    return result
+        print(f"{tool} {view} {length}: {str(error).splitlines()[0]}")
+    (folder / RESULT).write_text(json.dumps(asdict(result)))
+
+
+def measured(tool: str, view: str, length: int, folder: Path, patience: float) -> Result:
+    """What `measure` finds in a process of its own, which is ended with its browser when it takes too long."""
+    (folder / RESULT).unlink(missing_ok=True)
+    command = [sys.executable, __file__, "--one", tool, view, str(length), str(folder), "--patience", str(patience)]
+    own = subprocess.Popen(command, start_new_session=True)
+    try:
+        own.wait(4 * patience)
+    except subprocess.TimeoutExpired:
+        print(f"{tool} {view} {length}: did not finish within {4 * patience:.0f} s")
+        os.killpg(own.pid, signal.SIGKILL)
+        own.wait()
+    (folder / f"{tool}-{view}-{length}.html").unlink(missing_ok=True)
+    found = folder / RESULT
+    return Result(**json.loads(found.read_text())) if found.exists() else Result(math.nan, math.nan)
 
 
 def row(tool: str, view: str, length: int, result: Result) -> list[str]:
@@ -237,7 +260,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lengths", type=int, nargs="+", default=[16, 64, 128, 256, 512])
     parser.add_argument("--patience", type=float, default=60)
+    parser.add_argument("--one", nargs=4, metavar=("TOOL", "VIEW", "LENGTH", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.one:
+        tool, view, length, folder = options.one
+        measure(tool, view, int(length), Path(folder), options.patience)
+        return
     table = Table("view", "tokens", "tool", "save s", "MB", "drawn s", "switch ms", "hover ms", box=None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -245,17 +273,14 @@ def main() -> None:
         subprocess.run(
             ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", name, *packages], check=True
         )
-        with browser(folder) as page:
-            for length in options.lengths:
-                trace = trace_of(length)
-                for view in ("heads", "atlas"):
-                    results = {
-                        tool: measure(tool, trace, view, page(), folder, options.patience)
-                        for tool in ("BertViz", "regard")
-                    }
-                    for tool, result in results.items():
-                        table.add_row(*row(tool, view, length, result))
-                    table.add_row(*ratio(results["BertViz"], results["regard"]), end_section=True)
+        for length in options.lengths:
+            for view in ("heads", "atlas"):
+                results = {
+                    tool: measured(tool, view, length, folder, options.patience) for tool in ("BertViz", "regard")
+                }
+                for tool, result in results.items():
+                    table.add_row(*row(tool, view, length, result))
+                table.add_row(*ratio(results["BertViz"], results["regard"]), end_section=True)
     Console().print(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -25,6 +26,8 @@ import regard
 from regard.models.packaged import packaged_path
 from tests.order import LONG, REAL, SLOW, SLOW_MARKS
 from tests.silent import Silent
+
+gc.set_threshold(20_000)  # what is imported stays: it need not be looked through for garbage again and again
 
 # Torch and transformers are imported by fixtures: the process that only hands tests to others does not need them.
 if TYPE_CHECKING:
@@ -54,6 +57,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=turn)
 
 
+def pytest_sessionstart() -> None:
+    """What test files import stays: it need not be looked through for garbage again and again, and later not at all."""
+    gc.set_threshold(20_000)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+
+
 def need(there: bool, reason: str) -> None:
     """Skip where something optional is missing; in CI nothing is."""
     if not there:
@@ -70,8 +82,9 @@ def interruptible() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_rules(tmp_path_factory, monkeypatch) -> None:
-    """No test knows the rules of whoever runs it; each that saves some has a file of its own."""
+    """No test knows the rules, or the cache, of whoever runs it; each that saves some has a file of its own."""
     monkeypatch.setenv("REGARD_RULES", str(tmp_path_factory.getbasetemp() / f"rules-{uuid4().hex}.json"))
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ SETTLED = """() => !document.querySelector('[data-saved], [data-busy], .busy, [a
 QUIET = 1.0  # seconds without a change before a picture is taken
 PATIENCE = 240_000  # milliseconds; a model is loaded meanwhile
 QUALITY = 62
+STUDIES = ("tokens", "atlas", "norms")
 
 
 def main() -> None:
@@ -76,11 +77,12 @@ def main() -> None:
 
 @contextmanager
 def served(scratch: Path) -> Iterator[str]:
-    """The app on both models, with a study of the sentences that come with regard."""
+    """The app on both models, with studies of the sentences that come with regard."""
     text = scratch / "sentences.txt"
     text.write_text("\n".join(SENTENCES), "utf-8")
-    study = [sys.executable, "-m", "regard", "study", "tokens", str(text), "-o", str(scratch / "studies" / "tokens")]
-    subprocess.run(study, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for name in STUDIES:
+        study = [sys.executable, "-m", "regard", "study", name, str(text), "-o", str(scratch / "studies" / name)]
+        subprocess.run(study, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0", "-m", "all-MiniLM-L6-v2"]
     command += ["-m", DECODER, "--studies", str(scratch / "studies")]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -108,6 +110,8 @@ def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] 
             opened.wait_for_selector(shot.ready or "main", state="attached")
             if shot.then:
                 opened.click(shot.then)
+            for frame in opened.frames:  # a report draws its atlas in a page of its own
+                frame.wait_for_function("() => !document.querySelector('#atlas .wait')")
             settle(opened)
             keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None)
             opened.close()

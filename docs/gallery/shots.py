@@ -70,7 +70,7 @@ APP = (
     Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "Hello, how are you?"', _asked("Hello, how are you?", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
     Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _store("compare", 1, 8, otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-panel=both] canvas"),
     Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
-    Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report]"),
+    Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report=tokens]"),
     Shot("why", "Why there: lines back through the layers", f"regard serve -m {DECODER}, click a line, then Why there?", _look(why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
     Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(cut="decoder:18.6:9-3"), ".app-cut [data-cut-sentence]:has-text('n = ')"),
     Shot("chat", "What a word of an answer looked at", f"regard serve -m {DECODER}, then Chat", f"model={DECODER}&view=chat", "[data-start]", "[data-start]"),

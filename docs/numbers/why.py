@@ -14,6 +14,7 @@ from blocks import Blocks, table
 DECODER = "SmolLM2-135M-Instruct"
 INDUCTION = ("18.6", "17.3", "17.4")  # they look at what followed the query's word before
 TEXTS, WORDS = 100, 20
+REMOVED = 20  # texts of which parts are also removed for real
 SHOWN = "The cat sat on the mat. The cat sat"
 
 
@@ -25,12 +26,12 @@ def measure(_: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"printed": _printed(model)}
     rows: dict[str, list[dict[str, Any]]] = {head: [] for head in INDUCTION}
     for seed in range(TEXTS):
-        for head, look in looks(model, seed).items():
+        for head, look in looks(model, seed, check=seed < REMOVED).items():
             rows[head].append(_row(look))
     return {**found, "heads": {head: _summary(some) for head, some in rows.items()}}
 
 
-def looks(model: Any, seed: int) -> dict[str, Any]:
+def looks(model: Any, seed: int, check: bool = False) -> dict[str, Any]:
     """Each head's look from a word in the second half of the repetition to what followed it before."""
     from regard.models.why import whys
 
@@ -38,7 +39,7 @@ def looks(model: Any, seed: int) -> dict[str, Any]:
     words = [piece[1:] for piece in known if piece[0] == "Ġ" and piece[1:].isalpha() and piece[1:].isascii()]
     text = " " + " ".join(2 * chooser.sample(words, WORDS))
     query = WORDS + chooser.randrange(WORDS // 2, WORDS - 1)
-    return {look.name: look for look in whys(model, text, INDUCTION, query, query - WORDS + 1)}
+    return {look.name: look for look in whys(model, text, INDUCTION, query, query - WORDS + 1, check=check)}
 
 
 def _row(look: Any) -> dict[str, Any]:
@@ -49,7 +50,13 @@ def _row(look: Any) -> dict[str, Any]:
         "second": abs(second.centred),
         "before": bool(first.sources) and first.sources[0].position == look.key.position - 1,
         "error": look.error,
+        **(_removed(look) if look.key.agreement else {}),
     }
+
+
+def _removed(look: Any) -> dict[str, Any]:
+    key, query = look.key.agreement, look.query.agreement
+    return {"removed": key.first.name, "fall": key.fall, "spearman": {"key": key.spearman, "query": query.spearman}}
 
 
 def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -63,7 +70,23 @@ def _summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "share": median(row["share"] for row in of_first),
         "second": median(row["second"] for row in of_first),
         "error": max(row["error"] for row in rows),
+        "patched": _patched([row for row in rows if "removed" in row], first),
     }
+
+
+def _patched(rows: list[dict[str, Any]], first: str) -> dict[str, Any]:
+    """What removing parts for real says: how often the score falls most without the first source, and ranks."""
+    return {
+        "texts": len(rows),
+        "removed": sum(row["removed"] == first for row in rows),
+        "fall": median(row["fall"] for row in rows if row["removed"] == first),
+        "spearman": {side: _range([row["spearman"][side] for row in rows]) for side in ("key", "query")},
+    }
+
+
+def _range(values: list[float]) -> list[float]:
+    """The median, the least and the largest."""
+    return [median(values), min(values), max(values)]
 
 
 def _printed(model: Any) -> str:
@@ -95,4 +118,21 @@ def blocks(found: dict[str, Any]) -> Blocks:
     ]
     columns = ["head", "first source of the key", "in", "read from the word before", "share", "second source"]
     columns += ["sum differs by"]
-    return {"how-to/why-does-it-look-there.md": {"printed": printed, "induction": table(columns, rows)}}
+    patched = [
+        [
+            head,
+            f"{found['heads'][head]['first']} in {one['removed']} of {one['texts']}",
+            f"{one['fall']:.1f}",
+            *(_told(one["spearman"][side]) for side in ("key", "query")),
+        ]
+        for head, one in ((head, one["patched"]) for head, one in found["heads"].items())
+    ]
+    titles = ["head", "falls most without", "by", "rank correlation, key", "rank correlation, query"]
+    page = {"printed": printed, "induction": table(columns, rows), "patched": table(titles, patched)}
+    return {"how-to/why-does-it-look-there.md": page}
+
+
+def _told(values: list[float]) -> str:
+    """A median and its range."""
+    middle, low, high = (f"{value:.2f}".replace("-", "−") for value in values)
+    return f"{middle} ({low} to {high})"

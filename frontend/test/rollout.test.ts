@@ -91,7 +91,9 @@ describe("the view", () => {
     expect([...shares.order].sort()).toEqual([1, 2, 3, 4, 5]);
     expect(shares.left).toBeCloseTo(1 - shares.values[0] - shares.values[6], 6);
     expect(ofLeft(shares, 1)[0]).toBeCloseTo(shares.values[1] / shares.left, 9);
-    expect(restingText(store, shares)).toContain("[CLS], [SEP]: 0.");
+    expect(restingText(store, shares)).toContain(
+      `the other ${Math.round(100 * (1 - shares.left))}% rests on [CLS], [SEP]`,
+    );
     expect([...shares.values].reduce((sum, share) => sum + share)).toBeCloseTo(1, 6);
     expect([...shares.even!].reduce((sum, share) => sum + share)).toBeCloseTo(1, 6);
   });

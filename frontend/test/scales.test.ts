@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { COLOURS, colourOf } from "../src/data/report";
 import {
   brief,
   changeStops,
@@ -11,6 +12,7 @@ import {
   type Theme,
 } from "../src/marks/scales";
 import { contrast, deltaE, EYES, linear, oklab } from "./eyes";
+import { golden } from "./golden";
 
 const heads = (theme: Theme) => Array.from({ length: 32 }, (_, head) => headColour(head, theme));
 
@@ -36,6 +38,20 @@ test.each(Object.entries(EYES))("32 head colours stay apart for %s eyes on both 
     for (const [i, hex] of all.entries())
       for (const other of all.slice(0, i))
         expect(deltaE(eye, hex, other), `${hex} ${other}`).toBeGreaterThan(i < 12 ? 15 : 9);
+});
+
+// Nobody is called both: one is for texts that are read at once, the other for those read from left to right.
+const ONE = ["same word", "repeated token"];
+
+test.each(Object.entries(EYES))("the colours of names stay apart for %s eyes on both grounds", (_, eye) => {
+  const names = Object.keys(COLOURS.pattern).filter((name) => name !== ONE[1]);
+  for (const theme of ["light", "dark"] as const)
+    for (const [i, name] of names.entries())
+      for (const other of names.slice(0, i)) {
+        const [a, b] = [name, other].map((one) => colourOf(golden(), "pattern", one, theme));
+        expect(deltaE(eye, a, b), `${theme} ${name} ${other}`).toBeGreaterThan(12);
+      }
+  expect(COLOURS.pattern[ONE[0]]).toBe(COLOURS.pattern[ONE[1]]);
 });
 
 test.each(["light", "dark"] as const)("head colours and text stand out from the %s ground", (theme) => {

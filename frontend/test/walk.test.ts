@@ -228,6 +228,8 @@ test("a saved table has its numbers and its bars", () => {
 const KINDS = {
   encoder: ["encoder.in"],
   both: ["encoder.in", "decoder.in", "logits"],
+  t5: ["encoder.in", "decoder.in", "encoder.bias", "logits"],
+  gated: ["encoder.in", "decoder.in", "encoder.bias", "encoder.W_G", "logits"],
   gpt2: ["decoder.in", "logits"],
   llama: ["decoder.in", "decoder.cos", "logits"],
 };
@@ -238,7 +240,7 @@ function walkOf(kind: keyof typeof KINDS): WalkData {
   const header: WalkData["header"] = {
     ...{ layer: 0, heads: 2, norm: "post", activation: "relu", epsilon: 0, order: [], ids: [] },
     ...{ targets: [1], vocabulary: [], groups: llama ? 1 : 0, normed: llama ? "rms" : "layer" },
-    ...{ window: null, candidates: [] },
+    ...{ window: null, candidates: [], divided: !["t5", "gated"].includes(kind) },
   };
   return new WalkData(header, Object.fromEntries(KINDS[kind].map((name) => [name, null as never])));
 }
@@ -261,7 +263,7 @@ test("the way back from the neuron view leads to the step that was left, or to t
 
 test("a correction comes with the claim it corrects, and a claim with its correction", () => {
   for (const id of new Set([...ENCODER, ...DECODER, ...ALONE]))
-    for (const kind of ["", "_alone", "_gpt2", "_llama"]) {
+    for (const kind of ["", "_alone", "_gpt2", "_llama", "_rms", "_t5", "_gated", "_ungated"]) {
       const has = (part: string) => isKey(`step_${id}${kind}_${part}`);
       expect(has("claim"), id + kind).toBe(has("note"));
     }
@@ -271,7 +273,13 @@ test("a decoder alone has the steps of its kind", () => {
   const [gpt2, llama] = [stepsOf(walkOf("gpt2")), stepsOf(walkOf("llama"))];
   expect(llama).toEqual(ALONE);
   expect(gpt2).toEqual(ALONE.filter((id) => id !== "group" && id !== "rotate"));
-  expect(stepsOf(walkOf("encoder"))).toEqual([...ENCODER]);
+});
+
+test("an encoder has no norm of its own step and no bias; T5 has both, and divides by nothing", () => {
+  const plain = ENCODER.filter((id) => id !== "norm" && id !== "bias");
+  expect(stepsOf(walkOf("encoder"))).toEqual(plain);
+  expect(stepsOf(walkOf("both"))).toEqual([...plain, ...DECODER]);
+  expect(stepsOf(walkOf("t5"))).toEqual([...ENCODER.filter((id) => id !== "scale"), ...DECODER]);
 });
 
 test("turning changes no length, and makes scores depend on distance alone", () => {

@@ -134,6 +134,7 @@ test("where no part decides, or nothing speaks for the look, the sentence says s
   expect(reason({ ...FOUND, key: side(3, head(16, 0, 1, 2)) }, tell)).toContain("for many small reasons");
   expect(reason({ ...FOUND, centred: -2 }, tell)).toContain("below the mean of the row");
   expect(reason({ ...FOUND, key: side(3, mlp(4, -6)) }, tell)).toContain("Nothing draws 18.6");
+  expect(reason({ ...FOUND, centred: 0, visible: 1 }, tell)).toContain("can see nothing but “on₃”");
   expect(brought(side(3, mlp(4, 6)), tell)).toBe("");
 });
 

@@ -5,6 +5,7 @@ Enters: arguments. Leaves: tables on standard output, one sentence on standard e
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Annotated
@@ -26,6 +27,7 @@ from regard.commands import (
     nearest,
     neurons,
     prune,
+    query,
     replay,
     rules,
     serve,
@@ -52,6 +54,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; errors that a user can fix are printed in one sentence."""
+    gc.set_threshold(20_000)  # torch and its like make a million things that stay: looked through 30 times less often
     try:
         app()
     except KeyboardInterrupt:
@@ -106,6 +109,7 @@ for _command in (
     lens.lens,
     match.match,
     nearest.nearest,
+    query.query,
     replay.replay,
     export.export,
     walk.walk,

@@ -1,4 +1,4 @@
-"""Atomic writes: a file is written next to its target, flushed to disk, then renamed."""
+"""Atomic writes: a file is written next to its target, flushed to disk, then renamed. And where the cache is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+
+def own_cache() -> Path:
+    """The folder for what can be made again: REGARD_CACHE, or regard in the user's cache folder."""
+    home = os.environ.get("REGARD_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "regard"
+    return Path(home).expanduser()
 
 
 def write_atomic(target: Path, write: Callable[[str], Any]) -> None:

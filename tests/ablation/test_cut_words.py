@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.ablation.controls import CutEdges, like
-from regard.ablation.cut_words import _beside, _figures, brief, same
+from regard.ablation.cut_words import _beside, _figures, brief, said_of, same
 from regard.ablation.cutting import CutChange, CutControl
 from regard.cli import app
 from regard.patterns.resting import rests_of
@@ -38,6 +38,26 @@ def test_a_cut_says_what_it_changes_in_words_and_beside_random_lines(family):
     assert control.lines == 8
     assert made.control.count == 8 and made.control.mean > 0 and made.control.larger == 8
     assert made.as_record()["said"][0] == {"code": "cut_head", "values": {"lines": "s → *", "heads": "1.1"}}
+
+
+def test_a_cut_without_random_lines_runs_the_model_twice(family):
+    """Once as it is, for the trace and what it says, and once cut: a click should not wait for more."""
+    model, inputs, *_ = family("gpt2")
+    ran = []
+    hook = model.module.register_forward_hook(lambda *_: ran.append(1))
+    made = model.cut("the cats", edges="1.1:5→3", position=6, controls=0)
+    hook.remove()
+    assert len(ran) == 2 and len(model.module._forward_hooks) == 0
+    before = result(model, inputs)[0, 6].softmax(-1)
+    assert made.rows[0].before == pytest.approx(float(before.max()), rel=1e-5)
+
+
+def test_a_line_break_and_all_heads_are_named_so_that_the_sentence_stays_one_line(family):
+    trace = family("gpt2")[2]
+    blocks = parse_edges("*.*:5→3", trace)
+    change = CutChange("probability", "\n", 0.5, 0.25)
+    what, result = said_of(blocks, trace, change, None, CutEdges(blocks, trace))
+    assert str(what).endswith("in heads *.*") and str(result).startswith('lowers P("⏎") from')
 
 
 def test_random_lines_have_the_weight_of_the_cut_and_are_elsewhere(family):

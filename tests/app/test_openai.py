@@ -260,11 +260,18 @@ def test_the_chat_tells_tokens_as_they_come_and_what_they_looked_at(page, folder
         row[borders] = 0
         row[0] = 0
         assert one["looks"], "nothing was looked at"
-        for position, text, weight in one["looks"]:
+        for position, text, weight, place in one["looks"]:
             assert weight == pytest.approx(row[position], abs=1e-5)
             assert position >= end["prompt"] or text == trace.tokens[position].text
+            if place is not None and position < end["prompt"]:  # where it was said
+                turn, start, stop = place
+                assert CHAT[turn]["content"][start:stop].strip() == text.strip("␣ ")
+            elif place is not None:
+                spoken = "".join(token["text"] for token in tokens)
+                assert place[0] == len(CHAT) and spoken[place[1] : place[2]] == tokens[position - end["prompt"]]["text"]
         assert one["looks"][0][2] == pytest.approx(row.max(), abs=1e-5)
         assert one["words"] == pytest.approx(row.sum(), abs=1e-5)
+    assert {place[0] for one in tokens for *_, place in one["looks"] if place} >= {0, len(CHAT)}
 
 
 def test_a_model_whose_attention_is_not_seen_as_it_runs_chats_without_looks(bytelevel, tmp_path):

@@ -21,22 +21,22 @@ SETTLED = "!document.querySelector('[data-busy], .busy, [aria-busy=true]')"
 
 
 def barriers(page: Any, views: dict[str, Callable[[], object]]) -> list[str]:
-    """What axe-core finds in each view, in both themes and at three widths; `views` open them."""
+    """What axe-core finds in each view, in both themes and at three widths; `views` open them, each once."""
     need(AXE.exists(), "needs the front end's packages (make test installs them)")
     page.evaluate(AXE.read_text("utf-8"))  # not a script element: the page's policy would stop one
     found = []
-    for theme, rules in (("first", None), ("second", COLOURS)):
-        for width, height in SIZES.items():
-            page.set_viewport_size({"width": width, "height": height})
-            for view, opened in views.items():
-                page.click(f"[data-view={view}]")
+    for view, opened in views.items():
+        page.click(f"[data-view={view}]")
+        for theme, rules in (("first", None), ("second", COLOURS)):
+            for width, height in SIZES.items():
+                page.set_viewport_size({"width": width, "height": height})
                 opened()
                 until(page, SETTLED, seconds=240)
                 still(page)
                 found += [f"{view}, {width} pixels, {theme} theme: {one}" for one in page.evaluate(RUN, rules)]
                 if page.locator(".panel-box").count():
                     page.keyboard.press("Escape")  # or it would lie over the next thing to click
-        page.click("[data-tool=theme]")
+            page.click("[data-tool=theme]")
     return found
 
 

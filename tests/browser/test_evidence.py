@@ -8,8 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from test_access import AXE, COLOURS, RUN
 from test_heads import QUERY, until
 from tests.app.conftest import hosted
+from tests.conftest import need
 from tests.models.talkers import NAMED
 from tests.tiny import enlarged, saved, tiny_llama
 
@@ -101,4 +103,36 @@ def test_a_message_is_searched_for_what_was_answered(browser, home, folder):
     page.locator("[data-do=evidence]").evaluate("e => e.click()")
     page.wait_for_selector("[data-evidence=found] .tinted", state="attached")
     assert page.text_content("[data-evidence] .tinted") == "A hen sat. A dog ran."
+    context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone_it_fits_the_drawer_and_everything_can_be_tapped(browser, home, folder, theme):
+    need(AXE.exists(), "needs the front end's packages (make test installs them)")
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, locale="en-US", color_scheme=theme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.set_default_timeout(240_000)
+    page.goto(f"{home}#model={quote(str(folder))}&text={quote(TEXT)}&generate=10&view=heads")
+    page.wait_for_selector("[data-do=evidence]", state="attached")
+    page.click(".drawer summary")
+    page.click("[data-do=evidence]")
+    page.wait_for_selector("[data-evidence=found] .tinted")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    boxes = page.eval_on_selector_all(
+        "[data-evidence] button, [data-evidence] label",
+        """all => all.map(e => [e.textContent, e.getBoundingClientRect()])
+          .map(([text, box]) => [text, box.left, box.right, box.height])""",
+    )
+    assert len(boxes) >= 1 + 3 + 3
+    for text, left, right, high in boxes:
+        assert left >= 0 and right <= 390 and high >= 24, text
+    middles = page.eval_on_selector_all(
+        "[data-evidence] legend, [data-evidence] label:first-of-type",
+        "all => all.map(e => e.getBoundingClientRect()).map(b => b.top + b.height / 2)",
+    )
+    assert abs(middles[0] - middles[1]) <= 2  # on one line
+    page.evaluate(AXE.read_text("utf-8"))
+    assert page.evaluate(RUN, COLOURS if theme == "dark" else None) == []
     context.close()

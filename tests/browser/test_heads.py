@@ -19,7 +19,7 @@ INK = """selector => [...document.querySelectorAll(selector)].map(source => {
 })"""
 
 
-def until(page, condition, arg=None, seconds=60):
+def until(page, condition, arg=None, seconds=240):
     """Wait for a condition. The page's policy forbids eval, with which playwright's own waiting works."""
     deadline, pause = time.monotonic() + seconds, 10.0
     while not page.evaluate(condition, arg):

@@ -156,7 +156,24 @@ def test_a_cut_in_the_address_is_asked_about_once(use):
     assert len({one["controls"] for one in asked}) == len(asked) == 2
 
 
-def test_a_row_and_a_block_are_cut_and_a_new_text_restores_them(use):
+@pytest.mark.parametrize(
+    ("pins", "asked", "said"),
+    [
+        ({"keys": 3}, (None, 3), "all → on₃"),
+        ({"queries": "8,9", "keys": "2,3"}, ([8, 9], [2, 3]), "cat₈ sat₉ → sat₂ on₃"),
+    ],
+)
+def test_a_column_and_a_block_are_cut_and_the_numbers_are_pythons(use, smollm, pins, asked, said):
+    page = use(**pins)
+    page.click("[data-do=cut]")
+    until(page, "document.querySelectorAll('.app-cut [data-ghost]').length > 0", seconds=60)
+    assert said in page.inner_text("[data-cut-edge]")
+    made = smollm.cut(TEXT, edges=[("decoder", 18, 6, *asked)], controls=0)
+    after, before = page.eval_on_selector_all(".app-cut [data-bar]", BARS)[0]
+    assert (before, after) == pytest.approx((made.change.before, made.change.after), abs=1e-5)
+
+
+def test_a_row_is_cut_and_a_new_text_restores_it(use):
     page = use(queries=9)
     page.click("[data-do=cut]")
     until(page, "location.hash.includes('cut=decoder:18.6:9-*')")

@@ -29,6 +29,12 @@ one""",
     "one.select(layer=2, heads=[3])",
     "print('layer', one.selection['layer'], 'heads', one.selection['heads'], two.selection['view'])",
 ]
+SHOWN = [CELLS[0].split("one =")[0] + "trace"]
+END_KERNELS = """async () => {
+    const token = document.cookie.match(/_xsrf=([^;]+)/)[1];
+    for (const kernel of await (await fetch('/api/kernels')).json())
+        await fetch(`/api/kernels/${kernel.id}`, { method: 'DELETE', headers: { 'X-XSRFToken': token } });
+}"""
 VIEW = ".jp-OutputArea-output .regard[data-theme]"
 CONFIG = {
     # Otherwise a new JupyterLab asks in a box over the notebook whether it may fetch news.
@@ -42,10 +48,10 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def notebook():
+def notebook(codes):
     cells = [
         {"cell_type": "code", "metadata": {}, "source": code, "outputs": [], "execution_count": None, "id": f"c{i}"}
-        for i, code in enumerate(CELLS)
+        for i, code in enumerate(codes)
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
@@ -56,7 +62,8 @@ def lab(tmp_path_factory):
     """A JupyterLab of its own on loopback, with its settings in a folder of the test."""
     need(find_spec("jupyterlab") is not None, "needs JupyterLab (make test installs it)")
     folder = tmp_path_factory.mktemp("lab")
-    (folder / "tour.ipynb").write_text(json.dumps(notebook()))
+    (folder / "tour.ipynb").write_text(json.dumps(notebook(CELLS)))
+    (folder / "shown.ipynb").write_text(json.dumps(notebook(SHOWN)))
     settings = folder / "settings"
     for name, values in CONFIG.items():
         package, plugin = name.split(":")
@@ -147,13 +154,22 @@ def layer_of(page, view):
     return page.locator(VIEW).nth(view).locator("[data-control=layer]").input_value()
 
 
-def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
-    page.goto(f"{lab}/lab/tree/tour.ipynb")
+def run_all(lab, page, name):
+    page.goto(f"{lab}/lab/workspaces/{name}/tree/{name}.ipynb")  # of its own: no other notebook is open
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=240_000)
     page.wait_for_selector("#jupyterlab-splash", state="detached")
     page.wait_for_selector("text=(ipykernel) | Idle", timeout=240_000)  # before, running a cell asks for a kernel
     page.click("text=Run >> nth=0")
     page.click("text=Run All Cells >> nth=0")
+
+
+def save(page):
+    page.keyboard.press("Control+s")
+    until(page, "!document.querySelector('.jp-mod-dirty')")
+
+
+def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
+    run_all(lab, page, "tour")
     drawn(page, 2)
     printed(page, "at first 1 [0, 1, 2, 3]")  # what Python knows before any view is drawn
     printed(page, "layer 2 heads [3] atlas")
@@ -187,8 +203,20 @@ def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
     assert box["width"] <= cell["width"]
     assert 400 < box["height"] <= 560
 
-    page.keyboard.press("Control+s")
-    until(page, "!document.querySelector('.jp-mod-dirty')")
+    save(page)
     page.reload()
     drawn(page, 2)
     assert layer_of(page, 0) == "1"  # what was chosen is still chosen
+
+
+def test_a_trace_shows_itself_and_leaves_a_picture_for_when_the_kernel_is_gone(lab, page):
+    run_all(lab, page, "shown")
+    drawn(page, 1)
+    still = page.locator(".regard-still img")
+    still.wait_for(state="attached", timeout=240_000)
+    assert not still.is_visible()  # the views stand for it
+    save(page)
+    page.evaluate(END_KERNELS)
+    page.goto(f"{lab}/lab/workspaces/again/tree/shown.ipynb")
+    still.wait_for(state="visible", timeout=240_000)
+    assert still.bounding_box()["width"] > 100

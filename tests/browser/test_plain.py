@@ -39,13 +39,14 @@ def home(models: tuple[str, str]) -> Iterator[str]:
 def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
     contexts, troubles = [], []
 
-    def open_app(address: str, width: int = 1280, **options: Any) -> Any:
+    def open_app(address: str, width: int = 1280, prepare: str = "", **options: Any) -> Any:
         size = {"width": width, "height": 844 if width < 600 else 800}
         context = browser.new_context(viewport=size, **{"locale": "en-US", **options})
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(240_000)
         page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.add_init_script(prepare)
         page.goto(f"{home}/{address}")
         return page
 
@@ -77,6 +78,21 @@ def test_choices_stand_in_one_line_and_contributions_move_nothing(use, models, l
     after = page.locator("[data-tool=help]").bounding_box()
     tabs = page.locator("[data-view=atlas]").bounding_box()
     assert abs(before["x"] - after["x"]) < 1 and abs(after["y"] - tabs["y"]) < 20
+
+
+STATES = """window.states = new Set();
+new MutationObserver(() => {
+  const has = (name) => document.getElementById("regard")?.hasAttribute(name);
+  if (has("data-saved")) states.add(has("data-busy") ? "busy" : "idle");
+}).observe(document, { attributes: true, subtree: true });"""
+
+
+def test_the_page_is_busy_until_its_own_picture_is_there(use, models):
+    page = use(heads(models, 0), prepare=STATES)
+    page.wait_for_selector(QUERY)
+    until(page, "document.querySelector('[data-busy]') === null", seconds=240)
+    assert page.locator("[data-stale]").count() == 0  # the line that says whose picture it was moves nothing later
+    assert page.evaluate("[...states]") in (["busy"], [])  # nothing, where the model was sooner than the example
 
 
 def test_a_model_that_does_not_answer_leads_to_one_that_does(use, models):

@@ -60,9 +60,37 @@ def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show
     name, _, times, _ = max(rows, key=lambda row: row[2])
     said = page.inner_text("[data-finding]")
     asked = page.locator(".rollout .token[aria-pressed=true]").get_attribute("data-position") == "3"
-    assert asked and f"({times:.2g} x)" in said and ("itself" in said or name in said)
+    assert asked and f"({times:.2g} ×)" in said and ("itself" in said or name in said)
     least, _, times, _ = min(rows, key=lambda row: row[2])  # it has a bar, be it ever so short
-    assert f"least of {least} ({times:.2g} x)" in said
+    assert f"Least: {least} ({times:.2g} ×)" in page.inner_text(".rollout-said")
+
+
+def test_each_bar_says_how_many_times_an_even_share_it_is(show, pages):
+    page = show(pages["pair"], "#view=rollout&queries=3")
+    page.wait_for_selector(".rollout-ranked .times")
+    still(page)
+    read = """rows => rows.map(row => [row.querySelector('.times').textContent,
+      parseFloat(row.querySelector('i').style.width) / parseFloat(row.querySelector('b').style.left)])"""
+    rows = page.eval_on_selector_all(".rollout-ranked [data-share]", read)
+    assert len(rows) > 8
+    for said, times in rows:
+        assert float(said.removesuffix(" ×")) == pytest.approx(times, rel=0.06)
+
+
+def test_what_a_token_consists_of_is_shown_layer_by_layer(show, pages, pair_trace):
+    """A token begins as itself; after the last layer it is what Python's roll-out says."""
+    page = show(pages["pair"], "#view=rollout&queries=3")
+    page.wait_for_selector(".mixing [data-layers]")
+    read = """rows => rows.map(row => [+row.dataset.layers, Object.fromEntries([...row.querySelectorAll('[data-part]')]
+      .map(part => [part.dataset.part, part.getBoundingClientRect().width]))])"""
+    rows = page.eval_on_selector_all(".mixing [data-layers]", read)
+    assert [layers for layers, _ in rows] == list(range(1, len(pair_trace.sites) + 1))
+    row, special = pair_trace.rollout("weights")[3], [token.special for token in pair_trace.tokens]
+    wanted = {"itself": row[3], "rests": row[special].sum(), "others": row[~np.array(special)].sum() - row[3]}
+    drawn = rows[-1][1]
+    for part, width in drawn.items():
+        assert width / sum(drawn.values()) == pytest.approx(wanted[part], abs=0.02)
+    assert rows[0][1]["itself"] > drawn["itself"]
 
 
 def test_a_saved_picture_has_the_question_the_text_and_the_shares(show, pages, tmp_path):
@@ -70,7 +98,7 @@ def test_a_saved_picture_has_the_question_the_text_and_the_shares(show, pages, t
     page.wait_for_selector("[data-asked='3']")
     texts, name = picture(page, tmp_path / "picture.svg")
     assert name == "regard-rollout.svg"
-    assert any("holds more than an even share of" in text for text in texts)
+    assert any("holds most of" in text for text in texts)
     assert "bought" in texts and texts[-1].startswith("pair · ")
 
 
@@ -82,7 +110,7 @@ def test_kinds_that_cannot_be_multiplied_say_why(show, pages):
     page.click("[data-value=encoder]")
     page.wait_for_selector("[data-asked='3']")
     page.click("[data-tool=language]")
-    until(page, "document.querySelector('.rollout-said').textContent.includes('汇入')")
+    until(page, "document.querySelector('.rollout-said').textContent.includes('最多的是')")
     vision = show(pages["vision"], "#view=rollout")
     until(vision, "document.querySelector('.notice')?.textContent.includes('shown for texts')")
 

@@ -288,3 +288,18 @@ def test_in_a_low_window_the_controls_keep_their_height(show, pages):
     inner = max(box_of(page, f".controls > :nth-child({i})")[3] for i in range(1, 6))
     assert inner <= box_of(page, ".controls")[3]
     assert box_of(page, ".controls")[3] <= box_of(page, ".body")[1] + 1
+
+
+def test_a_sentence_of_a_decoder_opens_on_the_word_after_which_the_model_speaks(show, pages):
+    """The sentence above says where that word looks; a chosen word takes its place."""
+    page = show(pages["seq"], "#view=heads&kind=decoder&layer=0&heads=0&form=sentence")
+    page.wait_for_selector("[data-focus]")
+    said = page.inner_text("[data-focus]")
+    words = page.evaluate(
+        "[...document.querySelectorAll('.token')].map(e => e.textContent || e.getAttribute('aria-label'))"
+    )
+    assert "next word is chosen at" in said and len(words) > 1
+    page.click(".token[data-position='1']")
+    until(page, "document.querySelector('[data-focus]') === null")
+    page.click("[data-value=columns]")
+    assert page.locator("[data-focus]").count() == 0

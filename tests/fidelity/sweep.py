@@ -5,6 +5,7 @@ Enters: nothing. Leaves: a `Record` for every model type of transformers that th
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -29,6 +30,8 @@ def sweep(workers: int = 2) -> dict[str, Record]:
 
 
 def _quiet() -> None:
+    gc.freeze()  # what is imported stays
+    gc.set_threshold(20_000)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()

@@ -1,12 +1,15 @@
 """Conversations: turns as segments, and replayed answers equal to what generation with a cache attended to."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
 
 from regard.errors import TooLongError
+from regard.models.conversation import contents_in, conversation_of, lay_out
 from regard.patterns import warnings_for
-from tests.models.talkers import CHAT, FAMILIES, WRAPPED, text_of
+from tests.models.talkers import CHAT, FAMILIES, NAMED, WRAPPED, text_of
 
 TOLERANCE = 1e-5
 
@@ -205,3 +208,16 @@ def test_smollm_replayed_from_a_log_is_what_it_said(smollm):
     again = smollm.trace(messages=[*messages, {"role": "assistant", "content": content}])
     assert [token.id for token in again.tokens] == [token.id for token in said.tokens]
     assert [one.name for one in again.segments] == [one.name for one in said.segments]
+
+
+@pytest.mark.parametrize("template", [WRAPPED, NAMED, None])
+def test_the_text_of_each_message_is_found_in_the_prompt(bytelevel, template):
+    """Also where it begins with a space, and where the same was said before."""
+    tokenizer = deepcopy(bytelevel)
+    tokenizer.chat_template = template
+    spoken = [*CHAT, {"role": "assistant", "content": " a mat "}, {"role": "user", "content": "the cat?"}]
+    laid = lay_out(tokenizer, conversation_of(spoken))
+    places = contents_in(laid, spoken)
+    for message, place in zip(spoken, places, strict=True):
+        assert laid.prompt[place.start : place.stop].strip() == message["content"].strip()
+    assert places[0].stop < places[-1].start

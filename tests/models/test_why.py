@@ -11,6 +11,7 @@ from transformers import Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gem
 
 import regard
 from regard.errors import OutOfRangeError, UserError
+from regard.models.reread import Reread
 from regard.printing.split import why_report
 from regard.trace.picking import position_of
 from regard.trace.tokens import Token
@@ -159,6 +160,35 @@ def test_removing_a_part_is_compared_with_a_model_that_lacks_it(lively_of):
         worth.append((trace.k(1, 0)[key] - k[key]) @ trace.q(1, 0)[query])
     assert look.key.agreement.parts == len(shares) == 6
     assert look.key.agreement.spearman == pytest.approx(spearmanr(shares, worth).statistic, abs=1e-6)
+    most = int(np.argmax(np.array(worth) * trace.site(1).scale))
+    assert look.key.agreement.first.name == look.key.components[most].name
+    assert look.key.agreement.fall == pytest.approx(worth[most] * trace.site(1).scale, rel=1e-3)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2", "gemma3"])
+def test_parts_removed_on_top_of_what_was_read_are_those_of_the_whole_text(lively_of, family, monkeypatch):
+    model = lively_of(family)
+    quick, read = model.why(LETTERS, "1.1", 7, 4), []
+    monkeypatch.setattr(Reread, "of", lambda *_: read.append(1))
+    whole = model.why(LETTERS, "1.1", 7, 4)
+    assert len(read) == 2  # once for each side
+    for one, other in ((quick.key, whole.key), (quick.query, whole.query)):
+        assert one.agreement.spearman == pytest.approx(other.agreement.spearman, abs=1e-6)
+        assert one.agreement.first == other.agreement.first
+        assert one.agreement.fall == pytest.approx(other.agreement.fall, rel=1e-3, abs=1e-5)
+
+
+def test_a_model_that_reads_a_token_alone_otherwise_is_read_whole(lively_of, monkeypatch):
+    """What a cache gives is believed only where it gives the model's own vector."""
+    model = lively_of("llama")
+    expected = model.why(LETTERS, "1.1", 7, 4)
+    rows = Reread.inputs
+    monkeypatch.setattr(
+        Reread, "inputs", lambda self, count: {**rows(self, count), "input_ids": torch.ones(count, 1).long()}
+    )
+    found = model.why(LETTERS, "1.1", 7, 4)
+    assert found.key.agreement.spearman == pytest.approx(expected.key.agreement.spearman, abs=1e-6)
+    assert found.query.agreement.fall == pytest.approx(expected.query.agreement.fall, rel=1e-3)
 
 
 def test_nothing_stays_on_the_model(lively_of):
@@ -224,6 +254,12 @@ def test_a_look_below_the_mean_of_its_row_is_said_to_be_drawn_by_nothing(lively_
     assert {look.centred > 0 for look in looks} == {True, False}
 
 
+def test_a_token_that_sees_itself_alone_looks_there_whatever_made_the_score(lively_of):
+    look = lively_of("llama").why(LETTERS, "1.0", 0, check=False)
+    said = " ".join(str(line) for line in why_report(look) if isinstance(line, Text))
+    assert look.visible == 1 and "it may see this token alone" in said and "Nothing draws" not in said
+
+
 def test_a_text_that_the_model_goes_on_with_is_split_as_well(lively_of):
     model = lively_of("llama")
     trace = model.trace(LETTERS, generate=3)
@@ -273,6 +309,7 @@ def test_the_command_prints_the_shares_and_their_sum(command, tmp_path, lively_o
     assert done.returncode == 0, done.stderr
     assert "1.1 looks from d@10 to a@0" in done.stdout and "position embedding" in done.stdout
     assert "sum of the" in done.stdout and "rank correlation with the column" in " ".join(done.stdout.split())
+    assert "the score falls most without" in " ".join(done.stdout.split())
     told = command("why", LETTERS, "--model", folder, "--head", "1.1", "--no-check", "--json", "-n", 2)
     record = json.loads(told.stdout)
     assert len(record["key"]["components"]) == 2 and record["key"]["rest"]["count"] == 5

@@ -14,14 +14,16 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "regard"
 # Folders and root modules, lowest first; those of one rank do not know each other. "" is regard/__init__.py.
 RANKS = [
     ("errors", "files"),
+    ("extras",),
     ("trace", "measures"),
+    ("records",),
     ("capture", "transformer"),
     ("models",),
     ("patterns",),
     ("views", "corpus"),
     ("ablation",),
     ("studies",),
-    ("printing", "bertviz"),
+    ("printing", "bertviz", "testing"),
     ("app",),
     ("commands",),
     ("",),

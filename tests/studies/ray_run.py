@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -30,6 +30,7 @@ from regard.studies.base import MapStudy
 from regard.studies.change.study import Change
 from regard.studies.coref.study import Coref
 from regard.studies.heads.study import Heads
+from regard.studies.result import Result
 from regard.studies.syntax.study import Syntax
 from regard.studies.worth.study import WorthStudy
 from tests.tiny import saved
@@ -127,6 +128,16 @@ def curved(folder, corpus, **options):
     return study.ablation(folder, corpus, task="causal-lm", modes=["mean"], curve=True, limit=70, **options)
 
 
+def tables_alone():
+    """Saves no figures: they are the same whatever engine ran, and take longer than to run it."""
+    save = Result.save
+
+    def saved_without(result, folder):
+        return save(replace(result, drawers={}, pages={}, arrays={}, example=None), folder)
+
+    return patch.object(Result, "save", saved_without)
+
+
 def lent(engine):
     """In place of an engine of their own, what studies get: every worker imports torch."""
 
@@ -142,8 +153,9 @@ if __name__ == "__main__":
     start()
     with RayEngine() as engine:
         with lent(engine), patch.object(MapStudy, "update", refuse), patch.object(AblationMap, "update", refuse):
-            controlled(folder, corpus, engine="ray", workers=2, output=f"{output}/controlled")
-            with patch.object(Curve, "update", refuse):
+            with tables_alone():
+                controlled(folder, corpus, engine="ray", workers=2, output=f"{output}/controlled")
+            with tables_alone(), patch.object(Curve, "update", refuse):
                 curved(causal, corpus, engine="ray", workers=2, output=f"{output}/curved")
         model = load(folder)
         texts = Run(Source(corpus))

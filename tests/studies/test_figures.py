@@ -1,5 +1,7 @@
 """Figures of studies show the numbers of their tables."""
 
+import base64
+import html
 from xml.etree import ElementTree
 
 import numpy as np
@@ -96,6 +98,11 @@ def test_the_figures_of_a_study_are_its_table(bert, corpus, tmp_path):
             assert label in texts(tmp_path / f"{name}.svg")
             compared += 1
     assert compared
+    report = (tmp_path / "report.html").read_text("utf-8")
+    for name in names:  # the folder's figures are those that the report shows, in its light theme
+        drawn = base64.b64encode((tmp_path / f"{name}.svg").read_bytes()).decode()
+        assert report.count(f'<img class="light" alt="{html.escape(result.drawers[name][0])}"') == 1
+        assert f"base64,{drawn}" in report
 
 
 def test_a_map_of_heads_shows_every_head_of_the_table(bert, corpus, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -154,7 +155,29 @@ def test_the_folder_of_a_study_names_corpus_and_model(command, bert_folder, corp
     assert [len(record["heads"]), len(record["examples"])] == [2, 5]
     (tmp_path / "small.txt").unlink()
     gone = command("find", "offset = -1", "study", "-m", bert_folder)
-    assert gone.returncode == 2 and "is a study of small.txt, which is neither here nor beside it" in gone.stderr
+    assert gone.returncode == 2
+    told = " ".join(gone.stderr.split())
+    assert "study is a study of small.txt, which is neither where it was read nor here nor beside the study" in told
+    assert "regard find RULE PATH/small.txt -m tiny-bert" in told
+
+
+def test_the_corpus_of_a_study_is_found_where_it_was_read_and_no_path_is_in_the_folder(
+    command, bert_folder, corpus, tmp_path, monkeypatch
+):
+    elsewhere = tmp_path / "elsewhere" / "secret"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "small.txt").write_bytes(corpus.read_bytes())
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    made = command("study", "tokens", elsewhere / "small.txt", "-m", bert_folder, "--limit", 20, "-o", "deep/study")
+    assert made.returncode == 0
+    kept = [path for path in Path("deep").rglob("*") if path.suffix in (".json", ".html")]
+    assert kept and not any("secret" in path.read_text("utf-8") for path in kept)
+    ask = ("find", "offset = -1", "deep/study", "-m", bert_folder, "--limit", 9, "--json")
+    record = json.loads(command(*ask).stdout)
+    assert (record["corpus"], record["inputs"]) == ("small.txt", 9)
+    (elsewhere / "small.txt").unlink()
+    assert "which is neither where it was read" in " ".join(command(*ask).stderr.split())
 
 
 def test_the_command_prints_heads_and_marked_texts(command, bert_folder, corpus):

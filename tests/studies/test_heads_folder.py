@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import regard
 from regard.errors import UserError
 from regard.measures.predictive import predictive_targets
 from regard.studies.heads.describing import BY_DISTANCE
+from regard.studies.heads.headvis import export_headvis
 from tests.studies.portrait_lines import lines, write_lines
 from tests.tiny import enlarged, tiny_bert, tiny_llama
 
@@ -31,6 +33,31 @@ def saved(corpus, wordpiece, tmp_path_factory):
     folder = tmp_path_factory.mktemp("portraits")
     result = regard.study.heads(tiny_bert(wordpiece), corpus, output=folder)
     return result, folder
+
+
+def strongest_shown(sequence):
+    """As HeadVis finds the strongest look of a sequence: in row-major places, the first row and column left out."""
+    best = (0.0, -1, -1)
+    for index, value in zip(sequence["attention_indices"], sequence["attention_values"], strict=True):
+        row, column = divmod(index, sequence["seq_len"])
+        if row and column and value > best[0]:
+            best = (value, row, column)
+    return best
+
+
+def test_headvis_offers_every_metric(saved, tmp_path):
+    """Its axes are the columns of the first row of scatter_data that are numbers there."""
+    _, folder = saved
+    copied = Path(shutil.copytree(folder, tmp_path / "study"))
+    table = pd.read_parquet(copied / "result.parquet")
+    table["value"] = [float("nan"), *(0.5 for _ in range(len(table) - 1))]  # the first head has no description
+    table.to_parquet(copied / "result.parquet")
+    rows = json.loads((export_headvis(copied, tmp_path / "data") / "scatter_data.json").read_text("utf-8"))
+    config = json.loads((tmp_path / "data" / "config.json").read_text("utf-8"))
+    numbers = {name for name, value in rows[0].items() if isinstance(value, int | float)}
+    assert numbers == {"layer", "head", *config["metrics"]}
+    assert sum(row["correlation"] is None for row in rows) == 1
+    assert sorted((row["layer"], row["head"]) for row in rows) == [tuple(place) for place in config["heads"]]
 
 
 def test_headvis_reads_the_same_looks(saved, tmp_path, command):
@@ -51,7 +78,10 @@ def test_headvis_reads_the_same_looks(saved, tmp_path, command):
     for one, row in zip(sequences, mine.itertuples(), strict=True):
         assert one["tokens"] == list(row.tokens) and 1 <= one["interval"] <= config["n_intervals"]
         places = [divmod(index, one["seq_len"]) for index in one["attention_indices"]]
-        assert places == [(row.query, key) for key in row.keys] and one["attention_values"] == list(row.weights)
+        free = [n for n, key in enumerate(row.keys) if row.tokens[key] not in ("[CLS]", "[SEP]")]
+        assert places == [(row.query, row.keys[n]) for n in free]
+        assert one["attention_values"] == pytest.approx([row.weights[n] for n in free], abs=1e-6)
+        assert strongest_shown(one) == (pytest.approx(one["max_activation"], abs=1e-6), row.query, row.key)
     assert sum(read["heads/L1H2.json"]["qk_distance_histogram"]["bin_values"]) == pytest.approx(1, abs=1e-4)
     wrong = command("export", tmp_path)
     assert wrong.returncode == 2 and "regard study heads CORPUS -o FOLDER" in wrong.stderr

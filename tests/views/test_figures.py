@@ -75,28 +75,49 @@ def test_lines_have_a_legend_of_heads_and_strengths(trace, tmp_path):
     assert all(part in svg for part in ("looks", "looked at", "1.0", "1.2", "attention weight"))
 
 
-def test_the_query_stands_once_above_its_keys(trace):
+def test_the_query_stands_once_above_its_keys_and_neurons_are_in_the_order_of_what_they_add(trace):
     drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
     query, keys, products = (axes.images[0].get_array() for axes in (drawn.axes[0], *drawn.axes[4:6]))
-    np.testing.assert_allclose(query, trace.q(1, 2)[3][None], rtol=1e-6)
-    np.testing.assert_allclose(keys, trace.k(1, 2), rtol=1e-6)
-    np.testing.assert_allclose(products, trace.q(1, 2)[3] * trace.k(1, 2), rtol=1e-5)
+    q, k, weights = trace.q(1, 2)[3], trace.k(1, 2), trace.attention(1, 2, queries=3).ravel()
+    most = weights.argmax()
+    order = np.argsort(-np.abs(q * k[most]), kind="stable")
+    np.testing.assert_allclose(query, q[order][None], rtol=1e-6)
+    np.testing.assert_allclose(keys, k[:, order], rtol=1e-6)
+    np.testing.assert_allclose(products, (q * k)[:, order], rtol=1e-5)
+    assert (np.diff(np.abs(products[most])) <= 1e-6).all()
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["q of sat₃"]
+    assert [label.get_text() for label in drawn.axes[5].get_xticklabels()] == [str(n) for n in order[:6]]
+    looked = drawn.axes[4].get_yticklabels()[most]
+    assert looked.get_fontweight() == "bold"
+    assert f"“sat₃” looks most at “{looked.get_text()}”" in drawn._suptitle.get_text()
 
 
-def test_every_block_of_neurons_has_its_scale_below_it(trace):
+def test_scores_and_weights_of_neurons_are_bars_with_their_numbers(trace):
     drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
     drawn.draw_without_rendering()
     blocks, scales = drawn.axes[4:8], drawn.axes[8:]
-    assert len(scales) == 4
-    for block, scale in zip(blocks, scales, strict=True):
+    assert len(scales) == 2  # of k and of q x k; bars have numbers
+    for block, scale in zip(blocks, scales, strict=False):
         shown, below = block.get_window_extent(), scale.get_window_extent()
         assert below.y1 <= shown.y0 and shown.x0 - 1 <= below.x0 and below.x1 <= shown.x1 + 1
-    heights = {round(block.get_window_extent().height) for block in blocks}
-    assert len(heights) == 1  # the weight stands level with what made it
-    signs = [[label.get_text()[0] for label in scale.get_xticklabels()] for scale in scales[:3]]
+    assert len({round(block.get_window_extent().height) for block in blocks}) == 1  # level with what made it
+    signs = [[label.get_text()[0] for label in scale.get_xticklabels()] for scale in scales]
     assert all(ends[0] in "-−" and ends[-1] == "+" for ends in signs)
-    assert [label.get_text() for label in scales[3].get_xticklabels()] == ["0", "1"]
+    for axes, values in ((blocks[2], trace.scores(1, 2, queries=3)), (blocks[3], trace.attention(1, 2, queries=3))):
+        np.testing.assert_allclose([bar.get_width() for bar in axes.patches], values.ravel(), rtol=1e-5)
+        said = [float(text.get_text().replace("−", "-").replace("·", "0")) for text in axes.texts]
+        np.testing.assert_allclose(said, values.ravel(), atol=0.051)
+
+
+def test_strengths_of_lines_are_read_from_left_to_right(trace):
+    drawn = trace.figure("heads", layer=1, head=2).figure
+    drawn.draw_without_rendering()
+    *_, strengths = drawn.axes[0].artists
+    texts = strengths.get_texts()
+    places = [text.get_window_extent().x0 for text in texts]
+    assert len(texts) > 2 and places == sorted(places)
+    assert len({round(text.get_window_extent().y0) for text in texts}) == 1
+    assert [float(text.get_text()) for text in texts] == sorted(float(text.get_text()) for text in texts)
 
 
 def test_a_token_that_stands_twice_carries_its_position_in_figures():
@@ -310,13 +331,18 @@ def test_heads_with_a_name_have_a_frame_in_its_colour(trace, monkeypatch):
     }
     monkeypatch.setattr("regard.views.frames.report_of", lambda _: Report(known))
     axes = trace.figure("atlas").figure.axes[0]
-    frames = sorted((frame.get_y(), frame.get_x(), to_hex(frame.get_edgecolor())) for frame in axes.patches)
+    frames = sorted(
+        (frame.get_y(), frame.get_x(), to_hex(frame.get_edgecolor()))
+        for frame in axes.patches
+        if frame.get_linewidth() > 1
+    )
     assert [colour for *_, colour in frames] == [to_hex(PATTERN_COLOURS[name]) for name in named.values()]
     assert frames[0][1] > frames[1][1] and frames[0][0] < frames[1][0]  # head 1 of layer 0, head 0 of layer 1
     legend = axes.get_legend()
     assert {text.get_text() for text in legend.get_texts()} == {"previous token 1", "next token 1"}
-    said = legend.get_title().get_text()
-    assert said.splitlines()[0] == f"2 of {sum(site.heads for site in trace.sites)} heads have a name"
+    whole = sum(site.heads for site in trace.sites)
+    assert axes.figure._suptitle.get_text() == f"What each of the {whole} heads looks at: 2 have a name"
+    assert sorted(text.get_text() for text in axes.texts) == ["next", "previous"]  # below their maps
 
 
 def test_heads_named_for_a_saved_rule_have_a_frame_in_its_colour(trace, monkeypatch):
@@ -324,5 +350,6 @@ def test_heads_named_for_a_saved_rule_have_a_frame_in_its_colour(trace, monkeypa
     known = {("encoder", 0, 0, 1): {"patterns": [{"name": rule.name}], "probabilities": None, "measures": {}}}
     monkeypatch.setattr("regard.views.frames.report_of", lambda _: Report(known))
     axes = trace.figure("atlas").figure.axes[0]
-    assert [to_hex(frame.get_edgecolor()) for frame in axes.patches] == [rule.colour.lower()]
-    assert axes.get_legend().get_title().get_text().startswith("1 of ")
+    framed = [to_hex(frame.get_edgecolor()) for frame in axes.patches if frame.get_linewidth() > 1]
+    assert framed == [rule.colour.lower()]
+    assert axes.figure._suptitle.get_text().endswith(": 1 has a name")

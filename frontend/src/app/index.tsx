@@ -147,8 +147,10 @@ function start(): void {
   const root = document.getElementById("regard")!;
   root.textContent = "";
   effect(() => {
-    root.toggleAttribute("data-busy", session.working.value || session.stale.value !== null);
-    root.toggleAttribute("data-saved", session.saved.value !== null);
+    const saved = session.saved.value !== null;
+    const own = session.working.value || session.stale.value !== null;
+    root.toggleAttribute("data-busy", own || (saved && session.trouble.value === null));
+    root.toggleAttribute("data-saved", saved);
   });
   render(
     <SessionContext.Provider value={session}>

@@ -189,13 +189,21 @@ export interface WhyComponent {
   sources: { position: number; token: string; score: number }[]; // tokens that a head read its share from
 }
 
+/** What removing parts for real says: the correlation of ranks, and without which part the score falls most. */
+export interface WhyAgreement {
+  spearman: number | null;
+  parts: number;
+  first: Pick<WhyComponent, "kind" | "name">;
+  fall: number;
+}
+
 /** The parts that made one end of a look, largest first, and all others in one. */
 export interface WhySide {
   position: number;
   token: string;
   components: WhyComponent[];
   rest: { count: number; score: number; centred: number };
-  agreement: { spearman: number | null; parts: number } | null; // with what removing them changes
+  agreement: WhyAgreement | null;
 }
 
 /** A look, and the earlier ones that lead into it. */
@@ -236,12 +244,18 @@ export interface ChatQuestion {
   seed: number;
 }
 
+/** Where something was said: a turn, and from which character of it to which. */
+export type Spot = [turn: number, start: number, end: number];
+
+/** What the model looked at; what the template wrote was said by nobody. */
+export type Glance = [position: number, text: string, weight: number, spot: Spot | null];
+
 /** A token of an answer and what the model looked at when it chose it, or the end. */
 export interface ChatEvent {
   id?: number;
   text?: string;
   words?: number | null; // the share of its attention that is not at rest; null if it was not seen
-  looks?: [position: number, text: string, weight: number][];
+  looks?: Glance[];
   end?: "stop" | "length";
   error?: string;
   message?: string;

@@ -32,13 +32,18 @@ function coloursOf(entries: { name: string; colour?: string }[]): Record<string,
   return Object.fromEntries(entries.flatMap(({ name, colour }) => (colour ? [[name, colour]] : [])));
 }
 
+const DARK = coloursOf(
+  data.patterns.map(({ name, ...entry }) => ({ name, colour: "dark" in entry ? entry.dark : undefined })),
+);
+
 const BRIGHT = 0.2; // luminance that is plain to see on a dark ground
 
 /**
- * The colour of a name: its own, or that which a page brings for a rule that somebody saved. On a dark ground a dark
- * one is mixed with white until it is plain to see.
+ * The colour of a name: its own on either ground, or that which a page brings for a rule that somebody saved; on a dark
+ * ground such a one, if it is dark, is mixed with white until it is plain to see.
  */
 export function colourOf(page: Page, tint: Tint, name: string, theme: "light" | "dark" = "light"): string {
+  if (theme === "dark" && tint === "pattern" && Object.hasOwn(DARK, name)) return DARK[name];
   const own = Object.hasOwn(COLOURS[tint], name) ? COLOURS[tint][name] : brought(page).get(name);
   const colour = own ?? OTHER;
   if (theme === "light") return colour;

@@ -2,7 +2,7 @@
 
 import type { WalkData } from "./data";
 import { columnsOf, type Equation, type Shown, shown } from "./equation";
-import { type Attention, feed, type Part, type WhatIf } from "./layer";
+import { type Attention, divides, feed, type Part, scoreName, type WhatIf } from "./layer";
 import type { Matrix } from "./maths";
 import type { StepId } from "./order";
 
@@ -26,7 +26,8 @@ function projected(
   const input = used === "Q" ? a.input : a.source;
   const weight = { Q: a.query, K: a.key, V: a.value }[letter];
   const made = { Q: a.plain.q, K: a.plain.k, V: a.v }[letter];
-  const name = part === "cross" ? (used === "Q" ? "D" : "E") : data.header.norm === "pre" ? "norm(X)" : "X";
+  const own = part === "cross" ? "D" : "X";
+  const name = part === "cross" && used !== "Q" ? "E" : data.header.norm === "pre" ? `norm(${own})` : own;
   return {
     rule: "product",
     items: [
@@ -51,9 +52,10 @@ export function attended(
   keys: readonly string[],
 ): Equation[] {
   const map = { rows, columns: keys, map: true };
-  const root = what.scaling ? `÷ √${a.width} =` : "=";
+  const root = divides(data, what) ? `÷ √${a.width} =` : "=";
   const raw = shown("Q·Kᵀ", a.raw, map);
-  const scaled = shown(what.scaling ? "Q·Kᵀ/√d" : "Q·Kᵀ", a.scaled, map);
+  const scaled = shown(divides(data, what) ? "Q·Kᵀ/√d" : "Q·Kᵀ", a.scaled, map);
+  const biased = shown(scoreName(data, part, what), a.biased, map);
   const masked = shown("masked", a.masked, map);
   const weights = shown("A", a.weights, { ...map, weights: true });
   const v = shown("V", a.v, { rows: keys });
@@ -69,6 +71,10 @@ export function attended(
       ];
     case "scale":
       return [{ rule: "same", items: [raw, root, scaled] }];
+    case "bias":
+      return [
+        { rule: "same", items: a.bias ? [scaled, "+", shown("B", a.bias, map), "=", biased] : [scaled] },
+      ];
     case "rotate":
       return (["q", "k"] as const).map((letter) => ({
         rule: "row",
@@ -79,7 +85,7 @@ export function attended(
         ],
       }));
     case "softmax":
-      return [{ rule: "row", items: [part === "decoder" ? masked : scaled, "→ softmax →", weights] }];
+      return [{ rule: "row", items: [part === "decoder" ? masked : biased, "→ softmax →", weights] }];
     case "mix":
       return [{ rule: "product", items: [weights, "·", v, "=", shown("A·V", a.mixed, { rows })] }];
     case "join":
@@ -91,7 +97,7 @@ export function attended(
     case "residual":
       return residual(data, a.x, a.output, a.added, a.result, rows);
     case "mask":
-      return [{ rule: "same", items: [scaled, what.masking ? "+ M =" : "=", masked] }];
+      return [{ rule: "same", items: [biased, what.masking ? "+ M =" : "=", masked] }];
     default:
       return [
         { rule: "row", items: [masked, "→ softmax →", weights] },
@@ -145,7 +151,7 @@ export function crossed(
 ): Equation[] {
   const rows = what.symmetric ? keys : targets;
   const map = { rows, columns: keys, map: !what.symmetric };
-  const scaled = shown(what.scaling ? "Q·Kᵀ/√d" : "Q·Kᵀ", a.scaled, map);
+  const scaled = shown(scoreName(data, "cross", what), a.scaled, map);
   const weights = shown("A", a.weights, { ...map, weights: true });
   return [
     { rule: "row", items: [scaled, "→ softmax →", weights] },

@@ -17,6 +17,7 @@ export interface WalkHeader {
   groups: number; // heads of keys and values, where several heads of queries share one; 0: each has its own
   normed: "layer" | "rms";
   window: number | null; // tokens that a decoder sees, if not all before it
+  divided: boolean; // whether scores are divided by √d
   candidates: number[]; // ids of the words whose columns of the vocabulary's matrix are here
 }
 
@@ -36,6 +37,11 @@ export class WalkData {
   /** The stack that reads the text: an encoder, or a decoder that is alone. */
   get reader(): "encoder" | "decoder" {
     return this.has("encoder.in") ? "encoder" : "decoder";
+  }
+
+  /** Whether positions reach the scores as a bias by distance: T5. */
+  get relative(): boolean {
+    return this.has("encoder.bias");
   }
 
   /** Whether q and k are turned by their positions. */

@@ -37,7 +37,7 @@ export function divided(data: WalkData, a: Attention, word: string, row: number)
     x.reduce((all, value) => all + (value - mean) ** 2, 0) / x.length + data.header.epsilon,
   );
   const at = largest(norm.slice(0, CELLS), Math.abs);
-  const scale = data.get("decoder.scale").values[at];
+  const scale = data.get(`${data.reader}.scale`).values[at];
   const from = { text: factor(x[at]), symbol: "X" };
   const top = rms ? [from] : [{ text: "(" }, from, { text: ` − ${factor(mean)})` }];
   const cut = (symbol: string, values: number[]) => ({ symbol, of: word, values: values.slice(0, CELLS) });
@@ -47,7 +47,7 @@ export function divided(data: WalkData, a: Attention, word: string, row: number)
       ...top,
       { text: ` ÷ ${short(spread)} · ` },
       { text: factor(scale), symbol: "W" },
-      ...plus(data, "decoder.shift", at),
+      ...plus(data, `${data.reader}.shift`, at),
       { text: ` = ${short(norm[at])}` },
     ],
   };

@@ -30,6 +30,7 @@ export interface WhatIf {
   permuted: boolean; // words in another order
   positions: boolean; // add positions
   rotation: boolean; // turn q and k by their positions
+  bias: boolean; // add to scores by distance
   temperature: number;
 }
 
@@ -41,6 +42,7 @@ export const MODEL: WhatIf = {
   permuted: false,
   positions: true,
   rotation: true,
+  bias: true,
   temperature: 1,
 };
 
@@ -65,6 +67,8 @@ export interface Attention {
   turned: Matrix; // k, rows and columns exchanged
   raw: Matrix;
   scaled: Matrix;
+  bias: Matrix | null; // what is added by distance, where the model does that
+  biased: Matrix; // scaled, with it
   masked: Matrix;
   weights: Matrix;
   mixed: Matrix;
@@ -134,10 +138,12 @@ function computed(data: WalkData, part: Part, head: number, what: WhatIf): Atten
     const [q, k] = [turn(plain.q), turn(plain.k)];
     const turned = transposed(k);
     const raw = product(q, turned);
-    const scaled = what.scaling ? mapped(raw, (value) => value / Math.sqrt(width)) : raw;
-    const masked = part === "decoder" && what.masking ? causal(scaled, header.window) : scaled;
+    const scaled = divides(data, what) ? mapped(raw, (value) => value / Math.sqrt(width)) : raw;
+    const bias = biasOf(data, part, h, what);
+    const biased = bias ? sum(scaled, bias) : scaled;
+    const masked = part === "decoder" && what.masking ? causal(biased, header.window) : biased;
     const weights = softmax(masked, what.temperature);
-    return { plain, q, k, v, turned, raw, scaled, masked, weights, mixed: product(weights, v) };
+    return { plain, q, k, v, turned, raw, scaled, bias, biased, masked, weights, mixed: product(weights, v) };
   };
   const each = Array.from({ length: heads }, (_, h) => one(h));
   const together = joined(each.map((item) => item.mixed));
@@ -165,6 +171,19 @@ function computed(data: WalkData, part: Part, head: number, what: WhatIf): Atten
     added,
     result: header.norm === "post" ? norm(added) : added,
   };
+}
+
+/** Whether scores are divided by √d. */
+export const divides = (data: WalkData, what: WhatIf): boolean => data.header.divided && what.scaling;
+
+/** What a head adds to its scores by distance; nothing in the attention between two texts, nor in other models. */
+export const biasOf = (data: WalkData, part: Part, head: number, what: WhatIf): Matrix | null =>
+  what.bias && data.has(`${part}.bias`) ? data.block(`${part}.bias`, head) : null;
+
+/** What the scores are called that the softmax, or the mask, is given. */
+export function scoreName(data: WalkData, part: Part, what: WhatIf): string {
+  const name = divides(data, what) ? "Q·Kᵀ/√d" : "Q·Kᵀ";
+  return biasOf(data, part, 0, what) ? `${name} + B` : name;
 }
 
 /** The norm of a model, LayerNorm or RMSNorm, with what one place of the layer learned. */

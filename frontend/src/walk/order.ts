@@ -7,7 +7,16 @@ import type { Part } from "./layer";
 
 /** The stack that reads the text, before and after the steps of attention that all have. */
 const ATTENTION = ["softmax", "mix", "join", "output", "residual", "feed", "stack"] as const;
-export const ENCODER = ["tokens", "embed", "project", "scores", "scale", ...ATTENTION] as const;
+export const ENCODER = [
+  "tokens",
+  "embed",
+  "norm",
+  "project",
+  "scores",
+  "scale",
+  "bias",
+  ...ATTENTION,
+] as const;
 /** A decoder that reads an encoder. */
 export const DECODER = ["target", "mask", "attend", "cross", "dfeed", "predict", "loss"] as const;
 /** A decoder that is alone: GPT-2 and its successors. */
@@ -16,16 +25,13 @@ export const ALONE = [
   ...ATTENTION,
   ...["predict", "cache", "loss"],
 ] as readonly StepId[];
-export type StepId =
-  | (typeof ENCODER)[number]
-  | (typeof DECODER)[number]
-  | "norm"
-  | "group"
-  | "rotate"
-  | "cache";
+export type StepId = (typeof ENCODER)[number] | (typeof DECODER)[number] | "group" | "rotate" | "cache";
 
 /** Steps that only some models have. */
 const ONLY: Partial<Record<StepId, (data: WalkData) => boolean>> = {
+  norm: (data) => data.reader === "decoder" || data.relative, // elsewhere it is told where it is added
+  scale: (data) => data.header.divided,
+  bias: (data) => data.relative,
   group: (data) => data.header.groups > 0,
   rotate: (data) => data.rotary,
   predict: (data) => data.has("logits"),
@@ -33,14 +39,16 @@ const ONLY: Partial<Record<StepId, (data: WalkData) => boolean>> = {
 };
 
 export function stepsOf(data: WalkData): StepId[] {
-  if (data.reader === "decoder") return ALONE.filter((id) => ONLY[id]?.(data) ?? true);
-  return data.translates ? [...ENCODER, ...DECODER] : [...ENCODER];
+  const both = data.translates ? [...ENCODER, ...DECODER] : ENCODER;
+  const all = data.reader === "decoder" ? ALONE : both;
+  return all.filter((id) => ONLY[id]?.(data) ?? true);
 }
 
 /** Kinds of models for which a step may have words of its own, the closest first. */
 function kindsOf(data: WalkData): string[] {
+  if (data.relative) return [data.has("encoder.W_G") ? "gated" : "ungated", "t5", "rms"];
   if (data.reader === "encoder") return [];
-  return [data.header.normed === "rms" ? "llama" : "gpt2", "alone"];
+  return [...(data.header.normed === "rms" ? ["llama", "rms"] : ["gpt2"]), "alone"];
 }
 
 /** What a model of this kind says by a name such as `step_feed_text`; `step_feed_llama_text` comes before it. */

@@ -138,6 +138,16 @@ export function questionOf(
         because: because({ root: short(root), value: short(score / root) }),
       };
     }
+    case "bias": {
+      if (!a.bias || focus.column === row) return null;
+      const at = row * a.raw.columns + focus.column;
+      const apart = Math.abs(focus.column - row);
+      return {
+        text: ask({ key: others[focus.column] }),
+        ...numbers(a.bias.values[at], [a.raw.values[at], 0], short),
+        because: because({ value: short(a.bias.values[at]), apart }),
+      };
+    }
     case "softmax":
       return {
         text: ask(),

@@ -56,9 +56,9 @@ export function losses(data: WalkData, temperature = 1): Costs[] {
 const mean = (rows: Costs[], pick: (row: Costs) => number): number =>
   rows.reduce((all, row) => all + pick(row), 0) / rows.length;
 
-/** The losses that are told: translators are trained with smoothed labels, decoders alone are not. */
+/** The losses that are told: translators are trained with smoothed labels, T5 and decoders alone are not. */
 const costsOf = (data: WalkData): ("plain" | "smoothed")[] =>
-  data.translates ? ["plain", "smoothed"] : ["plain"];
+  data.translates && !data.relative ? ["plain", "smoothed"] : ["plain"];
 
 const costName = (name: "plain" | "smoothed", tell: Say): string =>
   name === "plain" ? tell("walk_loss") : [tell("walk_loss"), "ε = 0.1"].join(tell("comma"));

@@ -3,7 +3,7 @@
 
 import type { WalkData } from "./data";
 import { divided, kept, plus, sharing, turn, wordOf } from "./decoding";
-import { attention, embedded, feed, type WhatIf } from "./layer";
+import { attention, divides, embedded, feed, scoreName, type WhatIf } from "./layer";
 import { headsOf, type Matrix, softmax } from "./maths";
 import { partOf, type StepId } from "./order";
 import {
@@ -121,21 +121,32 @@ export function cellOf(
     case "scale": {
       const written = [
         { text: short(a.raw.values[at]), symbol: "score" },
-        ...(what.scaling
+        ...(divides(data, what)
           ? [{ text: ` ÷ √${a.width} = ${short(a.raw.values[at])} ÷ ${short(Math.sqrt(a.width))}` }]
           : []),
         { text: ` = ${short(a.scaled.values[at])}` },
       ];
-      const to = what.scaling ? "Q·Kᵀ/√d" : "Q·Kᵀ";
+      const to = divides(data, what) ? "Q·Kᵀ/√d" : "Q·Kᵀ";
       return bars(keys, row(a.raw), row(a.scaled), focus.column, { from: "Q·Kᵀ", to, written });
+    }
+    case "bias": {
+      const added = a.bias ? [{ text: ` + ${factor(a.bias.values[at])}`, symbol: "b" }] : [];
+      const written = [
+        { text: factor(a.scaled.values[at]), symbol: "score" },
+        ...added,
+        { text: ` = ${short(a.biased.values[at])}` },
+      ];
+      const to = a.bias ? "+ B" : "Q·Kᵀ";
+      return bars(keys, row(a.scaled), row(a.biased), focus.column, { from: "Q·Kᵀ", to, written });
     }
     case "mask": {
       const hidden = !Number.isFinite(a.masked.values[at]);
       const written = [
-        { text: factor(a.scaled.values[at]), symbol: "score" },
+        { text: factor(a.biased.values[at]), symbol: "score" },
         { text: what.masking ? ` + ${hidden ? "(−∞)" : "0"} = ${short(a.masked.values[at])}` : "" },
       ];
-      return bars(keys, row(a.scaled), row(a.masked), focus.column, { from: "Q·Kᵀ/√d", to: "+ M", written });
+      const from = scoreName(data, part, what);
+      return bars(keys, row(a.biased), row(a.masked), focus.column, { from, to: "+ M", written });
     }
     case "mix": {
       const mixed = row(a.mixed);
@@ -165,7 +176,8 @@ export function cellOf(
     }
     default: {
       const written = share(row(a.masked), what.temperature, focus.column, a.weights.values[at]);
-      return bars(keys, row(a.masked), row(a.weights), focus.column, { from: "Q·Kᵀ/√d", to: "A", written });
+      const from = scoreName(data, part, what);
+      return bars(keys, row(a.masked), row(a.weights), focus.column, { from, to: "A", written });
     }
   }
 }

@@ -7,7 +7,16 @@ import type { WalkData } from "./data";
 import { differs, MODEL, type WhatIf } from "./layer";
 import { attending, partOf, type StepId } from "./order";
 
-const SWITCHES = ["scaling", "masking", "rotation", "symmetric", "single", "permuted", "positions"] as const;
+const SWITCHES = [
+  "scaling",
+  "masking",
+  "rotation",
+  "bias",
+  "symmetric",
+  "single",
+  "permuted",
+  "positions",
+] as const;
 
 /** Steps whose numbers need the layers after the one that is opened. */
 const BEYOND: readonly StepId[] = ["stack", "target", "predict", "loss"];
@@ -27,10 +36,13 @@ function offeredAt(data: WalkData, id: StepId) {
   const part = partOf(data, id);
   const inside = insideLayer(id);
   return SWITCHES.filter((name) => {
-    if (name === "permuted" || name === "positions") return part === "encoder" && (inside || id === "embed");
+    if (name === "permuted" || name === "positions")
+      return part === "encoder" && data.has("encoder.in.placeless") && (inside || id === "embed");
+    if (name === "scaling") return inside && data.header.divided;
+    if (name === "bias") return inside && data.relative && part !== "cross";
     if (name === "masking") return inside && part !== "encoder";
     if (name === "rotation") return inside && data.rotary;
-    if (name === "single") return inside && !data.rotary; // turns and shared keys belong to heads of their width
+    if (name === "single") return inside && !data.rotary && !data.relative; // what belongs to heads of their width
     return inside;
   });
 }

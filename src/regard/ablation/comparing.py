@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.models.cutting import KEEP
 from regard.models.outcome import choice_name, output_of
+from regard.records import columns_of
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:
+    from regard.capture import Book
     from regard.models.model import Model
+    from regard.trace.trace import Trace
 
 EVERYTHING = "(mean of all tokens)"
 
@@ -33,9 +37,32 @@ class Row:
     code: str = ""
 
 
+def row_columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """The table of a comparison: a line per prediction and mode."""
+    found = (
+        {"name": row.name, "mode": mode, "before": row.before, "after": after}
+        for row in rows
+        for mode, after in row.after.items()
+    )
+    return columns_of(found, ("name", "mode", "before", "after"))
+
+
 def predict(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:
     """(positions, choices) or (choices,) logits, or (positions, d) hidden states, of the one text."""
     return predict_all(model, inputs, about)[0]
+
+
+def predict_traced(model: Model, inputs: dict[str, Any], book: Book, about: str) -> tuple[torch.Tensor, Trace]:
+    """The same, and the trace of the text, from one run."""
+    engine = model._engine
+    found: list[Any] = []
+    every = {KEEP: 0} if engine.takes(KEEP) else {}  # predictions at all positions
+    hook = engine.module.register_forward_hook(lambda _module, _args, output: found.append(output))
+    try:
+        (trace,) = engine.record({**inputs, **every}, book, [{}])
+    finally:
+        hook.remove()
+    return output_of(engine, about, found[-1])[0].float(), trace
 
 
 def predict_all(model: Model, inputs: dict[str, Any], about: str) -> torch.Tensor:

@@ -14,6 +14,7 @@ from regard.ablation.controls import CutEdges
 from regard.models.outcome import TURN
 from regard.trace.edges import EdgeBlock
 from regard.trace.heads import names_of
+from regard.trace.lettering import readable
 from regard.trace.sentences import Message, note
 from regard.trace.trace import Trace
 
@@ -39,7 +40,7 @@ def said_of(
         result = note("turns", after=values["after"])
     else:
         way = "keeps" if same(change, difference) else "raises" if difference > 0 else "lowers"
-        more = {"name": change.name.strip() or change.name} if change.unit == "probability" else {}
+        more = {"name": readable(change.name)} if change.unit == "probability" else {}
         values = {"before": f"{change.before:.3g}"} if way == "keeps" else values
         result = note(f"{way}_{change.unit}", **more, **values)
     if control is None:

@@ -6,13 +6,13 @@ after, the one number that the line is judged by, and how far random lines of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.ablation.comparing import Row, compare, predict
+from regard.ablation.comparing import Row, compare, predict, predict_traced, row_columns
 from regard.ablation.controls import CutEdges, Partners, like
 from regard.ablation.cut_words import notes_of, said_of
 from regard.models.cutting import cutting, outcomes_without, require_cuttable
@@ -30,6 +30,7 @@ from regard.models.outcome import (
     turn_of,
 )
 from regard.patterns.resting import rests_of
+from regard.records import Tabular
 from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.pool import pool_of
 from regard.trace.sentences import Message
@@ -73,7 +74,7 @@ class CutControl:
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class Cut(Tabular):
     """What cutting some edges changes on one text.
 
     `edges` names them, `lines` counts them, `weight` is their mean weight. `rows`, `kl` and `kls` are as in `Effect`,
@@ -120,6 +121,9 @@ class Cut:
             "said": [one.record for one in self.said],
             "coded": [one.record for one in self.notes],
         }
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return row_columns(self.rows)
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         from regard.printing.tables import cut_report
@@ -177,9 +181,8 @@ def cut(  # long because of its arguments and their descriptions
     side = side_of(engine, book)
     place = position_of(engine, about, side, position)
     hide(engine, about, inputs, place)
-    (trace,) = engine.record(inputs, book, [{}])
+    before, trace = predict_traced(model, inputs, book, about)
     blocks = parse_edges(edges, trace)
-    before = predict(model, inputs, about)
     outcome = outcome_of(engine, about, side, place, before, token) or turn_of(before)
     names = tuple(block_name(block, trace) for block in blocks)
     with cutting(engine, [blocks], how, names):

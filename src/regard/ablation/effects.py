@@ -6,20 +6,21 @@ Enters: a `Model`, a text and heads. Leaves: an `Effect`: predictions at a posit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from regard.ablation.comparing import Row, compare, kl, predict, predict_all
+from regard.ablation.comparing import Row, compare, kl, predict, predict_all, row_columns
 from regard.ablation.yardstick import Yardstick, yardstick
 from regard.capture import Means
 from regard.capture.copies import repeated
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
 from regard.models.outcome import ABOUT, Answering, about_of, actual_of, encode_text, hide, position_of, side_of
+from regard.records import Tabular
 from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
 from regard.trace.sentences import Message, note
 from regard.trace.tokens import Token
@@ -32,7 +33,7 @@ _LIKELY = ("masked token", "next token", "labels", "token labels")  # whose chan
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
+class Effect(Tabular):
     """What switching heads off changes on one text.
 
     `kl` is KL(before || after) in nats at the position, by mode; `kls` the same at every position of a causal model.
@@ -59,6 +60,9 @@ class Effect:
     def as_record(self) -> dict[str, Any]:
         """The effect as plain lists and dictionaries, for JSON; `coded` has code and values of each note."""
         return {**asdict(self), "meaning": ABOUT[self.about], "coded": [one.record for one in self.notes]}
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return row_columns(self.rows)
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         from regard.printing.tables import effect_report

@@ -6,7 +6,7 @@ measures, and the heads that fetched it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from regard.models.answering import (
 from regard.models.base import Target, Text
 from regard.models.conversation import Conversation, lay_out
 from regard.models.prepare import Encoded
+from regard.records import Tabular, columns_of
 from regard.trace.heads import Head, Heads, all_heads, names_of, parse_heads
 from regard.trace.sentences import Message
 from regard.trace.tokens import Token
@@ -79,7 +80,7 @@ class EvidenceToken:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Tabular):
     """Which sentences of a prompt an answer came from.
 
     `logs` are the log probabilities of the answer's tokens, whose texts are `tokens`. `heads` names the heads that
@@ -120,6 +121,10 @@ class Evidence:
         from regard.studies.evidence_page import save_page
 
         return save_page(self, path)
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        rows = ({**vars(one), "heads": [head.name for head in one.heads]} for one in self.sentences)
+        return columns_of(rows, EvidenceSentence.__dataclass_fields__)
 
     def __rich_console__(self, *_: Any) -> Iterator[Any]:
         from regard.printing.evidence import evidence_report

@@ -6,7 +6,7 @@ Enters: a text or a conversation and how to answer it. Leaves: tokens as they co
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from regard.models.base import Text
     from regard.models.model import Model
     from regard.models.sampling import Sampling
+    from regard.trace.tokens import Side, Token
 
 
 _SEED = 2**63 - 1
@@ -39,18 +40,21 @@ class Talk:
     looks: bool = False  # whether each token is told with what it looked at
 
 
+Place = tuple[int, int, int]  # a turn (that of the answer is the last), and from which character of it to which
+
+
 @dataclass(frozen=True)
 class ToldToken:
     """A token, the text that is complete with it, and what it was chosen with.
 
     `words` is the share of attention outside the resting places, None if that was not seen; `looks` are the strongest:
-    positions, texts, weights.
+    positions, texts, weights, and where that was said, None for what the template wrote.
     """
 
     id: int
     text: str
     words: float | None = None
-    looks: tuple[tuple[int, str, float], ...] = ()
+    looks: tuple[tuple[int, str, float, Place | None], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,11 +172,16 @@ def answer(job: Job, model: Model, talk: Talk, limits: Limits, tell: Callable[[A
     check_run(model, tokens + count)
     glances = Glances(engine, prompt) if talk.looks else None
     texts = [token.text for token in prompt.side.tokens]
+    places = _places(model, talk.text, prompt.side)
+    answering, said = len(getattr(talk.text, "messages", ())), 0
 
     def each(token: int, text: str) -> None:
+        nonlocal said
         words, looks = (None if glances is None else glances.at(token)) or (None, ())
-        told = ToldToken(token, text, words, tuple((at, texts[at], weight) for at, weight in looks))
+        told = ToldToken(token, text, words, tuple((at, texts[at], weight, places[at]) for at, weight in looks))
         texts.append(piece(model.tokenizer, token))
+        places.append((answering, said, said + len(text)) if text else None)
+        said += len(text)
         tell(told)
 
     with job.watching(model.module):
@@ -183,3 +192,23 @@ def answer(job: Job, model: Model, talk: Talk, limits: Limits, tell: Callable[[A
                 speech = engine.speak(prompt, count, talk.sampling, talk.stop, each)
     reason = "stop" if speech.closed else "length"
     return WholeAnswer(speech.finish(), speech.text, tuple(speech.ids), reason, tokens)
+
+
+def _places(model: Model, text: Text, side: Side) -> list[Place | None]:
+    """Where each token of a prompt was said."""
+    from regard.models.conversation import Conversation, contents_in, lay_out
+
+    if not isinstance(text, Conversation):
+        return [None] * len(side.tokens)
+    contents = contents_in(lay_out(model.tokenizer, text), text.messages)
+    return [_place(token, contents) for token in side.tokens]
+
+
+def _place(token: Token, contents: Sequence[range]) -> Place | None:
+    """The first message with characters of a token, and which of its own they are."""
+    own = range(token.start or 0, token.end or 0)
+    for turn, there in enumerate(contents):
+        start, end = max(own.start, there.start), min(own.stop, there.stop)
+        if start < end:
+            return turn, start - there.start, end - there.start
+    return None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -81,12 +81,17 @@ def _is_taken(claim: _Claim) -> bool:
 
 def _parts_of(module: torch.nn.Module) -> frozenset[int]:
     """Ids of a module's parts and of their configs."""
-    return frozenset(id(one) for one in (*module.modules(), *configs_of(module)))
+    parts = list(module.modules())
+    return frozenset(id(one) for one in (*parts, *_configs_of(parts)))
 
 
 def configs_of(module: torch.nn.Module) -> list[Any]:
     """The transformers configs of a module and its parts, each once."""
-    own = {id(config): config for part in module.modules() if (config := getattr(part, "config", None)) is not None}
+    return _configs_of(module.modules())
+
+
+def _configs_of(parts: Iterable[torch.nn.Module]) -> list[Any]:
+    own = {id(config): config for part in parts if (config := getattr(part, "config", None)) is not None}
     return list({id(config): config for one in own.values() for config in _within(one)}.values())
 
 

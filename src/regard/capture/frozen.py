@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from regard.capture.copies import repeated
 from regard.capture.norming import frozen_norm
 from regard.capture.operation import Operation, from_call
 from regard.capture.outputs import Behind, Place, Places, outputs
@@ -112,15 +111,11 @@ def removed_run(
     until: tuple[str, int],
     removals: Sequence[TakenOut],
 ) -> Operation:
-    """The attention (kind, layer) of a batch in which each row lacks a part; nothing is frozen.
-
-    `inputs` are those of one example.
-    """
+    """The attention (kind, layer) of a batch in which each row lacks a part; nothing is frozen."""
     run = FrozenRun()
     remover = _Remover(model, plan, places, run, until, removals)
-    rows = repeated(inputs, len(removals))
     with undisturbed(model), remover.hooks(), outputs(model, plan, places, remover.attention), suppress(_Reached):
-        model(**rows)
+        model(**inputs)
     assert run.target is not None
     return run.target
 

@@ -104,8 +104,10 @@ def value_norms(operation: Operation, projection: torch.nn.Module) -> torch.Tens
     weight = output_weight(projection).reshape(operation.heads, width, -1)  # (H, e, d_model)
     gram = weight @ weight.transpose(1, 2)  # (H, e, e)
     values = repeat_heads(operation.v, operation.heads).float()
+    batch, heads, keys, _ = values.shape
+    values = values.transpose(0, 1).reshape(heads, batch * keys, width)  # one product per head, not per input and head
     squares = (values @ gram).mul_(values).sum(dim=-1)
-    return squares.clamp(min=0).sqrt()
+    return squares.clamp(min=0).sqrt().view(heads, batch, keys).transpose(0, 1)
 
 
 def output_weight(projection: torch.nn.Module) -> torch.Tensor:

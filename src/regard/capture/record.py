@@ -5,7 +5,7 @@ Enters: operations, and a `Book` of the examples' tokens. Leaves: Traces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.errors import UserError
 from regard.trace.mask import Mask
-from regard.trace.medium import Medium
+from regard.trace.medium import SOUND, Medium
 from regard.trace.sentences import reason
 from regard.trace.site import Array, Site
 from regard.trace.tiles import Sighting, picture_side
@@ -32,13 +32,14 @@ class Book:
     """The tokens of each example of a batch, and which padded positions are real.
 
     `keep[side]` is (examples, padded length). `seen` is what a vision tower sees of each example's picture, tile by
-    tile, and `media` are these pictures.
+    tile, and `media` are these pictures. `sound` makes the side of so many frames, where the encoder hears.
     """
 
     sides: list[dict[str, Side]]
     keep: dict[str, Array]
     seen: list[list[Sighting]] = field(default_factory=list)
     media: list[Medium] = field(default_factory=list)
+    sound: Callable[[int], Side] | None = None
 
     @property
     def batch(self) -> int:
@@ -82,7 +83,9 @@ class Recorder:
                 row = example * windows + window
                 sites.append(self._site(item, row, example, item.part * windows + window, sides))
         used = {name for site in sites for name in (site.query_side, site.key_side)}
-        return Trace({name: side for name, side in sides.items() if name in used}, tuple(sites), dict(facts))
+        first = [SOUND] if SOUND in used else []  # what was heard comes before what was written
+        order = [*first, *(name for name in sides if name in used and name not in first)]
+        return Trace({name: sides[name] for name in order}, tuple(sites), dict(facts))
 
     def _name(self, operations: Sequence[Operation]) -> list[NamedOperation]:
         """The operations with their places, encoder first."""
@@ -138,6 +141,11 @@ class Recorder:
     ) -> str:
         """The side whose positions these are; positions of no side get a new one."""
         keep = self.book.keep
+        if self.book.sound is not None and (item.kind == "encoder" or (item.kind == "cross" and role == "key")):
+            if SOUND not in sides:
+                sides[SOUND] = self.book.sound(length)
+            if len(sides[SOUND]) == length:
+                return SOUND
         if {"encoder", "decoder"} <= set(keep):
             wanted = "encoder" if item.kind == "encoder" or (item.kind == "cross" and role == "key") else "decoder"
             if keep[wanted].shape[1] == length:

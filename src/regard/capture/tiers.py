@@ -259,7 +259,8 @@ def undisturbed(model: torch.nn.Module) -> Iterator[None]:
     with alone(model, running=True):
         training = [module for module in model.modules() if module.training]
         try:
-            model.eval()
+            if training:
+                model.eval()
             # not inference_mode: it hides the kernels' operations from torch's modes
             with torch.no_grad():
                 yield

@@ -87,15 +87,29 @@ class Tracing:
         None
     )
     image: Annotated[Path | None, typer.Option(help="An image, for vision models.")] = None
+    audio: Annotated[Path | None, typer.Option(help="A wav or flac file, for speech models.")] = None
+    seconds: Annotated[str | None, typer.Option(help="The part of a sound: from-to, such as 30-60.")] = None
     truncate: Truncate = False
     half: Annotated[bool, typer.Option("--half", help="Keep q, k and v in 16 bits: half the memory.")] = False
 
     def trace(self, model: Model, text: str | None, pair: str | None, **options: Any) -> Trace:
-        """The trace of a text (- is standard input) or an image."""
-        if text is None and self.image is None:
+        """The trace of a text (- is standard input), an image or a sound."""
+        if text is None and self.image is None and self.audio is None:
             raise UserError('there is nothing to trace; pass a text in quotes: regard view "The cat sat on the mat."')
         with working("running the model"):
-            return model.trace(read_text(text), pair, **vars(self), **options)
+            given = vars(self) | {"seconds": _seconds(self.seconds)}
+            return model.trace(read_text(text), pair, **given, **options)
+
+
+def _seconds(given: str | None) -> tuple[float, float] | None:
+    """The two numbers of "30-60"."""
+    if given is None:
+        return None
+    start, _, end = given.partition("-")
+    try:
+        return float(start), float(end)
+    except ValueError:
+        raise UserError(f"--seconds is from-to, such as 0-30, not {given!r}") from None
 
 
 def expand_options(function: Callable[..., None]) -> Callable[..., None]:

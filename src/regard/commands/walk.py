@@ -35,7 +35,7 @@ def walk(
         typer.Option(
             "--model",
             "-m",
-            help="A model of the BERT family, Marian, BART, GPT-2, Llama, Mistral or Qwen2, or a checkpoint.",
+            help="A model of the BERT family, Marian, BART, T5, GPT-2, Llama, Mistral or Qwen2, or a checkpoint.",
             show_default="the built-in translator",
         ),
     ] = None,

@@ -19,6 +19,7 @@ from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.sums import Sums
 from regard.errors import UserError
 from regard.models.fingerprint import digest
+from regard.models.hearing import encode_transcript, heard_input
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -157,6 +158,8 @@ def _counted(run: Run, before: int) -> Callable[[int], None] | None:
 
 def encoder_of(model: Model) -> Callable[[Example, bool], Encoded]:
     """How the engine turns an example into ids and tokens; the pair of an encoder-decoder model is its decoder's."""
+    if heard_input(model.module) is not None:
+        return lambda example, truncate: encode_transcript(model._engine, example.text)
     pairs = not model.is_encoder_decoder
     return lambda example, truncate: model._engine.encode(
         example.text, example.pair if pairs else None, truncate=truncate

@@ -102,5 +102,10 @@ def ratio(total: Array, count: Array) -> Array:
 
 def first_rows(rows: Array, count: int) -> Array:
     """(..., count, F) the first of rows (..., N, F) by their first `ORDER` columns; a row that is not there is inf."""
-    order = np.lexsort(tuple(rows[..., column] for column in reversed(range(ORDER))), axis=-1)[..., :count]
-    return np.take_along_axis(rows, order[..., None], axis=-2)
+    order = np.argsort(rows[..., 0], axis=-1)
+    first = np.take_along_axis(rows[..., 0], order, axis=-1)
+    tied = ((first[..., 1:] == first[..., :-1]) & np.isfinite(first[..., 1:])).any(axis=-1)
+    if tied.any():  # rarely: only then do the other columns tell
+        some = rows[tied]
+        order[tied] = np.lexsort(tuple(some[..., column] for column in reversed(range(ORDER))), axis=-1)
+    return np.take_along_axis(rows, order[..., :count, None], axis=-2)

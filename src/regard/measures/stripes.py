@@ -35,6 +35,6 @@ def kept(rows: Array, others: Array, free: Array) -> Array:
     xp = array_namespace(rows)
     mine, theirs = rows * free, others * free
     awake, other = (xp.sum(some, axis=-1, keepdims=True) for some in (mine, theirs))
-    theirs /= xp.where(other > 0, other, xp.ones_like(other))  # before `awake`: the ratio of the sums may overflow
-    theirs *= awake
+    least = xp.finfo(other.dtype).tiny  # below that, the ratio of the sums may overflow
+    theirs *= awake / xp.where(other > least, other, xp.ones_like(other))
     return xp.minimum(mine, theirs)

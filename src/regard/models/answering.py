@@ -23,9 +23,10 @@ from regard.capture.gradients import Gradients
 from regard.capture.operation import Operation
 from regard.capture.tiers import undisturbed
 from regard.errors import TooLongError, UserError
-from regard.models.cutting import KEEP, require_cuttable
+from regard.models.cutting import require_cuttable
 from regard.models.outcome import output_of
 from regard.models.prepare import Encoded
+from regard.models.reread import cache_of
 from regard.trace.pieces import answer_side
 from regard.trace.tokens import Segment, Side
 
@@ -137,12 +138,7 @@ class ReadPrompt:
         if self.first < 1:
             raise UserError("the prompt has one token; pass a longer one")
         engine.places()
-        ids = torch.tensor([row.ids[: self.first]])
-        given: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "use_cache": True}
-        if engine.takes(KEEP):
-            given[KEEP] = 1
-        with undisturbed(engine.module):
-            self._cache = getattr(engine.module(**engine.ready(given)), "past_key_values", None)
+        self._cache = cache_of(engine, torch.tensor([row.ids[: self.first]]))
         if self._cache is None:
             raise UserError(
                 f"{engine.name} keeps no keys and values of what it has read, so its answers cannot be replayed"

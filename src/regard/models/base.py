@@ -1,7 +1,7 @@
-"""What a model reads: from texts, pairs, targets and images to the inputs of its forward.
+"""What a model reads: from texts, pairs, targets, images and sounds to the inputs of its forward.
 
-Enters: a module, its tokenizer or image processor; then texts or an image. Leaves: tensors, and a `Book` that says what
-each position is.
+Enters: a module, its tokenizer or processor; then texts, an image or a sound. Leaves: tensors, and a `Book` that says
+what each position is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from regard.errors import TooLongError, UserError
 from regard.models.conversation import Conversation, lay_out
 from regard.models.eyes import Eyes
 from regard.models.generation import generate, generate_all
+from regard.models.hearing import heard_input
 from regard.models.loading import NoTokenizer
 from regard.models.prepare import Encoded, as_prompt, encode, encode_turns, pad, shift_right
 from regard.models.sampling import GREEDY, Sampling
@@ -42,6 +43,8 @@ class Reader:
         is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
         self.tokenizer: Any = tokenizer if is_tokenizer else getattr(tokenizer, "tokenizer", None)
         self.processor: Any = None if is_tokenizer else tokenizer
+        alone = tokenizer if hasattr(tokenizer, "sampling_rate") else None
+        self.extractor: Any = getattr(tokenizer, "feature_extractor", alone)  # of a speech model
 
     @property
     def config(self) -> Any:
@@ -87,14 +90,14 @@ class Reader:
         return name in inspect.signature(self.module.forward).parameters
 
     def need_tokenizer(self) -> None:
-        """Raise if there is no tokenizer, and say what to do."""
+        """Raise if there is no tokenizer, or it is for transcripts alone, and say what to do."""
+        if heard_input(self.module) is not None:
+            raise UserError(f"{self.name} reads no text but hears; pass audio='a.wav' (--audio a.wav)")
         if self.tokenizer is None:
             raise UserError(
                 f"{self.name} has no tokenizer{self.no_tokenizer}; load it as (model, tokenizer), or call trace_inputs "
                 "with its inputs"
             )
-
-    # -- texts as ids and tokens ---------------------------------------------------------------------------
 
     def encode(
         self, text: Text, pair: str | None = None, *, truncate: bool = False, segment_ids: bool = True
@@ -248,8 +251,6 @@ class Reader:
             return shift_right(encoded, start, name, end)
         ids = target[1:] if target and target[0] == start else target
         return shift_right(Encoded(ids, None, answer_side(self.tokenizer, ids, "decoder")), start, name, end)
-
-    # -- what the forward takes ----------------------------------------------------------------------------
 
     def collate(self, rows: Sequence[Encoded], targets: Sequence[Target] | None = None) -> tuple[dict[str, Any], Book]:
         """Padded inputs of some encoded texts, and the tokens behind them."""

@@ -74,6 +74,19 @@ def lay_out(tokenizer: Any, conversation: Conversation) -> LaidOut:
     return LaidOut(prompt, _turns(tokenizer, messages, prompt), answer, plain)
 
 
+def contents_in(laid: LaidOut, messages: Sequence[Mapping[str, Any]]) -> list[range]:
+    """Which characters of a prompt are the text of each message; none where a template leaves it out."""
+    found = []
+    starts = [0, *(turn.end for turn in laid.turns)][-len(messages) - 1 : -1]  # the template may speak first
+    for message, start in zip(messages, starts, strict=True):
+        content = message["content"]
+        bare = content.strip()
+        place = laid.prompt.find(bare, start) if bare else -1
+        begins = place - content.index(bare)
+        found.append(range(begins, place + len(bare)) if place >= 0 else range(0))
+    return found
+
+
 def _message(number: int, given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise WrongTypeError(f'message {number} must be a {{"role": ..., "content": ...}}')

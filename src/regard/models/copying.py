@@ -58,6 +58,8 @@ class CopyingMaps:
 
 def copying_maps(engine: Engine) -> CopyingMaps | None:
     """The maps of a model's heads, made once; None if it is no decoder with one linear map to words."""
+    if engine.is_encoder_decoder or not engine.can_generate or engine.tokenizer is None:
+        return None
     version = sum(parameter._version for parameter in engine.module.parameters())
     held = _known.get(engine.module)
     if held is None or held[0] != version:
@@ -71,8 +73,6 @@ def copying_maps(engine: Engine) -> CopyingMaps | None:
 
 def _made(engine: Engine) -> CopyingMaps | None:
     module: Any = engine.module
-    if engine.is_encoder_decoder or not engine.can_generate or engine.tokenizer is None:
-        return None
     inputs, _ = engine.collate([engine.encode(_TEXT)])
     with alone(module), torch.enable_grad():
         run = frozen_run(module, engine.ready(inputs), engine.plan(), engine.places())

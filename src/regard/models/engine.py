@@ -39,6 +39,7 @@ from regard.errors import UserError
 from regard.models.ablated import ablation_facts
 from regard.models.base import Device, Reader, Target
 from regard.models.cutting import KEEP, cut_facts
+from regard.models.hearing import heard_input, sound_inputs
 from regard.models.predicting import with_gains
 from regard.models.prepare import Encoded
 from regard.models.related import Relation, relation_of, with_related
@@ -96,7 +97,11 @@ class Engine(Reader):
     def places(self) -> dict[str, tuple[Place, ...]]:
         """Where attention runs: module path -> what its calls are; found by a first run."""
         if not self._places:
-            if self.tokenizer is not None:
+            if heard_input(self.module) is not None:
+                written = [0] if self.is_encoder_decoder else None
+                inputs, book, facts = sound_inputs(self, (np.zeros(16_000, np.float32), 16_000), written)
+                self.record(inputs, book, [facts])
+            elif self.tokenizer is not None:
                 self.trace_rows([self.encode("a b c d")], ["a b" if self.is_encoder_decoder else None])
             elif self.takes("pixel_values"):
                 inputs, book, facts = picture_inputs(self, np.zeros((64, 64, 3), np.uint8))

@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from regard.files import own_cache
+
 LARGEST = 4_000_000_000  # bytes per model; larger ones are dequantised every time
 LIMIT = 8_000_000_000  # bytes in all; the least recently used goes first
 _SUMS = "checksums.json"
@@ -24,9 +26,8 @@ _VERSION = 1
 
 
 def cache() -> Path:
-    """The folder for dequantised models: REGARD_CACHE, or the user's cache folder."""
-    home = os.environ.get("REGARD_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "regard"
-    return Path(home).expanduser() / "gguf"
+    """The folder for dequantised models."""
+    return own_cache() / "gguf"
 
 
 def folder_of(file: Path, dtype: Any) -> Path:

@@ -66,7 +66,7 @@ class Glances:
         row[(row > 0).int().argmax()] = 0  # the first key that it sees
         self._rows.append(row)
 
-    def at(self, token: int, count: int = 3) -> Glance | None:
+    def at(self, token: int, count: int = 12) -> Glance | None:
         """The row that chose a token, None if it was not seen; call it once for each token."""
         if not self.possible:
             return None

@@ -11,7 +11,7 @@ A lens: layers before the last were not trained to be read this way, and what th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from regard.capture.prefix import blocks_of
 from regard.errors import UserError
 from regard.models.outcome import Answering, encode_text, prompt_end, side_of
 from regard.models.writes import SplitLogits
+from regard.records import Tabular, columns_of
 from regard.trace.picking import position_of
 from regard.trace.sentences import refusal
 
@@ -55,7 +56,7 @@ class LensLayer:
 
 
 @dataclass(frozen=True)
-class Lens:
+class Lens(Tabular):
     """The next word after a position, layer by layer.
 
     `answer` is what the model says. `rows` has an entry for each state, the embeddings (0 layers) first; `leads` is the
@@ -78,6 +79,14 @@ class Lens:
         rows = [{**vars(row), "words": [vars(word) for word in row.words]} for row in self.rows]
         parts = [{"name": name, "logit": logit} for name, logit in self.parts]
         return {**vars(self), "answer": vars(self.answer), "rows": rows, "parts": parts}
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        rows = (
+            {"layers": row.layers, "place": place, **vars(word), "answer_place": row.rank, "answer": row.probability}
+            for row in self.rows
+            for place, word in enumerate(row.words)
+        )
+        return columns_of(rows, ("layers", "place", "token", "id", "probability", "answer_place", "answer"))
 
     def __rich_console__(self, *_: Any) -> Any:
         from regard.printing.lens import lens_report

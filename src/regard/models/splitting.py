@@ -55,10 +55,18 @@ class Component:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How removing parts for real agrees with their shares: Spearman's correlation over `parts` parts."""
+    """How removing parts for real agrees with their shares: Spearman's correlation over `parts` parts.
+
+    `first` is the part without which the score falls most, `fall` by how much.
+    """
 
     spearman: float
     parts: int
+    first: Component
+    fall: float
+
+    def as_record(self) -> dict[str, Any]:
+        return {**vars(self), "first": {"name": self.first.name, "kind": self.first.kind}}
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class SplitSide:
                 "score": sum(one.score for one in rest),
                 "centred": sum(one.centred for one in rest),
             },
-            "agreement": None if self.agreement is None else vars(self.agreement),
+            "agreement": None if self.agreement is None else self.agreement.as_record(),
         }
 
 

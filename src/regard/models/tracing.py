@@ -5,13 +5,15 @@ Enters: an engine, texts with their pairs and targets. Leaves: Traces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from regard.capture.halves import halved
 from regard.errors import UserError
+from regard.models.audio import Seconds
 from regard.models.conversation import Conversation
+from regard.models.hearing import sound_inputs
 from regard.models.outcome import Answering, encode_text
 from regard.models.worth import AskedWorth, trace_worth
 
@@ -51,6 +53,17 @@ def trace_texts(
         size = 1 if answer.count is not None else batch_size
         traces = engine.trace_rows(rows, beside, attribution=attribution, predictive=predictive, batch_size=size)
     return traces[0] if isinstance(text, (str, Conversation)) else traces
+
+
+def trace_sound(
+    engine: Engine, audio: Any, target: Any, seconds: Seconds | None, others: Mapping[str, object]
+) -> Trace:
+    """The trace of a sound, and of its transcript where the model writes one; `others` may not be asked for with it."""
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise UserError(f"a sound is traced by itself; leave out {' and '.join(given)}")
+    inputs, book, facts = sound_inputs(engine, audio, target, seconds)
+    return engine.record(inputs, book, [facts])[0]
 
 
 def traced_in_half(trace: Callable[[], Any]) -> Any:

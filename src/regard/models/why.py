@@ -10,7 +10,7 @@ be different; `agreement` says how well removing parts for real agrees.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from regard.capture.shares import StreamPart
 from regard.models.outcome import Answering, encode_text
 from regard.models.scores import SplitLook, SplitScores
 from regard.models.splitting import Agreement, SplitSide, component_of, one_head, sides_of
+from regard.records import Tabular, columns_of
 from regard.trace.heads import Head, Heads
 from regard.trace.picking import position_of
 
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
     from regard.models.base import Target, Text
     from regard.models.model import Model
 
+_COLUMNS = ("side", "position", "token", "name", "kind", "attention", "layer", "head", "score", "centred")
 LEADING = 3  # components of a side among which a head must be to be drawn as a line
 
 
 @dataclass(frozen=True)
-class Why:
+class Why(Tabular):
     """Why a head looks from a query to a key.
 
     `score` is before softmax and before any soft cap, `weight` the attention, `centred` the score minus its mean over
@@ -86,6 +88,14 @@ class Why:
                 read = {"query": split.position, "key": best.sources[0].position, "share": best.centred}
                 lines.append({**place, **read, "into": 0, "side": side})
         return lines
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        rows = [
+            {"side": side, "position": split.position, "token": split.token, **vars(one)}
+            for side, split in (("key", self.key), ("query", self.query))
+            for one in split.components
+        ]
+        return columns_of(rows, _COLUMNS)
 
     def __rich_console__(self, *_: Any) -> Any:
         from regard.printing.split import why_report

@@ -9,7 +9,7 @@ vocabulary. Direct alone: what later layers make of a head's output is theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +22,7 @@ from regard.capture.shares import StreamPart, shares_of
 from regard.errors import UserError
 from regard.models.cutting import kept_logits
 from regard.models.splitting import component_of, one_head, require_sum, sides_of
+from regard.records import Tabular, columns_of
 from regard.trace.heads import Head, Heads
 from regard.trace.picking import position_of
 from regard.trace.sentences import refusal
@@ -56,7 +57,7 @@ class WrittenFrom:
 
 
 @dataclass(frozen=True)
-class Writes:
+class Writes(Tabular):
     """What a head writes at a position.
 
     `promoted` and `demoted` are the words whose logits it raises and lowers most; `sources` the tokens it read, those
@@ -94,6 +95,20 @@ class Writes:
             "predicted": self.predicted._asdict(),
             "components": [{"name": name, "logit": logit} for name, logit in self.components[:count]],
         }
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        whole: dict[str, Any] = {"read": None, "position": None, "weight": None}  # of all tokens together
+        parts = [(whole, self.promoted, self.demoted)]
+        for one in self.sources:
+            read = {"read": one.token, "position": one.position, "weight": one.weight}
+            parts.append((read, one.promoted, one.demoted))
+        rows = (
+            {**read, "promoted": raised, **word._asdict()}
+            for read, promoted, demoted in parts
+            for raised, words in ((True, promoted), (False, demoted))
+            for word in words
+        )
+        return columns_of(rows, (*whole, "promoted", *WrittenWord._fields))
 
     def __rich_console__(self, *_: Any) -> Any:
         from regard.printing.split import writes_report

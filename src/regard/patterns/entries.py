@@ -2,9 +2,9 @@
 
 Enters: patterns.json, which the page's bundle holds too. Leaves: tables by name, in its order.
 
-Colours are the first of Okabe and Ito's set, and others that stay apart from them for colour-blind readers; greys are
-for where attention merely rests. Patterns without one are numbers beside a pattern: no head is named for them. A head
-with several names is coloured by the one of the lowest rank, the most specific.
+Colours stay apart for readers with every kind of colour blindness, on either ground (scales.test.ts of the page
+measures it); greys are for where attention merely rests. Patterns without one are numbers beside a pattern: no head is
+named for them. A head with several names is coloured by the one of the lowest rank, the most specific.
 """
 
 import json
@@ -19,9 +19,11 @@ def _column(table: str, field: str) -> dict[str, str]:
 
 PHRASES = _column("patterns", "phrase")  # what a head does, in a sentence
 DOES = {entry["name"]: entry["does"]["en"] for entry in _STORED["patterns"] if "does" in entry}  # after its number
+_SHORT = {entry["name"]: entry["short"]["en"] for entry in _STORED["patterns"] if "short" in entry}
 LETTERS = _column("patterns", "letter")  # for terminals without colour
 RANKS = {entry["name"]: rank for rank, entry in enumerate(sorted(_STORED["patterns"], key=lambda e: e.get("rank", 99)))}
 PATTERN_COLOURS = _column("patterns", "colour")
+DARK_COLOURS = _column("patterns", "dark")  # the same on a dark ground
 TYPE_COLOURS = _column("types", "colour")
 BROAD = frozenset(_column("patterns", "broad"))  # names that many tokens answer to
 RESTING_PLACES = frozenset(_column("patterns", "resting"))  # names that tell least: where attention rests
@@ -35,3 +37,8 @@ def rank_of(name: str) -> int:
 def does_of(name: str) -> str:
     """What a head of some name does, after its number."""
     return str(DOES.get(name, f"follows the rule “{name}”"))
+
+
+def short_of(name: str) -> str:
+    """A name that fits below a small map."""
+    return str(_SHORT.get(name, name))

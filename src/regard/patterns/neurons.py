@@ -22,6 +22,7 @@ from regard.measures.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
 from regard.patterns.entries import BROAD
 from regard.patterns.saved import usable_rules
+from regard.records import Tabular, columns_of
 from regard.trace.places import Array, context_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Neurons:
+class Neurons(Tabular):
     """How the neurons of one head make one pattern."""
 
     kind: str
@@ -67,6 +68,10 @@ class Neurons:
     def as_record(self) -> dict[str, Any]:
         """For JSON; numbers that are not available are null."""
         return {key: _plain(value) for key, value in asdict(self).items()}
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        rows = ({"neuron": number, **share._asdict()} for number, share in self.shares)
+        return columns_of(rows, ("neuron", *Estimate._fields))
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         yield from self.lines()

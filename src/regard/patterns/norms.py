@@ -5,6 +5,7 @@ Enters: a Trace with norms. Leaves: `ClassNorms`, a table and a figure (Kobayash
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from regard.errors import MissingPackageError
 from regard.measures.share import carried_share
-from regard.patterns.table import data_frame
+from regard.records import Tabular, columns_of
 from regard.trace.lettering import plain
 from regard.trace.places import Array, Places, places_of
 
@@ -31,7 +32,7 @@ _PANELS = (
 
 
 @dataclass(frozen=True, eq=False)
-class ClassNorms:
+class ClassNorms(Tabular):
     """Shares of token classes: means over rows and heads, one record per layer and class.
 
     `attention` is the share of the weights, `carried` the mean of ||alpha f(x)|| on the class as it is, `normalised`
@@ -41,9 +42,8 @@ class ClassNorms:
     rows: list[dict[str, Any]]
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def to_pandas(self) -> Any:
-        """The records as a pandas DataFrame."""
-        return data_frame(self.rows, list(COLUMNS))
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return columns_of(self.rows, COLUMNS)
 
     def figure(self) -> Any:
         """A matplotlib figure: one panel per quantity, one line per class, layers from left to right."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from regard.errors import MissingPackageError, UserError
+from regard.errors import UserError
 from regard.measures.awake import AwakeReading
 from regard.measures.entropy import Level
 from regard.measures.reading import Reading
 from regard.patterns.definitions import NAMES, OBVIOUS
 from regard.patterns.saved import SavedRule
+from regard.records import Tabular, columns_of
 from regard.trace.places import Array
 from regard.trace.sentences import Message
 
@@ -74,7 +75,7 @@ class SiteMeasures:
 
 
 @dataclass(frozen=True, eq=False)
-class Patterns(Sequence[Finding]):
+class Patterns(Tabular, Sequence[Finding]):
     """What the heads of a trace do when awake: findings, strongest first, and the measures behind them."""
 
     findings: tuple[Finding, ...]
@@ -132,9 +133,8 @@ class Patterns(Sequence[Finding]):
         """One flat record per finding."""
         return [asdict(finding) for finding in self.findings]
 
-    def to_pandas(self) -> Any:
-        """The findings as a pandas DataFrame."""
-        return data_frame(self.rows(), list(Finding.__dataclass_fields__))
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return columns_of(self.rows(), Finding.__dataclass_fields__)
 
     def __repr__(self) -> str:
         counts = {name: sum(f.pattern == name for f in self.findings) for name in self.names}
@@ -145,12 +145,3 @@ class Patterns(Sequence[Finding]):
         from regard.printing.patterns import report
 
         yield from report(self, console)
-
-
-def data_frame(rows: list[dict[str, Any]], columns: list[str]) -> Any:
-    """Records as a pandas DataFrame; pandas is loaded only when asked for."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingPackageError("tables need pandas; install it with: pip install pandas") from None
-    return pandas.DataFrame(rows, columns=columns)

@@ -6,6 +6,7 @@ Enters: a `Why` or `Writes`. Leaves: rich renderables.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -14,7 +15,7 @@ from rich.text import Text
 from regard.printing.tables import visible_text
 
 if TYPE_CHECKING:
-    from regard.models.splitting import Component, SplitSide
+    from regard.models.splitting import Agreement, Component, SplitSide
     from regard.models.why import Why
     from regard.models.writes import Writes, WrittenFrom, WrittenWord
 
@@ -32,10 +33,12 @@ def why_report(why: Why, count: int = SHOWN) -> Iterator[Table | Text]:
         (why.model, "bold"),
         (f"  {why.name} looks from {_at(query)} to {_at(key)} with weight {why.weight:.3f}", ""),
     )
-    yield Text(
-        f"score {why.score:.3f}, {why.centred:+.3f} against the mean of the {why.visible} keys it may see", style="dim"
-    )
-    if why.centred <= 0:
+    score = f"score {why.score:.3f}"
+    if why.visible == 1:
+        yield Text(f"{score}; it may see this token alone, so all its attention goes there whatever made the score")
+    else:
+        yield Text(f"{score}, {why.centred:+.3f} against the mean of the {why.visible} keys it may see", style="dim")
+    if why.visible > 1 and why.centred <= 0:
         yield Text(
             f"Nothing draws {why.name} from {_at(query)} to {_at(key)}: its score is below the mean of the row, and "
             "the shares say what speaks for and against it."
@@ -50,11 +53,18 @@ def why_report(why: Why, count: int = SHOWN) -> Iterator[Table | Text]:
     )
     for name, side, column in (("key", key, "share"), ("query", query, _AGAINST)):
         if side.agreement is not None:
-            yield Text(
-                f"{name}: each of {side.agreement.parts} components was removed for real; rank correlation with the "
-                f'column "{column}" {side.agreement.spearman:.2f} (1: the same order)',
-                style="dim",
-            )
+            yield Text(f"{name}: {_removed(side.agreement, column)}", style="dim")
+
+
+def _removed(agreement: Agreement, column: str) -> str:
+    """What removing components for real says about a column of shares."""
+    most = (
+        f"; the score falls most without {agreement.first.name}, by {agreement.fall:.3f}" if agreement.fall > 0 else ""
+    )
+    alike = isnan(agreement.spearman)
+    rank = "changes alike" if alike else f'rank correlation with the column "{column}" {agreement.spearman:.2f}'
+    order = "" if alike else " (1: the same order)"
+    return f"each of {agreement.parts} components was removed for real; {rank}{order}{most}"
 
 
 def writes_report(writes: Writes, count: int = SHOWN) -> Iterator[Table | Text]:

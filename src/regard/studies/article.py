@@ -39,8 +39,8 @@ _POLICY = (
 )
 
 
-def article(result: Result) -> str:
-    """The whole page."""
+def article(result: Result, drawn: Mapping[str, bytes]) -> str:
+    """The whole page; `drawn` are figures that there are already, by name: SVG in the light theme."""
     parts = [f"<h1>{html.escape(result.title)}</h1>", _findings(result), _made(result)]
     parts += [f"<h2>{html.escape(name)}</h2>{markup}" for name, markup in result.sections.items()]
     if result.example is not None:
@@ -49,9 +49,11 @@ def article(result: Result) -> str:
         items = "".join(f"<li>{html.escape(text)}</li>" for text in result.cautions)
         parts.append(f'<h2>Keep in mind</h2><ul class="cautions">{items}</ul>')
     first = 1 if result.example is None else 2
-    drawn = [_figure(drawer, number) for number, drawer in enumerate(result.drawers.values(), first)]
-    if drawn:
-        parts.append(f'<h2>Figures</h2><div class="figures">{"".join(drawn)}</div>')
+    figures = [
+        _figure(drawer, number, drawn.get(name)) for number, (name, drawer) in enumerate(result.drawers.items(), first)
+    ]
+    if figures:
+        parts.append(f'<h2>Figures</h2><div class="figures">{"".join(figures)}</div>')
     folded = [_table(name, table) for name, table in {**result.tables, "All numbers": result.table}.items()]
     parts.append(f"<h2>Tables</h2>{''.join(folded)}{_settings(result.meta)}")
     return page(result.title, "\n".join(parts))
@@ -177,17 +179,17 @@ def _map(example: Trace | None, site: Site, head: int, label: str | None = None)
 # -- figures -----------------------------------------------------------------------------------------------------
 
 
-def _images(kind: str, draw: Any, label: str) -> str:
-    """A picture in every theme; the page shows the one that suits it."""
+def _images(kind: str, draw: Any, label: str, light: bytes | None = None) -> str:
+    """A picture in every theme, in the light one as it is where it is given; the page shows the one that suits it."""
     found = []
     for name in THEMES:
         with themed(name):
-            data = base64.b64encode(draw()).decode()
+            data = base64.b64encode(light if light is not None and name == "light" else draw()).decode()
         found.append(f'<img class="{name}" alt="{html.escape(label)}" src="data:{kind};base64,{data}">')
     return "".join(found)
 
 
-def _figure(drawer: Drawer, number: int) -> str:
+def _figure(drawer: Drawer, number: int, light: bytes | None) -> str:
     caption, draw = drawer
     widths = []  # in inches
 
@@ -196,7 +198,7 @@ def _figure(drawer: Drawer, number: int) -> str:
         widths.append(picture.figure.get_figwidth())
         return picture.svg()
 
-    pictures = _images("image/svg+xml", drawn, caption)
+    pictures = _images("image/svg+xml", drawn, caption, light)
     kind = ' class="wide"' if max(widths) * 72 > _WIDE else ""
     return f"<figure{kind}>{pictures}<figcaption>Figure {number}. {html.escape(caption)}</figcaption></figure>"
 
@@ -213,7 +215,7 @@ def _atlas(result: Result, example: Trace) -> str:
     )
     frame = f'<iframe title="atlas" sandbox="allow-scripts" srcdoc="{html.escape(page)}"></iframe>'
     wait = '<p class="wait quiet" role="status">Drawing the atlas …</p>'
-    return f'<figure id="atlas">{frame}{wait}<figcaption>{html.escape(caption)}</figcaption></figure>'
+    return f'<figure id="atlas"><figcaption>{html.escape(caption)}</figcaption>{frame}{wait}</figure>'
 
 
 def _opened(result: Result) -> dict[str, Any]:

@@ -81,6 +81,14 @@ def mentions(corpus: Corpus | Sequence[str | os.PathLike[str]], options: Mapping
     return source
 
 
+def utterances(corpus: Corpus, options: Mapping[str, Any]) -> Source:
+    """Sounds with the onsets of their words."""
+    source = texts(corpus, options)
+    if source.format not in (None, "jsonl", "utterances"):
+        raise UserError(f"utterances are read from JSONL files, not from {source.format!r}")
+    return replace(source, format="utterances")
+
+
 @dataclass(frozen=True)
 class Corpora:
     """The corpora of a study: what they are called, how one is read, and how several are treated."""
@@ -96,6 +104,9 @@ TREEBANKS = Corpora("treebanks", "CoNLL-U files, also .gz; - reads stdin.", tree
 TREEBANK = Corpora("treebank", "A CoNLL-U file to learn from, also .gz.", trees, several="none")
 MENTIONS = Corpora(
     "files", "GAP (.tsv), CoNLL-2012 (.conll) or WinoBias files, or folders of them: one corpus.", mentions, "one"
+)
+UTTERANCES = Corpora(
+    "utterances", "JSONL files: audio, text and onsets [[character, seconds], ...] of each utterance.", utterances
 )
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from regard.corpus.sums import Array
-from regard.patterns.entries import PATTERN_COLOURS, TYPE_COLOURS
+from regard.patterns.entries import TYPE_COLOURS
 from regard.trace.lettering import plain
 from regard.views.figures import Picture
-from regard.views.themes import THEMES, head_colour, theme
+from regard.views.themes import THEMES, head_colour, name_colours, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def grid_picture(
     from matplotlib.patches import Patch
 
     layers, heads = shape
-    colours = {**PATTERN_COLOURS, **(own or {})}
+    colours = {**name_colours(), **(own or {})}
     names = list(dict.fromkeys(name for name, _ in named.values()))
     ground = np.array(to_rgb(theme().ground))
     image = np.tile(ground, (layers, heads, 1))
@@ -156,7 +156,7 @@ def scatter_picture(places: Array, groups: Sequence[str], labels: Sequence[str],
     for group in dict.fromkeys(groups):
         chosen = np.array([other == group for other in groups])
         x, y = places[chosen].T
-        colour = PATTERN_COLOURS.get(group, theme().ground)
+        colour = name_colours().get(group, theme().ground)
         axes.scatter(x, y, s=16, color=colour, label=plain(group), edgecolors=theme().quiet, linewidths=0.4)
     for (x, y), label in zip(places, labels, strict=True):
         axes.annotate(plain(label), (x, y), size=4, color=theme().quiet, xytext=(2, 2), textcoords="offset points")

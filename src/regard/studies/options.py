@@ -118,6 +118,10 @@ class TaskOptions(_Reading, _Sampling, _Keeping, _Cutting, _Engine, _Reporting):
     """What a study of a task takes: no control, since random weights cannot do a task."""
 
 
+class UtteranceOptions(_Sampling, _Keeping, _Engine, _Reporting):
+    """What a study of utterances takes: sounds cannot be cut, and untrained weights know no words."""
+
+
 class FindOptions(_Reading, _Reporting, total=False):
     """What a search for heads takes."""
 

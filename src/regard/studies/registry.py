@@ -24,6 +24,7 @@ from regard.studies.entry import (
     TEXTS,
     TREEBANK,
     TREEBANKS,
+    UTTERANCES,
     Corpus,
     Named,
     Registry,
@@ -32,9 +33,18 @@ from regard.studies.entry import (
     run_over,
     texts,
     trees,
+    utterances,
     with_trees,
 )
-from regard.studies.options import Flag, MentionOptions, Options, ProbeOptions, TaskOptions, TreeOptions
+from regard.studies.options import (
+    Flag,
+    MentionOptions,
+    Options,
+    ProbeOptions,
+    TaskOptions,
+    TreeOptions,
+    UtteranceOptions,
+)
 
 if TYPE_CHECKING:
     from regard.studies.result import Result
@@ -42,6 +52,7 @@ if TYPE_CHECKING:
 STUDIES = Registry()
 __all__ = [
     "ablation",
+    "alignment",
     "atlas",
     "change",
     "coref",
@@ -59,6 +70,18 @@ __all__ = [
 
 _LEAST = Flag("Fewest instances for which a relation gets a row.", least=1)
 _ROWS = Flag("How to read the pieces of an attending word: mean, or first only.", metavar="WAY")
+
+
+@STUDIES.add(UTTERANCES)
+def alignment(model: Named, corpus: Corpus, **options: Unpack[UtteranceOptions]) -> Result:
+    """Which cross heads of a speech model tell when each word begins: onset errors on held-out utterances.
+
+    Heads are ranked on one half of the utterances and tested on the other, both ways round, beside the model's own list
+    of alignment heads and a line through the text.
+    """
+    from regard.studies.alignment.study import Alignment
+
+    return run_over(Alignment(seed=options.get("seed", 0)), model, utterances(corpus, options), options)
 
 
 def _compare_types(results: Mapping[str, Result], folder: Path) -> None:

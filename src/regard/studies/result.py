@@ -5,6 +5,7 @@ Enters: what a study found. Leaves: a folder with result.parquet, meta.json, fig
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,21 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 from regard.errors import UnknownNameError, UserError
 from regard.files import write_atomic
+from regard.records import Tabular
 from regard.studies.article import article, pretty
 from regard.studies.chart import Chart
 from regard.trace.trace import Trace
+from regard.views.cells import STILL, image
 from regard.views.figures import Picture
+from regard.views.themes import themed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TOLD = 8  # findings that stand in meta.json too, for lists of studies
+_DPI = 96  # of the figure in a notebook
 ArrayFile = tuple[Mapping[str, Any], Mapping[str, str]]  # arrays by name, and facts about them
 Drawer = tuple[str, Callable[[], Picture]]  # a caption, and what draws the figure
 
 
 @dataclass(eq=False)
-class Result:
+class Result(Tabular):
     """What a study found. `table` is a pandas DataFrame; `figures` are drawn when asked for."""
 
     study: str
@@ -55,9 +60,22 @@ class Result:
             raise UnknownNameError(f"there is no figure {name!r}; this result has {', '.join(names)}")
         return self.drawers[name or names[0]][1]()
 
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {str(name): values for name, values in self.table.items()}
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows, and what its file keeps: the findings, the first figure and the table's first rows."""
+        found = super()._repr_mimebundle_()
+        told = "".join(f"<li>{html.escape(text)}</li>" for text in self.findings[:_TOLD])
+        picture = self.figure().png(dpi=_DPI) if self.drawers else b""
+        shown = image(picture, next(iter(self.drawers.values()))[0]) if 0 < len(picture) <= STILL else ""
+        markup = f"<p><b>{html.escape(self.title)}</b></p><ul>{told}</ul>{shown}{found['text/html']}"
+        text = "\n".join([self.title, *(f"- {text}" for text in self.findings[:_TOLD]), "", found["text/plain"]])
+        return {"text/html": markup, "text/plain": text}
+
     def report(self) -> str:
         """The report as one HTML page that needs no network."""
-        return article(self)
+        return article(self, {})
 
     def save(self, folder: str | Path) -> Path:
         """Write result.parquet, further tables, meta.json, figures, pages and report.html; each file atomically."""
@@ -72,10 +90,7 @@ class Result:
         if self.chart is not None:
             told["chart"] = self.chart.record
         write_atomic(target / "meta.json", lambda path: Path(path).write_text(pretty(told), "utf-8"))
-        for name in self.drawers:
-            picture = self.figure(name)
-            picture.save(target / f"{name}.png", dpi=200)
-            picture.save(target / f"{name}.svg")
+        drawn = {name: self._draw(name, target) for name in self.drawers}
         for name, page in self.pages.items():
             (target / name).parent.mkdir(exist_ok=True)
             write_atomic(target / name, lambda path, page=page: Path(path).write_text(page(), "utf-8"))  # type: ignore[misc]
@@ -84,8 +99,15 @@ class Result:
                 target / name,
                 lambda path, arrays=arrays, facts=facts: save_file(dict(arrays), path, dict(facts)),  # type: ignore[misc]
             )
-        write_atomic(target / "report.html", lambda path: Path(path).write_text(self.report(), "utf-8"))
+        write_atomic(target / "report.html", lambda path: Path(path).write_text(article(self, drawn), "utf-8"))
         return target
+
+    def _draw(self, name: str, target: Path) -> bytes:
+        """Write a figure as PNG and as SVG, and give the SVG: the report has the same."""
+        with themed("light"):
+            picture = self.figure(name)
+            picture.save(target / f"{name}.png", dpi=200)
+            return picture.save(target / f"{name}.svg").read_bytes()
 
 
 def _slug(title: str) -> str:

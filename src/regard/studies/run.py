@@ -14,9 +14,11 @@ from regard.corpus.engine import Engine, Run, encoder_of, run_local
 from regard.corpus.readers.reading import check, read
 from regard.corpus.readers.source import Problems
 from regard.errors import UserError
+from regard.models.hearing import heard_input
 from regard.studies.base import Study, StudyContext
 from regard.studies.controls import PERMUTED, SEEDS, Controls, Weights, control_models
 from regard.studies.folder import CHECKPOINT, forget, held
+from regard.studies.whence import remember
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -65,6 +67,7 @@ def run_study(
         result.meta = {"title": result.title, "command": command, **result.meta}
         if folder is not None:
             result.save(folder)
+            remember(folder, run.source)
             if not keep:
                 forget(folder)
     return result
@@ -118,8 +121,8 @@ def _engine(name: str, options: dict[str, Any]) -> AbstractContextManager[Engine
 
 
 def _example(model: Model, run: Run) -> Any:
-    """The trace of an early input of readable length, for the interactive atlas; None for a pipe."""
-    if run.source.once:
+    """The trace of an early input of readable length, for the interactive atlas; None for a pipe, and for sounds."""
+    if run.source.once or heard_input(model.module) is not None:
         return None
     encode = encoder_of(model)
     early = [(len(encode(one, True).ids), one) for one in read(replace(run.source, limit=50, sample=None))]

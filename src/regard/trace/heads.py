@@ -97,16 +97,20 @@ def names_patterns(heads: Heads) -> bool:
 
 
 def names_of(heads: Iterable[Head], layout: Layout) -> list[str]:
-    """Heads as people write them: the kind only if the model has several, and "2.*" for a whole layer."""
+    """Heads as people write them: the kind only if the model has several, "2.*" for a whole layer, "*.*" for all."""
     several = len({kind for kind, _ in layout}) > 1
     found: dict[tuple[str, int], list[int]] = {}
     for head in heads:
         found.setdefault((head.kind, head.layer), []).append(head.head)
     names = []
     for (kind, layer), numbers in found.items():
+        layers = [place for place in layout if place[0] == kind]
+        if len(layers) > 1 and all(len(found.get(place, ())) == layout[place] for place in layers):
+            names.append(f"{kind}:" * several + f"{ALL}.{ALL}")
+            continue
         whole = len(numbers) == layout[kind, layer] > 1
         names += [f"{kind}:" * several + f"{layer}.{one}" for one in ([ALL] if whole else numbers)]
-    return names
+    return list(dict.fromkeys(names))
 
 
 def _items(heads: Any) -> Iterator[Any]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from regard.trace.medium import SOUND
 from regard.trace.site import Site
 from regard.trace.tokens import Side, Token, word_groups, word_text
 from regard.trace.trace import Trace
@@ -19,6 +20,7 @@ from regard.trace.trace import Trace
 Array = np.ndarray[Any, Any]
 
 _ARROW = ">>"  # between the two sides of a reaction; a dot separates its molecules
+_NO_KIND, _MARK = (False,) * 5, (True, False, False, False, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +114,10 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     count = len(side)
     border = np.array([token.border for token in side.tokens], dtype=bool)
     words, pieces = [-1] * count, [-1] * count
-    kinds = [(False,) * 5] * count  # the fields from punctuation to later_pieces
+    kinds = [_NO_KIND] * count  # the fields from punctuation to later_pieces
     groups = list(word_groups(side))
-    cased = [_spelling(side, group) for group in groups]
-    texts = [text.lower() for text in cased]
+    words_of = [_word(_spelling(side, group)) for group in groups]
+    texts = [word.lower for word in words_of]
     unknown = _unknown(texts)
     for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
         if border[group[0]] or not text:
@@ -124,16 +126,15 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
             pieces[place] = number
         if side.tokens[group[0]].special or number in unknown:
             continue  # [UNK] stands for words that may differ: two of them are not the same word
-        spoken = any(character.isalnum() for character in text)
-        word = vocabulary.setdefault(text, len(vocabulary)) if spoken else -1
+        if not words_of[number].spoken:
+            for place in group:
+                kinds[place] = _MARK
+            continue
+        word = vocabulary.setdefault(text, len(vocabulary))
         common = len(group) == 1 and side.tokens[group[0]].common
-        capital, number_like = cased[number][0].isupper(), any(map(str.isdigit, text))
         for place in group:
             words[place] = word
-            later = place != group[0]
-            kinds[place] = (
-                (False, common, capital, number_like, later) if spoken else (True, False, False, False, False)
-            )
+            kinds[place] = (False, common, words_of[number].capital, words_of[number].digit, place != group[0])
     punctuation, common_words, capitalised, numbers, later_pieces = np.array(kinds, bool).reshape(count, 5).T
     written = np.zeros(count, dtype=bool)
     written[[place for number in unknown for place in groups[number]]] = True
@@ -164,6 +165,21 @@ def spellings(side: Side) -> list[str]:
         for place in group:
             found[place] = text
     return found
+
+
+class _Word(NamedTuple):
+    """What is known of a word by how it is written."""
+
+    lower: str
+    spoken: bool  # it has a letter or digit
+    capital: bool  # its first letter is one
+    digit: bool
+
+
+@lru_cache(maxsize=1 << 15)
+def _word(text: str) -> _Word:
+    lower = text.lower()
+    return _Word(lower, any(map(str.isalnum, lower)), text[:1].isupper(), any(map(str.isdigit, lower)))
 
 
 def _spelling(side: Side, group: Sequence[int]) -> str:
@@ -203,6 +219,8 @@ def _no_text(*sides: Side) -> str:
     tokens = [token for side in sides for token in side.tokens]
     if any(token.row is not None for token in tokens):
         return "patches"
+    if any(side.medium is not None and side.medium.kind == SOUND for side in sides):
+        return "frames"
     if all(token.word is None and token.id is None for token in tokens):
         return "textless"
     return ""

@@ -313,6 +313,32 @@ class Trace:
 
     # -- files, other sources, display ---------------------------------------------------------------------
 
+    def to_xarray(
+        self,
+        what: str = "attention",
+        *,
+        layers: Iterable[int] | None = None,
+        kind: str | None = None,
+        part: int = 0,
+    ) -> Any:
+        """An xarray DataArray (layer, head, query, key) with token texts as coordinates.
+
+        Nothing is computed before its numbers are needed, and then only the part that is chosen: `.sel(layer=3,
+        head=2, query=5)` computes one row. More than 1 GB at once is refused.
+
+        Parameters
+        ----------
+        what
+            "attention", "scores", "contributions" or "worth", as the methods of these names.
+        layers
+            Which layers; all unless given.
+        kind, part
+            Which attention operation of the layers, where there are several.
+        """
+        from regard.trace.labelled import to_xarray
+
+        return to_xarray(self, what, layers, kind, part)
+
     def save(self, path: str | Path) -> Path:
         """Write the trace to a safetensors file; it opens again without torch and without the model."""
         from regard.trace.file import save
@@ -408,6 +434,22 @@ class Trace:
         from regard.printing.tables import trace_table
 
         yield trace_table(self)
+
+    def _ipython_display_(self) -> None:
+        from regard.views.cells import display_trace
+
+        display_trace(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from regard.views.cells import still_bundle
+
+        return still_bundle(self)
+
+    def _display_(self) -> Any:
+        """What marimo shows."""
+        from regard.views.cells import view_of
+
+        return view_of(self) or self._repr_mimebundle_()["text/html"]
 
     def _heads(self, kind: str) -> str:
         counts = sorted({site.heads for site in self.sites if site.kind == kind})

@@ -21,14 +21,18 @@ from torch import Tensor, nn
 
 from regard.errors import UserError
 from regard.transformer.masks import causal_mask
-from regard.transformer.model import ACTIVATION_OF
+from regard.transformer.opening import (
+    candidates_of,
+    fed_forward,
+    linear,
+    norm_of,
+    normed,
+    require_same,
+    require_short,
+    words_of,
+)
 from regard.transformer.walk import Walk, as_numpy, require_layer
 from regard.transformer.weights import ROTARY, known_activation
-
-MOST = 128  # tokens: a page has the logits of every word at each of them
-LIKELY = 8  # words of each position whose columns of the vocabulary's matrix are kept
-_CLOSE = 1e-4  # of the largest number: float32
-_COARSE = 0.05  # the same where the model runs in 16 bits and rounds between steps
 
 
 @dataclass
@@ -57,8 +61,7 @@ def walk_decoder(module: Any, ids: Sequence[int], *, layer: int = 0, tokenizer: 
         Names the words of the vocabulary.
     """
     config, base = module.config, module.base_model
-    if len(ids) > MOST:
-        raise UserError(f"the text has {len(ids)} tokens, and the walk goes through at most {MOST}; shorten it")
+    require_short(ids)
     _require_plain(config)
     rotary = config.model_type in ROTARY
     blocks = base.layers if rotary else base.h
@@ -68,10 +71,10 @@ def walk_decoder(module: Any, ids: Sequence[int], *, layer: int = 0, tokenizer: 
     arrays = _embedded(base, run.states[0], ids, rotary)
     arrays |= {"decoder.states": torch.stack(run.states), "decoder.in": run.states[layer]}
     arrays |= _llama(blocks[layer]) if rotary else _gpt2(blocks[layer])
-    arrays |= _turns(run.turns, base) | _norm("final", norm)
+    arrays |= _turns(run.turns, base) | norm_of("final", norm)
     candidates: tuple[int, ...] = ()
     if run.logits is not None and run.final is not None:
-        candidates = _candidates(run.logits, ids)
+        candidates = candidates_of(run.logits, ids)
         weight = module.get_output_embeddings().weight
         arrays |= {"decoder.final": run.final, "logits": run.logits, "W_U": weight[list(candidates)].T}
     heads = config.num_attention_heads
@@ -85,13 +88,13 @@ def walk_decoder(module: Any, ids: Sequence[int], *, layer: int = 0, tokenizer: 
         {name: as_numpy(value) for name, value in arrays.items()},
         tuple(ids),
         tuple(ids[1:]) if run.logits is not None else (),
-        _words(tokenizer, run.logits),
+        words_of(tokenizer, run.logits),
         groups=config.num_key_value_heads if rotary and config.num_key_value_heads < heads else 0,
         normed="rms" if rotary else "layer",
         window=_window(config, layer),
         candidates=candidates,
     )
-    _require_same(walk, run.states[layer + 1], module)
+    require_same(computed(walk)["result"], run.states[layer + 1], module)
     return walk
 
 
@@ -99,8 +102,8 @@ def computed(walk: Walk) -> dict[str, Tensor]:
     """Every matrix of the opened layer, made from its weights as the page does: the formulas, written out."""
     given = {name: torch.from_numpy(array) for name, array in walk.arrays.items()}
     x = given["decoder.in"]  # (T, D)
-    norm = _normed(x, "decoder", given, walk)
-    q, k, v = (_linear(norm, given, f"decoder.{{}}_{letter}") for letter in "QKV")  # (T, H d), (T, G d)
+    norm = normed(x, "decoder", given, walk)
+    q, k, v = (linear(norm, given, f"decoder.{{}}_{letter}") for letter in "QKV")  # (T, H d), (T, G d)
     q = q.view(len(x), walk.heads, -1).transpose(0, 1)  # (T, H, d) -> (H, T, d)
     groups = walk.groups or walk.heads
     k, v = (part.view(len(x), groups, -1).transpose(0, 1) for part in (k, v))  # (G, T, d)
@@ -110,13 +113,8 @@ def computed(walk: Walk) -> dict[str, Tensor]:
     masked = scores.masked_fill(~_visible(len(x), walk.window), -torch.inf)
     weights = masked.softmax(-1)
     joined = (weights @ values).transpose(0, 1).flatten(1)  # (H, T, d) -> (T, H d)
-    output = _linear(joined, given, "decoder.{}_O")
+    output = linear(joined, given, "decoder.{}_O")
     added = x + output
-    inner = _normed(added, "decoder.feed", given, walk)
-    bend, wide = ACTIVATION_OF[walk.activation], _linear(inner, given, "decoder.{}_1")
-    gate = _linear(inner, given, "decoder.{}_G") if "decoder.W_G" in given else None
-    hidden = bend(wide) if gate is None else bend(gate) * wide  # (T, hidden)
-    fed = _linear(hidden, given, "decoder.{}_2")
     return {
         "norm": norm,
         "q": q,
@@ -129,26 +127,8 @@ def computed(walk: Walk) -> dict[str, Tensor]:
         "joined": joined,
         "output": output,
         "added": added,
-        "inner": inner,
-        "hidden": hidden,
-        "fed": fed,
-        "result": added + fed,
+        **fed_forward(added, "decoder", given, walk),
     }
-
-
-def _linear(x: Tensor, given: dict[str, Tensor], name: str) -> Tensor:
-    bias = given.get(name.format("b"))
-    made = x @ given[name.format("W")]
-    return made if bias is None else made + bias
-
-
-def _normed(x: Tensor, name: str, given: dict[str, Tensor], walk: Walk) -> Tensor:
-    """LayerNorm, or RMSNorm, which takes off no mean and adds no shift."""
-    if walk.normed == "layer":
-        centred = x - x.mean(-1, keepdim=True)
-        spread = (centred.square().mean(-1, keepdim=True) + walk.epsilon).sqrt()
-        return centred / spread * given[f"{name}.scale"] + given[f"{name}.shift"]
-    return x / (x.square().mean(-1, keepdim=True) + walk.epsilon).sqrt() * given[f"{name}.scale"]
 
 
 def _turned(x: Tensor, given: dict[str, Tensor]) -> Tensor:
@@ -171,18 +151,6 @@ def _require_plain(config: Any) -> None:
     ]
     if unusual:
         raise UserError(f"this {config.model_type} model has {unusual[0]} set; pass one without it")
-
-
-def _require_same(walk: Walk, true: Tensor, module: nn.Module) -> None:
-    """Refuse a model whose layer the formulas do not give."""
-    made, exact = computed(walk)["result"], true.dtype == torch.float32
-    true = true.float().cpu()
-    error = float((made - true).abs().max() / true.abs().max())
-    if not error <= (_CLOSE if exact else _COARSE):
-        raise UserError(
-            f"this {type(module).__name__} computes its layers differently from others of its type, so they cannot be "
-            "opened step by step; pass another model"
-        )
 
 
 def _ran(module: Any, blocks: nn.ModuleList, norm: nn.Module, ids: Sequence[int]) -> _Run:
@@ -234,27 +202,22 @@ def _llama(block: Any) -> dict[str, Tensor]:
         "1": feed.up_proj,
         "2": feed.down_proj,
     }
-    found = _norm("decoder", block.input_layernorm) | _norm("decoder.feed", block.post_attention_layernorm)
-    for letter, linear in parts.items():
-        found[f"decoder.W_{letter}"] = linear.weight.T
-        if linear.bias is not None:
-            found[f"decoder.b_{letter}"] = linear.bias
+    found = norm_of("decoder", block.input_layernorm) | norm_of("decoder.feed", block.post_attention_layernorm)
+    for letter, own in parts.items():
+        found[f"decoder.W_{letter}"] = own.weight.T
+        if own.bias is not None:
+            found[f"decoder.b_{letter}"] = own.bias
     return found
 
 
 def _gpt2(block: Any) -> dict[str, Tensor]:
     """GPT-2's maps are x @ W already, and those of q, k and v are one."""
-    whole, found = block.attn.c_attn, _norm("decoder", block.ln_1) | _norm("decoder.feed", block.ln_2)
+    whole, found = block.attn.c_attn, norm_of("decoder", block.ln_1) | norm_of("decoder.feed", block.ln_2)
     for letter, weight, bias in zip("QKV", whole.weight.chunk(3, -1), whole.bias.chunk(3), strict=True):
         found |= {f"decoder.W_{letter}": weight, f"decoder.b_{letter}": bias}
-    for letter, linear in (("O", block.attn.c_proj), ("1", block.mlp.c_fc), ("2", block.mlp.c_proj)):
-        found |= {f"decoder.W_{letter}": linear.weight, f"decoder.b_{letter}": linear.bias}
+    for letter, own in (("O", block.attn.c_proj), ("1", block.mlp.c_fc), ("2", block.mlp.c_proj)):
+        found |= {f"decoder.W_{letter}": own.weight, f"decoder.b_{letter}": own.bias}
     return found
-
-
-def _norm(name: str, norm: Any) -> dict[str, Tensor]:
-    shift = getattr(norm, "bias", None)
-    return {f"{name}.scale": norm.weight} | ({} if shift is None else {f"{name}.shift": shift})
 
 
 def _turns(turns: tuple[Tensor, Tensor] | None, base: Any) -> dict[str, Tensor]:
@@ -269,15 +232,3 @@ def _window(config: Any, layer: int) -> int | None:
     kinds = getattr(config, "layer_types", None)
     window: int | None = getattr(config, "sliding_window", None)
     return window if kinds is None or kinds[layer] == "sliding_attention" else None
-
-
-def _candidates(logits: Tensor, ids: Sequence[int]) -> tuple[int, ...]:
-    """The likeliest words at every position, and those of the text."""
-    best = logits.topk(min(LIKELY, logits.shape[-1]), -1).indices
-    return tuple(sorted({*best.flatten().tolist(), *ids}))
-
-
-def _words(tokenizer: Any, logits: Tensor | None) -> tuple[str, ...]:
-    if tokenizer is None or logits is None:
-        return ()
-    return tuple(tokenizer.batch_decode([[i] for i in range(logits.shape[-1])]))

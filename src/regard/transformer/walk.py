@@ -5,7 +5,7 @@ each step (so that it can also show what would happen if a step were different).
 
 Names: `source.*` and `target.*` are embeddings (`narrow`, `W_E` and `b_E` where their tables are narrower than D);
 `encoder.*`, `decoder.*` and `cross.*` are one layer's weights, as x @ W + b; `*.in` is what enters a layer and
-`*.states` (layers + 1, positions, D) the states between layers. Decoders that are alone: decoders.py.
+`*.states` (layers + 1, positions, D) the states between layers. Decoders that are alone: decoders.py; T5: t5.py.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Walk:
     groups: int = 0  # heads of keys and values, where several heads of queries share one; 0: each has its own
     normed: str = "layer"  # or "rms"
     window: int | None = None  # tokens that a decoder sees, itself included, if not all before it
+    divided: bool = True  # whether scores are divided by the root of the head's width
     candidates: tuple[int, ...] = ()  # ids of the words whose columns of the vocabulary's matrix are there
 
 

@@ -89,6 +89,7 @@ ENCODERS = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electr
 TRANSLATORS = ("marian", "bart")
 ROTARY = ("llama", "mistral", "qwen2")
 DECODERS = ("gpt2", *ROTARY)  # opened as they are, in decoders.py
+RELATIVE = ("t5", "mt5")  # opened as they are, in t5.py
 
 
 def from_hugging_face(model: Any) -> Bert | Translator:
@@ -106,7 +107,7 @@ def from_hugging_face(model: Any) -> Bert | Translator:
         if kind == "bart":  # its position table begins with two rows that no position uses
             weights |= {f"{side}.position": weights[f"{side}.position"][2:] for side in ("source", "target")}
     else:
-        known = ", ".join(ENCODERS + TRANSLATORS + DECODERS)
+        known = ", ".join(ENCODERS + TRANSLATORS + RELATIVE + DECODERS)
         raise UserError(
             f"a {kind} model cannot be opened step by step; these types can: {known}, and models from regard train"
         )

@@ -76,8 +76,12 @@ class Picture:
         """The figure as SVG."""
         return self._bytes("svg")
 
+    def png(self, dpi: int = 144) -> bytes:
+        """The figure as PNG."""
+        return self._bytes("png", dpi)
+
     def _repr_png_(self) -> bytes:
-        return self._bytes("png")
+        return self.png()
 
 
 def figure(

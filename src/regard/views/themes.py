@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.patterns.entries import DARK_COLOURS, PATTERN_COLOURS
 from regard.trace.site import Array
 
 if TYPE_CHECKING:
@@ -98,3 +99,8 @@ def spline(colours: Sequence[str], steps: int) -> Array:
     basis = (1 - t) ** 3, 4 - 6 * t**2 + 3 * t**3, 1 + 3 * t + 3 * t**2 - 3 * t**3, t**3
     drawn: Array = np.clip(np.sum([part * ends[left + n] for n, part in enumerate(basis)], axis=0) / 6, 0, 1)
     return drawn
+
+
+def name_colours() -> dict[str, str]:
+    """The colours of patterns' names on the ground of the current theme."""
+    return DARK_COLOURS if theme() == THEMES["dark"] else PATTERN_COLOURS

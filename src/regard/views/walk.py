@@ -50,7 +50,8 @@ def walk(
         What the model reads.
     model
         A translator of regard's own, or a hub model: the BERT family, Marian and BART (`regard.transformer.weights`),
-        GPT-2, Llama, Mistral and Qwen2 (`regard.transformer.decoders`); without one, the built-in translator.
+        T5 and mT5 (`regard.transformer.t5`), GPT-2, Llama, Mistral and Qwen2 (`regard.transformer.decoders`); without
+        one, the built-in translator.
     target
         What a translator's decoder reads; without it, the model's own answer (the same as in a trace).
     generate
@@ -66,13 +67,15 @@ def walk(
     'Hola, ¿qué tal?'
     """
     from regard.models.load import load
-    from regard.transformer.weights import DECODERS
+    from regard.transformer.weights import DECODERS, RELATIVE
 
     model = load("translator") if model is None else model
     if _type_of(model.module) in DECODERS:
         return _continued(text, model, generate, layer, truncate)
     if generate:
         raise UserError("generate needs a decoder without an encoder, such as GPT-2 or Llama; leave it out")
+    if _type_of(model.module) in RELATIVE:
+        return _related(text, model, target, layer, truncate)
     return _read(text, model, target, layer, truncate)
 
 
@@ -86,6 +89,19 @@ def _continued(text: str, model: Model, generate: int | None, layer: int, trunca
     with alone(model.module):
         opened = walk_decoder(model.module, ids, layer=layer, tokenizer=model.tokenizer)
     return Walked(trace, opened, None, _unknown(model.tokenizer, text))
+
+
+def _related(text: str, model: Model, target: str | None, layer: int, truncate: bool) -> Walked:
+    """The walk through T5; the run that is opened is the model's own."""
+    from regard.capture.alone import alone
+    from regard.transformer.t5 import walk_t5
+
+    trace = model.trace(text, target=target, truncate=truncate)
+    ids, decoder = ([token.id or 0 for token in trace.side(name).tokens] for name in ("encoder", "decoder"))
+    with alone(model.module):
+        opened = walk_t5(model.module, ids, decoder, layer=layer, tokenizer=model.tokenizer)
+    said = model.tokenizer.decode(decoder[1:], skip_special_tokens=True)
+    return Walked(trace, opened, said, _unknown(model.tokenizer, text))
 
 
 def _read(text: str, model: Model, target: str | None, layer: int, truncate: bool) -> Walked:
@@ -106,9 +122,11 @@ def _read(text: str, model: Model, target: str | None, layer: int, truncate: boo
 def can_walk(module: Any) -> bool:
     """Whether there is a walk through a model of this type."""
     from regard.transformer.model import Bert, Translator
-    from regard.transformer.weights import DECODERS, ENCODERS, TRANSLATORS
+    from regard.transformer.weights import DECODERS, ENCODERS, RELATIVE, TRANSLATORS
 
-    return isinstance(module, (Bert, Translator)) or _type_of(module) in ENCODERS + TRANSLATORS + DECODERS
+    known = ENCODERS + TRANSLATORS + DECODERS
+    whole = _type_of(module) in RELATIVE and hasattr(module, "decoder")
+    return isinstance(module, (Bert, Translator)) or whole or _type_of(module) in known
 
 
 def _type_of(module: Any) -> str | None:

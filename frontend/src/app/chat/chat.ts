@@ -4,14 +4,16 @@
 import { computed, type Signal, signal } from "@preact/signals";
 import { asked, type Message, toldOf } from "../address";
 import * as api from "../api";
+import type { Glance } from "../records";
 import { type Trouble, troubleOf } from "../server";
 import type { Session } from "../session";
+import { tintsOf } from "./tints";
 
 export interface Word {
   id: number;
   text: string;
   words: number | null; // the share of the attention that is not at rest; null if it was not seen
-  looks: [position: number, text: string, weight: number][];
+  looks: Glance[]; // the strongest first
 }
 
 export interface Turn extends Message {
@@ -43,6 +45,9 @@ export class Chat {
         .at(-1) ??
       null,
   );
+
+  /** What of the conversation is tinted, by turn: that at which this word looked. */
+  readonly tints = computed(() => tintsOf(this.word.value));
 
   /** Say what was typed, and hear the answer. */
   async send(): Promise<void> {

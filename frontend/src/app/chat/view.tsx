@@ -3,10 +3,13 @@
 import { useComputed } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { visible } from "../../compute/axis";
 import { partName, useStore } from "../../frame/context";
+import { percent } from "../../marks/scales";
 import { sentenceOf, useSession, useTell } from "../context";
+import type { Spot } from "../records";
 import type { Turn, Word } from "./chat";
+import { Looked } from "./looked";
+import { inPieces, shareAt } from "./tints";
 
 export function ChatView() {
   const session = useSession();
@@ -20,21 +23,23 @@ export function ChatView() {
   if (session.model.value?.chat === false) return <Mute name={name} />;
   return (
     <section class="app-chat" aria-busy={chat.speaking.value}>
-      <div class="turns" role="log">
-        {turns.length === 0 && <Begin name={name} />}
-        {turns.map((turn, at) => (
-          <Said key={at} turn={turn} at={at} last={at === turns.length - 1} />
-        ))}
-        <Looked />
-        <div ref={end} />
+      <div class="spoken">
+        <div class="turns" role="log">
+          {turns.length === 0 && <Begin name={name} />}
+          {turns.map((turn, at) => (
+            <Said key={at} turn={turn} at={at} last={at === turns.length - 1} />
+          ))}
+          <div ref={end} />
+        </div>
+        {session.shown.value?.page.facts.chat === "plain" && <p class="quiet">{tell("chatPlain")}</p>}
+        {trouble && (
+          <p class="app-trouble" role="alert" data-trouble={trouble.code}>
+            {sentenceOf(trouble, tell)}
+          </p>
+        )}
+        <Say name={name} />
       </div>
-      {session.shown.value?.page.facts.chat === "plain" && <p class="quiet">{tell("chatPlain")}</p>}
-      {trouble && (
-        <p class="app-trouble" role="alert" data-trouble={trouble.code}>
-          {sentenceOf(trouble, tell)}
-        </p>
-      )}
-      <Say name={name} />
+      <Looked />
     </section>
   );
 }
@@ -122,27 +127,55 @@ function Said({ turn, at, last }: { turn: Turn; at: number; last: boolean }) {
           </button>
         )}
       </h3>
-      <p dir="auto">{words ? <Words words={words} whole={content} /> : content}</p>
+      <p dir="auto">
+        {words ? <Words words={words} whole={content} turn={at} /> : <Tinted text={content} turn={at} />}
+      </p>
       {cut && <p class="quiet">{tell("chatCut")}</p>}
     </article>
+  );
+}
+
+const PRINTED = 0.05; // a share that is written over its word
+
+/** How a part that was looked at is shown. */
+const tinted = (share: number) => ({
+  "data-tint": share >= PRINTED ? `${percent(share)}%` : share > 0 ? "" : undefined,
+  style: share > 0 ? { "--tint": `${Math.min(70, 12 + 2.6 * 100 * share).toFixed(0)}%` } : undefined,
+});
+
+/** A message, and in it what the word that is asked about looked at. */
+function Tinted({ text, turn }: { text: string; turn: number }) {
+  const { chat } = useSession();
+  return (
+    <>
+      {inPieces(text, chat.tints.value.get(turn)).map(({ text, share }, i) => (
+        <span key={i} {...tinted(share)}>
+          {text}
+        </span>
+      ))}
+    </>
   );
 }
 
 interface Drawn {
   of: Word | undefined; // the first word: another one is another answer
   tokens: VNode[];
-  told: number; // characters
+  told: number; // of the text
+  letters: number; // the same in characters
 }
 
 /** The tokens of an answer, to point at; text that came without one stands at the end. */
-function Words({ words, whole }: { words: Word[]; whole: string }) {
+function Words({ words, whole, turn }: { words: Word[]; whole: string; turn: number }) {
   // What is drawn stays as it is, and a token that comes is appended: answers are long.
-  const drawn = useRef<Drawn>({ of: undefined, tokens: [], told: 0 });
-  if (drawn.current.of !== words[0]) drawn.current = { of: words[0], tokens: [], told: 0 };
+  const drawn = useRef<Drawn>({ of: undefined, tokens: [], told: 0, letters: 0 });
+  if (drawn.current.of !== words[0]) drawn.current = { of: words[0], tokens: [], told: 0, letters: 0 };
   const { tokens } = drawn.current;
   for (const word of words.slice(tokens.length)) {
-    tokens.push(<Token key={tokens.length} at={tokens.length} word={word} />);
+    const start = drawn.current.letters;
+    const end = start + [...word.text].length;
+    tokens.push(<Token key={tokens.length} at={tokens.length} word={word} spot={[turn, start, end]} />);
     drawn.current.told += word.text.length;
+    drawn.current.letters = end;
   }
   return (
     <>
@@ -152,55 +185,22 @@ function Words({ words, whole }: { words: Word[]; whole: string }) {
   );
 }
 
-function Token({ word, at }: { word: Word; at: number }) {
+function Token({ word, at, spot }: { word: Word; at: number; spot: Spot }) {
   const { chat } = useSession();
+  const share = useComputed(() => shareAt(chat.tints.value.get(spot[0]), spot[1], spot[2]));
   const lit = useComputed(() => (chat.word.value === word ? "" : undefined));
   const point = (one: Word | null) => () => {
     chat.pointed.value = one;
   };
   if (!word.text) return null;
+  const core = word.text.trimStart(); // a space before a word is not marked
   return (
-    <span data-word={at} data-lit={lit} onPointerEnter={point(word)} onPointerLeave={point(null)}>
-      {word.text}
+    <span data-word={at} onPointerEnter={point(word)} onPointerLeave={point(null)}>
+      {word.text.slice(0, word.text.length - core.length)}
+      <span data-lit={lit} {...tinted(share.value)}>
+        {core}
+      </span>
     </span>
-  );
-}
-
-/** What the model looked at when it chose a word. */
-function Looked() {
-  const session = useSession();
-  const tell = useTell();
-  const { chat } = session;
-  const word = chat.word.value;
-  if (word?.words == null) return null;
-  const share = word.words;
-  const token = visible(word.text.trim() || word.text);
-  const percent = (share: number) => Math.round(100 * share);
-  const rest = 100 - percent(share);
-  return (
-    <p class="looked" title={tell("chatAbout")} data-looked={word.looks.length}>
-      <span>{tell(word.looks.length ? "chatLooked" : "chatThinly", { token, words: percent(share) })}</span>
-      {word.looks.map(([position, text, weight]) => (
-        <span key={position} class="look" style={{ "--share": `${(100 * weight) / share}%` }}>
-          {visible(text.trim() || text)}
-          {word.looks.some(([other, same]) => same === text && other !== position) && <sub>{position}</sub>}{" "}
-          <b>{percent(weight / share)} %</b>
-        </span>
-      ))}
-      {session.ask.value.chat && !chat.speaking.value && (
-        <button
-          type="button"
-          class="action"
-          data-do="show"
-          onClick={() => session.store.peek()?.set({ view: "heads" })}
-        >
-          {tell("chatShow")}
-        </button>
-      )}
-      <small>
-        {rest > 0 && tell("chatRests", { rest })} {tell("chatPoint")}
-      </small>
-    </p>
   );
 }
 

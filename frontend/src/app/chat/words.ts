@@ -37,20 +37,27 @@ export const words = {
     "此模型没有对话模板：消息以纯文本形式传入。",
   ],
   chatLooked: [
-    "When it chose “{token}”, {words} % of its attention was on words. Of that, most went to",
-    "选择“{token}”时，{words} % 的注意力落在词上。其中最多的是",
+    "When it chose “{token}”, it looked most at “{most}”.",
+    "选择“{token}”时，它看得最多的是“{most}”。",
   ],
-  chatRests: [
-    "The other {rest} % rested on the first token it sees and on special tokens.",
-    "其余 {rest} % 停在它看到的第一个词元和特殊词元上。",
+  chatWords: [
+    "{words}% of its attention was on words, tinted in the text; the other {rest}% rested on the first token it sees and on special tokens.",
+    "{words}% 的注意力落在词上，在文中以底色标出；其余 {rest}% 停在它看到的第一个词元和特殊词元上。",
   ],
+  chatAllWords: [
+    "All of its attention was on words, tinted in the text.",
+    "注意力全部落在词上，在文中以底色标出。",
+  ],
+  chatWent: ["Where the attention on words went", "词上的注意力落在哪里"],
+  chatOthers: ["all other words", "其余所有词"],
+  chatTemplate: ["template", "模板"],
   chatThinly: [
-    "When it chose “{token}”, {words} % of its attention was on words, on none of them as much as half a percent.",
-    "选择“{token}”时，{words} % 的注意力落在词上，没有一个词达到 0.5 %。",
+    "When it chose “{token}”, it looked at no word with as much as half a percent.",
+    "选择“{token}”时，没有一个词得到 0.5% 的注意力。",
   ],
   chatAbout: [
-    "Mean attention of the last third of the layers from the place before the word, without special tokens and the first one.",
-    "最后三分之一各层从该词前一位置出发的平均注意力，不计特殊词元和第一个词元。",
+    "Shown: the mean attention of the last third of the layers from the place before the word.",
+    "所示为最后三分之一各层从该词前一位置出发的平均注意力。",
   ],
   chatShow: ["See it in the views", "在视图中查看"],
   chatCut: [

@@ -34,6 +34,7 @@ export function reason(found: Why, tell: Say): string {
     key: placed(key.token, key.position),
   };
   const best = reasonOf(key);
+  if (found.visible === 1) return tell("whyAlone", values);
   if (centred <= 0 || !best) return tell("whyBelow", values);
   const cause = partName(best, tell);
   const [source] = best.sources;

@@ -117,12 +117,13 @@ function Check({ look, found }: { look: Look; found: Why }) {
         {tell("whyCheck")}
       </button>
     );
-  const { parts, spearman } = agreement;
+  const { parts, spearman, first, fall } = agreement;
   return (
     <p class="app-note" role="status" data-why-agreement={spearman}>
       {spearman === null
         ? tell("whyAgreesNot", { parts })
         : tell("whyAgrees", { parts, value: spearman.toFixed(2).replace("-", "−") })}
+      {fall > 0 && tell("whyFalls", { part: partName(first, tell), fall: figure(fall, 2) })}
     </p>
   );
 }

@@ -42,6 +42,10 @@ export const WHY = {
     "{head} looks from “{query}” to “{key}” for many small reasons; the largest is {cause}.",
     "{head} 从“{query}”看向“{key}”有许多小原因；最大的是 {cause}。",
   ],
+  whyAlone: [
+    "“{query}” can see nothing but “{key}”: all attention of {head} goes there, whatever made the score.",
+    "“{query}”只能看到“{key}”：无论分数如何得来，{head} 的全部注意力都在那里。",
+  ],
   whyBelow: [
     "Nothing draws {head} from “{query}” to “{key}”: its score is below the mean of the row.",
     "没有什么让 {head} 从“{query}”看向“{key}”：其分数低于该行的平均值。",
@@ -76,6 +80,7 @@ export const WHY = {
     "Each of {parts} parts was removed for real at this token: the rank correlation with what they add to its score is {value} (1 is the same order).",
     "在此词元上实际逐一去掉 {parts} 个部分：与它们在分数中所加之量的等级相关系数为 {value}（1 为顺序相同）。",
   ],
+  whyFalls: [" The score falls most without {part}: by {fall}.", "去掉 {part} 时分数降得最多：降 {fall}。"],
   whyAgreesNot: [
     "Removing {parts} parts for real changes nothing that could be ranked.",
     "实际逐一去掉 {parts} 个部分，没有可以排序的变化。",

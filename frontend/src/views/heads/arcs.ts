@@ -114,6 +114,7 @@ export function allArcs(
   theme: Theme,
   top: number,
   cut: ReturnType<typeof cutIn>,
+  share = 1, // of the usual opacity: behind the arcs of one word they step back
 ): void {
   const { links, rests } = scene;
   const inks = inkOf(scene, theme);
@@ -127,8 +128,12 @@ export function allArcs(
       const strength = strengthOf(weight, links.top);
       const isCut = cut?.(links.query[i], links.key[i], scene.heads[links.head[i]]) ?? false;
       const ink = resting
-        ? { colour: quiet, alpha: 0.5 * RESTING * strength, width: 1 }
-        : { colour: inks(links.head[i], weight), alpha: 0.85 * strength, ...drawnAs(weight, 1.5 * strength) };
+        ? { colour: quiet, alpha: share * 0.5 * RESTING * strength, width: 1 }
+        : {
+            colour: inks(links.head[i], weight),
+            alpha: share * 0.85 * strength,
+            ...drawnAs(weight, 1.5 * strength),
+          };
       const drawn = isCut ? { ...ink, dashed: true } : ink;
       if (texts.own) arc(pen, from, to, texts.queries, true, top, drawn);
       else bridge(pen, from, to, texts.queries.size, top, drawn);

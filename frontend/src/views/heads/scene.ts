@@ -1,9 +1,9 @@
 // What the head view draws, gathered when the selection changes: always one consistent picture.
 
-import type { Axis } from "../../compute/axis";
+import { type Axis, boundsOf } from "../../compute/axis";
 import { gather, type Links } from "../../compute/links";
-import { type Seer, seersOf } from "../../compute/mean";
-import { type Rests, restsOf } from "../../compute/rest";
+import { mean, type Seer, seersOf } from "../../compute/mean";
+import { isCausal, type Rests, restsOf } from "../../compute/rest";
 import { measure } from "../../marks/pen";
 import { lineColour, palette, signColour, type Theme } from "../../marks/scales";
 import { covers } from "../../state/edges";
@@ -101,3 +101,28 @@ function widest(axis: Axis): number {
   for (const label of axis.names) if (label.length > longest.length) longest = label;
   return measure(longest.slice(0, LONGEST)) + 4;
 }
+
+/** What a causal model reads its next word from: the last row before what it wrote, and the key it looks at most there. */
+export interface Focus {
+  query: number;
+  key: number | null; // null where it rests
+  weight: number;
+}
+
+/** The word that a sentence opens on; null where no word comes before the others, or one is chosen already. */
+export function focusOf(store: Store, scene: Scene): Focus | null {
+  const { queries, keys } = store.active.value;
+  if (scene.edition !== store.edition) return null;
+  if (!isCausal(store.site.value) || scene.signed || queries.length || keys.length) return null;
+  const { list } = scene.rows;
+  const answer = boundsOf(scene.rowAxis, list).find(({ after }) => after === "answer");
+  const query = list[(answer?.at ?? list.length) - 1];
+  if (query === undefined || !scene.seers.length) return null;
+  const row = mean(scene.seers.map((seer) => seer.row(query)));
+  const awake = scene.columns.list.filter((key) => !scene.rests(query, key));
+  const most = awake.reduce((best, key) => (row[key] > row[best] ? key : best), awake[0]);
+  const looks = most !== undefined && row[most] >= LOOKS;
+  return { query, key: looks ? most : null, weight: looks ? row[most] : 0 };
+}
+
+const LOOKS = 0.1; // less is no look worth telling

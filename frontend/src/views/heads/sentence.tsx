@@ -2,25 +2,26 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { type Axis, boundsOf } from "../../compute/axis";
+import { type Axis, bare, boundsOf } from "../../compute/axis";
 import { mean } from "../../compute/mean";
 import { partName, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { useSeen } from "../../frame/scroller";
 import { divideText } from "../../marks/parts";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
-import { palette } from "../../marks/scales";
+import { figure, palette } from "../../marks/scales";
 import { type Setting, writing } from "../../marks/sentence";
 import type { Store } from "../../state/store";
 import { allArcs, arcs, summed, tints } from "./arcs";
 import { Legend, legendPicture } from "./legend";
-import { coloursOf, cutIn, inkOf, type Scene } from "./scene";
+import { coloursOf, cutIn, focusOf, inkOf, type Scene } from "./scene";
 import { type Texts, textsOf } from "./texts";
 import { leaving, usePointing } from "./tokens";
 
 const shownScene = stage<Scene>();
 
 const FEW = 48; // words up to which all strong arcs are drawn at once
+const BEHIND = 0.3; // how much of their opacity these keep behind the arcs of one word
 
 export function Sentence({ scene, busy }: { scene: Scene; busy: boolean }) {
   const store = useStore();
@@ -50,6 +51,7 @@ export function Sentence({ scene, busy }: { scene: Scene; busy: boolean }) {
   const set = texts.value;
   return (
     <div class={busy ? "stage busy" : "stage"}>
+      <Opening scene={scene} />
       <Legend scene={scene} sentence />
       <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
         <div class="run" style={{ height: `${set?.height ?? 200}px` }}>
@@ -62,6 +64,18 @@ export function Sentence({ scene, busy }: { scene: Scene; busy: boolean }) {
       </div>
     </div>
   );
+}
+
+/** What the word does after which a causal model speaks, where no word is chosen yet. */
+function Opening({ scene }: { scene: Scene }) {
+  const store = useStore();
+  const tell = useSay();
+  const focus = focusOf(store, scene);
+  if (!focus) return null;
+  const word = bare(scene.rowAxis.names[focus.query]);
+  if (focus.key === null) return <h2 data-focus>{tell("focusRests", { word })}</h2>;
+  const key = bare(scene.columnAxis.names[focus.key]);
+  return <h2 data-focus>{tell("focusLooks", { word, key, weight: figure(focus.weight, 2) })}</h2>;
 }
 
 interface WordsProps {
@@ -97,11 +111,7 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
   const colours = coloursOf(scene, theme);
   const grey = colours.map(() => palette(theme).quiet);
   const coloursAt = (key: number) => (scene.rests(key, key) ? grey : colours);
-  const shaded = (
-    text: Setting,
-    values: readonly Float32Array[],
-    own: (position: number) => readonly string[],
-  ) => {
+  const shaded: Shaded = (text, values, own) => {
     const shown = scene.signed ? [mean(values)] : values;
     const ink = inkOf(scene, theme);
     tints(pen, text, shown, scene.signed ? (p) => [ink(0, shown[0][p])] : own, top, height);
@@ -123,13 +133,15 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
     lookedAt.forEach((p, i) => {
       arcs(pen, scene, texts, p, "key", back[i], top, store);
     });
-  } else {
-    shaded(texts.keys, scene.links.received, coloursAt);
-    if (texts.keys.words.length <= FEW) allArcs(pen, scene, texts, theme, top, cutIn(store, scene));
   }
+  const told = !active ? drawRest(pen, store, scene, texts, top, shaded, coloursAt) : null;
   const { queries: pinnedQueries, keys: pinnedKeys } = store.selection.value;
   const { query, key } = store.hover.value;
-  const ends = [...looking, ...(query !== null && key !== null ? [key] : [])];
+  const ends = [
+    ...looking,
+    ...(told === null ? [] : [told]),
+    ...(query !== null && key !== null ? [key] : []),
+  ];
   const write = (text: Setting, axis: Axis, lit: number[], pins: number[]) =>
     writing(
       pen,
@@ -150,6 +162,32 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
     texts.own ? [...pinnedQueries, ...pinnedKeys] : pinnedQueries,
   );
   return active;
+}
+
+type Shaded = (
+  text: Setting,
+  values: readonly Float32Array[],
+  own: (position: number) => readonly string[],
+) => void;
+
+/** Where no word is chosen: the strong arcs of all, and before them those of the word it opens on, which it returns. */
+function drawRest(
+  pen: Pen,
+  store: Store,
+  scene: Scene,
+  texts: Texts,
+  top: number,
+  shaded: Shaded,
+  coloursAt: (key: number) => readonly string[],
+): number | null {
+  const focus = focusOf(store, scene);
+  const told = focus && texts.queries.at.has(focus.query) ? focus.query : null;
+  const own = told === null ? null : scene.seers.map((seer) => seer.row(told));
+  shaded(texts.keys, own ?? scene.links.received, coloursAt);
+  if (texts.keys.words.length <= FEW)
+    allArcs(pen, scene, texts, store.theme.value, top, cutIn(store, scene), own ? BEHIND : 1);
+  if (own) arcs(pen, scene, texts, told!, "query", own, top, store);
+  return told;
 }
 
 /** The positions on the page of tokens that are pinned. */

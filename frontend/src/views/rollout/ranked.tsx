@@ -2,10 +2,11 @@
 
 import type { Signal } from "@preact/signals";
 import { useSay, useStore } from "../../frame/context";
-import { brief } from "../../marks/scales";
+import { brief, figure } from "../../marks/scales";
+import { together } from "../../words";
 import { againstEven, inkOf, ofLeft, restingText, type Shares } from "./scene";
 
-const LISTED = 12;
+const LISTED = 16;
 
 export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | null> }) {
   const store = useStore();
@@ -21,13 +22,15 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
   const resting = restingText(store, shares);
   return (
     <section class="rollout-ranked">
-      {resting && (
-        <p class="quiet" data-rests={1 - left}>
-          {resting}
-        </p>
-      )}
-      <h3>{tell("rolloutShares", { left: brief(left) })}</h3>
+      <h3>{tell("rolloutShares")}</h3>
+      {resting && <p data-rests={1 - left}>{resting}</p>}
       <ol>
+        <li class="heading">
+          <span />
+          <span>{shares.even && tell("rolloutEven")}</span>
+          <span>{tell("rolloutShare")}</span>
+          <span>{shares.even && tell("rolloutTimesEven")}</span>
+        </li>
         {[...found].map(([p, [own, even]]) => (
           <li
             key={p}
@@ -46,6 +49,9 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
             <span class="value" title={String(values[p])}>
               {brief(own)}
             </span>
+            <span class="times" style={{ color: inkOf(shares, p, store.theme.value).colour }}>
+              {even ? `${figure(own / even, 2)} ×` : ""}
+            </span>
           </li>
         ))}
         {others.length > 0 && (
@@ -55,8 +61,12 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
           </li>
         )}
       </ol>
-      {shares.even && <p class="quiet">{tell("rolloutEven")}</p>}
-      <p class="quiet">{tell("rolloutNot")}</p>
+      <p class="quiet">
+        {together(
+          tell(store.look.value.contributions ? "rolloutContributions" : "rolloutWeights"),
+          tell("rolloutNot"),
+        )}
+      </p>
     </section>
   );
 }

@@ -9,8 +9,19 @@ import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { canvasPen, prepare } from "../../marks/pen";
 import { together } from "../../words";
+import { Mixing } from "./mixing";
 import { Ranked } from "./ranked";
-import { askedOf, drawText, findingOf, plain, type Shares, sharesOf, textOf, useStage } from "./scene";
+import {
+  askedOf,
+  drawText,
+  findingOf,
+  leastOf,
+  plain,
+  type Shares,
+  sharesOf,
+  textOf,
+  useStage,
+} from "./scene";
 import { reasonAgainst, type Steps, stepsKey, stepsOf } from "./steps";
 
 export function Rollout() {
@@ -50,7 +61,6 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   const tell = useSay();
   const lit = useSignal<number | null>(null);
   const shares = sharesOf(steps, askedOf(store, steps));
-  const { contributions } = store.look.value;
   useStage(store, () => ({ shares, steps }), [shares]);
   const asked = tell("rolloutAsk", {
     word: plain(shares.axis.names[shares.position]),
@@ -61,21 +71,23 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   return (
     <div class={busy ? "stage rollout busy" : "stage rollout"} data-asked={shares.position}>
       <div class="rollout-said">
-        {finding && <p class="quiet">{asked}</p>}
         <h2 dir="auto" data-finding={finding ? "" : undefined}>
           {finding ?? asked}
         </h2>
-        <p>
-          {together(
-            tell(contributions ? "rolloutContributions" : "rolloutWeights"),
-            shares.even !== null && tell("rolloutColours"),
-            special && tell("rolloutResting"),
-            tell("rolloutHint"),
-          )}
-        </p>
+        <p>{together(tell("rolloutOne"), leastOf(store, shares))}</p>
       </div>
       <div class="rollout-parts">
-        <Text shares={shares} lit={lit} />
+        <div class="rollout-text">
+          <p class="quiet">
+            {together(
+              shares.even !== null && tell("rolloutColours"),
+              special && tell("rolloutResting"),
+              tell("rolloutHint"),
+            )}
+          </p>
+          <Text shares={shares} lit={lit} />
+          <Mixing shares={shares} steps={steps} />
+        </div>
         <Ranked shares={shares} lit={lit} />
       </div>
     </div>

@@ -7,7 +7,7 @@ import { sayIn } from "../../frame/context";
 import { stage } from "../../frame/drawn";
 import { strengthOf } from "../../marks/columns";
 import { type Pen, shifted } from "../../marks/pen";
-import { brief, figure, palette, signColour, type Theme } from "../../marks/scales";
+import { brief, figure, palette, percent, signColour, type Theme } from "../../marks/scales";
 import { type Setting, setting, tint, writing } from "../../marks/sentence";
 import type { Store } from "../../state/store";
 import type { Steps } from "./steps";
@@ -57,7 +57,7 @@ export function againstEven(shares: Shares): { p: number; times: number }[] {
   return times.sort((a, b) => b.times - a.times || a.p - b.p);
 }
 
-/** What the roll-out finds, in one sentence: which tokens are there more than evenly, and which least. */
+/** What the roll-out finds, in one sentence: which tokens are there more than evenly. */
 export function findingOf(store: Store, shares: Shares): string | null {
   const times = againstEven(shares);
   const tell = sayIn(store);
@@ -69,8 +69,15 @@ export function findingOf(store: Store, shares: Shares): string | null {
   const most = times.filter((one) => one.times > 1).slice(0, TOLD);
   if (!most.length) return null;
   const said = { word: plain(shares.axis.names[shares.position]), most: most.map(name).join(tell("listed")) };
-  const least = times[times.length - 1];
-  return tell("rolloutFinding", { ...said, least: name(least) });
+  return tell("rolloutFinding", { ...said, count: shares.layers });
+}
+
+/** Which token is there least, in one sentence; null where that is not known. */
+export function leastOf(store: Store, shares: Shares): string | null {
+  const least = againstEven(shares).at(-1);
+  if (!least) return null;
+  const tell = sayIn(store);
+  return tell("rolloutLeast", { token: plain(shares.axis.names[least.p]), times: figure(least.times, 2) });
 }
 
 /** Where the heads rest, in a sentence; null where they cannot. */
@@ -79,9 +86,9 @@ export function restingText(store: Store, { axis, values, even, rests, order, le
   if (!places.length) return null;
   const tell = sayIn(store);
   const names = [...new Set(places.map((p) => plain(axis.labels[p])))].join(tell("comma"));
-  const said = { places: names, share: brief(1 - left) };
+  const said = { places: names, share: percent(1 - left), words: 100 - percent(1 - left) };
   return even
-    ? tell("rolloutRestsEven", { ...said, even: brief(1 - leftIn(even, order)) })
+    ? tell("rolloutRestsEven", { ...said, even: percent(1 - leftIn(even, order)) })
     : tell("rolloutRests", said);
 }
 
@@ -134,7 +141,8 @@ export function keys(store: Store): Record<string, () => void> {
 /** Short texts are set larger, where there is room. */
 export function textOf({ axis }: Shares, width: number, narrow: boolean, least: number): Setting {
   const wide = !narrow && width > 600;
-  const size = axis.count <= 40 ? (wide ? 24 : 18) : axis.count <= 120 ? (wide ? 20 : 17) : 16;
+  const size =
+    axis.count <= 40 ? (width > 1000 ? 34 : wide ? 28 : 20) : axis.count <= 120 ? (wide ? 20 : 17) : 16;
   const list = Array.from({ length: axis.count }, (_, p) => p);
   return setting(axis, list, width, 0, { size, least, above: 0 });
 }

@@ -3,7 +3,7 @@
 import { release } from "../../compute/attention";
 import type { Axis } from "../../compute/axis";
 import { run } from "../../compute/jobs";
-import { evenStep, layerStep } from "../../compute/rollout";
+import { evenStep, layerStep, rolledOut } from "../../compute/rollout";
 import { isHere, type Site } from "../../data/wire";
 import { sayIn } from "../../frame/context";
 import { told } from "../../frame/report";
@@ -66,4 +66,28 @@ export async function stepsOf(store: Store, signal: AbortSignal): Promise<Steps>
     layers,
     even: even.every((step) => step !== null) ? (even as Float32Array[]) : null,
   };
+}
+
+/** What a token consists of after so many layers; the parts are 1 together. */
+export interface Mixture {
+  layers: number;
+  itself: number;
+  others: number;
+  rests: number;
+}
+
+const ROWS = 10; // more layers than that are not all shown
+
+/** What one position consists of after the first layers, of more and more of them. */
+export function mixedOf(steps: Steps, position: number, rests: (key: number) => boolean): Mixture[] {
+  const count = steps.layers.length;
+  const shown = Math.min(count, ROWS);
+  return Array.from({ length: shown }, (_, i) => {
+    const layers = Math.round(((i + 1) * count) / shown);
+    const found = { layers, itself: 0, others: 0, rests: 0 };
+    rolledOut(steps.layers.slice(0, layers), position).forEach((share, p) => {
+      found[rests(p) ? "rests" : p === position ? "itself" : "others"] += share;
+    });
+    return found;
+  });
 }

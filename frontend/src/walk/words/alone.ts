@@ -1,9 +1,10 @@
 // The walk through a decoder that is alone: steps that only it has, and what the others say of it; in both languages.
-// `gpt2` and `llama` are the two kinds, `alone` is either: a step's own words are used where a kind has none.
+// `gpt2` and `llama` are the two kinds, `alone` is either, `rms` is Llama's kind and T5: a step's own words are used where a
+// kind has none.
 
 export const ALONE = {
   box_norm: ["LayerNorm", "LayerNorm"],
-  box_norm_llama: ["RMSNorm", "RMSNorm"],
+  box_norm_rms: ["RMSNorm", "RMSNorm"],
   box_group: ["Shared keys", "共用的键"],
   box_rotate: ["Turn by position", "按位置旋转"],
   box_residual_alone: ["Add", "相加"],
@@ -52,14 +53,14 @@ export const ALONE = {
     "Before anything else the layer normalises each token's vector: its mean μ is taken off, it is divided by its spread σ, and a learned scale and shift follow. The vector itself stays as it is on the side; what the layer finds is added to it later (pre-norm).",
     "这一层先把每个词元的向量归一化：减去均值 μ，除以标准差 σ，再乘以学到的缩放并加上平移。原来的向量留在一边不动，这一层所得稍后加到它上面（pre-norm）。",
   ],
-  step_norm_llama_title: ["RMSNorm", "RMSNorm"],
-  step_norm_llama_formula: ["w · x / r,  r² = mean(x²) + ε", "w · x / r,  r² = mean(x²) + ε"],
-  step_norm_llama_text: [
+  step_norm_rms_title: ["RMSNorm", "RMSNorm"],
+  step_norm_rms_formula: ["w · x / r,  r² = mean(x²) + ε", "w · x / r,  r² = mean(x²) + ε"],
+  step_norm_rms_text: [
     "Before anything else the layer divides each token's vector by its root mean square r and multiplies it by a learned scale. The vector itself stays as it is on the side; what the layer finds is added to it later (pre-norm).",
     "这一层先把每个词元的向量除以它的均方根 r，再乘以学到的缩放。原来的向量留在一边不动，这一层所得稍后加到它上面（pre-norm）。",
   ],
-  step_norm_llama_claim: ["RMSNorm is LayerNorm by another name.", "RMSNorm 就是 LayerNorm，换了个名字。"],
-  step_norm_llama_note: [
+  step_norm_rms_claim: ["RMSNorm is LayerNorm by another name.", "RMSNorm 就是 LayerNorm，换了个名字。"],
+  step_norm_rms_note: [
     "It takes off no mean and adds no shift: only the length changes, and the learned scale.",
     "它不减均值，也不加平移：只改变长度，再乘以学到的缩放。",
   ],
@@ -72,7 +73,7 @@ export const ALONE = {
     "Q = norm(X)·W_Q + b   K = norm(X)·W_K + b   V = norm(X)·W_V + b",
     "Q = norm(X)·W_Q + b   K = norm(X)·W_K + b   V = norm(X)·W_V + b",
   ],
-  step_project_llama_formula: [
+  step_project_rms_formula: [
     "Q = norm(X)·W_Q   K = norm(X)·W_K   V = norm(X)·W_V",
     "Q = norm(X)·W_Q   K = norm(X)·W_K   V = norm(X)·W_V",
   ],
@@ -106,7 +107,7 @@ export const ALONE = {
     "No position may see a later one; otherwise it would read the word it has to predict. The mask is added before the softmax, so that the remaining weights still sum to 1. This is what makes a decoder: an encoder has no such mask.",
     "任何位置都不能看到后面的词，否则就读到了要预测的词。掩码在 softmax 之前加上，因此剩下的权重之和仍为 1。解码器正是由此而来：编码器没有这样的掩码。",
   ],
-  step_output_llama_formula: ["joined·W_O", "拼接·W_O"],
+  step_output_rms_formula: ["joined·W_O", "拼接·W_O"],
   step_output_alone_claim: [
     "A head that looks at the first token takes something from it.",
     "一个头看向第一个词元，就从那里取得了内容。",
@@ -203,11 +204,11 @@ export const ALONE = {
     "归一化之后、缩放和平移之前，“{word}”各数的均值是多少？",
   ],
   because_norm: ["It was {mean}, and it has been taken off.", "原来是 {mean}，已经减掉了。"],
-  ask_norm_llama: [
+  ask_norm_rms: [
     "What is the root mean square of “{word}” after the norm, before the scale?",
     "归一化之后、缩放之前，“{word}”的均方根是多少？",
   ],
-  because_norm_llama: ["It was {rms}, and was divided by just that.", "原来是 {rms}，除以的正是它。"],
+  because_norm_rms: ["It was {rms}, and was divided by just that.", "原来是 {rms}，除以的正是它。"],
   ask_group: ["Whose keys does head {head} read?", "头 {head} 读的是哪个键头？"],
   because_group: [
     "{each} query heads to a key head: head {head} reads key head {key}.",

@@ -19,6 +19,7 @@ export const LABELS = {
   walk_permuted: ["shuffled words", "打乱词序"],
   walk_positions: ["positions", "位置"],
   walk_rotation: ["turning by position", "按位置旋转"],
+  walk_bias: ["bias by distance", "按距离的偏置"],
   walk_temperature: ["temperature", "温度"],
   walk_changed: ["Changed: these are not the model's numbers.", "已改动：这些不是模型的数。"],
   walk_reset: ["back to the model", "恢复为模型"],

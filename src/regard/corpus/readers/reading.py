@@ -13,13 +13,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from regard.corpus.readers import coreference, coreference_readers, prose, treebank
+from regard.corpus.readers import coreference, coreference_readers, prose, treebank, utterances
 from regard.corpus.readers.lines import format_of, lines_of
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.readers.tables import example_of, read_jsonl, table_reader
 from regard.errors import MissingFileError, MissingPackageError, UserError
 
-FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "dataset")
+FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "utterances", "dataset")
 UNITS = ("line", "paragraph", "sentence")
 
 _Reader = Callable[[Source, Problems], Iterator[Example]]
@@ -166,5 +166,6 @@ _READERS: dict[str, _Reader] = {
     "gap": _coreference(coreference_readers.read_gap),
     "conll": _coreference(coreference_readers.read_conll),
     "winobias": _coreference(coreference_readers.read_winobias),
+    "utterances": utterances.read_utterances,
     "dataset": _dataset,
 }

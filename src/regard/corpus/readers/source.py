@@ -65,7 +65,7 @@ class Source:
         `name:configuration`, or a folder.
     format
         One of text, jsonl, tsv, csv, conllu, treebank (CoNLL-U with its trees), gap, conll, winobias (coreference),
-        dataset; by the file's ending unless given.
+        utterances (JSONL of sounds with onsets), dataset; by the file's ending unless given.
     unit
         What an example of plain text is: a line, a paragraph (up to an empty line) or a sentence.
     text, pair

@@ -20,6 +20,7 @@ from regard.patterns.rules import parse_rule
 from regard.studies.entry import Corpus, Named, loaded, run_over, texts
 from regard.studies.find.study import Find
 from regard.studies.options import FindOptions
+from regard.studies.whence import remembered
 from regard.trace.sentences import reason
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def source_for(
 ) -> tuple[Source, str | None]:
     """Where the texts are that a rule can be asked of; and the model, if they are those of a study.
 
-    The corpus of a study is looked for in the folders `near`; unless given, here, beside the study and in it.
+    The corpus of a study is looked for in the folders `near`; unless given, here, beside the study, in it, and where it
+    was read on this machine.
     """
     reading = {name: value for name, value in options.items() if name not in ("report", "step")}
     named = None
@@ -102,7 +104,7 @@ def source_for(
 
 
 def _studied(folder: Path, near: Sequence[Path] | None) -> tuple[Source, str | None]:
-    """The corpus and the model of a study; a study keeps no paths, so its corpus is looked for near by."""
+    """The corpus and the model of a study; its folder has no paths, so the corpus is looked for."""
     try:
         meta = json.loads((folder / _META).read_text("utf-8"))
         stored, model = dict(meta["corpus"]), str(meta["model"])
@@ -110,17 +112,21 @@ def _studied(folder: Path, near: Sequence[Path] | None) -> tuple[Source, str | N
         source = Source(**{name: value for name, value in stored.items() if name in known})
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder / _META} is not that of a study ({error}); name a corpus instead") from None
-    more = tuple(_near(folder, str(name), near) for name in source.more)
-    place = source.place if source.format == "dataset" else _near(folder, source.place, near)
+    more = tuple(_near(folder, str(name), near, model) for name in source.more)
+    place = source.place if source.format == "dataset" else _near(folder, source.place, near, model)
     return replace(source, place=place, more=more, keep=tuple(source.keep)), model
 
 
-def _near(folder: Path, name: str, near: Sequence[Path] | None) -> str:
-    """A file of this name in one of some folders; unless given, here, beside the study or in it."""
+def _near(folder: Path, name: str, near: Sequence[Path] | None, model: str) -> str:
+    """A file of this name in one of some folders; unless given, here, beside the study, in it, or where it was read."""
+    name = Path(name).name
+    known = remembered(folder, name) if near is None else None
     for place in (Path(), folder.parent, folder) if near is None else near:
-        if (place / Path(name).name).is_file():
-            return str(place / Path(name).name)
+        if (place / name).is_file():
+            return str(place / name)
+    if known is not None:
+        return str(known)
     raise MissingFileError(
-        f"{folder} is a study of {name}, which is neither here nor beside it; name the corpus itself, and the model "
-        "with -m"
+        f"{folder} is a study of {name}, which is neither where it was read nor here nor beside the study; name the "
+        f"file in place of the folder: regard find RULE PATH/{name} -m {model}"
     )

@@ -3,7 +3,9 @@
 Enters: the folder of a study of heads. Leaves: a folder to serve as HeadVis's `data/`.
 
 HeadVis shows attention within one text; a head's sequences are the looks of its page, each with the one row that was
-kept, outside the resting places. Deciles are its activation intervals, the strongest looks are in the last one.
+kept, outside the resting places. Deciles are its activation intervals, the strongest looks are in the last one. Its
+front end takes a metric for one if the first row of scatter_data has a number for it, and never counts the first
+position, neither as a query nor as a key.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 
 from regard.errors import MissingFileError, UserError
 from regard.files import write_atomic
+from regard.trace.tokens import Token, is_special
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +49,7 @@ def export_headvis(folder: Path, output: Path, kind: str | None = None) -> Path:
     parts = {name: dict(list(table.groupby(["layer", "head"]))) for name, table in mine.items()}
     _write(output / "server_config.json", {})  # no server: files alone
     _write(output / "attributions" / "manifest.json", {})
-    _write(output / "scatter_data.json", [_metrics(place, parts) for place in heads])
+    _write(output / "scatter_data.json", _scatter([_metrics(place, parts) for place in heads]))
     for place in heads:
         _write(output / "heads" / f"L{place[0]}H{place[1]}.json", _head(place, parts))
     _write(output / "config.json", _config(meta, heads))
@@ -92,6 +95,11 @@ def _config(meta: dict[str, Any], heads: list[tuple[int, int]]) -> dict[str, Any
     }
 
 
+def _scatter(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of all heads; one that has every number, if there is one, comes first."""
+    return sorted(rows, key=lambda row: sum(value is None for value in row.values()) > 0)
+
+
 def _metrics(place: tuple[int, int], parts: dict[str, dict[Any, pd.DataFrame]]) -> dict[str, Any]:
     row, far = parts["result"][place].iloc[0], parts["distances"][place]
     share = dict(zip(far["distance"], far["share"], strict=True))
@@ -107,7 +115,7 @@ def _metrics(place: tuple[int, int], parts: dict[str, dict[Any, pd.DataFrame]]) 
 
 def _head(place: tuple[int, int], parts: dict[str, dict[Any, pd.DataFrame]]) -> dict[str, Any]:
     nothing = parts["examples"].get(place)
-    looks = [] if nothing is None else [_sequence(row) for row in nothing.to_dict("records") if _by_weight(row)]
+    looks = [] if nothing is None else [_sequence(row) for row in nothing.to_dict("records") if _is_shown(row)]
     far = parts["distances"][place]
     return {
         "sequences": looks,
@@ -118,25 +126,35 @@ def _head(place: tuple[int, int], parts: dict[str, dict[Any, pd.DataFrame]]) -> 
     }
 
 
-def _by_weight(row: dict[str, Any]) -> bool:
-    """Whether a look was chosen by its weight; those by what arrives have no weights of the same scale."""
-    return "arrives" not in str(row["group"])
+def _is_shown(row: dict[str, Any]) -> bool:
+    """Whether a look was chosen by its weight, and not from or to the first position, which HeadVis leaves out.
+
+    Those chosen by what arrives have no weights of the same scale.
+    """
+    return "arrives" not in str(row["group"]) and min(row["query"], row["key"]) > 0
 
 
 def _sequence(row: dict[str, Any]) -> dict[str, Any]:
     """A look as a sequence with one row of attention: places are query x length + key."""
-    tokens, keys = [str(token) for token in row["tokens"]], np.asarray(row["keys"], np.int64)
+    tokens = [str(token) for token in row["tokens"]]
+    looks = [one for one in zip(row["keys"], row["weights"], strict=True) if not _rests(row, tokens, *one)]
     quantile = row["quantile"]
     ordinary = quantile is not None and quantile == quantile
     return {
         "sequence_id": int(row["example"]),
         "interval": int(quantile * INTERVALS) + 1 if ordinary else INTERVALS,
         "tokens": tokens,
-        "attention_indices": (int(row["query"]) * len(tokens) + keys).tolist(),
-        "attention_values": [float(weight) for weight in row["weights"]],
+        "attention_indices": [int(row["query"]) * len(tokens) + int(key) for key, _ in looks],
+        "attention_values": [_number(weight) for _, weight in looks],
         "seq_len": len(tokens),
         "max_activation": _number(row["weight"]),
     }
+
+
+def _rests(row: dict[str, Any], tokens: list[str], key: int, weight: float) -> bool:
+    """Whether a key is a resting place: a delimiter, or stronger than the strongest look outside those."""
+    delimiter = Token(tokens[key], special=is_special(tokens[key])).border
+    return bool(key != row["key"] and (delimiter or weight > row["weight"]))
 
 
 def _histogram(distances: np.ndarray[Any, Any], shares: np.ndarray[Any, Any]) -> dict[str, list[float]]:

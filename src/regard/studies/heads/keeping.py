@@ -70,7 +70,8 @@ def rows_of(batch: Batch, sides: tuple[str, str], counted: Array, seed: int, dev
     names, places = names[order], (number * counted.shape[1] + query)[order]
     hashes = hash_of(seed, names)
     by_hash = np.lexsort((*names.T[::-1], hashes))
-    mine, theirs = (_ids(batch, side) for side in sides)
+    mine = _ids(batch, sides[0])
+    theirs = mine if sides[0] == sides[1] else _ids(batch, sides[1])
     return RowsOf(
         places=torch.from_numpy(places).to(device),
         names=names.astype(np.float64),

@@ -10,7 +10,7 @@ queries or keys are is how much their scores differ over the sample (`regard.mea
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from regard.corpus.sums import Array
 from regard.errors import OutOfRangeError, UserError
 from regard.measures.nearness import SIDES, apart, distances_to, nearest_of, nearness_map, position_means
 from regard.models.outcome import Answering, encode_text
+from regard.records import Tabular
 from regard.studies.entry import loaded
 from regard.studies.head_names import head_name
 from regard.studies.heads.describing import Place
@@ -42,7 +43,7 @@ _NEAREST = "nearest"
 
 
 @dataclass(frozen=True, eq=False)
-class Nearest:
+class Nearest(Tabular):
     """Rows of a corpus that are nearest to one of a text.
 
     `own` is the row of the text itself, `looks` those of the corpus; `middle` is how far half of the `rows` of the
@@ -66,6 +67,9 @@ class Nearest:
         table = examples_table({self.place: list(self.looks)}).drop(columns=["group", "quantile"])
         table.insert(3, "distance", [look.distance for look in self.looks])
         return table
+
+    def _columns(self) -> Mapping[str, Sequence[Any]]:
+        return {str(name): values for name, values in self.table.items()}
 
     @property
     def said(self) -> str:

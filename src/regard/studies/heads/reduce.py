@@ -119,11 +119,8 @@ class HeadsTaker(Taker[HeadTables]):
         counted = counted * (seen > 0)
         described, common, squares = _described(tables, free, seen)
         halves = (self.batch.clusters % GROUPS % 2)[None] == np.arange(2)[:, None]
-        places = [np.zeros(self.batch.book.keep[side].shape, np.int64) for side in (view.query, view.key)]
-        for number, sides in enumerate(self.batch.book.sides):
-            for side, table in zip((view.query, view.key), places, strict=True):
-                found = self.vocabulary.places(sides[side])
-                table[number, : len(found)] = found
+        queries = self._places(view.query)
+        keys = queries if view.same else self._places(view.key)
         return HeadTables(
             view=view,
             tables=tables,
@@ -135,9 +132,17 @@ class HeadsTaker(Taker[HeadTables]):
             described_squares=squares,
             halves=view.tensor(halves.astype(np.float32)),
             rows=rows_of(self.batch, (view.query, view.key), counted.bool().cpu().numpy(), self.seed, view.device),
-            queries=TokensOf.of(places[0], view),
-            keys=TokensOf.of(places[1], view, halves[1].astype(np.int64)),
+            queries=TokensOf.of(queries, view),
+            keys=TokensOf.of(keys, view, halves[1].astype(np.int64)),
         )
+
+    def _places(self, side: str) -> Array:
+        """(B, n) the places of a side's tokens in the vocabulary, padded."""
+        table = np.zeros(self.batch.book.keep[side].shape, np.int64)
+        for number, sides in enumerate(self.batch.book.sides):
+            found = self.vocabulary.places(sides[side])
+            table[number, : len(found)] = found
+        return table
 
     def take(self, layer: Layer, attention: torch.Tensor, ready: HeadTables) -> None:
         operation = layer.named.operation
@@ -156,7 +161,7 @@ class HeadsTaker(Taker[HeadTables]):
         self.copying.take(layer, attention)
         norms = layer.norms()
         if norms is not None:
-            self._arriving(layer, attention, outside, norms[..., None], ready)
+            self._arriving(layer, attention, norms, ready)
 
     def finish(self) -> None:
         keep_inputs(self.batch, self.vectors, self.seed)
@@ -196,16 +201,15 @@ class HeadsTaker(Taker[HeadTables]):
         counts = strengths.new_zeros(len(strengths), BINS).scatter_add_(1, bins, torch.ones_like(strengths))
         self.batch.total(key(layer, "strengths"), counts.cpu().numpy())
 
-    def _arriving(
-        self, layer: Layer, attention: torch.Tensor, outside: torch.Tensor, norms: torch.Tensor, ready: HeadTables
-    ) -> None:
+    def _arriving(self, layer: Layer, attention: torch.Tensor, norms: torch.Tensor, ready: HeadTables) -> None:
         """The strongest rows by what arrives, ||alpha f(x)|| as shares of each row, and how awake heads are by it."""
-        total = (attention @ norms)[..., 0]  # (B, H, Q)
+        arriving = attention * norms[:, :, None]  # in rows, shares times their total; norms are (B, H, K)
+        total = arriving.sum(dim=-1)  # (B, H, Q); a product with a matrix of one column would take longer
         total = torch.where(total > 0, total, 1)
-        arriving = outside * norms.transpose(2, 3)  # in rows, shares times their total
+        arriving *= ready.free[:, None]
         strengths = ready.rows.chosen(arriving.amax(dim=-1).div_(total))
         self._keep(layer, "best_arriving", best_rows(arriving, strengths, ready.rows))
-        self.add(layer, "contributions_level", (outside @ norms)[..., 0].div_(total).sum(dim=2))
+        self.add(layer, "contributions_level", arriving.sum(dim=-1).div_(total).sum(dim=2))
         self.add(layer, "contributions_level_rows", ready.counted.sum(dim=1))
 
     def _tokens(

@@ -61,6 +61,7 @@ def plant(engine: Engine, haystack: Encoded, text: str, length: int, depth: floa
         for position, token in enumerate(row.side.tokens)
     ]
     answered = row.side.tokens[first:]
-    offset = len(fact) + (answered[0].text[:1].isspace() and not needle[:1].isspace())
-    code = [token.end is not None and offset < token.end <= offset + 1 + len(number) for token in answered]
+    # Where the code begins; a space before it that is a token of its own is no part of it.
+    offset = len(fact) + 1 + (answered[0].text[:1].isspace() and not needle[:1].isspace())
+    code = [token.end is not None and offset < token.end <= offset + len(number) for token in answered]
     return Planted(row, np.array(inside[:-1]), np.array(code))

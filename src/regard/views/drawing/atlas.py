@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_HEADS = 4096  # maps of an atlas
+_AROUND = 1.35  # inches beside the maps: numbers of the layers, the colour bar
+_NAMEABLE = 0.4  # inches of a map with its name below it
 
 
 def draw_atlas(job: Depicted) -> Figure:
@@ -34,20 +36,22 @@ def draw_atlas(job: Depicted) -> Figure:
     size = 64 if len(layers) * columns <= 256 else 24
     gap = max(2, size // 16)
     step = size + gap
-    whole = np.full((step * len(layers), step * columns), np.nan)
+    width = job.width or 1.2 + 0.62 * columns
+    cell = (width - _AROUND) / columns
+    letters = 6.0 if cell >= _NAMEABLE and job.shown != "worth" else 0.0  # of the names below the maps
+    down = step + (size // 4 if letters else 0)
+    whole = np.full((down * len(layers), step * columns), np.nan)
     rests = np.zeros(whole.shape, bool)
     for row, layer in enumerate(layers):
         site = job.trace.site(layer, kind=kind)
         for column in range(site.heads):
             small = pooled(site, column, size, job.judged["how"] if job.shown == "worth" else None)
             small = small if job.shown == "worth" else small / (float(small.max()) or 1.0)
-            down, across = (np.arange(size) * length // size for length in small.shape)
-            place = np.s_[row * step : row * step + size, column * step : column * step + size]
-            whole[place] = small[np.ix_(down, across)]
-            rests[place] = reduced(np.asarray(rests_of(job.trace, site)), size)[np.ix_(down, across)]
-    width = job.width or 1.2 + 0.55 * columns
-    cell = (width - 1.1) / columns
-    drawn = new_figure(width, 1.5 + cell * len(layers))
+            cells = np.ix_(*(np.arange(size) * length // size for length in small.shape))
+            place = np.s_[row * down : row * down + size, column * step : column * step + size]
+            whole[place] = small[cells]
+            rests[place] = reduced(np.asarray(rests_of(job.trace, site)), size)[cells]
+    drawn = new_figure(width, 0.85 + cell * down / step * len(layers))
     axes = drawn.add_subplot()
     if job.shown == "worth":
         _worth_atlas(drawn, axes, whole, job.quantity)
@@ -56,17 +60,19 @@ def draw_atlas(job: Depicted) -> Figure:
         resting = np.where(rests, whole, np.nan)
         axes.imshow(resting, cmap=greys(), vmin=0, vmax=1, interpolation="nearest")  # over it
         colour_bar(drawn, image, axes, "weight / the head's largest; grey: resting")
-    axes.set_facecolor("#dfe3ea")  # shows where there is no map
-    letters = lettering(cell)
+    axes.set_anchor("N")
+    if not letters:
+        axes.set_facecolor("#dfe3ea")  # shows where there is no map
+    numbering = lettering(cell)
     numbers = job.trace.site(layers[0], kind=kind).head_ids
     names = [str(number) for number in numbers] if len(numbers) == columns else [str(i) for i in range(columns)]
-    axes.set_xticks(step * np.arange(columns) + size / 2, names, **letters)
-    axes.set_yticks(step * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **letters)
+    axes.set_xticks(step * np.arange(columns) + size / 2, names, **numbering)
+    axes.set_yticks(down * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **numbering)
     bare(axes)
     grey = f"; grey: weight above {SURE}, only an exact cut tells" if job.shown == "worth" else ""
     axes.set_xlabel(f"head; in each map rows look at columns{grey}", size=7, color=QUIET)
     axes.set_ylabel("layer", size=7, color=QUIET)
-    named_frames(axes, job.trace, kind, lambda row, column: (column * step - 0.5, row * step - 0.5), size)
+    named_frames(axes, job.trace, kind, lambda row, column: (column * step - 0.5, row * down - 0.5), size, letters)
     return drawn
 
 

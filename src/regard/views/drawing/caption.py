@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from regard.patterns.entries import RESTING_PLACES, does_of
 from regard.trace.lettering import plain, readable
-from regard.views.drawing.common import INK, QUIET
+from regard.trace.tokens import subscript
+from regard.views.drawing.common import INK, QUIET, label_of, labels_of
 from regard.views.drawing.depicted import Depicted
+from regard.views.frames import counted_names
 from regard.views.report import report_of
 
 if TYPE_CHECKING:
@@ -57,20 +59,41 @@ def _agreement(judged: Mapping[str, Any]) -> str:
 def _title(job: Depicted, view: str) -> str:
     first = f"{job.layer}.{job.heads[0]}"
     if view == "atlas":
-        return "What the lines of every head are worth" if job.shown == "worth" else "Every head of the model"
+        return "What the lines of every head are worth" if job.shown == "worth" else _atlas_title(job)
     if job.shown == "worth":
         many = view == "heads" and len(job.heads) > 1
         return (
             f"What the lines of {f'{len(job.heads)} heads of layer {job.layer}' if many else f'head {first}'} are worth"
         )
     if view == "neurons":
-        return f"How head {first} scores each key"
+        return _neurons_title(job, first)
     if view == "heads" and len(job.heads) > 1:
         return f"Where {len(job.heads)} heads of layer {job.layer} look"
     if job.shown == "contributions":
         return f"What arrives through head {first}"
     does = _does(job)
     return f"Head {first} {does}" if does else f"Where head {first} looks"
+
+
+def _atlas_title(job: Depicted) -> str:
+    """How many heads there are, and how many of them have a name."""
+    named, whole = counted_names(job.trace, job.site.kind)
+    return f"What each of the {whole} heads looks at" + _having(sum(named.values()))
+
+
+def _having(count: int) -> str:
+    return f": {count} {'has' if count == 1 else 'have'} a name" if count else ""
+
+
+def _neurons_title(job: Depicted, first: str) -> str:
+    """Which key the query looks at most; its q and k agree best."""
+    weights = job.trace.attention(job.layer, job.heads[0], kind=job.kind, queries=job.asking, keys=job.columns)[0]
+    most = int(weights.argmax())
+    asking = label_of(job.trace.side(job.site.query_side).tokens[job.asking]) + subscript(job.asking)
+    looked = labels_of(job.key_tokens, job.columns)[most]
+    q, k = (vectors(job.layer, job.heads[0], kind=job.kind) for vectors in (job.trace.q, job.trace.k))
+    best = most == int((k[job.columns].astype("f4") @ q[job.asking].astype("f4")).argmax())  # biases may say otherwise
+    return f"In head {first}, “{asking}” looks most at “{looked}”" + (": their q and k agree best" if best else "")
 
 
 def _does(job: Depicted) -> str | None:

@@ -63,8 +63,9 @@ def draw_heads(job: Depicted) -> Figure:
     axes.set(xlim=(-0.75, 1.75), ylim=(longest - 0.4 + below, -1.6))
     axes.axis("off")
     for handles, title, place in _keys(job, named, strongest, bool(rests.any())):
+        across = min(columns, len(handles)) if title == "head" else len(handles)  # strengths in one line
         legend = axes.legend(
-            handles=handles, title=title, loc=place, ncols=min(columns, len(handles)), frameon=False,
+            handles=handles, title=title, loc=place, ncols=across, frameon=False,
             fontsize=6, title_fontsize=6, handlelength=1.2, columnspacing=0.8, labelcolor=INK, borderaxespad=0,
         )  # fmt: skip
         legend.get_title().set_color(QUIET)

@@ -1,0 +1,1 @@
+"""Which cross heads of a speech model tell when each word begins."""
