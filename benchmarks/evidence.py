@@ -86,10 +86,11 @@ def run(given: argparse.Namespace) -> None:
         return time.monotonic() - start > given.seconds
 
     for first in range(0, len(left), TOGETHER):
+        if over():
+            return
         some = [planted(fillers, number) for number in left[first : first + TOGETHER]]
         for case, said in zip(some, answers(model, some), strict=True):
-            if not over():
-                keep(given.file, one_case(model, case, said))
+            keep(given.file, one_case(model, case, said))
     right = [case for case in read(given.file).values() if case["right"]][: given.ablated]
     for found in right:
         if "ablations" not in found and not over():
