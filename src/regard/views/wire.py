@@ -328,7 +328,6 @@ def _side_record(side: Side, buffer: Buffer) -> Record:
         "special": [int(token.special) for token in side.tokens],
         "segment": [token.segment for token in side.tokens],
         "segments": [{"name": s.name, "start": s.start, "end": s.end} for s in side.segments],
-        "image": buffer.put(side.image, "u1"),
     }
     for name in _LAYOUT:
         values = [getattr(token, name) for token in side.tokens]
@@ -349,7 +348,7 @@ def _medium_record(medium: Medium, buffer: Buffer) -> Record:
         "kind": medium.kind,
         "mime": medium.mime,
         "size": list(medium.size),
-        "data": buffer.put(np.frombuffer(medium.data, np.uint8), "u1"),
+        "data": buffer.put(medium.array, "u1"),
         "features": buffer.put(medium.features, "u1"),
     }
 
@@ -375,7 +374,7 @@ def _side(record: Record, get: Any) -> Side:
     )
     segments = tuple(Segment(s["name"], s["start"], s["end"]) for s in record["segments"])
     held = {"medium": _medium(record.get("medium"), get), "spans": get(record.get("spans"))}
-    return Side(record["name"], tokens, segments, get(record["image"]), **held)
+    return Side(record["name"], tokens, segments, **held)
 
 
 def _site(record: Record, get: Any) -> Site:
