@@ -98,7 +98,6 @@ HEARD = Shot(
     "view=sound&kind=cross",
     ".sound-words button",
     "[data-word='1']",
-    (390, USUAL),
 )
 SHOTS = (*APP, SAVED, HEARD)
 

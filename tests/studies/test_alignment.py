@@ -145,3 +145,23 @@ def test_one_utterance_is_not_enough(small, corpus):
 def test_a_model_without_ears_says_so(bert, corpus):
     with pytest.raises(UserError, match="does not hear"):
         regard.study.alignment(bert, corpus)
+
+
+@pytest.mark.parametrize("named", ["/etc/hostname", "../outside.wav", "deeper/../../outside.wav"])
+def test_sounds_lie_beside_the_file_that_names_them(tmp_path, named):
+    from regard.corpus.readers.reading import read
+    from regard.corpus.readers.source import Problems, Source
+
+    soundfile.write(tmp_path / "outside.wav", tone(), RATE)
+    (tmp_path / "corpus" / "deeper").mkdir(parents=True)
+    path = tmp_path / "corpus" / "utterances.jsonl"
+    path.write_text(json.dumps({"audio": named, "text": "a", "onsets": [[0, 0]]}) + "\n")
+    problems = Problems()
+    assert list(read(Source(str(path), format="utterances"), problems)) == []
+    assert problems.count == 1 and "beside it" in problems.first[0]
+
+
+def test_the_app_does_not_offer_it():
+    from regard.app.asking import offered
+
+    assert "alignment" not in [study["name"] for study in offered()]

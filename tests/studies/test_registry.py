@@ -39,7 +39,7 @@ def class_of(name):
 
 
 def test_every_folder_is_registered_and_every_study_is_a_function_and_a_command():
-    assert len(NAMES) == 14 and {path.parent.name for path in FOLDER.glob("*/__init__.py")} == {*NAMES, OWN}
+    assert len(NAMES) == 15 and {path.parent.name for path in FOLDER.glob("*/__init__.py")} == {*NAMES, OWN}
     assert sorted(STUDIES) == sorted(regard.study.__all__) == sorted(COMMANDS) == NAMES
     assert all(getattr(regard.study, name) is STUDIES[name].run for name in NAMES)
     assert all(STUDIES[name].help.endswith(".") and COMMANDS[name].help == STUDIES[name].help for name in NAMES)

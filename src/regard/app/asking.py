@@ -14,7 +14,7 @@ from regard.app.fields import Fields
 from regard.app.problems import Problem, bad, large
 from regard.app.questions import model_of
 from regard.app.settings import Limits
-from regard.studies.entry import MENTIONS, Registered
+from regard.studies.entry import MENTIONS, UTTERANCES, Registered
 from regard.studies.registry import STUDIES
 from regard.trace.sentences import refusal
 
@@ -38,11 +38,14 @@ class AskedStudy:
 
 
 def offered() -> list[dict[str, Any]]:
-    """The studies that take one model and one text, whether they can be controlled, and what they read."""
+    """The studies that take one model and one text, whether they can be controlled, and what they read.
+
+    Utterances name files, and those of the server are nobody's to read.
+    """
     return [
         {"name": study.name, "help": study.help, "control": "control" in study.shared, "reads": _reads(study)}
         for study in STUDIES.values()
-        if not study.models
+        if not study.models and study.corpora is not UTTERANCES
     ]
 
 

@@ -16,7 +16,6 @@ export const words = {
   asks_heads: ["What does every head do, with examples?", "每个头在做什么？附例句"],
   asks_tokens: ["Where does attention go?", "注意力去了哪里？"],
   asks_norms: ["Where it looks, and what arrives", "看哪里与传来什么"],
-  asks_alignment: ["Which heads tell when each word is spoken?", "哪些头能说出每个词何时开始？"],
   asks_deletion: ["Which ranking finds the tokens that matter?", "哪种排序能找出要紧的词元？"],
   asks_worth: ["What does each look change?", "每次“看”改变了什么？"],
   asks_similarity: ["Which heads are alike?", "哪些头相似？"],

@@ -32,8 +32,8 @@ def read_utterances(source: Source, problems: Problems) -> Iterator[Example]:
             problems.add(place, why)
             continue
         audio = folder / record["audio"]
-        if not audio.is_file():
-            problems.add(place, f"there is no sound file {record['audio']}")
+        if not audio.resolve().is_relative_to(folder.resolve()) or not audio.is_file():
+            problems.add(place, f"there is no sound file {record['audio']} beside it")
             continue
         fields: Mapping[str, Any] = {"audio": str(audio), "onsets": record["onsets"]}
         yield Example(0, record["text"], fields=fields, document=record.get("document"))
