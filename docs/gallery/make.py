@@ -19,16 +19,18 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from shots import APP, CAT, DECODER, FIGURES, HERE, PAGE, SAVED, SHOTS, SIZES, STORE, THEMES, Shot, kept, page
+from shots import APP, CAT, DECODER, FIGURES, HEARD, HERE, PAGE, SAVED, SHOTS, SIZES, STORE, THEMES, Shot, kept, page
 
 import regard
 from regard.models.means import SENTENCES
+from regard.views.wire import opening
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
@@ -68,11 +70,21 @@ def main() -> None:
                     .save_html(Path(scratch) / "page.html", layer=0, heads=[2])
                 )
                 take(browser, SAVED, saved.as_uri(), folder, wanted)
+            if HEARD.name in names:
+                heard = regard.load("whisper-tiny.en").trace(audio=recording())
+                path = heard.save_html(Path(scratch) / "sound.html", report=False, **opening(heard))
+                take(browser, HEARD, path.as_uri(), folder, wanted)
             browser.close()
         if "figures" in names:
             draw(folder)
     if not given.all:
         PAGE.write_text(page(), "utf-8")
+
+
+def recording() -> Path:
+    """A recording of the package moonshine-voice."""
+    (folder,) = find_spec("moonshine_voice").submodule_search_locations
+    return Path(folder) / "assets" / "beckett.wav"
 
 
 @contextmanager

@@ -91,7 +91,16 @@ FIGURES = {
     "neurons": 'trace.figure("neurons", layer=0, head=2, query=5)',
     "decoder": 'answered.figure("matrix", layer=17, head=5)',
 }
-SHOTS = (*APP, SAVED)
+HEARD = Shot(
+    "sound",
+    "A recording as Whisper hears it: when each word is listened for",
+    "regard view --audio beckett.wav -m whisper-tiny.en",
+    "view=sound&kind=cross",
+    ".sound-words button",
+    "[data-word='1']",
+    (390, USUAL),
+)
+SHOTS = (*APP, SAVED, HEARD)
 
 
 def kept() -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import need
 
 import regard
+from regard.models.images import medium_of, read_picture
 from regard.trace.mask import Mask
 from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token
@@ -178,9 +179,23 @@ def sequence_trace() -> Trace:
 def vision_trace() -> Trace:
     rng = np.random.default_rng(4)
     patches = tuple(Token(f"{r},{c}", row=r, column=c) for r in range(4) for c in range(4))
-    image = rng.integers(0, 255, (32, 32, 3)).astype(np.uint8)
-    side = Side("encoder", (Token("[CLS]", special=True), *patches), (Segment("image", 0, 17),), image)
-    return Trace({"encoder": side}, (site_of(rng, "encoder", 0, side, side),), {"model": "vision"})
+    pixels = np.zeros((40, 60, 3), np.uint8)  # quadrants that differ: red, green, blue, yellow
+    pixels[:20, :30], pixels[:20, 30:], pixels[20:, :30], pixels[20:, 30:] = np.array(
+        [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]]
+    )
+    spans = [[np.nan] * 4] + [[c / 4, r / 4, (c + 1) / 4, (r + 1) / 4] for r in range(4) for c in range(4)]
+    side = Side(
+        "encoder",
+        (Token("[CLS]", special=True), *patches),
+        (Segment("image", 0, 17),),
+        medium=medium_of(read_picture(pixels)),
+        spans=np.array(spans, np.float32),
+    )
+    maps = np.full((2, 17, 17), 0.1 / 16, np.float32)
+    maps[0, :, 16] = 0.9  # head 0 looks at row 3, column 3: yellow; head 1 at row 0, column 0: red
+    maps[1, :, 1] = 0.9
+    planted = Site("encoder", 1, "encoder", "encoder", (0, 1), maps=maps)
+    return Trace({"encoder": side}, (site_of(rng, "encoder", 0, side, side), planted), {"model": "vision"})
 
 
 def many_trace() -> Trace:

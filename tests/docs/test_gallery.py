@@ -28,4 +28,4 @@ def test_every_picture_is_there_and_none_besides(shots):
 
 def test_every_view_is_shown(shots):
     views = json.loads((ROOT / "src" / "regard" / "static" / "views.json").read_text("utf-8"))
-    assert [view for view in views if not any(f"view={view}&" in shot.opens for shot in shots.APP)] == []
+    assert [view for view in views if not any(f"view={view}&" in shot.opens for shot in shots.SHOTS)] == []

@@ -149,7 +149,8 @@ def test_an_image_has_patches_as_tokens():
     assert len(side) == 17
     assert (side.tokens[0].text, side.tokens[0].special) == ("[CLS]", True)
     assert (side.tokens[6].row, side.tokens[6].column) == (1, 1)
-    assert side.image.shape == (224, 224, 3)
+    assert side.medium.size == (50, 40)
+    np.testing.assert_allclose(side.spans[6], [0.25, 0.25, 0.5, 0.5], atol=2e-3)
     pixels = torch.from_numpy(np.asarray(image.resize((32, 32)), np.float32) / 127.5 - 1).permute(2, 0, 1)[None]
     assert_same(trace, own_maps(model.module, pixel_values=pixels), "encoder", "attentions")
 

@@ -67,10 +67,10 @@ def test_the_study_reads_sounds_and_reports(small, corpus, tmp_path):
         "all heads",
         "a line",
     }
-    assert set(result.table["words"]) == {sum(len(text.split()) for text in TEXTS)}
+    assert set(result.table["words"]) == {sum(len(text.split()) - 1 for text in TEXTS)}  # the first one is given
     assert result.meta["bad_lines"]["count"] == 3
     line = result.table.set_index("way").loc["a line"]
-    assert line["median"] < 0.05  # these onsets lie on one
+    assert line["median"] < 0.1  # these onsets lie nearly on one
     assert list(result.tables["Heads"]["on the model's list"]).count(True) == 2
     assert (tmp_path / "out" / "report.html").is_file()
 
@@ -91,8 +91,8 @@ def test_errors_are_those_of_the_trace(small, corpus):
     rows = trace.attention(1, 0, kind="cross")[1:, :30]  # from the token before the first word; 0.6 s are 30 frames
     starts = warped_starts(sharpen(rows[None]))[0] * 0.02
     texts = trace.sides["decoder"].texts
-    words = [texts.index(f" {word}") - 2 for word in example.text.split()]
-    expected = starts[words] - [second for _, second in example.fields["onsets"]]
+    words = [texts.index(f" {word}") - 2 for word in example.text.split()[1:]]
+    expected = starts[words] - [second for _, second in example.fields["onsets"][1:]]
     np.testing.assert_allclose(heard.errors([[2]])[0], expected, atol=0.021)  # maps are kept in 16 bits
     assert heard.rows.tolist() == words
 
@@ -116,7 +116,9 @@ def test_heads_are_chosen_on_one_half_and_tested_on_the_other():
     for number in range(8):
         single = sums[f"single/{number}"]
         sets.add(f"sets/{number}", np.stack([single[heads].mean(axis=0) for heads in tried]))
-    ways, chosen = _ways(sums, sets, tried, named=True)
+    ways, chosen, late = _ways(sums, sets, tried, named=True)
+    even = np.concatenate([sums[f"single/{number}"][2] for number in (0, 2, 4, 6)])
+    assert late["the model's own list"][1] == np.median(even) and late["a line"][1] == 0
     assert chosen["chosen heads"].sets == ([1], [1])
     for number in range(8):
         np.testing.assert_array_equal(ways["chosen heads"][number], sums[f"single/{number}"][1])

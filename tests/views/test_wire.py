@@ -11,6 +11,7 @@ import pytest
 from golden import PATH, golden, golden_trace, reference_of
 
 from regard import Trace
+from regard.trace.medium import Medium
 from regard.trace.pieces import side_of_texts
 from regard.trace.site import Site
 from regard.trace.tokens import Segment, Side, Token
@@ -99,13 +100,17 @@ def test_tokens_segments_masks_and_facts_cross():
 
 
 def test_an_image_crosses():
-    image = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
+    medium = Medium("picture", "image/png", b"\x89PNG", (6, 4))
+    spans = np.linspace(0, 1, 24, dtype=np.float32).reshape(6, 4)
     tokens = tuple(Token(f"{r},{c}", row=r, column=c) for r in range(2) for c in range(3))
-    side = Side("encoder", tokens, (Segment("image", 0, 6),), image)
+    side = Side("encoder", tokens, (Segment("image", 0, 6),), medium=medium, spans=spans)
     maps = np.full((1, 6, 6), 1 / 6, np.float32)
-    trace = Trace({"encoder": side}, (Site("encoder", 0, "encoder", "encoder", (0,), maps=maps),))
+    sites = tuple(Site("encoder", n, name, name, (0,), maps=maps) for n, name in enumerate(("encoder", "more")))
+    trace = Trace({"encoder": side, "more": replace(side, name="more")}, sites)
+    assert encode(trace).count(medium.data) == 1  # sides that share a picture share its bytes
     back = decode(encode(trace)).side()
-    np.testing.assert_array_equal(back.image, image)
+    assert (back.medium.data, back.medium.size) == (medium.data, medium.size)
+    np.testing.assert_array_equal(back.spans, spans)
     assert back.tokens == tokens
 
 

@@ -34,7 +34,6 @@ export interface Side {
   stand_ins?: number[]; // special tokens that stand for a word: [MASK], [UNK]
   row: (number | null)[] | null;
   column: (number | null)[] | null;
-  image: Packed | null;
   medium: Medium | null;
   spans: Packed | null; // where tokens lie in the medium: (n, 2) seconds, or (n, 4) shares of width and height
 }
@@ -152,7 +151,6 @@ export function decode(payload: Uint8Array, here = payload.byteLength): Page {
   try {
     const sides = (header.sides as Side[]).map((side) => ({
       ...side,
-      image: at(side.image),
       medium: mediumOf(side.medium, at),
       spans: at(side.spans),
     }));

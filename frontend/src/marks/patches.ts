@@ -1,110 +1,169 @@
-// An image made of patches, lit by how much attention each gets.
+// A picture, lit where attention is: patches know their place in it, and light is spread between their middles.
 
 import type { Axis } from "../compute/axis";
-import type { Side } from "../data/wire";
 import type { Pen } from "./pen";
 import type { Palette } from "./scales";
 
-export interface Grid {
-  rows: number;
-  columns: number;
-  place: Map<number, [number, number]>; // position -> row, column
-  order: number[]; // positions in reading order
+export type Box = readonly [number, number, number, number]; // left, top, right, bottom, as shares of the picture
+
+/** Where the positions of an axis lie in its picture; null for an axis of words alone. */
+export function placesOf(axis: Axis): Map<number, Box> | null {
+  const { spans, medium } = axis.side;
+  const place = new Map<number, Box>();
+  if (medium?.kind === "picture" && spans) {
+    const all = spans.all();
+    for (let p = 0; p < axis.count; p++) {
+      const box = all.subarray(4 * axis.starts[p], 4 * axis.starts[p] + 4);
+      if (!Number.isNaN(box[0])) place.set(p, [box[0], box[1], box[2], box[3]]);
+    }
+  } else gridPlaces(axis, place);
+  return place.size ? place : null;
 }
 
-/** Where the patches of an axis lie; null for an axis of words. */
-export function gridOf(axis: Axis): Grid | null {
+/** Patches of traces without a picture: a grid over all of it. */
+function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   const { row, column } = axis.side;
-  if (!row || !column) return null;
-  const place = new Map<number, [number, number]>();
-  for (let p = 0; p < axis.count; p++) {
-    const at = [row[axis.starts[p]], column[axis.starts[p]]];
-    if (at[0] !== null && at[1] !== null) place.set(p, at as [number, number]);
+  if (!row || !column) return;
+  const known = [...Array(axis.count).keys()].filter((p) => row[axis.starts[p]] !== null);
+  const of = (list: (number | null)[], p: number) => list[axis.starts[p]] ?? 0;
+  const rows = Math.max(...known.map((p) => of(row, p))) + 1;
+  const columns = Math.max(...known.map((p) => of(column, p))) + 1;
+  for (const p of known) {
+    const [r, c] = [of(row, p), of(column, p)];
+    place.set(p, [c / columns, r / rows, (c + 1) / columns, (r + 1) / rows]);
   }
-  const all = [...place.values()];
-  const order = [...place.keys()].sort((a, b) => {
-    const [p, q] = [place.get(a)!, place.get(b)!];
-    return p[0] - q[0] || p[1] - q[1];
-  });
-  return {
-    rows: Math.max(...all.map(([row]) => row)) + 1,
-    columns: Math.max(...all.map(([, column]) => column)) + 1,
-    place,
-    order,
-  };
 }
 
-const canvases = new WeakMap<Side, HTMLCanvasElement>();
+const SPECIAL = 16; // tokens beside patches at most, for a side to be a picture rather than a text with one in it
 
-/** The image of a side on a canvas of its own; null without an image. */
-export function imageCanvas(side: Side): HTMLCanvasElement | null {
-  if (!side.image) return null;
-  let canvas = canvases.get(side);
-  if (!canvas) {
-    const [height, width] = side.image.shape;
-    canvas = document.createElement("canvas");
-    canvas.width = width;
-    canvas.height = height;
-    const context = canvas.getContext("2d")!;
-    const pixels = context.createImageData(width, height);
-    const rgb = side.image.raw();
-    for (let i = 0; i < width * height; i++)
-      pixels.data.set([rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2], 255], 4 * i);
-    context.putImageData(pixels, 0, 0);
-    canvases.set(side, canvas);
+/** The position that looks where none is chosen: [CLS] of a picture; in a text the last, from which the next is chosen. */
+export function firstLooker(axis: Axis): number {
+  const places = placesOf(axis);
+  return places && places.size >= axis.count - SPECIAL ? 0 : axis.count - 1;
+}
+
+const FINEST = 96; // cells of a side of a raster at most
+
+/** How many cells of equal size a picture is rastered into: as many as its smallest patch fits in. */
+export function rasterSize(places: ReadonlyMap<number, Box>): [number, number] {
+  let [wide, high] = [1, 1];
+  for (const [left, top, right, bottom] of places.values()) {
+    wide = Math.min(wide, right - left);
+    high = Math.min(high, bottom - top);
+  }
+  const cells = (size: number) => Math.max(1, Math.min(FINEST, Math.round(1 / Math.max(size, 1e-3))));
+  return [cells(high), cells(wide)];
+}
+
+/** Values of positions spread over the cells of a raster, by the share of each box that lies in a cell, per cell. */
+export function raster(
+  places: ReadonlyMap<number, Box>,
+  value: (position: number) => number,
+  [rows, columns]: readonly [number, number],
+): Float32Array {
+  const found = new Float32Array(rows * columns);
+  for (const [position, [left, top, right, bottom]] of places) {
+    const dense = value(position) / Math.max(1e-9, (right - left) * (bottom - top) * rows * columns);
+    const lowest = Math.min(rows, Math.ceil(bottom * rows - 0.02));
+    const last = Math.min(columns, Math.ceil(right * columns - 0.02));
+    for (let r = Math.floor(top * rows + 0.02); r < lowest; r++) {
+      const high = Math.min(bottom * rows, r + 1) - Math.max(top * rows, r);
+      for (let c = Math.floor(left * columns + 0.02); c < last; c++) {
+        const wide = Math.min(right * columns, c + 1) - Math.max(left * columns, c);
+        found[r * columns + c] += dense * Math.max(0, high) * Math.max(0, wide);
+      }
+    }
+  }
+  return found;
+}
+
+const VEIL = 0.86; // how far a place without attention is covered
+const TINT = 0.5; // how strongly the place with most attention is coloured
+
+/** A veil over the picture, one pixel a cell: the less attention the denser, the more the more coloured. */
+function veil(
+  cells: Float32Array,
+  [rows, columns]: readonly [number, number],
+  { ground, accent }: Palette,
+): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = columns;
+  canvas.height = rows;
+  const context = canvas.getContext("2d")!;
+  const top = cells.reduce((most, value) => Math.max(most, value), 1e-12);
+  for (let i = 0; i < cells.length; i++) {
+    const lit = cells[i] / top;
+    const [x, y] = [i % columns, Math.floor(i / columns)];
+    context.fillStyle = ground;
+    context.globalAlpha = VEIL * (1 - lit);
+    context.fillRect(x, y, 1, 1);
+    context.fillStyle = accent;
+    context.globalAlpha = TINT * lit;
+    context.fillRect(x, y, 1, 1);
   }
   return canvas;
 }
 
-const VEIL = 0.86; // how far a patch without attention is covered
+export interface Canvas {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
 
-/** The image; with values, each patch veiled unless attention lifts it; framed patches are the chosen ones. */
-export function patchImage(
+/** The picture; with values, veiled unless attention lifts it. Light is smooth for the eye; numbers are of patches. */
+export function litPicture(
   pen: Pen,
-  grid: Grid,
   image: HTMLCanvasElement | null,
+  places: ReadonlyMap<number, Box>,
   values: readonly Float32Array[],
-  framed: readonly number[],
-  x: number,
-  size: number,
+  at: Canvas,
   colours: Palette,
 ): void {
-  if (image) pen.image(image, x, 0, size, size);
-  else pen.rect(x, 0, size, size, { colour: colours.accent, alpha: 0.6 });
-  const w = size / grid.columns;
-  const h = size / grid.rows;
-  if (values.length) {
-    const mean = (position: number) => values.reduce((sum, row) => sum + row[position], 0) / values.length;
-    const top = Math.max(1e-12, ...grid.order.map(mean));
-    for (const [position, [row, column]] of grid.place)
-      pen.rect(x + column * w, row * h, w, h, {
-        colour: colours.ground,
-        alpha: VEIL * (1 - mean(position) / top),
-      });
-  }
+  const { x, y, width, height } = at;
+  if (image) pen.image(image, x, y, width, height);
+  else pen.rect(x, y, width, height, { colour: colours.accent, alpha: 0.6 });
+  if (!values.length) return;
+  const mean = (position: number) => values.reduce((sum, row) => sum + row[position], 0) / values.length;
+  const size = rasterSize(places);
+  pen.image(veil(raster(places, mean, size), size, colours), x, y, width, height, true);
+}
+
+/** Frames around the patches that are chosen. */
+export function framePatches(
+  pen: Pen,
+  places: ReadonlyMap<number, Box>,
+  framed: readonly number[],
+  at: Canvas,
+  colours: Palette,
+): void {
   for (const position of framed) {
-    const at = grid.place.get(position);
-    if (!at) continue;
-    const [left, top] = [x + at[1] * w, at[0] * h];
-    const frame = [
-      left,
-      top,
-      left + w,
-      top,
-      left + w,
-      top,
-      left + w,
-      top + h,
-      left + w,
-      top + h,
-      left,
-      top + h,
-      left,
-      top + h,
-      left,
-      top,
-    ];
-    pen.lines(frame, 4, 3, { colour: colours.ground });
-    pen.lines(frame, 4, 1.5, { colour: colours.accent });
+    const box = places.get(position);
+    if (!box) continue;
+    const [l, r] = [box[0], box[2]].map((share) => at.x + share * at.width);
+    const [t, b] = [box[1], box[3]].map((share) => at.y + share * at.height);
+    const frame = [l, t, r, t, r, t, r, b, r, b, l, b, l, b, l, t];
+    pen.lines(frame, 4, 3.5, { colour: colours.ground });
+    pen.lines(frame, 4, 1.75, { colour: colours.accent });
   }
+}
+
+/** The position whose middle is nearest to one's in a direction; itself at the edge. */
+export function neighbour(
+  places: ReadonlyMap<number, Box>,
+  from: number,
+  [dx, dy]: readonly [number, number],
+): number {
+  const middle = ([l, t, r, b]: Box) => [(l + r) / 2, (t + b) / 2] as const;
+  const own = places.get(from);
+  if (!own) return from;
+  const [x, y] = middle(own);
+  let [best, least] = [from, Number.POSITIVE_INFINITY];
+  for (const [position, box] of places) {
+    const [u, v] = middle(box);
+    const along = (u - x) * dx + (v - y) * dy;
+    const aside = Math.abs((u - x) * dy) + Math.abs((v - y) * dx);
+    if (along > 1e-4 && along + 4 * aside < least) [best, least] = [position, along + 4 * aside];
+  }
+  return best;
 }

@@ -24,7 +24,15 @@ export interface Pen {
   rect(x: number, y: number, width: number, height: number, ink: Ink): void;
   /** Text whose middle height is y. */
   text(x: number, y: number, text: string, lettering: Lettering): void;
-  image(source: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
+  /** Enlarged, its pixels stay squares, unless it is to be smooth. */
+  image(
+    source: HTMLCanvasElement,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    smooth?: boolean,
+  ): void;
 }
 
 /** The same pen with its origin somewhere else. */
@@ -42,7 +50,7 @@ export function shifted(pen: Pen, dx: number, dy: number): Pen {
       ),
     rect: (x, y, width, height, ink) => pen.rect(x + dx, y + dy, width, height, ink),
     text: (x, y, text, lettering) => pen.text(x + dx, y + dy, text, lettering),
-    image: (source, x, y, width, height) => pen.image(source, x + dx, y + dy, width, height),
+    image: (source, x, y, width, height, smooth) => pen.image(source, x + dx, y + dy, width, height, smooth),
   };
 }
 
@@ -105,8 +113,8 @@ export function canvasPen(context: CanvasRenderingContext2D): Pen {
       } else context.fillText(text, x, y);
       context.globalAlpha = 1;
     },
-    image(source, x, y, width, height) {
-      context.imageSmoothingEnabled = width < source.width;
+    image(source, x, y, width, height, smooth = false) {
+      context.imageSmoothingEnabled = smooth || width < source.width;
       context.drawImage(source, x, y, width, height);
     },
   };
@@ -148,9 +156,16 @@ export class SvgPen implements Pen {
     );
   }
 
-  image(source: HTMLCanvasElement, x: number, y: number, width: number, height: number): void {
+  image(
+    source: HTMLCanvasElement,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    smooth = false,
+  ): void {
     const box = `x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}"`;
-    const look = width < source.width ? "" : ' style="image-rendering:pixelated"';
+    const look = smooth || width < source.width ? "" : ' style="image-rendering:pixelated"';
     this.parts.push(`<image ${box} preserveAspectRatio="none"${look} href="${source.toDataURL()}"/>`);
   }
 

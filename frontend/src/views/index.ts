@@ -8,9 +8,10 @@ import * as heads from "./heads";
 import * as matrix from "./matrix";
 import * as neurons from "./neurons";
 import * as rollout from "./rollout";
+import * as sound from "./sound";
 
 /** Each brings a `view` and its `words`. */
-export const VIEW_MODULES = [atlas, heads, matrix, neurons, rollout, walk] as const;
+export const VIEW_MODULES = [atlas, heads, matrix, neurons, rollout, sound, walk] as const;
 
 export const VIEWS: readonly View[] = VIEW_MODULES.map(({ view }) => view);
 

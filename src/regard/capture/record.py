@@ -6,7 +6,7 @@ Enters: operations, and a `Book` of the examples' tokens. Leaves: Traces.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,11 @@ from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
 from regard.errors import UserError
 from regard.trace.mask import Mask
-from regard.trace.medium import SOUND
+from regard.trace.medium import SOUND, Medium
 from regard.trace.sentences import reason
 from regard.trace.site import Array, Site
-from regard.trace.tokens import Segment, Side, Token
+from regard.trace.tiles import Sighting, picture_side
+from regard.trace.tokens import Side, Token
 from regard.trace.trace import Trace
 
 
@@ -30,14 +31,14 @@ from regard.trace.trace import Trace
 class Book:
     """The tokens of each example of a batch, and which padded positions are real.
 
-    `keep[side]` is (examples, padded length). `grid` gives the rows and columns of image patches. `sound` makes the
-    side of so many frames, where the encoder hears.
+    `keep[side]` is (examples, padded length). `seen` is what a vision tower sees of each example's picture, tile by
+    tile, and `media` are these pictures. `sound` makes the side of so many frames, where the encoder hears.
     """
 
     sides: list[dict[str, Side]]
     keep: dict[str, Array]
-    grid: tuple[int, int] | None = None
-    image: list[Array] = field(default_factory=list)
+    seen: list[list[Sighting]] = field(default_factory=list)
+    media: list[Medium] = field(default_factory=list)
     sound: Callable[[int], Side] | None = None
 
     @property
@@ -97,8 +98,8 @@ class Recorder:
 
     def _site(self, item: NamedOperation, row: int, example: int, part: int, sides: dict[str, Side]) -> Site:
         operation = item.operation
-        query = self._side(item, example, operation.queries, "query", sides)
-        key = self._side(item, example, operation.keys, "key", sides)
+        query = self._side(item, example, operation.queries, "query", part, sides)
+        key = self._side(item, example, operation.keys, "key", part, sides)
         rows, columns = self._real_positions(query, example), self._real_positions(key, example)
         common: dict[str, Any] = {
             "kind": item.kind,
@@ -135,7 +136,9 @@ class Recorder:
             **_gradient(self.gradients.get((item.kind, item.layer)), row, rows),
         )
 
-    def _side(self, item: NamedOperation, example: int, length: int, role: str, sides: dict[str, Side]) -> str:
+    def _side(
+        self, item: NamedOperation, example: int, length: int, role: str, part: int, sides: dict[str, Side]
+    ) -> str:
         """The side whose positions these are; positions of no side get a new one."""
         keep = self.book.keep
         if self.book.sound is not None and (item.kind == "encoder" or (item.kind == "cross" and role == "key")):
@@ -147,12 +150,10 @@ class Recorder:
             wanted = "encoder" if item.kind == "encoder" or (item.kind == "cross" and role == "key") else "decoder"
             if keep[wanted].shape[1] == length:
                 return wanted
-        if self.book.grid is not None and (VISION.search(item.operation.path) or "text" not in keep):
-            grid = self.book.grid[0] * self.book.grid[1]
-            if 0 <= length - grid <= 16:  # [CLS], distillation and register tokens come before the patches
-                sides.setdefault("image", self._image_side(example, length - grid))
-                if len(sides["image"]) == length:
-                    return "image"
+        alone = item.kind == "encoder" and not {"text", "encoder"} & set(keep)
+        tower = VISION.search(item.operation.path) or alone or (item.kind == "cross" and role == "key")
+        if tower and (found := self._picture(example, length, part, sides)):
+            return found
         for name, mask in keep.items():
             if mask.shape[1] == length and not (name in ("encoder", "decoder") and len(keep) > 1):
                 return name
@@ -160,17 +161,17 @@ class Recorder:
         sides.setdefault(name, Side(name, tuple(Token(str(i)) for i in range(length))))
         return name
 
-    def _image_side(self, example: int, prefix: int) -> Side:
-        assert self.book.grid is not None
-        rows, columns = self.book.grid
-        names = ["[CLS]", *(f"[REG{i}]" for i in range(1, prefix))][:prefix]
-        special = [Token(name, special=True) for name in names]
-        patches = [
-            Token(f"{r},{c}", row=r, column=c, word=r * columns + c) for r in range(rows) for c in range(columns)
-        ]
-        tokens = (*special, *patches)
-        image = self.book.image[example] if self.book.image else None
-        return Side("image", tokens, (Segment("image", 0, len(tokens)),), image)
+    def _picture(self, example: int, length: int, part: int, sides: dict[str, Side]) -> str | None:
+        """The name of the side of so many patches of the example's picture, which is made if it is new."""
+        if not self.book.seen:
+            return None
+        side = picture_side(self.book.seen[example], self.book.media[example], length, part)
+        if side is None:
+            return None
+        if len(sides.get(side.name, side)) != length:  # another stage of a tower that merges patches
+            side = replace(side, name=f"{side.name} of {length}")
+        sides.setdefault(side.name, side)
+        return side.name
 
     def _real_positions(self, side: str, example: int) -> Array | None:
         """Indices of real positions, or None where all are."""

@@ -11,15 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 
 from regard.capture import Book
 from regard.errors import TooLongError, UserError
 from regard.models.conversation import Conversation, lay_out
+from regard.models.eyes import Eyes
 from regard.models.generation import generate, generate_all
 from regard.models.hearing import heard_input
-from regard.models.images import image_inputs
 from regard.models.loading import NoTokenizer
 from regard.models.prepare import Encoded, as_prompt, encode, encode_turns, pad, shift_right
 from regard.models.sampling import GREEDY, Sampling
@@ -43,7 +42,7 @@ class Reader:
             self.no_tokenizer, tokenizer = f" ({tokenizer.why})", None
         is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
         self.tokenizer: Any = tokenizer if is_tokenizer else getattr(tokenizer, "tokenizer", None)
-        self.processor: Any = None if is_tokenizer else getattr(tokenizer, "image_processor", tokenizer)
+        self.processor: Any = None if is_tokenizer else tokenizer
         alone = tokenizer if hasattr(tokenizer, "sampling_rate") else None
         self.extractor: Any = getattr(tokenizer, "feature_extractor", alone)  # of a speech model
 
@@ -81,6 +80,11 @@ class Reader:
         padded = [(table, table.padding_idx) for table in tables if getattr(table, "padding_idx", None) is not None]
         return min((int(table.weight.shape[0]) - int(first) - 1 for table, first in padded), default=None)
 
+    @cached_property
+    def eyes(self) -> Eyes:
+        """How it is shown pictures."""
+        return Eyes(self.processor, self.config)
+
     def takes(self, name: str) -> bool:
         """Whether the module's forward has an argument of this name."""
         return name in inspect.signature(self.module.forward).parameters
@@ -94,8 +98,6 @@ class Reader:
                 f"{self.name} has no tokenizer{self.no_tokenizer}; load it as (model, tokenizer), or call trace_inputs "
                 "with its inputs"
             )
-
-    # -- texts as ids and tokens ---------------------------------------------------------------------------
 
     def encode(
         self, text: Text, pair: str | None = None, *, truncate: bool = False, segment_ids: bool = True
@@ -181,7 +183,7 @@ class Reader:
 
         closing = self.tokenizer.eos_token_id if prompt.chat == "template" else None
         try:
-            generate(self.module, prompt.ids, count, self._pad_id, sampling, hear, closing)
+            generate(self.module, prompt.ids, count, self.pad_id, sampling, hear, closing)
         except KeyboardInterrupt:
             if not interruptible:
                 raise
@@ -190,13 +192,7 @@ class Reader:
 
     def answered(self, prompt: Encoded, answer: str | Sequence[int]) -> Encoded:
         """A prompt and an answer to it, from anywhere, as one text; a prompt without turns is one segment."""
-        if isinstance(answer, str):
-            ids = list(self.tokenizer(answer, add_special_tokens=False, verbose=False)["input_ids"])
-        else:
-            ids = [int(token) for token in answer]
-        known = max(len(self.tokenizer), int(getattr(self.config, "vocab_size", None) or 0))
-        if not all(0 <= token < known for token in ids):
-            raise UserError(f"the answer has ids that {self.name} does not know; they count from 0 to {known - 1}")
+        ids = self.answer_ids(answer)
         length = len(prompt.ids) + len(ids)
         if self.limit is not None and length > self.limit:
             raise TooLongError(
@@ -209,6 +205,16 @@ class Reader:
         segments = (*given.segments, Segment("answer", len(prompt.ids), length))
         return Encoded(prompt.ids + ids, None, Side("text", tokens, segments), None, prompt.cut, prompt.chat)
 
+    def answer_ids(self, answer: str | Sequence[int]) -> list[int]:
+        """The ids of an answer from anywhere."""
+        if isinstance(answer, str):
+            return list(self.tokenizer(answer, add_special_tokens=False, verbose=False)["input_ids"])
+        ids = [int(token) for token in answer]
+        known = max(len(self.tokenizer), int(getattr(self.config, "vocab_size", None) or 0))
+        if not all(0 <= token < known for token in ids):
+            raise UserError(f"the answer has ids that {self.name} does not know; they count from 0 to {known - 1}")
+        return ids
+
     def _encode_messages(self, conversation: Conversation, limit: int | None) -> Encoded:
         """A conversation as the model's template lays it out, with its answer if it has one."""
         if not self.is_causal:
@@ -219,35 +225,37 @@ class Reader:
 
     def answers(self, rows: Sequence[Encoded], count: int) -> list[list[int]]:
         """Ids of an encoder-decoder model's greedy answers, at most `count` tokens each: targets for `collate`."""
-        ids, real = pad([row.ids for row in rows], self._pad_id)
-        answers = generate_all(self.module, ids, torch.from_numpy(real).long(), count, self._pad_id)
+        ids, real = pad([row.ids for row in rows], self.pad_id)
+        answers = generate_all(self.module, ids, torch.from_numpy(real).long(), count, self.pad_id)
         end = getattr(self.tokenizer, "eos_token_id", None)
         return [one[: one.index(end, 1) + 1] if end in one[1:] else one for one in answers]  # what follows is padding
 
     def _target(self, row: Encoded, target: Target) -> Encoded:
         """What the decoder reads: the given target, or what the model generates greedily."""
+        if target is None and not self.can_generate:
+            raise UserError(
+                f"{type(self.module).__name__} cannot generate a target itself; pass target='...' for its decoder"
+            )
+        output = generate(self.module, row.ids, self.limit or 128, self.pad_id) if target is None else target
+        return self.target_row(output)
+
+    def target_row(self, target: str | list[int]) -> Encoded:
+        """What the decoder reads of a target: a text, or generated ids."""
         start = getattr(self.config, "decoder_start_token_id", None)
         if start is None:
-            start = getattr(self.config, "bos_token_id", None) or self._pad_id
+            start = getattr(self.config, "bos_token_id", None) or self.pad_id
         name = str(self.tokenizer.convert_ids_to_tokens(start))
         end = getattr(self.tokenizer, "eos_token_id", None)
         if isinstance(target, str):
             encoded = encode(self.tokenizer, target, side="decoder", target=True, limit=self.limit)
             return shift_right(encoded, start, name, end)
-        if target is None and not self.can_generate:
-            raise UserError(
-                f"{type(self.module).__name__} cannot generate a target itself; pass target='...' for its decoder"
-            )
-        output = generate(self.module, row.ids, self.limit or 128, self._pad_id) if target is None else target
-        ids = output[1:] if output and output[0] == start else output
+        ids = target[1:] if target and target[0] == start else target
         return shift_right(Encoded(ids, None, answer_side(self.tokenizer, ids, "decoder")), start, name, end)
-
-    # -- what the forward takes ----------------------------------------------------------------------------
 
     def collate(self, rows: Sequence[Encoded], targets: Sequence[Target] | None = None) -> tuple[dict[str, Any], Book]:
         """Padded inputs of some encoded texts, and the tokens behind them."""
         targets = [None] * len(rows) if targets is None else targets
-        ids, real = pad([row.ids for row in rows], self._pad_id)
+        ids, real = pad([row.ids for row in rows], self.pad_id)
         inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.from_numpy(real).long()}
         types = [row.types for row in rows]
         if all(t is not None for t in types) and self.takes("token_type_ids"):
@@ -256,7 +264,7 @@ class Reader:
         keep = {rows[0].side.name: real}
         if self.is_encoder_decoder:
             answers = [self._target(row, target) for row, target in zip(rows, targets, strict=True)]
-            decoder_ids, decoder_real = pad([answer.ids for answer in answers], self._pad_id)
+            decoder_ids, decoder_real = pad([answer.ids for answer in answers], self.pad_id)
             inputs["decoder_input_ids"] = decoder_ids
             if self.takes("decoder_attention_mask"):
                 inputs["decoder_attention_mask"] = torch.from_numpy(decoder_real).long()
@@ -266,20 +274,6 @@ class Reader:
         elif any(target is not None for target in targets):
             raise UserError(f"{self.name} has no decoder for a target; pass the text alone, or as a pair")
         return inputs, Book(sides, keep)
-
-    def picture(self, image: Any, text: str | None = None) -> tuple[dict[str, Any], Book, dict[str, Any]]:
-        """Inputs for an image, with a text if the model reads both; the `Book` of them, and the text's facts."""
-        if not self.takes("pixel_values"):
-            raise UserError(f"{self.name} does not read images; pass a text instead")
-        pixels, book = image_inputs(image, self.processor, self.config)
-        inputs: dict[str, Any] = {"pixel_values": pixels}
-        if text is None:
-            return inputs, book, {}
-        self.need_tokenizer()
-        row = encode(self.tokenizer, text, limit=self.limit)
-        inputs |= {"input_ids": torch.tensor([row.ids]), "attention_mask": torch.ones(1, len(row.ids)).long()}
-        book = Book([{"text": row.side}], {"text": np.ones((1, len(row.ids)), bool)}, book.grid, book.image)
-        return inputs, book, row.facts
 
     def ready(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs on the model's device, in its precision, with caches off."""
@@ -297,7 +291,8 @@ class Reader:
         return ready
 
     @property
-    def _pad_id(self) -> int:
+    def pad_id(self) -> int:
+        """The id that fills rows of a batch."""
         for owner in (self.tokenizer, self.config):
             found = getattr(owner, "pad_token_id", None)
             if found is not None:

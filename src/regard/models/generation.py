@@ -66,11 +66,19 @@ def generate_all(
 ) -> list[list[int]]:
     """The same for the rows of a padded batch, (B, T) ids and mask; rows that end early are padded."""
     device = next(module.parameters()).device
+    given = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
+    return generated(module, given, count, pad_id, sampling, **more)
+
+
+def generated(
+    module: Any, inputs: Mapping[str, Any], count: int, pad_id: int, sampling: Sampling = GREEDY, **more: Any
+) -> list[list[int]]:
+    """What a model generates from any inputs, which are on its device."""
+    device = next(module.parameters()).device
     choosing = [_Finite()] if sampling.temperature == 0 else [_Finite(), *_warpers(sampling), _Drawn(sampling, device)]
     with undisturbed(module):
         output = module.generate(
-            input_ids=ids.to(device),
-            attention_mask=mask.to(device),
+            **inputs,
             max_new_tokens=count,
             do_sample=False,
             num_beams=1,

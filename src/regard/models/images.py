@@ -1,75 +1,133 @@
-"""From an image to a vision model's inputs.
+"""Pictures from anywhere: read with limits, upright, without metadata.
 
-Enters: a file, a Pillow image or an array. Leaves: pixels, and a `Book` with the grid of patches they are cut into.
+Enters: a file, bytes, a Pillow image or an array. Leaves: an RGB picture, the `Medium` that pages embed of it, or one
+sentence about what is wrong with it.
 """
 
 from __future__ import annotations
 
+import io
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
-from regard.capture.record import Book
 from regard.errors import MissingFileError, UserError
+from regard.trace.medium import Medium
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FORMATS = {"PNG": ".png", "JPEG": ".jpg", "WEBP": ".webp", "GIF": ".gif", "BMP": ".bmp"}
+SUFFIXES = frozenset({*FORMATS.values(), ".jpeg"})
+MOST_BYTES = 50_000_000  # of a file
+MOST_PIXELS = 64_000_000  # of a picture; decoded, they take 256 MB at most
+LONGEST = 4096  # pixels of its longer side that a model is given; larger pictures are reduced
+SHOWN = 1024  # pixels of the longer side of the copy in a page
+_SMALL = 64_000  # bytes up to which that copy is a PNG, which changes no pixel
 
 
-def image_inputs(image: Any, processor: Any, config: Any) -> tuple[torch.Tensor, Book]:
-    """Pixels for a vision model, and the grid of patches they are cut into."""
-    pixels = _pixels(image)
-    vision = getattr(config, "vision_config", config)
-    values = _default_pixels(pixels, vision) if processor is None else _process(processor, pixels)
-    patch = getattr(vision, "patch_size", None)
-    if patch is None:
-        grid = None
-    else:
-        height, width = (patch, patch) if isinstance(patch, int) else patch
-        grid = (values.shape[-2] // height, values.shape[-1] // width)
-    shown = np.asarray(_to_pil(pixels).resize((224, 224)), dtype=np.uint8)
-    return values, Book([{}], {}, grid, [shown])
-
-
-def _process(processor: Any, pixels: Any) -> torch.Tensor:
-    try:
-        values: torch.Tensor = processor(images=pixels, return_tensors="pt")["pixel_values"]
-    except Exception as error:  # processors are third-party code and may raise anything
-        raise UserError(f"the model's image processor failed on this image: {type(error).__name__}: {error}") from error
-    return values
-
-
-def _pixels(image: Any) -> Any:
+def read_picture(image: Any) -> Image:
+    """An upright RGB picture without metadata, of `LONGEST` pixels at most."""
+    name = f"the image {image}" if isinstance(image, (str, Path)) else "the image"
     if isinstance(image, (str, Path)):
-        from PIL import Image, UnidentifiedImageError
-
-        if not Path(image).is_file():
-            raise MissingFileError(f"there is no image file {image}")
-        try:
-            with Image.open(image) as opened:
-                return opened.convert("RGB")
-        except UnidentifiedImageError:
-            raise UserError(f"{image} is not an image that Pillow can read") from None
-        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:  # raised by damaged files
-            raise UserError(f"the image {image} could not be read: {error}") from None
-    return _to_pil(image)
+        image = _bytes_of(Path(image))
+    if isinstance(image, (bytes, bytearray, memoryview)):
+        found = _decoded(bytes(image), name)
+    elif hasattr(image, "getbands"):  # Pillow's own
+        found = _upright(image, name)
+    else:
+        found = _reduced(_from_array(image), LONGEST)
+    return found
 
 
-def _to_pil(image: Any) -> Any:
+def medium_of(picture: Image) -> Medium:
+    """The copy of a picture that pages show: a small PNG, or a JPEG."""
+    shown = _reduced(picture, SHOWN)
+    png = io.BytesIO()
+    shown.save(png, "PNG", optimize=False)
+    if png.tell() <= _SMALL:
+        return Medium("picture", "image/png", png.getvalue(), shown.size)
+    jpeg = io.BytesIO()
+    shown.save(jpeg, "JPEG", quality=88)
+    return Medium("picture", "image/jpeg", jpeg.getvalue(), shown.size)
+
+
+def _bytes_of(path: Path) -> bytes:
+    if not path.is_file():
+        raise MissingFileError(f"there is no image file {path}")
+    if path.stat().st_size > MOST_BYTES:
+        raise UserError(f"the image {path} has over {MOST_BYTES / 1e6:.0f} MB; save it smaller")
+    return path.read_bytes()
+
+
+def _decoded(data: bytes, name: str) -> Image:
+    from PIL import Image, UnidentifiedImageError
+
+    if len(data) > MOST_BYTES:
+        raise UserError(f"{name} has over {MOST_BYTES / 1e6:.0f} MB; save it smaller")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Pillow, about large pictures: ours are refused below
+            with Image.open(io.BytesIO(data), formats=list(FORMATS)) as opened:
+                _check_size(opened.size, name)
+                if opened.format == "JPEG":
+                    opened.draft("RGB", (LONGEST, LONGEST))  # decoded at an 8th, 4th or half of its size
+                return _upright(opened, name)
+    except UnidentifiedImageError:
+        raise UserError(f"{name} is not a picture that regard reads: {', '.join(FORMATS)}") from None
+    except Image.DecompressionBombError:
+        raise UserError(_too_large(name)) from None
+    except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, OverflowError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{name} is damaged and could not be read: {error}") from None
+
+
+def _check_size(size: tuple[int, int], name: str) -> None:
+    if min(size) < 1:
+        raise UserError(f"{name} has no pixels")
+    if size[0] * size[1] > MOST_PIXELS:
+        raise UserError(_too_large(name))
+
+
+def _too_large(name: str) -> str:
+    return f"{name} has over {MOST_PIXELS / 1e6:.0f} megapixels; save it smaller"
+
+
+def _upright(opened: Image, name: str) -> Image:
+    """As its camera was held, in RGB, as pixels alone, of `LONGEST` at most."""
+    from PIL import Image, ImageOps
+
+    _check_size(opened.size, name)
+    if opened.mode.startswith("I"):  # 16 bits; Pillow's own conversion cuts them off at 255
+        opened = Image.fromarray((np.asarray(opened).astype(np.uint32) >> 8).clip(0, 255).astype(np.uint8))
+    opened.load()
+    small = _reduced(opened if opened.mode == "RGB" else opened.convert("RGB"), LONGEST)
+    return Image.fromarray(np.asarray(ImageOps.exif_transpose(small)))
+
+
+def _from_array(image: Any) -> Image:
     from PIL import Image
 
-    if isinstance(image, Image.Image):
-        return image.convert("RGB")
-    array = np.asarray(image)
+    try:
+        array = np.asarray(image)
+    except ValueError:
+        raise UserError("an image array must be numbers (height, width, 3)") from None
     if array.ndim != 3 or array.shape[2] != 3 or array.dtype.kind not in "buif":
         raise UserError(f"an image array must be numbers (height, width, 3), not {array.dtype} {array.shape}")
+    _check_size((array.shape[1], array.shape[0]), "the image array")
     if array.dtype != np.uint8:
+        if not np.isfinite(array).all():
+            raise UserError("the image array holds NaN or infinite numbers; pass colours from 0 to 1")
         array = (np.clip(array, 0, 1) * 255).astype(np.uint8)
-    return Image.fromarray(array)
+    return Image.fromarray(np.ascontiguousarray(array))
 
 
-def _default_pixels(image: Any, config: Any) -> torch.Tensor:
-    """Resized to the model's size and scaled to [-1, 1], as ViT does, if no processor is given."""
-    size = getattr(config, "image_size", 224)
-    height, width = (size, size) if isinstance(size, int) else size
-    array = np.asarray(image.resize((width, height)), dtype=np.float32) / 127.5 - 1  # (height, width, 3)
-    return torch.from_numpy(array).permute(2, 0, 1)[None]
+def _reduced(picture: Image, longest: int) -> Image:
+    """The picture, its longer side no longer than this."""
+    if max(picture.size) <= longest:
+        return picture
+    scale = longest / max(picture.size)
+    return picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))

@@ -5,6 +5,7 @@ Enters: what a user typed. Leaves: a transformers model and its tokenizer, or on
 
 from __future__ import annotations
 
+import inspect
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +54,22 @@ def load_pretrained(
         if tokenizer is None or isinstance(tokenizer, str):
             where, options = (place, options) if tokenizer is None else (tokenizer, {})
             tokenizer = _with_extractor(model, _tokenizer(where, options), where, options)
+            tokenizer = _with_pictures(model, where, options, tokenizer)
     return model, tokenizer
+
+
+def _with_pictures(model: Any, place: str, options: dict[str, Any], tokenizer: Any) -> Any:
+    """The processor for texts and pictures of a model that reads both, where there is one; else the tokenizer."""
+    import transformers
+
+    takes = inspect.signature(model.forward).parameters
+    if "pixel_values" not in takes or not hasattr(tokenizer, "convert_ids_to_tokens"):
+        return tokenizer
+    try:
+        found = transformers.AutoProcessor.from_pretrained(place, **options)
+    except Exception:  # transformers raises anything for a folder without one, or without a library that it needs
+        return tokenizer
+    return found if hasattr(found, "image_processor") and hasattr(found, "tokenizer") else tokenizer
 
 
 def _unpack(file: Path, dtype: Any, read: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -25,6 +25,7 @@ from regard.models.engine import Engine
 from regard.models.generation import given_book
 from regard.models.outcome import Answering
 from regard.models.sampling import Sampling
+from regard.models.sight import picture_inputs
 from regard.models.tracing import trace_sound, trace_texts, traced_in_half
 from regard.models.worth import Worth, asked_worth
 from regard.trace.edges import Edges, block_name, parse_edges
@@ -246,8 +247,9 @@ class Model:
             assert ablate is not None
             with self.ablate(ablate, mode=mode, means=means, patterns=_findings(plain, ablate)):
                 return plain()  # type: ignore[no-any-return]
+        answer = Answering(generate, Sampling(temperature, seed), (stop,) if isinstance(stop, str) else tuple(stop))
         if image is not None:
-            inputs, book, facts = self._engine.picture(image, text if isinstance(text, str) else None)
+            inputs, book, facts = picture_inputs(self._engine, image, _beside(text), target, answer)
             return self._engine.record(inputs, book, [facts])[0]
         if audio is not None:
             others: dict[str, Any] = {
@@ -260,8 +262,7 @@ class Model:
             others |= {"worth": worth or None, "predictive": predictive or None}
             return trace_sound(self._engine, audio, target, seconds, others)
         return trace_texts(
-            self._engine, _to_trace(text, pair, messages), pair, target, worth=asked_worth(worth),
-            answer=Answering(generate, Sampling(temperature, seed), (stop,) if isinstance(stop, str) else tuple(stop)),
+            self._engine, _to_trace(text, pair, messages), pair, target, worth=asked_worth(worth), answer=answer,
             batch_size=batch_size, truncate=truncate, segment_ids=segment_ids, attribution=attribution,
             predictive=predictive,
         )  # fmt: skip
@@ -504,6 +505,13 @@ def _findings(trace: Callable[[], Any], heads: Heads) -> list[Shows] | None:
         return None
     traces = trace()
     return [one for single in ([traces] if isinstance(traces, Trace) else traces) for one in single.patterns()]
+
+
+def _beside(text: Any) -> str | None:
+    """The text beside a picture, if there is one."""
+    if text is not None and not isinstance(text, str):
+        raise UserError("a picture goes with one text; pass a string")
+    return text
 
 
 def _to_trace(text: Text | list[str] | None, pair: Any, messages: Any) -> Text | list[str]:

@@ -121,7 +121,6 @@ def _side_record(side: Side, put: Put) -> dict[str, Any]:
         "name": side.name,
         "tokens": [_token_record(token) for token in side.tokens],
         "segments": [asdict(segment) for segment in side.segments],
-        "image": put(side.image, f"image.{side.name}"),
         "related": put(side.related, f"related.{side.name}"),
         **({} if side.gains is None else {"gains": put(side.gains, f"gains.{side.name}")}),
         **({} if side.no_gains in ("", UNASKED) else {"no_gains": side.no_gains}),
@@ -135,7 +134,7 @@ def _medium_record(medium: Medium, side: str, put: Put) -> dict[str, Any]:
         "kind": medium.kind,
         "mime": medium.mime,
         "size": list(medium.size),
-        "data": put(np.frombuffer(medium.data, np.uint8), f"medium.{side}"),
+        "data": put(medium.array, f"medium.{side}"),
         "features": put(medium.features, f"features.{side}"),
     }
 
@@ -154,13 +153,12 @@ def _token_record(token: Token) -> dict[str, Any]:
 
 
 def _side(record: dict[str, Any], arrays: dict[str, Array]) -> Side:
-    image, related = record["image"], record.get("related")  # older files have no related words
+    related = record.get("related")  # older files have no related words, and pictures as arrays, which are left out
     gains = record.get("gains")
     return Side(
         record["name"],
         tuple(Token(**token) for token in record["tokens"]),
         tuple(Segment(**segment) for segment in record["segments"]),
-        None if image is None else arrays[image],
         None if related is None else arrays[related],
         None if gains is None else arrays[gains],
         record.get("no_gains", UNASKED) if gains is None else "",

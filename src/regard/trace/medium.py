@@ -6,6 +6,7 @@ Enters: the bytes of a file, made small and free of metadata by whoever read it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,6 +29,11 @@ class Medium:
     data: bytes
     size: tuple[float, ...]
     features: np.ndarray | None = None
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """Its bytes as one array: sides that share a medium share it."""
+        return np.frombuffer(self.data, np.uint8)
 
     def __post_init__(self) -> None:
         """Refuse what no browser should be handed."""

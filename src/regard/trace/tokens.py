@@ -70,18 +70,16 @@ class Segment:
 class Side:
     """One list of positions that maps are over; an encoder-decoder model has two.
 
-    It has a `name`, its `tokens` and their `segments`. `image` is a (height, width, 3) uint8 array where tokens are
-    patches of it; `related` has the (m, 2) first positions of related words, None if unknown. `gains` are (n, n) nats
-    by which tokens help to predict others, NaN where that is not asked; without them, `no_gains` is the code of why.
-    `medium` is the sound or picture that the tokens are pieces of, and `spans` says where each one lies in it: (n, 2)
-    seconds from and to, or (n, 4) left, top, right and bottom as shares of the width and height; NaN for tokens of no
-    place, such as [CLS].
+    It has a `name`, its `tokens` and their `segments`. `related` has the (m, 2) first positions of related words, None
+    if unknown. `gains` are (n, n) nats by which tokens help to predict others, NaN where that is not asked; without
+    them, `no_gains` is the code of why. `medium` is the sound or picture that the tokens are pieces of, and `spans`
+    says where each one lies in it: (n, 2) seconds from and to, or (n, 4) left, top, right and bottom as shares of the
+    width and height; NaN for tokens of no place, such as [CLS].
     """
 
     name: str
     tokens: tuple[Token, ...]
     segments: tuple[Segment, ...] = ()
-    image: np.ndarray | None = None
     related: np.ndarray | None = None
     gains: np.ndarray | None = None
     no_gains: str = UNASKED
@@ -202,4 +200,4 @@ def merge_words(side: Side, groups: list[list[int]]) -> Side:
     no_gains = side.no_gains or "merged_gains"
     spans = None if side.spans is None else joined_spans(side.spans, groups)
     words = tuple(map(word, groups))
-    return Side(side.name, words, segments, side.image, related, None, no_gains, side.medium, spans)
+    return Side(side.name, words, segments, related, None, no_gains, side.medium, spans)

@@ -172,7 +172,7 @@ def _policy(script: str, style: str) -> str:
     """Nothing may be fetched; only our own script and style run."""
     return (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+        "img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -23,7 +23,7 @@ from regard.measures.types import TYPES
 from regard.patterns.cautions import precision_of
 from regard.trace.blocks import block_shares, block_size
 from regard.trace.mask import Mask
-from regard.trace.medium import Medium
+from regard.trace.medium import SOUND, Medium
 from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
@@ -176,6 +176,16 @@ def decode(data: bytes) -> Trace:
     return Trace(sides, tuple(_site(record, get) for record in header["sites"]), header["facts"])
 
 
+def opening(trace: Trace) -> dict[str, Any]:
+    """What a page of this trace opens with: of a sound that words were heard in, when they are listened for."""
+    if "cross" not in trace.kinds or not any(
+        side.medium and side.medium.kind == SOUND for side in trace.sides.values()
+    ):
+        return {}
+    site = trace.site(trace.layers("cross")[-1], kind="cross")
+    return {"view": "sound", "kind": "cross", "layer": site.layer, "heads": list(site.head_ids)}
+
+
 def require_worth(trace: Trace) -> None:
     """Refuse to show what lines are worth where nobody has asked the model."""
     if "worth" not in trace.facts:
@@ -318,7 +328,6 @@ def _side_record(side: Side, buffer: Buffer) -> Record:
         "special": [int(token.special) for token in side.tokens],
         "segment": [token.segment for token in side.tokens],
         "segments": [{"name": s.name, "start": s.start, "end": s.end} for s in side.segments],
-        "image": buffer.put(side.image, "u1"),
     }
     for name in _LAYOUT:
         values = [getattr(token, name) for token in side.tokens]
@@ -339,7 +348,7 @@ def _medium_record(medium: Medium, buffer: Buffer) -> Record:
         "kind": medium.kind,
         "mime": medium.mime,
         "size": list(medium.size),
-        "data": buffer.put(np.frombuffer(medium.data, np.uint8), "u1"),
+        "data": buffer.put(medium.array, "u1"),
         "features": buffer.put(medium.features, "u1"),
     }
 
@@ -365,7 +374,7 @@ def _side(record: Record, get: Any) -> Side:
     )
     segments = tuple(Segment(s["name"], s["start"], s["end"]) for s in record["segments"])
     held = {"medium": _medium(record.get("medium"), get), "spans": get(record.get("spans"))}
-    return Side(record["name"], tokens, segments, get(record["image"]), **held)
+    return Side(record["name"], tokens, segments, **held)
 
 
 def _site(record: Record, get: Any) -> Site:

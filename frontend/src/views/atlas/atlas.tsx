@@ -17,6 +17,7 @@ import type { Pen } from "../../marks/pen";
 import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
+import { ghost, glimpseOf } from "./ghost";
 import { GridOf, sidesOf, Thumb } from "./grid";
 import { Beside, Enlarged } from "./large";
 import { type Layout, layoutOf } from "./layout";
@@ -252,7 +253,9 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     const known = found.get(nameOf(cell));
     if (!known) continue;
     const canvas = document.createElement("canvas");
-    paint(canvas, known, cell.site, store, shared);
+    const glimpse = glimpseOf(store, cell);
+    if (glimpse) ghost(canvas, store, cell, glimpse);
+    else paint(canvas, known, cell.site, store, shared);
     const [left, top] = [x(cell.head), y(`${cell.site.layer} ${cell.site.part}`)];
     pen.image(canvas, left, top, size, size);
     const [name] = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);

@@ -12,6 +12,7 @@ import { brief, changeShades, figure, shades } from "../../marks/scales";
 import { samePlace } from "../../state/selection";
 import type { Store } from "../../state/store";
 import { isKey } from "../../words";
+import { ghost, glimpseOf } from "./ghost";
 import type { Layout } from "./layout";
 
 interface GridProps {
@@ -140,9 +141,11 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
   const tell = useSay();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = store.theme.value;
+  const glimpse = glimpseOf(store, cell);
   useLayoutEffect(() => {
-    if (found) paint(canvas.current!, found, cell.site, store, shared);
-  }, [found, theme, shared]);
+    if (found && glimpse) ghost(canvas.current!, store, cell, glimpse);
+    else if (found) paint(canvas.current!, found, cell.site, store, shared);
+  }, [found, theme, shared, glimpse?.image, glimpse?.query, store.look.value]);
   const { site, head } = cell;
   const label = labelOf(store, cell);
   const off = isOff(store, cell);

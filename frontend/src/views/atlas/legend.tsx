@@ -37,6 +37,7 @@ export function Legend({ digests, cells, shared }: LegendProps) {
   const sampled = Math.max(1, ...all.map((d) => d.sampled));
   const pooled = all.some((d) => d.shares) ? "legendAtlasShares" : "legendAtlasPooled";
   const absent = cells.some(({ site }) => !store.reaches(site));
+  const pictured = store.columns.value.side.medium?.kind === "picture";
   return (
     <div class="legend of-atlas">
       {store.followed.value ? (
@@ -46,8 +47,10 @@ export function Legend({ digests, cells, shared }: LegendProps) {
       ) : (
         <p>
           {together(
-            shared ? tell("legendAtlasWorth", { what: quantity }) : tell("legendAtlas"),
-            !shared && !store.narrow.value && tell("legendAtlasMarks"),
+            shared
+              ? tell("legendAtlasWorth", { what: quantity })
+              : tell(pictured ? "legendAtlasPicture" : "legendAtlas"),
+            !shared && !pictured && !store.narrow.value && tell("legendAtlasMarks"),
             pool > 1 && tell(pooled, { n: pool }),
             absent && tell("legendAtlasAbsent", { layers: store.layers().join(tell("comma")) }),
             sampled > 1 && tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled }),

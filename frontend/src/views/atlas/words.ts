@@ -8,6 +8,10 @@ export const words = {
     "One square per head: rows look at columns; each on its own scale.",
     "每个方格是一个头：行看向列；各按自身的尺度着色。",
   ],
+  legendAtlasPicture: [
+    "One picture per head, lit where the chosen token looks, or else [CLS] or the last token; each on its own scale.",
+    "每个头一幅图：亮处是所选词元看向的地方，未选时为 [CLS] 或最后一个词元；各按自身的尺度着色。",
+  ],
   legendAtlasMarks: [
     "Grey: resting; the tick shows how much. Small squares: several names.",
     "灰色：在休息，灰条表示多少。小方块：有几个名称。",

@@ -4,7 +4,7 @@ import { useSay, useStore } from "../../frame/context";
 import { Choice, HeadPatches, Kinds, Layers, Level, Segments, Special } from "../../frame/controls";
 import { figure } from "../../marks/scales";
 import { formOf } from "../../state/store";
-import { isVision } from "./patches";
+import { isVision } from "./overlay";
 
 export function Controls() {
   return (

@@ -16,7 +16,7 @@ import type { Positions } from "../../state/shown";
 import { formOf, type Store } from "../../state/store";
 import { Legend, legendPicture } from "./legend";
 import { drawBack, drawFront, pairOf, type Sheet } from "./lines";
-import { isVision, Patches, picture as patchesPicture } from "./patches";
+import { isVision, Overlay, picture as overlayPicture } from "./overlay";
 import { type Scene, sceneKey, sceneOf, together } from "./scene";
 import { Sentence, picture as sentencePicture } from "./sentence";
 import { leaving, usePointing } from "./tokens";
@@ -48,7 +48,7 @@ export function Heads() {
   if (!current) return <div class="stage" aria-busy="true" />;
   if (!store.selection.value.heads.length) return <Notice text={tell("noHeads")} />;
   if (!current.rows.list.length || !current.columns.list.length) return <Notice text={tell("noPositions")} />;
-  if (isVision(store)) return <Patches />;
+  if (isVision(store)) return <Overlay />;
   return formOf(store) === "sentence" ? (
     <Sentence scene={current} busy={busy.value} />
   ) : (
@@ -226,7 +226,7 @@ const PRINTED = 20; // height of a row in a saved picture
 
 export function picture(pen: Pen, store: Store, width: number): number | null {
   const scene = lines.of(store);
-  if (!scene) return isVision(store) ? patchesPicture(pen, store, width) : sentencePicture(pen, store, width);
+  if (!scene) return isVision(store) ? overlayPicture(pen, store, width) : sentencePicture(pen, store, width);
   const g = geometry(width, PRINTED, scene.widest);
   const height = longer(scene) * g.row;
   const sheet = { pen: shifted(pen, 0, PRINTED), store, scene, g, top: 0, height };

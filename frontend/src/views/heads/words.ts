@@ -59,9 +59,11 @@ export const words = {
   stripBy: ["looks at it", "看向它"],
   legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
   legendPatches: [
-    "Left: the patch that looks. Right: where it looks; a stronger colour means a larger {what}.",
-    "左：在看的图块。右：它看向哪里；颜色越强，{what}越大。",
+    "Left: the patch or token that looks. Right: where it looks; the clearer and bluer the picture, the larger the {what}.",
+    "左：在看的图块或词元。右：它看向哪里；图像越清晰、越蓝，{what}越大。",
   ],
+  looksFirst: ["Nothing is chosen: {token} looks.", "未作选择：由 {token} 来看。"],
+  everyHead: ["Every head of layer {layer}, from the same place", "第 {layer} 层的每个头，从同一处看"],
   noHeads: ["No head is chosen. Choose one above.", "没有选择头，请在上方选择。"],
   noPositions: ["Nothing to show: all positions are hidden.", "没有可显示的内容：所有位置都被隐藏。"],
   hoverHint: [

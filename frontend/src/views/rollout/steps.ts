@@ -30,7 +30,7 @@ export function reasonAgainst(store: Store): string | null {
   const tokens = side.text.length;
   if (sites.some(({ query, key }) => query !== key)) return tell("rolloutCross");
   if (sites.some(({ part }) => part > 0)) return tell("rolloutParts");
-  if (side.image) return tell("rolloutImage");
+  if (side.medium?.kind === "picture") return tell("rolloutImage");
   if (sites.some(({ layer }, i) => layer !== i)) return tell("rolloutLayers");
   if (tokens > MOST) return tell("rolloutLong", { tokens, most: MOST });
   const bare = store.look.value.contributions && sites.find((site) => isHere(site) && !site.norms);

@@ -1,13 +1,18 @@
-"""Which heads, and sets of heads, are tried: the best ones of either half of the utterances.
+"""Which heads to try: those that are best on one half of the utterances, and those that a model names itself.
 
-Enters: errors of single heads, by utterance. Leaves: heads in order, sets of them.
+Enters: errors of single heads, by utterance. Leaves: sets of heads.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from regard.corpus.sums import Sums
+
+if TYPE_CHECKING:
+    from regard.models.model import Model
 
 MOST = 10  # heads of a set that is tried
 
@@ -20,6 +25,12 @@ def numbers(sums: Sums) -> list[int]:
 def half_of(sums: Sums, half: int) -> list[int]:
     """Every other utterance, in reading order."""
     return numbers(sums)[half::2]
+
+
+def own_list(model: Model) -> list[tuple[int, int]]:
+    """(layer, head) of the cross heads that a model names for word times itself; empty if it names none."""
+    named = getattr(getattr(model.module, "generation_config", None), "alignment_heads", None) or []
+    return [(int(layer), int(head)) for layer, head in named]
 
 
 def places(sums: Sums) -> list[tuple[int, int]]:

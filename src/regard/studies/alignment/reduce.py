@@ -64,13 +64,14 @@ def hear(model: Model, item: Item) -> Heard:
     first = next(place for place, token in enumerate(tokens) if not token.special)
     onsets = np.asarray(fields["onsets"], float)
     ends = [token.end or 0 for token in tokens]
-    writes = [next(p for p, end in enumerate(ends) if end > 1 + place) for place in onsets[:, 0]]
+    writes = np.array([next(p for p, end in enumerate(ends) if end > 1 + place) for place in onsets[:, 0]]) - first
+    onsets, writes = onsets[writes > 0], writes[writes > 0]  # every path begins with the first word at the first frame
     assert side.spans is not None
     seconds = facts["sound"]["seconds"]
     return Heard(
         len(layers),
         sharpen(maps[:, first - 1 :, :heard]).astype(np.float16),
-        np.array(writes) - first,
+        writes,
         onsets[:, 1],
         seconds * onsets[:, 0] / len(item.example.text),
         float(side.spans[0, 1]),

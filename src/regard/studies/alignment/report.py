@@ -41,8 +41,8 @@ def alignment_result(sums: Sums, sets: Sums, named: list[tuple[int, int]], conte
     """The table of all ways to tell when a word begins, and that of single heads."""
     heads = places(sums)
     tried = candidates(sums, named)
-    ways, chosen = _ways(sums, sets, tried, bool(named))
-    table = _table(ways, chosen, heads, named)
+    ways, chosen, late = _ways(sums, sets, tried, bool(named))
+    table = _table(ways, chosen, late, heads, named)
     return Result(
         study="alignment",
         title=f"When words begin, by the cross heads of {context.model.name}",
@@ -50,32 +50,35 @@ def alignment_result(sums: Sums, sets: Sums, named: list[tuple[int, int]], conte
         meta=context.meta(),
         findings=_findings(table, len(numbers(sums)), heads, chosen),
         chart=_chart(table),
-        cautions=context.cautions()[2:],
+        cautions=[one for one in context.cautions() if one.code in ("few", "unread")],
         tables={"Heads": _heads(sums, heads, named)},
+        files={"Words": _words(ways)},
     )
 
 
-def _ways(sums: Sums, sets: Sums, tried: list[list[int]], named: bool) -> tuple[dict[str, Errors], dict[str, Chosen]]:
-    """Held-out errors of each way, and which heads were chosen."""
+def _ways(
+    sums: Sums, sets: Sums, tried: list[list[int]], named: bool
+) -> tuple[dict[str, Errors], dict[str, Chosen], dict[str, Errors]]:
+    """Held-out errors of each way, which heads were chosen, and how late each was on the half it was chosen on."""
     errors: dict[str, Errors] = {CHOSEN: {}, SINGLE: {}, OWN: {}, ALL: {}, LINE: {}}
+    late: dict[str, Errors] = {name: {} for name in errors}
     picked: dict[str, list[list[int]]] = {CHOSEN: [], SINGLE: []}
     size = (len(tried) - 1 - named) // 2  # sets of each half
     for half in (0, 1):
         mine = range(size * half, size * (half + 1))
         known = np.concatenate([sets[f"sets/{n}"] for n in half_of(sums, half)], axis=1)
         best = min(mine, key=lambda one: float(np.median(np.abs(known[one]))))
-        slope, start = _line(sums, half)
         picked[CHOSEN].append(tried[best])
         picked[SINGLE].append(ranked(sums, half)[:1])
+        rows = {CHOSEN: best, SINGLE: mine[0], ALL: 2 * size} | ({OWN: 2 * size + 1} if named else {})
+        slope, start = _line(sums, half)
         for n in half_of(sums, 1 - half):
-            found, (onsets, line) = sets[f"sets/{n}"], sums[f"gold/{n}"]
-            errors[CHOSEN][n], errors[SINGLE][n], errors[ALL][n] = found[best], found[mine[0]], found[2 * size]
-            errors[LINE][n] = slope * line + start - onsets
-            if named:
-                errors[OWN][n] = found[2 * size + 1]
-    return {name: found for name, found in errors.items() if found}, {
-        name: Chosen((one, other)) for name, (one, other) in picked.items()
-    }
+            onsets, line = sums[f"gold/{n}"]
+            for name, row in rows.items():
+                errors[name][n], late[name][n] = sets[f"sets/{n}"][row], np.median(known[row])
+            errors[LINE][n], late[LINE][n] = slope * line + start - onsets, np.zeros(())
+    chosen = {name: Chosen((one, other)) for name, (one, other) in picked.items()}
+    return {name: found for name, found in errors.items() if found}, chosen, late
 
 
 def _line(sums: Sums, half: int) -> tuple[float, float]:
@@ -86,23 +89,41 @@ def _line(sums: Sums, half: int) -> tuple[float, float]:
 
 
 def _table(
-    ways: Mapping[str, Errors], chosen: Mapping[str, Chosen], heads: list[tuple[int, int]], named: list[tuple[int, int]]
+    ways: Mapping[str, Errors],
+    chosen: Mapping[str, Chosen],
+    late: Mapping[str, Errors],
+    heads: list[tuple[int, int]],
+    named: list[tuple[int, int]],
 ) -> pd.DataFrame:
-    """A row per way: median and 90th percentile of the absolute error, with the median's interval."""
+    """A row per way: median and 90th percentile of the absolute error, with the median's interval.
+
+    `late` is the median of the error with its sign, `shifted` the median error if that, as known from the other half,
+    is taken off.
+    """
     import pandas as pd
 
     own = ", ".join(f"{layer}.{head}" for layer, head in named)
     said = {OWN: own, ALL: "all", LINE: "none"} | {name: one.named(heads) for name, one in chosen.items()}
     rows = []
     for name, errors in ways.items():
-        values = np.abs(np.concatenate(list(errors.values())))
-        low, high = _limits(errors)
-        late = float(np.median(np.concatenate(list(errors.values()))))
-        rows.append(
-            (name, float(np.median(values)), low, high, float(np.quantile(values, 0.9)), late, len(values), said[name])
-        )
-    columns = ["way", "median", "low", "high", "90th percentile", "median of signed error", "words", "heads"]
+        signed = np.concatenate(list(errors.values()))
+        values, (low, high) = np.abs(signed), _limits(errors)
+        shifted = np.abs(np.concatenate([one - late[name][n] for n, one in errors.items()]))
+        numbers_ = [float(np.median(values)), low, high, float(np.quantile(values, 0.9)), float(np.median(signed))]
+        rows.append((name, *numbers_, float(np.median(shifted)), len(values), said[name]))
+    columns = ["way", "median", "low", "high", "ninetieth", "late", "shifted", "words", "heads"]
     return pd.DataFrame(rows, columns=columns).sort_values("median", kind="stable", ignore_index=True)
+
+
+def _words(ways: Mapping[str, Errors]) -> pd.DataFrame:
+    """A row per word: its utterance, and by how many seconds each way misses its onset."""
+    import pandas as pd
+
+    first = next(iter(ways.values()))
+    utterances = np.concatenate([np.full(len(one), n) for n, one in first.items()])
+    return pd.DataFrame(
+        {"utterance": utterances} | {name: np.concatenate([found[n] for n in first]) for name, found in ways.items()}
+    )
 
 
 def _limits(errors: Errors) -> tuple[float, float]:
@@ -141,7 +162,7 @@ def _findings(
     first = table["way"][0]
     told = [
         f"{name}: median {1000 * row.median:.0f} ms{between(1000 * row.low, 1000 * row.high, '.0f')}, 90th percentile "
-        f"{1000 * row._5:.0f} ms"
+        f"{1000 * row.ninetieth:.0f} ms"
         for name, row in rows.items()
     ]
     sentences = [
@@ -154,7 +175,11 @@ def _findings(
         apart = mine.high < own.low or own.high < mine.low
         verb = "beat" if mine.median < own.median else "do not beat"
         sure = "" if apart else ", though their intervals overlap"
-        sentences.append(f"The chosen heads {verb} the model's own list{sure}.")
+        sentences.append(
+            f"The chosen heads {verb} the model's own list{sure}. That list is {abs(1000 * own.late):.0f} ms "
+            f"{'late' if own.late > 0 else 'early'} on the whole; with such a shift taken off, as known from the other "
+            f"half, its median is {1000 * own.shifted:.0f} ms, that of the chosen heads {1000 * mine.shifted:.0f} ms."
+        )
     sizes = [len(one) for one in chosen[CHOSEN].sets]
     sentences.append(
         f"Chosen on one half, {sizes[0]} and {sizes[1]} of {len(heads)} heads (at most {MOST}): "
@@ -164,7 +189,9 @@ def _findings(
 
 
 def _chart(table: pd.DataFrame) -> Chart:
-    bars = [Bar(row.way, float(row.median), note=f"90th percentile {row._5:.2f} s") for row in table.itertuples()]
+    bars = [
+        Bar(row.way, float(row.median), note=f"90th percentile {row.ninetieth:.2f} s") for row in table.itertuples()
+    ]
     return Chart(
         "Median error of word onsets in seconds, on utterances that nothing was chosen on; shorter is better.", bars
     )

@@ -12,7 +12,7 @@ import numpy as np
 from regard.corpus.batches import Item
 from regard.corpus.sums import Sums
 from regard.errors import UserError
-from regard.studies.alignment.choosing import candidates, numbers
+from regard.studies.alignment.choosing import candidates, numbers, own_list
 from regard.studies.alignment.reduce import KEPT, Heard, hear
 from regard.studies.alignment.report import alignment_result
 from regard.studies.base import Pass, Study, StudyContext
@@ -92,9 +92,3 @@ class HeadSets(Pass):
         """Add the errors of each set, under the utterance's own name."""
         for item in items:
             sums.add(f"sets/{item.number}", self._maps.of(model, item).errors(self.sets))
-
-
-def own_list(model: Model) -> list[tuple[int, int]]:
-    """(layer, head) of the cross heads that a model names for word times itself; empty if it names none."""
-    named = getattr(getattr(model.module, "generation_config", None), "alignment_heads", None) or []
-    return [(int(layer), int(head)) for layer, head in named]

@@ -1,0 +1,42 @@
+// The small map of a head that looks at a picture: the picture, lit where the first token looks, or the chosen one.
+
+import { activity } from "../../compute/active";
+import { positionOf } from "../../compute/axis";
+import { aspectOf, pictureOf } from "../../data/picture";
+import type { Cell } from "../../data/report";
+import { isHere } from "../../data/wire";
+import { firstLooker, litPicture, placesOf } from "../../marks/patches";
+import { canvasPen } from "../../marks/pen";
+import { palette } from "../../marks/scales";
+import type { Store } from "../../state/store";
+
+const SIZE = 128;
+
+/** What is drawn of a head that looks at a picture: the picture, and which position looks. */
+export interface Glimpse {
+  image: HTMLCanvasElement | null;
+  query: number;
+}
+
+/** Null for heads that look at no picture, and those whose numbers are not here. */
+export function glimpseOf(store: Store, { site }: Cell): Glimpse | null {
+  const { level, worth } = store.look.value;
+  const columns = store.lenses.axis(site.key, level);
+  if (worth || !isHere(site) || columns.side.medium?.kind !== "picture" || !placesOf(columns)) return null;
+  const rows = store.lenses.axis(site.query, level);
+  const { queries } = store.selection.value;
+  const query = queries.length ? positionOf(rows, queries[0]) : firstLooker(rows);
+  return { image: pictureOf(columns.side), query };
+}
+
+/** Draw the picture as a head looks at it. */
+export function ghost(canvas: HTMLCanvasElement, store: Store, { site, head }: Cell, seen: Glimpse): void {
+  const columns = store.lenses.axis(site.key, store.look.peek().level);
+  const { toKeys } = activity([store.lens(head, site)], [seen.query], []);
+  const aspect = aspectOf(columns.side);
+  const [width, height] = aspect >= 1 ? [SIZE, SIZE / aspect] : [SIZE * aspect, SIZE];
+  const at = { x: (SIZE - width) / 2, y: (SIZE - height) / 2, width, height };
+  canvas.width = canvas.height = SIZE;
+  const pen = canvasPen(canvas.getContext("2d")!);
+  litPicture(pen, seen.image, placesOf(columns)!, toKeys, at, palette(store.theme.peek()));
+}

@@ -1,0 +1,174 @@
+// What was heard: when each word of a transcript was listened for, or where a moment of the sound looks.
+
+import { bare } from "../../compute/axis";
+import type { Lens } from "../../compute/lens";
+import { Mean } from "../../compute/mean";
+import type { Medium, Side } from "../../data/wire";
+import { sayIn } from "../../frame/context";
+import { stage } from "../../frame/drawn";
+import { brief } from "../../marks/scales";
+import type { Store } from "../../state/store";
+
+/** A side of moments, and the sound they are in. */
+export interface Listened {
+  side: Side;
+  medium: Medium;
+  step: number; // seconds of a frame
+  frames: number; // of the sound itself; silence that was added comes after them
+}
+
+/** The words that heads listen for, and when. */
+export interface Heard extends Listened {
+  words: string[];
+  before: string[]; // the token whose row writes each word
+  rows: number[]; // that token's position
+  values: Float32Array; // (words, frames)
+  beyond: Float32Array; // (words) on the silence that was added
+  lens: Mean; // of the chosen heads
+}
+
+/** The side of a page that is a sound. */
+export function soundOf(store: Store): Listened | null {
+  for (const side of store.page.sides.values()) {
+    const { medium, spans } = side;
+    if (medium?.kind !== "sound" || !spans) continue;
+    const times = spans.all();
+    const step = times[1] - times[0];
+    const end = medium.size[0] - 1e-6 * step;
+    let frames = 0;
+    while (frames < side.text.length && times[2 * frames] < end) frames++;
+    return { side, medium, step, frames: Math.max(1, frames) };
+  }
+  return null;
+}
+
+/** Whether the chosen heads look at the sound. */
+export const hears = (store: Store): boolean => store.site.value.key === soundOf(store)?.side.name;
+
+/** Whether words listen, rather than moments look at moments. */
+export const writes = (store: Store): boolean =>
+  hears(store) && store.site.value.query !== store.site.value.key;
+
+export const heardKey = (store: Store): string => {
+  const { kind, layer, part, heads } = store.selection.value;
+  return [store.edition, kind, layer, part, heads.join()].join(" ");
+};
+
+/** The chosen heads as one, token by token. */
+function lensOf(store: Store): Mean {
+  const site = store.site.value;
+  const { heads } = store.selection.value;
+  const chosen = heads.length ? heads : site.heads;
+  const look = { level: "tokens", contributions: false, relative: false } as const;
+  const lenses: Lens[] = chosen.map((head) => store.lenses.of(site, site.heads.indexOf(head), look));
+  return new Mean(lenses);
+}
+
+/** When every word is listened for, row by row: work that may be interrupted. */
+export function* heardOf(store: Store): Generator<void, Heard> {
+  const sound = soundOf(store)!;
+  const lens = lensOf(store);
+  const { text, special } = lens.rows.side;
+  const rows = writes(store)
+    ? [...text.keys()].filter((row) => row + 1 < text.length && !special[row + 1])
+    : [];
+  const values = new Float32Array(rows.length * sound.frames);
+  const beyond = new Float32Array(rows.length);
+  for (const [word, row] of rows.entries()) {
+    const all = lens.row(row);
+    values.set(all.subarray(0, sound.frames), word * sound.frames);
+    for (let frame = sound.frames; frame < all.length; frame++) beyond[word] += all[frame];
+    yield;
+  }
+  const names = rows.map((row) => bare(text[row + 1]));
+  return { ...sound, words: names, before: rows.map((row) => bare(text[row])), rows, values, beyond, lens };
+}
+
+/** What is pointed at: a word, a moment, or both. */
+export interface Pointed {
+  word: number | null;
+  frame: number | null;
+}
+
+export const NOWHERE: Pointed = { word: null, frame: null };
+
+/** (frames) what is drawn as a curve: of a word, of a moment that looks, or of all words together. */
+export function curveOf(heard: Heard, { word, frame }: Pointed): Float32Array {
+  const { frames, values } = heard;
+  if (word !== null) return values.subarray(word * frames, (word + 1) * frames);
+  if (!heard.words.length)
+    return frame === null ? new Float32Array(frames) : heard.lens.row(frame).slice(0, frames);
+  const sum = new Float32Array(frames);
+  for (let i = 0; i < values.length; i++) sum[i % frames] += values[i];
+  return sum;
+}
+
+/** (words) how much each of them listens at a moment, as a share of the most that any does. */
+export function listeners(heard: Heard, frame: number): Float32Array {
+  return Float32Array.from(heard.words, (_, word) => heard.values[word * heard.frames + frame]);
+}
+
+const largest = (values: ArrayLike<number>): number => {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
+  return best;
+};
+
+/** Seconds in the middle of a frame. */
+export const secondsOf = ({ step }: Listened, frame: number): string => ((frame + 0.5) * step).toFixed(2);
+
+const TOLD = 4; // words named for a moment
+
+/** What the picture shows of what is pointed at, in words. */
+export function told(store: Store, heard: Heard, pointed: Pointed): string[] {
+  const tell = sayIn(store);
+  const { word, frame } = pointed;
+  if (word !== null) {
+    const most = secondsOf(heard, largest(curveOf(heard, pointed)));
+    const said = { word: heard.words[word], before: heard.before[word], seconds: most };
+    return [tell("soundWord", said), tell("soundBeyond", { share: brief(heard.beyond[word]) })];
+  }
+  if (frame === null) return [tell(heard.words.length ? "soundText" : "soundFrames")];
+  const seconds = secondsOf(heard, frame);
+  if (!heard.words.length) {
+    const row = curveOf(heard, pointed);
+    const most = largest(row);
+    return [tell("soundMomentFrames", { seconds, most: secondsOf(heard, most), value: brief(row[most]) })];
+  }
+  const by = listeners(heard, frame);
+  const ranked = [...by.keys()].sort((a, b) => by[b] - by[a]).slice(0, TOLD);
+  const named = ranked.map((w) => tell("soundShare", { word: heard.words[w], value: brief(by[w]) }));
+  return [tell("soundMoment", { seconds, words: named.join(tell("comma")) })];
+}
+
+/** Whose attention it is. */
+export function whose(store: Store): string {
+  const { layer, heads } = store.selection.value;
+  const count = heads.length || store.site.value.heads.length;
+  return count === 1
+    ? sayIn(store)("soundOne", { layer, head: heads[0] })
+    : sayIn(store)("soundMean", { layer, count });
+}
+
+const shown = stage<{ heard: Heard; pointed: Pointed }>();
+export const useStage = shown.use;
+export const stageOf = shown.of;
+
+/** The word that is pinned. */
+export function pinnedIn(store: Store, heard: Heard): number | null {
+  const at = heard.rows.indexOf(store.selection.value.queries[0]);
+  return at < 0 ? null : at;
+}
+
+/** From word to word. */
+export function keys(store: Store): Record<string, () => void> {
+  const now = shown.of(store);
+  if (!now?.heard.words.length) return {};
+  const { heard } = now;
+  const go = (by: number) => () => {
+    const at = pinnedIn(store, heard);
+    const next = at === null ? (by > 0 ? 0 : heard.words.length - 1) : at + by;
+    if (next >= 0 && next < heard.words.length) store.set({ queries: [heard.rows[next]] });
+  };
+  return { ArrowLeft: go(-1), ArrowRight: go(1) };
+}
