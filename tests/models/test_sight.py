@@ -50,6 +50,14 @@ def test_segments_say_what_is_picture_and_what_is_question(model):
     assert side.medium.size == SIZE
 
 
+@pytest.mark.parametrize(("name", "placed"), [("qwen2_vl", True), ("qwen2_5_vl", False)])
+def test_patches_that_a_tower_sorts_into_windows_have_no_place(name, placed):
+    trace = seeing(name).trace("what is here ?", image=noise())
+    tower = [trace.side(site.query_side) for site in trace.sites if site.query_side != "text"]
+    assert tower and all((side.spans is not None) == placed for side in tower)
+    assert np.isfinite(trace.side("text").spans).any()
+
+
 def test_a_folder_opens_with_its_processor(tmp_path):
     model = seeing("llava")
     model.module.save_pretrained(tmp_path)

@@ -21,6 +21,7 @@ from regard.models.mixing import image_id, mixed_side
 from regard.models.outcome import Answering
 from regard.models.prepare import encode
 from regard.trace.pieces import answer_side
+from regard.trace.tiles import Sighting
 from regard.trace.tokens import Segment, Side
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def picture_inputs(
     if text is not None and image_id(reader) is not None:
         return _in_text(reader, eyes.look(image), read_picture(image), text, target, answer)
     sight = eyes.look(image)
-    book = Book([{}], {}, [sight.seen], [sight.medium])
+    book = Book([{}], {}, _tower(reader, sight), [sight.medium])
     inputs = {name: value for name, value in sight.inputs.items() if reader.takes(name)}
     if reader.is_encoder_decoder:
         return _decoded(reader, inputs, book, target, answer)
@@ -55,6 +56,15 @@ def picture_inputs(
     row = encode(reader.tokenizer, text, limit=reader.limit)
     inputs |= {"input_ids": torch.tensor([row.ids]), "attention_mask": torch.ones(1, len(row.ids)).long()}
     return inputs, replace(book, sides=[{"text": row.side}], keep=_all_of(row.side)), row.facts
+
+
+def _tower(reader: Reader, sight: Sight) -> list[list[Sighting]]:
+    """What the vision tower sees of one picture; nothing where it sorts patches into windows, as Qwen2.5-VL does.
+
+    Its positions are then not in the order of the picture, and no place is better than a wrong one.
+    """
+    vision = getattr(reader.config, "vision_config", reader.config)
+    return [] if getattr(vision, "fullatt_block_indexes", None) is not None else [sight.seen]
 
 
 def _all_of(*sides: Side) -> dict[str, Any]:
@@ -92,7 +102,7 @@ def _in_text(
             len(ids),
             reader.limit,
         )
-    book = Book([{name: side}], _all_of(side), [sight.seen], [sight.medium])
+    book = Book([{name: side}], _all_of(side), _tower(reader, sight), [sight.medium])
     if reader.is_encoder_decoder:
         return _decoded(reader, inputs, book, target, answer)
     if target is not None or answer.count is not None:
