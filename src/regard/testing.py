@@ -88,7 +88,8 @@ def assert_head(
     found = measure_head(ready, head, does, texts)
     least = THRESHOLDS.get(does, USUAL) if lift is None else lift
     floor = min(FLOOR, least)
-    assert found.lift >= least and not found.low < floor, f"{found}; expected {least:g} or more, surely above {floor:g}"
+    if not found.lift >= least or found.low < floor:  # also where the lift is not a number
+        raise AssertionError(f"{found}; expected {least:g} or more, surely above {floor:g}")
     return found
 
 

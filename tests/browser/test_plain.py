@@ -111,7 +111,7 @@ def test_a_model_that_does_not_answer_leads_to_one_that_does(use, models):
     until(page, "name => location.hash.includes(encodeURIComponent(name))", models[1])  # the address follows
 
 
-def test_a_chat_begins_with_something_to_say_and_what_was_looked_at_is_below_the_answer(use, models):
+def test_a_chat_begins_with_something_to_say_and_what_was_looked_at_is_beside_the_answer(use, models):
     page = use(f"#model={quote(models[1])}&view=chat")
     page.wait_for_selector("[data-start]")
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)
@@ -122,14 +122,14 @@ def test_a_chat_begins_with_something_to_say_and_what_was_looked_at_is_below_the
     assert page.inner_text("[data-role=user] p") == asked
     answer, looked = page.locator("[data-role=assistant]").bounding_box(), page.locator("[data-looked]").bounding_box()
     form = page.locator("[data-field=message]").bounding_box()
-    assert 0 <= looked["y"] - answer["y"] - answer["height"] < 40
-    assert 0 <= form["y"] - looked["y"] - looked["height"] < 60  # no void between them
-    lit = page.locator("[data-word][data-lit]")
+    assert looked["x"] >= answer["x"] + answer["width"] and looked["y"] <= answer["y"]  # beside it, and not below
+    assert 0 <= form["y"] - answer["y"] - answer["height"] < 60  # no void between them
+    lit = page.locator("[data-word]:has([data-lit])")
     assert lit.count() == 1
-    number = page.locator("[data-word]:not([data-lit])").first.get_attribute("data-word")
+    number = page.locator("[data-word]:not(:has([data-lit]))").first.get_attribute("data-word")
     other = page.locator(f"[data-word='{number}']")
     other.hover()
-    assert other.get_attribute("data-lit") is not None and lit.count() == 1
+    assert other.locator("[data-lit]").count() == lit.count() == 1
 
 
 def test_on_a_phone_the_drawer_says_what_a_switched_off_head_changes(use, models):

@@ -8,6 +8,8 @@ import torch
 from transformers import (
     AlbertConfig,
     AlbertModel,
+    BloomConfig,
+    BloomForCausalLM,
     DistilBertConfig,
     DistilBertForSequenceClassification,
     ElectraConfig,
@@ -93,19 +95,25 @@ def test_the_default_model_splits_its_first_layer_in_the_walk(minilm):
     assert walk("I went to the store.", minilm).trace.site(0).parts == ("word", "position", "segment", "constant")
 
 
-def test_a_model_that_cannot_be_walked_through_is_refused_in_one_sentence(t5):
-    with pytest.raises(ValueError, match="a t5 model cannot be opened step by step; these types can: bert,"):
-        walk(TEXT, t5)
+@pytest.fixture
+def bloom(wordpiece):
+    config = BloomConfig(vocab_size=len(wordpiece), hidden_size=24, n_layer=2, n_head=3)
+    return regard.load((BloomForCausalLM(config).eval(), wordpiece))
 
 
-def test_the_command_says_which_types_can_be_walked_through(t5, tmp_path, monkeypatch, capsys):
-    folder = saved(t5, tmp_path / "t5")
+def test_a_model_that_cannot_be_walked_through_is_refused_in_one_sentence(bloom):
+    with pytest.raises(ValueError, match="a bloom model cannot be opened step by step; these types can: bert,"):
+        walk(TEXT, bloom)
+
+
+def test_the_command_says_which_types_can_be_walked_through(bloom, tmp_path, monkeypatch, capsys):
+    folder = saved(bloom, tmp_path / "bloom")
     monkeypatch.setattr(sys, "argv", ["regard", "walk", "hello", "--model", str(folder)])
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code not in (0, None)
     said = " ".join(capsys.readouterr().err.split())
-    assert "a t5 model cannot be opened step by step; these types can: bert, roberta, xlm-roberta" in said
+    assert "a bloom model cannot be opened step by step; these types can: bert, roberta, xlm-roberta" in said
 
 
 def test_a_bart_is_walked_through_with_its_decoder(bart):
@@ -122,7 +130,7 @@ def test_a_target_longer_than_the_decoder_takes_is_refused(bart):
         walk("the cat sat", bart, target="the cat " * 60)
 
 
-def test_what_can_be_walked_through_is_known_before(relative, bart, gpt2, t5):
-    assert all(can_walk(model.module) for model in (relative, bart, gpt2, regard.load("translator")))
-    assert not can_walk(t5.module)
+def test_what_can_be_walked_through_is_known_before(relative, bart, gpt2, t5, bloom):
+    assert all(can_walk(model.module) for model in (relative, bart, gpt2, t5, regard.load("translator")))
+    assert not can_walk(bloom.module)
     assert not can_walk(torch.nn.Linear(2, 2))

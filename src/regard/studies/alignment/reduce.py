@@ -66,7 +66,8 @@ def hear(model: Model, item: Item) -> Heard:
     ends = [token.end or 0 for token in tokens]
     writes = np.array([next(p for p, end in enumerate(ends) if end > 1 + place) for place in onsets[:, 0]]) - first
     onsets, writes = onsets[writes > 0], writes[writes > 0]  # every path begins with the first word at the first frame
-    assert side.spans is not None
+    spans = side.spans
+    assert spans is not None
     seconds = facts["sound"]["seconds"]
     return Heard(
         len(layers),
@@ -74,5 +75,5 @@ def hear(model: Model, item: Item) -> Heard:
         writes,
         onsets[:, 1],
         seconds * onsets[:, 0] / len(item.example.text),
-        float(side.spans[0, 1]),
+        float(spans[0, 1]),
     )
