@@ -97,7 +97,7 @@ def _tokenizer(size: int) -> Any:
     tokenizer.add_tokens(times)
     if len(tokenizer) != size:
         raise UserError(
-            f"openai-whisper has {len(tokenizer)} tokens and the model {size}; install openai-whisper again"
+            f"openai-whisper has {len(tokenizer)} tokens, the model {size}; install openai-whisper again"
         )
     tokenizer.set_prefix_tokens(predict_timestamps=False)
     return tokenizer
