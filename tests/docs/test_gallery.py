@@ -8,7 +8,7 @@ from .scripts import script
 from .write_page import ROOT
 
 FOLDER = ROOT / "docs" / "gallery"
-MOST = 3_200_000  # bytes of all pictures
+MOST = 3_000_000  # bytes of all pictures
 
 
 @pytest.fixture(scope="module")
