@@ -96,9 +96,7 @@ def _tokenizer(size: int) -> Any:
     tokenizer.add_special_tokens({"additional_special_tokens": special})
     tokenizer.add_tokens(times)
     if len(tokenizer) != size:
-        raise UserError(
-            f"openai-whisper has {len(tokenizer)} tokens, the model {size}; install openai-whisper again"
-        )
+        raise UserError(f"openai-whisper has {len(tokenizer)} tokens, the model {size}; install openai-whisper again")
     tokenizer.set_prefix_tokens(predict_timestamps=False)
     return tokenizer
 
