@@ -23,7 +23,7 @@ from tests.app.entering import entered
 from tests.processes import spawned
 from tests.tiny import saved, tiny_llama
 
-TIMEOUT = 60
+TIMEOUT = 240
 
 
 @contextmanager

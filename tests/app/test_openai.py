@@ -59,7 +59,7 @@ def client(openai, served):
 @pytest.fixture
 def page(served):
     """The page's own requests."""
-    with httpx.Client(base_url=served[0], headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as made:
+    with httpx.Client(base_url=served[0], headers={"Authorization": f"Bearer {TOKEN}"}, timeout=240) as made:
         yield made
 
 
@@ -138,7 +138,7 @@ def test_fifty_clients_at_once_each_get_their_own_answer(openai, served, folder)
         return model._engine.speak(prompt, 10).text
 
     def ask(text: str) -> tuple[str, str]:
-        with openai.OpenAI(base_url=f"{served[0]}/v1", api_key=TOKEN, max_retries=0, timeout=120) as own:
+        with openai.OpenAI(base_url=f"{served[0]}/v1", api_key=TOKEN, max_retries=0, timeout=240) as own:
             stream = own.completions.create(model=str(folder), prompt=text, max_tokens=10, temperature=0, stream=True)
             chunks = list(stream)
         return "".join(one.choices[0].text for one in chunks), chunks[-1].model_extra["regard"].partition("=")[2]
@@ -156,7 +156,7 @@ def test_more_than_the_limit_at_once_are_refused_and_told_to_come_again(folder):
 
         def ask(_: int) -> int:
             body = {"messages": CHAT, "max_tokens": 200, "temperature": 1.0}
-            return httpx.post(f"{address}/v1/chat/completions", json=body, timeout=60).status_code
+            return httpx.post(f"{address}/v1/chat/completions", json=body, timeout=240).status_code
 
         ask(0)
         with ThreadPoolExecutor(8) as pool:
@@ -169,9 +169,9 @@ def test_a_client_that_goes_away_stops_its_answer(served, folder):
     headers = {"Authorization": f"Bearer {TOKEN}"}
     address, parts = served
     before = len(parts.answers)
-    with httpx.stream("POST", f"{address}/v1/chat/completions", json=body, headers=headers, timeout=60) as answer:
+    with httpx.stream("POST", f"{address}/v1/chat/completions", json=body, headers=headers, timeout=240) as answer:
         next(answer.iter_lines())
-    said = httpx.post(f"{address}/v1/completions", json={"prompt": "a", "max_tokens": 1}, headers=headers, timeout=60)
+    said = httpx.post(f"{address}/v1/completions", json={"prompt": "a", "max_tokens": 1}, headers=headers, timeout=240)
     assert said.status_code == 200 and len(parts.answers) == before + 1  # of the second alone
 
 
@@ -283,7 +283,7 @@ def test_a_model_whose_attention_is_not_seen_as_it_runs_chats_without_looks(byte
     model = regard.load((GPTJForCausalLM(config).eval(), deepcopy(bytelevel)))
     assert model._engine.plan().tier == "maps"
     folder = str(saved(model, tmp_path / "gptj"))
-    with hosted(models=(folder,)) as (address, _), httpx.Client(base_url=address, timeout=60) as page:
+    with hosted(models=(folder,)) as (address, _), httpx.Client(base_url=address, timeout=240) as page:
         *tokens, end = told(page)
     assert end["end"] == "length" and len(tokens) == 12
     assert all(one["words"] is None and one["looks"] == [] for one in tokens)

@@ -101,5 +101,5 @@ def test_a_taken_port_is_one_sentence():
     with listen("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
         command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", port]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert done.returncode == 2 and f"port {port} is taken" in done.stderr and "Traceback" not in done.stderr

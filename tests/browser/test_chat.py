@@ -157,7 +157,7 @@ def test_one_persons_conversation_is_not_in_anothers(use):
 
 def test_the_link_of_an_answer_opens_its_views(use, home):
     body = {"messages": CHAT, "max_tokens": 12, "temperature": 0}
-    link = httpx.post(f"{home[0]}/v1/chat/completions", json=body, timeout=60).json()["regard"]
+    link = httpx.post(f"{home[0]}/v1/chat/completions", json=body, timeout=240).json()["regard"]
     page = use(link.removeprefix(f"{home[0]}/"))
     page.wait_for_selector("[data-spoken]")
     page.wait_for_selector(QUERY)

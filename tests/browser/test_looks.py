@@ -32,7 +32,7 @@ def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
         context = browser.new_context(viewport={"width": width, "height": 900}, locale="en-US")
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(240_000)
         parts = {"text": text, "view": "heads", **WHY, **more}
         page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
         page.wait_for_selector("#regard:not([data-saved]) .token")

@@ -38,7 +38,7 @@ def page(browser: Any, places: tuple[Path, Path]) -> Iterator[Any]:
     with hosted(models=(str(places[0]),), studies=places[1]) as (home, _):
         context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US")
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(240_000)
         page.goto(f"{home}#text={quote(TEXT)}&view=atlas")
         page.wait_for_selector("#regard:not([data-saved]) .thumb", state="attached")
         yield page

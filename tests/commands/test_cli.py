@@ -12,7 +12,7 @@ from tests.tiny import saved
 
 def process(*args, stdin=None):
     return subprocess.run(
-        [sys.executable, "-m", "regard", *args], capture_output=True, text=True, input=stdin, timeout=120
+        [sys.executable, "-m", "regard", *args], capture_output=True, text=True, input=stdin, timeout=240
     )
 
 

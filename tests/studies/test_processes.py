@@ -46,7 +46,7 @@ def test_of_two_runs_in_one_folder_the_second_is_refused(arguments, bert_folder,
 def test_sigterm_saves_as_ctrl_c_does(arguments, bert_folder, three_windows, undisturbed, tmp_path):
     child = begun(arguments, tmp_path)
     child.send_signal(signal.SIGTERM)
-    _, said = child.communicate(timeout=120)
+    _, said = child.communicate(timeout=240)
     assert child.returncode == 143, said
     command = shlex.split(said.splitlines()[-1])
     assert command == ["regard", *arguments, "--resume"]

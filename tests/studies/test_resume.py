@@ -75,7 +75,7 @@ def test_ctrl_c_saves_and_prints_the_command_to_go_on_with(bert_folder, three_wi
     arguments = ["study", "atlas", str(three_windows), "-m", str(bert_folder), "-o", str(tmp_path)]
     child = begun(arguments, tmp_path)
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    _, said = child.communicate(timeout=240)
     assert child.returncode == 130, said
     typed = shlex.split(said.splitlines()[-1])
     assert typed == ["regard", *arguments, "--resume"]
