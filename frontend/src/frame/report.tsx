@@ -132,24 +132,32 @@ function Strongest({ cell }: { cell: Cell }) {
   );
 }
 
-/** Where a head without a name looks most, resting places left out. */
-export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
-  const { site, head } = cell;
+/** A look: tokens by their names, and its weight. */
+export type Look = { from: string; to: string; value: string };
+
+/** Where a head looks most, resting places left out; of one token, where that is given. */
+export function strongestLook(store: Store, { site, head }: Cell, only?: number): Look | null {
   if (!isHere(site)) return null;
-  if (store.look.value.worth) return null; // what it is worth is said below
   const lens = store.lens(head, site);
   if (lens.rows.count > SEARCHED) return null;
   const rests = restsOf(site, lens.rows, lens.columns);
   let best = { query: -1, key: -1, value: 0 };
-  for (let query = 0; query < lens.rows.count; query++) {
-    if (lens.rows.special[query]) continue;
+  for (let query = only ?? 0; query < (only === undefined ? lens.rows.count : only + 1); query++) {
+    if (only === undefined && lens.rows.special[query]) continue;
     const row = lens.row(query);
     for (let key = 0; key < row.length; key++)
       if (row[key] > best.value && !rests(query, key)) best = { query, key, value: row[key] };
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  return tell("strongestLook", { from, to, value: best.value.toFixed(2) });
+  return { from, to, value: best.value.toFixed(2) };
+}
+
+/** Where a head without a name looks most, in a sentence. */
+export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
+  if (store.look.value.worth) return null; // what it is worth is said below
+  const look = strongestLook(store, cell);
+  return look && tell("strongestLook", look);
 }
 
 /** What the other way of reading says: what arrives beside where it looks, or the other way round. */
