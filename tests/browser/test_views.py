@@ -56,10 +56,10 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
     said = page.inner_text("[data-headline=finding]")
     assert 0 < named < len(names)
-    assert said.startswith(f"{named} of {len(names)} heads do something that has a name. Most frequent: ")
+    assert said.startswith(f"{named} of {len(names)} heads have a name, most often ")
     first = [some[0] for some in awake if some]
     most = max(first.count(name) for name in first)
-    assert f"({most})" in said.split("Most frequent: ")[1].split(", ")[0]
+    assert f"({most})" in said.split("most often ")[1].split(", ")[0]
     page.click("[role=tab]:has-text('Heads')")
     page.wait_for_selector(QUERY)
     (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]

@@ -28,7 +28,7 @@ export function headlineOf(store: Store, tell: Say): string | null {
   return heads.length ? ofOne(store, store.site.value, tell) : null;
 }
 
-const NAMED = 3; // names that the sentence about all heads counts
+const NAMED = 2; // names that the sentence about all heads counts
 
 /** How many heads have a name, and which names are the most frequent. */
 function ofAll(store: Store, tell: Say): string {

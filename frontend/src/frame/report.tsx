@@ -1,8 +1,9 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
+import type { Lens } from "../compute/lens";
 import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
-import { type Found, isHere, type Told } from "../data/wire";
+import { type Found, isHere, type Site, type Told } from "../data/wire";
 import { figure, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
@@ -135,11 +136,22 @@ function Strongest({ cell }: { cell: Cell }) {
 /** A look: tokens by their names, and its weight. */
 export type Look = { from: string; to: string; value: string };
 
+const looks = new WeakMap<Lens, Look | null>();
+
 /** Where a head looks most, resting places left out; of one token, where that is given. */
 export function strongestLook(store: Store, { site, head }: Cell, only?: number): Look | null {
   if (!isHere(site)) return null;
   const lens = store.lens(head, site);
   if (lens.rows.count > SEARCHED) return null;
+  if (only !== undefined) return searched(lens, site, only);
+  const known = looks.get(lens);
+  if (known !== undefined) return known;
+  const found = searched(lens, site);
+  looks.set(lens, found);
+  return found;
+}
+
+function searched(lens: Lens, site: Site, only?: number): Look | null {
   const rests = restsOf(site, lens.rows, lens.columns);
   let best = { query: -1, key: -1, value: 0 };
   for (let query = only ?? 0; query < (only === undefined ? lens.rows.count : only + 1); query++) {

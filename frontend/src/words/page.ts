@@ -161,8 +161,8 @@ export const PAGE = {
     "总在休息：{share}% 的注意力，主要停在{place}上。",
   ],
   headlineAll: [
-    "{named} of {all} heads do something that has a name. Most frequent: {list}.",
-    "{all} 个头中有 {named} 个的行为有名称，最多的是：{list}。",
+    "{named} of {all} heads have a name, most often {list}.",
+    "{all} 个头中有 {named} 个有名称，最常见的是{list}。",
   ],
   headlineCount: ["{name} ({count})", "{name}（{count}）"],
   headlineNone: [
