@@ -63,7 +63,7 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     page.click("[role=tab]:has-text('Heads')")
     page.wait_for_selector(QUERY)
     (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]
-    query, key, weight = one.evidence[0]
+    weight = one.evidence[0][2]
     assert page.inner_text("[data-headline]").startswith("Head 0.1 looks one token back: ")
     assert page.inner_text("[data-headline]").endswith(f" {weight:.2f}.")
     page.click(f"{QUERY} >> nth=3")  # a pinned token is the example
