@@ -173,6 +173,8 @@ export interface Cut {
   tokens: string[];
   position: number | null;
   rows: EffectRow[];
+  change: { before: number; after: number };
+  control: { changes: number[] } | null; // what random lines of the nearest weights change
   sentence: string; // in English
   said: { code: string; values: Values }[]; // what was cut, what that does, what random lines do
   notes: string[];
