@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from regard import Trace
+from regard.patterns.cautions import warnings_for
 from regard.patterns.definitions import NO_PICTURE
 from regard.trace.tiles import Tile, picture_side
 
@@ -72,3 +73,10 @@ def test_texts_have_no_patches_and_do_not_speak_of_them(bert):
     found = bert.trace("the cat sat").patterns()
     assert {found.missing[name].code for name in PLACES} == {NO_PICTURE}
     assert not set(PLACES) & set(found.worth_saying)
+
+
+def test_one_picture_is_said_to_be_only_one():
+    trace = looking("centre of the picture")
+    told = [one.code for one in warnings_for(trace.patterns(), heads=1)]
+    assert "one_picture" in told
+    assert "one_picture" not in [one.code for one in warnings_for(looking("patch above").patterns(), heads=1)]

@@ -110,7 +110,7 @@ def _positions(model: Model, picture: Any, question: Question, limits: Limits) -
     if tokens > limits.tokens:
         words = f"the picture has about {tokens:,} patches; this server takes at most {limits.tokens:,}"
         raise large(words, "long_here", tokens=tokens, limit=limits.tokens)
-    return tokens
+    return int(tokens)
 
 
 def _more(kind: str, model: Model, question: Question) -> dict[str, Any]:

@@ -103,8 +103,8 @@ class Engine(Reader):
                 self.record(inputs, book, [facts])
             elif needs_picture(self):
                 text = "a b c d" if self.tokenizer is not None and self.takes("input_ids") else None
-                written = "a b" if self.is_encoder_decoder else None
-                inputs, book, facts = picture_inputs(self, np.zeros((64, 64, 3), np.uint8), text, written)
+                said = "a b" if self.is_encoder_decoder else None
+                inputs, book, facts = picture_inputs(self, np.zeros((64, 64, 3), np.uint8), text, said)
                 self.record(inputs, book, [facts])
             elif self.tokenizer is not None:
                 self.trace_rows([self.encode("a b c d")], ["a b" if self.is_encoder_decoder else None])

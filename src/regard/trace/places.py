@@ -173,7 +173,8 @@ def _spans(side: Side) -> Array:
         return np.full((len(side), 4), np.nan, np.float32)
     size = grid.max(axis=0) + 1
     found = np.concatenate([grid / size, (grid + 1) / size], axis=1).astype(np.float32)
-    return np.where((grid >= 0).all(axis=1)[:, None], found, np.float32(np.nan))
+    found[(grid < 0).any(axis=1)] = np.nan
+    return found
 
 
 def spellings(side: Side) -> list[str]:

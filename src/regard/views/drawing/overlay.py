@@ -71,8 +71,8 @@ def draw_overlay(job: Depicted) -> Figure:
 def looks_of(job: Depicted) -> Array:
     """(heads, keys) weights or contributions from the token that looks."""
     read = job.trace.contributions if job.shown == "contributions" else job.trace.attention
-    asked = {"kind": job.kind, "queries": job.looking, "keys": job.columns}
-    return np.stack([np.asarray(read(job.layer, head, **asked))[0] for head in job.heads])
+    rows = [read(job.layer, head, kind=job.kind, queries=job.looking, keys=job.columns)[0] for head in job.heads]
+    return np.stack(rows)
 
 
 def headline(job: Depicted) -> str:
@@ -130,7 +130,7 @@ def lit(pixels: Array, spans: Array, weights: Array) -> Array:
     pale = 1 - _DIM * (1 - pixels)
     clear = pixels * (1 - _STRONG * light) + _TINT * _STRONG * light
     strength = np.sqrt(light)
-    return np.clip(pale * (1 - strength) + clear * strength, 0, 1)
+    return np.asarray(np.clip(pale * (1 - strength) + clear * strength, 0, 1))
 
 
 def _who(job: Depicted) -> str:
