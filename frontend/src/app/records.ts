@@ -18,6 +18,8 @@ export interface About {
   predictive: boolean; // whether it can be asked which words predict which
   modes: string[]; // ways to switch its heads off
   cuts: string[]; // ways to cut single lines
+  media: ("image" | "audio")[]; // what it takes beside texts
+  text: boolean; // whether it reads texts at all
 }
 
 export interface ModelRecord {

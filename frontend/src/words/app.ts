@@ -15,6 +15,17 @@ export const APP = {
     "Nothing to look at yet: type a sentence, or pick an example.",
     "还没有内容：输入一个句子，或选一个例子。",
   ],
+  nothingSeen: [
+    "This model reads pictures: choose one, or drop it anywhere on this page.",
+    "此模型读图像：选择一张，或把它拖到页面任意处。",
+  ],
+  nothingHeard: [
+    "This model listens: choose a sound of up to 30 seconds (WAV, FLAC), or drop it anywhere on this page.",
+    "此模型听声音：选择 30 秒以内的录音（WAV、FLAC），或把它拖到页面任意处。",
+  ],
+  choosePicture: ["Picture …", "图像……"],
+  chooseSound: ["Sound …", "声音……"],
+  removeFile: ["Remove the file", "移除文件"],
   loading: ["Loading {name} … {seconds} s", "正在加载 {name}……{seconds} 秒"],
   loadingBytes: [
     "Loading {name} … {megabytes} MB in {seconds} s",
