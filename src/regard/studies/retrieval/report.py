@@ -121,9 +121,10 @@ def removal_rows(sums: Sums, second: Sums, lengths: Sequence[int]) -> pd.DataFra
             log_low, log_high = interval(change[:, 1], clusters)
             rows.append(
                 {
-                    "length": str(length), "model": name, "answered": value[0, 0], "low": float(low), "high": float(high),
-                    "change": change[0, 0], "change_low": float(under), "change_high": float(over), "log": value[0, 1],
-                    "log_change": change[0, 1], "log_low": float(log_low), "log_high": float(log_high), "needles": int(count[0]),
+                    "length": str(length), "model": name, "answered": value[0, 0], "low": float(low),
+                    "high": float(high), "change": change[0, 0], "change_low": float(under), "change_high": float(over),
+                    "log": value[0, 1], "log_change": change[0, 1], "log_low": float(log_low),
+                    "log_high": float(log_high), "needles": int(count[0]),
                 }
             )  # fmt: skip
     return pd.DataFrame(rows)
