@@ -75,6 +75,7 @@ def test_a_model_of_pictures_asks_for_one_and_shows_it(use, photo):
     page.wait_for_selector(".app-hint")
     assert "choose one, or drop it" in page.inner_text(".app-hint")
     assert page.locator("[data-field=text]").count() == 0
+    assert page.locator("[data-look]").count() == 0  # no example of words
     choose(page, photo)
     shown(page)
     assert "photo.png" in page.inner_text("[data-do=medium]")

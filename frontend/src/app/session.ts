@@ -181,7 +181,9 @@ export class Session {
       tell(troubleOf(error));
       return;
     }
-    const family = this.server.record(name)?.about?.family;
+    const about = this.server.record(name)?.about;
+    if (about?.text === false) return; // it waits for a file
+    const family = about?.family;
     const suited = this.server.state.peek()?.examples.find((one) => family && one.family === family);
     if (suited && !this.ask.peek().text) this.show(suited.id, this.addressed);
   }
@@ -496,7 +498,8 @@ export class Session {
     const store = new Store(page, this.theme.peek(), this.language.peek(), this.views, {
       walks: () => this.model.value?.about?.walk ?? false,
       switching: this.switching,
-      judges: () => this.saved.value === null && (this.model.value?.about?.cuts.length ?? 0) > 0,
+      judges: () =>
+        !this.medium.value && this.saved.value === null && (this.model.value?.about?.cuts.length ?? 0) > 0,
       fetch: (site, keep, signal) => this.weights(this.shown.peek()!, site, keep, signal),
       picture: (site, signal) => this.layers.picture(this.shown.peek()!, site, signal),
     });
