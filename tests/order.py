@@ -9,7 +9,7 @@ LONG = (
     *("views/test_odd_texts.py", "studies/test_coref.py", "studies/test_resume.py", "studies/test_heads.py"),
     *("studies/test_heads_folder.py", "studies/test_ablation.py", "browser/test_notebook.py", "commands/test_cli.py"),
     *("examples/test_notebooks.py", "studies/test_syntax.py", "studies/test_syntax_by_hand.py"),
-    *("package/test_optimised.py", "browser/test_views.py", "browser/test_stage.py", "package/test_wheel.py"),
+    *("package/test_optimised.py", "browser/test_views.py", "browser/test_stage.py", "package/test_build.py"),
     *("browser/test_looks.py", "studies/test_probe_parts.py", "studies/test_probe_training.py"),
     *("studies/test_probe_features.py", "browser/test_never_blank.py", "app/test_running.py", "app/test_serving.py"),
     *("studies/test_find.py", "browser/test_report.py", "browser/test_history.py", "docs/test_site.py"),
@@ -20,7 +20,7 @@ LONG = (
 # training, folders of figures.
 SLOW = (
     *(*LONG, "browser/", "fidelity/", "docs/", "app/test_fuzz.py", "app/test_connections.py", "models/test_hub.py"),
-    *("commands/test_background.py", "package/test_sdist.py", "studies/test_figures.py", "studies/test_article.py"),
+    *("commands/test_background.py", "studies/test_figures.py", "studies/test_article.py"),
     *("app/test_long.py", "app/test_openai.py", "app/test_security.py", "app/test_rules.py", "app/test_models.py"),
     *("app/test_limits.py", "commands/test_chat.py", "capture/test_threads.py", "views/test_figures.py"),
     *("studies/test_matching.py", "studies/test_nearest.py", "studies/test_retrieval.py", "studies/test_sinks.py"),
