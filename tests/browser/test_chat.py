@@ -20,7 +20,6 @@ from regard.app.server import App
 from regard.app.settings import Limits
 from regard.models.speech import Speech
 
-
 LONGEST = 100  # tokens of an answer
 
 
