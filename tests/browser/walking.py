@@ -30,7 +30,7 @@ def unfold(page: Any) -> None:
 
 # Where a cell of a drawn matrix is on the screen; nowhere, if something else is there.
 PLACE = """(canvas, [row, column]) => {
-  canvas.scrollIntoView({block: 'nearest', inline: 'nearest'});
+  canvas.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'});
   const [left, top, cell, line] = ['left', 'top', 'cell', 'line'].map(name => +canvas.dataset[name]);
   const box = canvas.getBoundingClientRect(), at = [left + (column + 0.5) * cell, top + (row + 0.5) * line];
   const seen = document.elementFromPoint(box.left + at[0], box.top + at[1]) === canvas;
@@ -44,7 +44,7 @@ def cell(page: Any, name: str, row: int, column: int, nth: int = -1) -> float:
     (x, y), seen = canvas.evaluate(PLACE, [row, column])
     if seen:
         page.mouse.move(*seen)
-    else:  # scrolled to
+    if not seen or "] = " not in page.inner_text("[data-readout]"):  # out of sight, or still moving
         canvas.hover(position={"x": x, "y": y})
     said = page.inner_text("[data-readout]")
     value = said.partition("] = ")[2].split(" = ")[0].replace("−", "-")
