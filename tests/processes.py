@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any
@@ -97,6 +98,8 @@ def command_line(*arguments: str) -> None:
 def _begin(
     out: Connection, err: Connection, environment: Mapping[str, str], function: Callable[..., object], given: Any
 ) -> None:
+    # what forks ends when nobody holds this any more; this process ends with it
+    os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined]
     if sys.platform == "linux":
         _end_with_parent()
     for end, number in ((out, 1), (err, 2)):
