@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
@@ -84,7 +85,8 @@ class Forked:
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None and self.pid is not None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended, and what forked it has not said so yet
+                os.kill(self.pid, number)
 
 
 def command_line(*arguments: str) -> None:
