@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image, PngImagePlugin
-from transformers import ViTConfig, ViTImageProcessorPil, ViTModel
+from transformers import (
+    ViTConfig,
+    ViTImageProcessorPil,
+    ViTModel,
+    Wav2Vec2Config,
+    Wav2Vec2FeatureExtractor,
+    Wav2Vec2Model,
+)
 
 from regard.views import decode
 
@@ -125,3 +132,17 @@ def test_a_question_that_is_none_is_refused(serve, vit):
     assert client.post("/api/media", content=png(), params={"question": "{"}).status_code == 400
     other = client.post("/api/media", content=png(), headers={"Origin": "http://elsewhere.example"})
     assert other.status_code == 403
+
+
+def test_a_sound_is_traced_too(serve, tmp_path):
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
+    conv = {"conv_dim": (8, 8, 8), "conv_stride": (10, 8, 4), "conv_kernel": (10, 8, 4), "num_conv_pos_embeddings": 8}
+    Wav2Vec2Model(Wav2Vec2Config(**sizes, **conv, num_conv_pos_embedding_groups=2)).save_pretrained(tmp_path)
+    Wav2Vec2FeatureExtractor().save_pretrained(tmp_path)
+    client, _ = serve(models=(str(tmp_path),))
+    answer = send(client, wav())
+    assert answer.status_code == 200, answer.text
+    assert decode(answer.content).side("sound").medium.kind == "sound"
+    refused = send(client, png())
+    assert refused.json()["code"] == "medium_no_image"

@@ -7,7 +7,9 @@ from regard import Trace
 from regard.models.images import medium_of, read_picture
 from regard.trace.site import Site
 from regard.trace.tiles import Tile, picture_side
+from regard.views import decode
 from regard.views.drawing.overlay import lit
+from regard.views.wire import encode
 
 SIZE, PLANTED = 6, (1, 4)  # the patch that head 1 looks at
 
@@ -57,3 +59,15 @@ def test_too_many_heads_do_not_fit(trace):
     many = Trace({"image": side}, (Site("encoder", 0, "image", "image", tuple(range(40)), maps=maps),), {})
     with pytest.raises(ValueError, match="choose up to 32"):
         many.figure("heads")
+
+
+def test_a_page_keeps_weights_between_patches_to_a_few_thousandths():
+    rng = np.random.default_rng(0)
+    tile = Tile(np.array([[1 / 112, 0, 0], [0, 1 / 112, 0]]), np.ones((112, 112), bool), (8, 8))
+    side = picture_side([tile], None, 1 + 14 * 14, 0)
+    q, k = (rng.normal(size=(2, len(side), 32)).astype(np.float32) for _ in range(2))
+    site = Site("encoder", 0, "image", "image", (0, 1), scale=32**-0.5, q=q, k=k)
+    trace = Trace({"image": side}, (site,), {})
+    again = decode(encode(trace, report=False, packed=True))
+    error = np.sqrt(np.square(again.scores(0, 0) - trace.scores(0, 0)).mean())
+    assert 1e-3 < error < 3.3e-3
