@@ -340,7 +340,7 @@ def long_text(address: str, pid: int) -> None:
 
 def cuts(address: str, runs: int) -> None:
     """A click on Cut: the answer with what the model says before and after, then with random lines of equal weight."""
-    name, text = "SmolLM2-135M-Instruct", f"{THIRTY} it was too"
+    name, text = "SmolLM2-135M-Instruct", f"{THIRTY} it was very much too"
     tokens = len(regard.load(name).tokenizer(text)["input_ids"])
     first, whole = [], []
     with entered(address, 600) as client:

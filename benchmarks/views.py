@@ -1,6 +1,7 @@
 """BertViz 1.4.1 and regard on the same synthetic 12 x 12 heads: page size, time to save, to draw, to switch, to hover.
 
     python benchmarks/views.py [--lengths 16 64 128 256 512] [--patience 60]
+    python benchmarks/views.py --picture   # regard alone: a picture in ViT-B's shape, 197 tokens, random weights
 
 Each page is opened in a headless Chromium and a process of its own: one that crashes or hangs is ended after four times
 the patience, and only its own row says so. BertViz loads d3, jQuery and require.js from a CDN; here they come from npm.
@@ -41,6 +42,7 @@ from regard.trace.trace import Trace
 
 LAYERS, HEADS, WIDTH = 12, 12, 64
 RESULT = "result.json"
+PICTURE = "picture"
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 FLAGS += ("--disable-component-update", "--disable-sync")
 LIBRARIES = {
@@ -75,6 +77,20 @@ def trace_of(length: int) -> Trace:
         for layer in range(LAYERS)
     ]
     return Trace({"text": Side("text", tokens, segments)}, tuple(sites), {"model": "synthetic"})
+
+
+def trace_picture() -> Trace:
+    """A picture of 640 x 480 in a ViT-B with random weights: 196 patches and [CLS]."""
+    from transformers import ViTConfig, ViTModel
+
+    import regard
+
+    torch.manual_seed(0)
+    across, down = np.meshgrid(np.linspace(0, 6, 640), np.linspace(0, 5, 480))
+    shades = [np.sin(across * k) * np.cos(down * k) + np.sin(across * down / k) for k in (1.0, 1.7, 2.3)]
+    noise = np.random.default_rng(0).normal(0, 8, (480, 640, 3))
+    pixels = (127 + 55 * np.stack(shades, axis=-1) + noise).clip(0, 255).astype(np.uint8)
+    return regard.load(ViTModel(ViTConfig(), add_pooling_layer=False).eval()).trace(image=pixels)
 
 
 def bertviz_page(trace: Trace, view: str, path: Path) -> float:
@@ -204,12 +220,13 @@ def _hover(page: Page) -> float:
 
 def measure(tool: str, view: str, length: int, folder: Path, patience: float) -> None:
     """Save, open and use one page, and write what was measured so far into the folder."""
-    trace = trace_of(length)
+    trace = trace_picture() if view == PICTURE else trace_of(length)
+    opens = "heads" if view == PICTURE else view
     path = folder / f"{tool}-{view}-{length}.html"
     make, use = (bertviz_page, measure_bertviz) if tool == "BertViz" else (regard_page, measure_regard)
-    make(trace_of(8), view, path)  # imports are not part of saving
+    make(trace_of(8), opens, path)  # imports are not part of saving
     repeats = 9 if length <= 64 else 1
-    result = Result(statistics.median(make(trace, view, path) for _ in range(repeats)), path.stat().st_size / 1e6)
+    result = Result(statistics.median(make(trace, opens, path) for _ in range(repeats)), path.stat().st_size / 1e6)
     (folder / RESULT).write_text(json.dumps(asdict(result)))
     try:
         with browser(folder) as page:
@@ -260,6 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lengths", type=int, nargs="+", default=[16, 64, 128, 256, 512])
     parser.add_argument("--patience", type=float, default=60)
+    parser.add_argument("--picture", action="store_true", help="a picture in ViT-B's shape, regard alone")
     parser.add_argument("--one", nargs=4, metavar=("TOOL", "VIEW", "LENGTH", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -269,6 +287,11 @@ def main() -> None:
     table = Table("view", "tokens", "tool", "save s", "MB", "drawn s", "switch ms", "hover ms", box=None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        if options.picture:
+            found = measured("regard", PICTURE, 197, folder, options.patience)
+            table.add_row(*row("regard", PICTURE, 197, found))
+            Console().print(table)
+            return
         packages = [package for package, _ in LIBRARIES.values()]
         subprocess.run(
             ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", name, *packages], check=True

@@ -1,5 +1,5 @@
-// Builds two bundles, each an ES module and a style sheet: regard.js, which the saved page and the notebook carry, and
-// app.js, the same views with a server behind them; and joint.js, a script for the pages of heads. Each begins with the licences of the packages it contains.
+// Builds bundles, each an ES module: regard.js, which notebooks and pages with a walk carry, page.js for pages without
+// one, app.js, the same views with a server behind them; their style sheets; and joint.js, a script for the pages of heads. Each begins with the licences of the packages it contains.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
@@ -7,7 +7,7 @@ import { build } from "esbuild";
 const outdir = process.argv[2] ?? "../src/regard/static";
 
 const { metafile, outputFiles } = await build({
-  entryPoints: { regard: "src/index.ts", app: "src/app/index.tsx" },
+  entryPoints: { regard: "src/index.ts", page: "src/page.ts", app: "src/app/index.tsx" },
   outdir,
   bundle: true,
   format: "esm",

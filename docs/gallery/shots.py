@@ -72,7 +72,7 @@ APP = (
     Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
     Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report=tokens]"),
     Shot("why", "Why there: lines back through the layers", f"regard serve -m {DECODER}, click a line, then Why there?", _look(why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
-    Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(cut="decoder:18.6:9-3"), ".app-cut [data-cut-sentence]:has-text('n = ')"),
+    Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(cut="decoder:18.6:9-3"), ".app-cut [data-cut-control]"),
     Shot("chat", "What a word of an answer looked at", f"regard serve -m {DECODER}, then Chat", f"model={DECODER}&view=chat", "[data-start]", "[data-start]"),
     Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), SAID),
     Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), SAID),

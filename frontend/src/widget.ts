@@ -2,9 +2,9 @@
 // shown without the page's frame; the selection goes both ways.
 
 import { effect } from "@preact/signals";
-import type { Handle, Options } from ".";
 import { given, type Transport } from "./data/transport";
 import type { Theme } from "./marks/scales";
+import type { Handle, Options } from "./mount";
 import type { Selection } from "./state/selection";
 
 /** The part of a widget's model that is used here. */

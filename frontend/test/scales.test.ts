@@ -40,18 +40,28 @@ test.each(Object.entries(EYES))("32 head colours stay apart for %s eyes on both 
         expect(deltaE(eye, hex, other), `${hex} ${other}`).toBeGreaterThan(i < 12 ? 15 : 9);
 });
 
-// Nobody is called both: one is for texts that are read at once, the other for those read from left to right.
-const ONE = ["same word", "repeated token"];
+// Nobody is called both of a pair: texts are read at once or from left to right, and patches of pictures are no words.
+const TWINS = {
+  "repeated token": "same word",
+  "patch to the left": "previous token",
+  "patch to the right": "next token",
+  "patch above": "same word",
+  "patch below": "induction",
+  "same row": "bag of words",
+  "same column": "related word",
+  "centre of the picture": "predictive word",
+  "border of the picture": "punctuation",
+};
 
 test.each(Object.entries(EYES))("the colours of names stay apart for %s eyes on both grounds", (_, eye) => {
-  const names = Object.keys(COLOURS.pattern).filter((name) => name !== ONE[1]);
+  const names = Object.keys(COLOURS.pattern).filter((name) => !(name in TWINS));
   for (const theme of ["light", "dark"] as const)
     for (const [i, name] of names.entries())
       for (const other of names.slice(0, i)) {
         const [a, b] = [name, other].map((one) => colourOf(golden(), "pattern", one, theme));
         expect(deltaE(eye, a, b), `${theme} ${name} ${other}`).toBeGreaterThan(12);
       }
-  expect(COLOURS.pattern[ONE[0]]).toBe(COLOURS.pattern[ONE[1]]);
+  for (const [name, twin] of Object.entries(TWINS)) expect(COLOURS.pattern[name]).toBe(COLOURS.pattern[twin]);
 });
 
 test.each(["light", "dark"] as const)("head colours and text stand out from the %s ground", (theme) => {

@@ -76,7 +76,7 @@ test("a page opens with its first layer while the others are on their way", asyn
     await new Promise((done) => setTimeout(done));
   }
   const { page, whole } = await opened;
-  expect(await whole).toBe(true);
+  expect(await whole()).toBe(true);
   expect(first[golden().sites.findIndex(({ kind, layer }) => kind === "encoder" && layer === 1)]).toBe(true);
   expect(first).toContain(false);
   expect(page.sites.every(isHere)).toBe(true);

@@ -48,6 +48,30 @@ def test_the_story_opens_each_head_with_its_token_pinned(show, pages, pair_trace
     assert page.locator(".story").count() == 0
 
 
+def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_trace):
+    found = pair_trace.patterns()
+    names = [[f.pattern for f in found.of(site.layer, head)] for site in found.measured for head in site.heads]
+    awake = [[name for name in some if name not in ("resting", "always rests")] for some in names]
+    named = sum(bool(some) for some in awake)
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
+    said = page.inner_text("[data-headline=finding]")
+    assert 0 < named < len(names)
+    assert said.startswith(f"{named} of {len(names)} heads have a name, most often ")
+    first = [some[0] for some in awake if some]
+    most = max(first.count(name) for name in first)
+    assert f"({most})" in said.split("most often ")[1].split(", ")[0]
+    page.click("[role=tab]:has-text('Heads')")
+    page.wait_for_selector(QUERY)
+    (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]
+    weight = one.evidence[0][2]
+    assert page.inner_text("[data-headline]").startswith("Head 0.1 looks one token back: ")
+    assert page.inner_text("[data-headline]").endswith(f" {weight:.2f}.")
+    page.click(f"{QUERY} >> nth=3")  # a pinned token is the example
+    until(page, "document.querySelector('[data-headline]').innerText.includes('to → went')")
+    page.click("[data-tool=language]")
+    assert "头 0.1" in page.inner_text("[data-headline]")
+
+
 def test_in_contributions_heads_go_by_what_arrives(show, pages, pair_trace):
     page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
     page.wait_for_selector(".thumb .rest")

@@ -164,7 +164,7 @@ def test_a_check_that_comes_after_a_cut_leaves_it_dashed(use, folders):
     until(page, "document.querySelector('[data-do=cut]') !== null")
     whole = ink(page)
     page.click("[data-do=cut]")
-    page.wait_for_selector("[data-cut-sentence]")
+    page.wait_for_selector("[data-headline=news]")
     assert ink(page) < whole
     assert page.get_attribute("[data-agreement]", "data-agreement") == ""
     (check,) = held
@@ -183,7 +183,7 @@ def test_a_look_that_is_cut_stays_dashed_and_another_text_is_judged_anew(use, fo
     whole = ink(page)
     page.click("[data-do=cut]")
     until(page, "location.hash.includes('cut=decoder:1.2:6-2')")
-    page.wait_for_selector("[data-cut-sentence]")
+    page.wait_for_selector("[data-headline=news]")
     assert ink(page) < whole  # the gaps between dashes
     assert page.get_attribute("[data-value=worth]", "aria-pressed") == "true"
     page.fill("[data-field=text]", "the dog sat on the mat")

@@ -15,6 +15,7 @@ import transformers
 from regard.capture import TIERS
 from tests.fidelity.compare import BOUND, Record
 from tests.fidelity.known import FAILURES, UNTRIED
+from tests.models.seeing import TYPES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "models.md"
 _HEAD = "| Family | Class | Captured: layers x heads | Tier | Difference | In the score beside q, k | Norms |"
@@ -62,6 +63,7 @@ def page(records: Mapping[str, Record]) -> str:
         "|" + " --- |" * 5,
         *map(_failure, sorted(failed, key=lambda r: r.model_type)),
         "",
+        *pictured(),
         "## Families without softmax attention",
         "",
         ", ".join(sorted(without)) + ".",
@@ -72,6 +74,29 @@ def page(records: Mapping[str, Record]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def pictured() -> list[str]:
+    """Types whose own processors lay pictures out in texts: what is known of the places of their image tokens."""
+    rows = [f"| {name} | {kinds[0]}Processor, {kinds[1]}ImageProcessor |" for name, kinds in sorted(TYPES.items())]
+    return [
+        "## Pictures in texts",
+        "",
+        f"{len(TYPES)} types that read a picture in a text, as tiny models with random weights and their own "
+        f"processors: attention of the language model agrees with its eager maps to {_power(BOUND)}, and with the "
+        "blocks of the vision tower silenced, the image tokens that change with a patch of pixels, in each quadrant of "
+        "the picture, are those that regard draws there (tests/models/test_sight.py).",
+        "",
+        "| Family | Processors |",
+        "| --- | --- |",
+        *rows,
+        "",
+        "Beside them, cross attention of VisionEncoderDecoder models to a ViT (TrOCR) and to Donut's Swin is drawn on "
+        "the patches, and both towers of CLIP are traced side by side (tests/models/test_picture_writers.py). Not "
+        "checked: the cross attention of Mllama, the learned queries of BLIP-2, Pix2Struct, Florence-2, and the vision "
+        "tower of Qwen2.5-VL, which sorts patches into windows and has no place.",
+        "",
+    ]
 
 
 def _row(r: Record) -> str:
@@ -106,6 +131,7 @@ def facts(text: str) -> dict[str, str]:
     """What a page says of each family, without numbers: its tier, or that it fails."""
     passing, _, rest = text.partition("## Families that fail")
     failing, _, without = rest.partition("## Families without softmax attention")
+    failing = failing.partition("## Pictures in texts")[0]
     found = dict(re.findall(r"^\| (\S+) \| \w+ \| [^|]* \| (\w+) \|", passing, re.MULTILINE))
     rows = re.findall(r"^\| (\S+) \| \w+ \|", failing, re.MULTILINE)
     found |= {name: "fails" for name in rows if name != "Family"}

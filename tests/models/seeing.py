@@ -17,7 +17,8 @@ from tests.fidelity.sizes import FAMILIES
 
 _MARKS = (
     "<image> <video> <fake_token_around_image> <global-img> <end_of_utterance> <|vision_start|> <|vision_end|> "
-    "<|image_pad|> <|video_pad|> <start_of_image> <end_of_image> <image_soft_token> <IMG_CONTEXT> <img> </img>"
+    "<|image_pad|> <|video_pad|> <start_of_image> <end_of_image> <image_soft_token> <IMG_CONTEXT> <img> </img> "
+    "<|START_OF_IMG|> <|END_OF_IMG|> <|IMG_PATCH|> <|IMG_LINE_BREAK|>"
 ).split() + [f"<row_{row}_col_{column}>" for row in range(1, 5) for column in range(1, 5)]
 _NAMED = {
     "image_token": "<image>",
@@ -34,6 +35,7 @@ _NAMED = {
     "vision_eos_token": "<|vision_end|>",
 }
 _OWN = {  # what single types call the tokens of a picture
+    "aya_vision": {"image_token": "<|IMG_PATCH|>"},
     "gemma3": {"image_token": "<image_soft_token>"},
     "internvl": {"image_token": "<IMG_CONTEXT>", "context_image_token": "<IMG_CONTEXT>"},
     "qwen2_vl": {"image_token": "<|image_pad|>", "video_token": "<|video_pad|>"},
@@ -63,6 +65,11 @@ TYPES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[str, Any]]
     "qwen2_vl": ("Qwen2VL", "Qwen2VL", _QWEN, {}, {}),
     "qwen2_5_vl": ("Qwen2_5_VL", "Qwen2VL", _QWEN, {}, {}),
     "qwen3_vl": ("Qwen3VL", "Qwen2VL", _QWEN, {}, {}),
+    "vipllava": ("Llava", "CLIP", _SHORT, _FEATURES, {"vision_feature_layers": [-1, -2]}),
+    "aya_vision": (
+        "AyaVision", "GotOcr2", {**_SQUARE, "crop_to_patches": True, "min_patches": 1, "max_patches": 6},
+        {"patch_size": 4, "img_size": 32, "downsample_factor": 2}, {"downsample_factor": 2},
+    ),
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from transformers import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, ViTConfig, ViTModel
 
@@ -40,6 +41,23 @@ def test_image_tokens_lie_where_their_pixels_are(model):
         near = ((spans[:, :2] - wide < middle) & (spans[:, 2:] + wide > middle)).all(1)
         assert changed.any() and near[changed].all()
         assert not changed.all()
+
+
+def test_attention_is_that_of_the_eager_model(model):
+    trace = model.trace("what is here ?", image=noise())
+    inputs, _, _ = picture_inputs(model._engine, noise(), "what is here ?")
+    before = model.config._attn_implementation
+    model.module.set_attn_implementation("eager")
+    try:
+        with torch.no_grad():
+            found = model.module(**inputs, output_attentions=True).attentions
+    finally:
+        model.module.set_attn_implementation(before)
+    sites = [site for site in trace.sites if site.query_side == site.key_side == "text"]
+    assert len(sites) == len(found) > 0
+    for site, maps in zip(sites, found, strict=True):
+        for head in range(site.heads):
+            np.testing.assert_allclose(site.attention(head), maps[0, head].numpy(), atol=1e-5)
 
 
 def test_segments_say_what_is_picture_and_what_is_question(model):

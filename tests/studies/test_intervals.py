@@ -22,6 +22,7 @@ from regard.measures.intervals import (
     draws,
     interval,
     resampled,
+    share_interval,
     student,
 )
 from regard.studies.similarity.study import Similarity
@@ -226,3 +227,15 @@ def test_mean_distance_has_the_level_of_uniform_attention(bert, tmp_path):
     places = np.arange(9)  # seven words between two special tokens
     expected = np.abs(places[:, None] - places).mean()
     assert table[table["measure"] == "distance"]["chance"].to_numpy() == pytest.approx(expected)
+
+
+def test_the_interval_of_a_share_that_all_clusters_agree_on_is_the_exact_one():
+    agree = np.repeat([[1.0, 0.0, 0.25]], 1001, axis=0)
+    agree[1:, 2] = np.linspace(0.1, 0.4, 1000)
+    low, high = share_interval(agree, 40.0)
+    exact = [stats.binomtest(hits, 40).proportion_ci(method="exact") for hits in (40, 0)]
+    assert (low[0], high[0]) == pytest.approx((exact[0].low, 1.0))
+    assert (low[1], high[1]) == pytest.approx((0.0, exact[1].high))
+    assert (low[2], high[2]) == tuple(end[2] for end in interval(agree, 40.0))  # where draws differ, nothing changes
+    assert share_interval(-agree[:, :1], 40.0, least=-1.0)[1] == pytest.approx([-exact[0].low])
+    assert np.isnan(share_interval(agree, 2.0)).all()  # too few to say anything

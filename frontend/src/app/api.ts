@@ -98,6 +98,18 @@ export const load = async (name: string): Promise<ModelRecord> =>
 export const trace = async (question: TraceQuestion, part: string, signal: AbortSignal): Promise<Answer> =>
   answerOf(await post("/api/traces", question, part, signal));
 
+/** A picture or a sound, with what is asked of it. */
+export const traceMedium = async (
+  file: File,
+  question: TraceQuestion,
+  part: string,
+  signal: AbortSignal,
+): Promise<Answer> => {
+  const headers = { "Content-Type": "application/octet-stream", "X-Regard-Client": `${tab}.${part}` };
+  const path = `/api/media?question=${encodeURIComponent(JSON.stringify(question))}`;
+  return answerOf(await call(path, { method: "POST", headers, body: file, signal }));
+};
+
 export const walk = async (
   { text, model, target, truncate }: Question,
   generate: number | null,

@@ -32,22 +32,21 @@ export function Effect() {
   );
 }
 
-/** What switching off does, in one sentence, as soon as it is known. */
+/** What switching off does, and whether that is much: the headline, as soon as it is known. */
 export function newsOfOff(session: Session, tell: Say): string | null {
   const { off, mode } = session.ask.value;
   const found = session.worth.found.value;
-  return off.length && found ? verdictOf(found, mode, tell) : null;
+  const verdict = off.length && found ? verdictOf(found, mode, tell) : "";
+  if (!verdict || !found) return null;
+  const heads = off.map(({ layer, head }) => `${layer}.${head}`).join(tell("comma"));
+  return together(tell("newsOff", { heads, verdict }), found.yardstick && rankOf(found.yardstick, tell));
 }
 
-/** The verdict first. Predictions stand below it; likeness token by token is for those who ask. */
+/** Where it stands among the heads, and predictions; likeness token by token is for those who ask. */
 function Found({ found }: { found: Record }) {
   const tell = useTell();
-  const { mode } = useSession().ask.value;
   return (
     <>
-      <p data-verdict>
-        {together(verdictOf(found, mode, tell), found.yardstick && rankOf(found.yardstick, tell))}
-      </p>
       {found.yardstick && <Rank found={found.yardstick} tell={tell} />}
       {found.about === "hidden states" ? (
         <details>

@@ -6,6 +6,7 @@ import { together } from "../words";
 import { Spoken } from "./chat/spoken";
 import { sentenceOf, useSession, useTell } from "./context";
 import { Examples } from "./examples";
+import { Media } from "./media";
 import { Models } from "./models";
 import { Off } from "./off";
 import { Answer } from "./saying";
@@ -18,6 +19,7 @@ export function Header() {
       <div class="app-row">
         <strong class="app-name">regard</strong>
         <Models />
+        <Media />
         <Working />
         <Inputs />
         <Examples />
@@ -83,13 +85,15 @@ function Inputs() {
   if (session.store.value?.selection.value.view === "chat") return <span class="fill" />; // its box is below
   return (
     <div class="app-inputs">
-      <Field
-        name="text"
-        label={tell("textLabel")}
-        hint={tell("textHint")}
-        value={text}
-        set={(value) => session.change({ text: value, truncate: false })}
-      />
+      {about?.text !== false && (
+        <Field
+          name="text"
+          label={tell("textLabel")}
+          hint={tell("textHint")}
+          value={text}
+          set={(value) => session.change({ text: value, truncate: false })}
+        />
+      )}
       {about?.target ? (
         <Field
           name="target"
@@ -164,10 +168,12 @@ function Troubles() {
   const session = useSession();
   const tell = useTell();
   const trouble = session.trouble.value;
-  if (!trouble && session.server.state.value && !session.ask.value.text.trim())
+  const about = session.model.value?.about;
+  const fileless = !session.medium.value && about?.text === false;
+  if (!trouble && session.server.state.value && (fileless || session.isEmpty))
     return (
       <p class="app-hint" role="status">
-        {tell("nothing")}
+        {tell(!about?.media.length ? "nothing" : about.media[0] === "audio" ? "nothingHeard" : "nothingSeen")}
       </p>
     );
   const hints = trouble ? [] : walkHints(session, tell);
@@ -178,7 +184,6 @@ function Troubles() {
       </p>
     );
   if (!trouble) return null;
-  const { about } = session.model.value ?? {};
   const cut = CUT.includes(trouble.code) && about?.limit != null && !session.ask.value.truncate;
   return (
     <p class="app-trouble" role="alert" data-trouble={trouble.code}>

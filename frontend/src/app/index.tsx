@@ -23,6 +23,7 @@ import { Export } from "./export";
 import { Header } from "./header";
 import { LENS } from "./lens/words";
 import { Looks } from "./looks";
+import { listenForFiles } from "./media";
 import { Predict } from "./predict";
 import { Rule } from "./rule";
 import { Saying } from "./saying";
@@ -65,6 +66,7 @@ function App() {
   useEffect(() => {
     const abort = new AbortController();
     document.addEventListener("keydown", toInput, { signal: abort.signal });
+    listenForFiles(session, abort.signal);
     return () => abort.abort();
   }, []);
   const slots = {
@@ -116,7 +118,7 @@ function waiting(session: Session, tell: ReturnType<typeof useTell>): string {
   const { name, seconds = 0 } = loading.value ?? { name: "" };
   if (loading.value) return tell("loading", { name, seconds: Math.round(seconds) });
   if (!state.value) return tell("starting");
-  return session.ask.value.text.trim() ? tell("working") : "";
+  return session.isEmpty || session.model.value?.about?.text === false ? "" : tell("working");
 }
 
 /** "/" goes to the sentence, as in many places. */

@@ -18,6 +18,8 @@ export interface About {
   predictive: boolean; // whether it can be asked which words predict which
   modes: string[]; // ways to switch its heads off
   cuts: string[]; // ways to cut single lines
+  media: ("image" | "audio")[]; // what it takes beside texts
+  text: boolean; // whether it reads texts at all
 }
 
 export interface ModelRecord {
@@ -171,6 +173,8 @@ export interface Cut {
   tokens: string[];
   position: number | null;
   rows: EffectRow[];
+  change: { before: number; after: number };
+  control: { changes: number[] } | null; // what random lines of the nearest weights change
   sentence: string; // in English
   said: { code: string; values: Values }[]; // what was cut, what that does, what random lines do
   notes: string[];

@@ -67,6 +67,7 @@ export class Session {
   readonly shown: Signal<Shown | null> = signal(null);
   readonly saved: Signal<string | null> = signal(null); // the text of the saved example, while nothing else is there
   readonly trouble: Signal<Trouble | null> = signal(null);
+  readonly medium: Signal<File | null> = signal(null); // a picture or a sound; the server keeps none, so no address has it
   readonly example: Signal<string | null> = signal(null); // the one whose hint is shown
   private readonly main = new Latest();
   private readonly layers = new Layers();
@@ -104,20 +105,21 @@ export class Session {
       this.example.value = null; // the story says what to look for
     }
     effect(() => this.follow());
-    effect(() => this.worth.follow(this.ask.value));
-    effect(() => this.why.follow(this.ask.value));
+    effect(() => this.worth.follow(this.textual));
+    effect(() => this.why.follow(this.textual));
     effect(() => {
       this.server.state.value; // what the model is, once it is there
       if (this.saved.value !== null || !this.store.value) return;
       const spoken = spokenAt(this.store.value, this.writes);
-      this.says.follow(this.ask.value, spoken);
-      this.lens.follow(this.ask.value, spoken);
-      this.evidence.follow(this.ask.value);
+      this.says.follow(this.textual, spoken);
+      this.lens.follow(this.textual, spoken);
+      this.evidence.follow(this.textual);
       // Where a cut is judged depends on what the model says: asked before that is known, it would be asked twice.
-      if (this.says.found.value || !this.says.awaited.value) this.cuts.follow(this.ask.value, this.judged());
+      if (this.says.found.value || !this.says.awaited.value) this.cuts.follow(this.textual, this.judged());
     });
     effect(() => {
-      if (this.view === "compare") this.comparison.follow(this.ask.value, this.open(this.ask.value));
+      if (this.view === "compare" && !this.medium.value)
+        this.comparison.follow(this.ask.value, this.open(this.ask.value));
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
@@ -162,6 +164,7 @@ export class Session {
   readonly stale = computed<string | null>(() => {
     const { text, pair } = this.ask.value;
     const shown = this.shown.value?.text;
+    if (this.medium.value) return null;
     if (shown === undefined || shown === [text, pair].filter(Boolean).join(" · ")) return null;
     if (!text.trim() && !this.ask.value.chat) return shown;
     return this.main.working.value || this.trouble.value ? shown : null;
@@ -188,6 +191,23 @@ export class Session {
 
   get working(): Signal<boolean> {
     return this.main.working;
+  }
+
+  /** What is asked about a text; nothing beside a picture or a sound, which these questions do not reach. */
+  private get textual(): Ask {
+    return this.medium.value ? NOTHING_ASKED : this.ask.value;
+  }
+
+  /** Whether there is nothing to look at: neither text nor file. */
+  get isEmpty(): boolean {
+    return !this.medium.value && !this.ask.value.text.trim();
+  }
+
+  /** Look at a picture or a sound, or at none any more. */
+  lookAt(file: File | null): void {
+    this.telling = true;
+    this.begun = file && !file.type.startsWith("image/") ? { view: "sound" } : {};
+    this.medium.value = file;
   }
 
   /** Change what is asked; looks, and what lines are judged by, belong to one text of one model. */
@@ -338,18 +358,34 @@ export class Session {
     const layer = walking ? (this.store.value?.selection.value.layer ?? this.begun.layer ?? 0) : null;
     const texts = JSON.stringify([text, pair, target, chat]);
     const judges = this.judges.value;
-    const key = JSON.stringify([texts, model, generate, truncate, off, mode, layer, judges]);
+    const file = this.medium.value;
+    const sent = file && [file.name, file.size, file.lastModified];
+    const key = JSON.stringify([
+      texts,
+      sent,
+      this.model.value?.about?.text,
+      model,
+      generate,
+      truncate,
+      off,
+      mode,
+      layer,
+      judges,
+    ]);
     if (key === this.last) return;
     // Lines that were judged can be looked at by weight, too; but a word that was hidden for it comes back.
     const before = this.last ? JSON.stringify([...JSON.parse(this.last).slice(0, -1), null]) : "";
     if (key === before && !hides(this.model.value?.about)) return;
     const typed = this.last !== "" && JSON.parse(this.last)[0] !== texts;
     this.last = key;
-    if (text.trim()) this.run(ask, layer, typed ? (texts.length > LONG ? TYPING_LONG : TYPING) : 0);
+    const reads = this.model.value?.about?.text !== false;
+    if (file || (reads && text.trim()))
+      this.run(ask, layer, typed ? (texts.length > LONG ? TYPING_LONG : TYPING) : 0);
     else {
       this.main.stop();
       this.trouble.value = null;
       this.returning = false;
+      if (!reads) this.store.value = this.saved.value = this.shown.value = null; // no text is on its way
     }
   }
 
@@ -363,13 +399,19 @@ export class Session {
     try {
       await this.main.ask(async (signal) => {
         const model = await this.server.ready(this.server.nameOf(ask), signal, tell);
-        const question = this.server.question(ask);
+        const asked = this.server.question(ask);
+        const reads = this.server.record(model)?.about?.text !== false;
+        const question = reads ? asked : { ...asked, text: "" };
         const ablate = ask.off.length ? { heads: ask.off, mode: ask.mode } : null;
         const more = { generate: ask.generate || null, ablate, predictive, worth, open: this.open(ask) };
+        const file = this.medium.peek();
+        if (!reads && !file) return; // a model that waits for a file
         const job = () =>
-          walked === null
-            ? api.trace({ ...question, ...more }, "a", signal)
-            : api.walk(question, more.generate, walked, signal);
+          file
+            ? api.traceMedium(file, { ...question, ...more, worth: null }, "a", signal)
+            : walked === null
+              ? api.trace({ ...question, ...more }, "a", signal)
+              : api.walk(question, more.generate, walked, signal);
         const answer = await patiently(job, signal, tell);
         signal.throwIfAborted();
         tell(this.missed);

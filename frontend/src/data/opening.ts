@@ -8,8 +8,8 @@ export interface Opened {
   page: Page;
   /** A site, once its arrays are here. */
   fetch: (site: Site) => Promise<Site>;
-  /** When all are here: whether any had to be waited for. */
-  whole: Promise<boolean>;
+  /** Read all of it: whether any had to be waited for. */
+  whole: () => Promise<boolean>;
 }
 
 /** Open a page as soon as what it opens with is here. */
@@ -35,9 +35,10 @@ export async function opening(arriving: Arriving): Promise<Opened> {
       fill();
       return site;
     },
-    whole: arriving.until().then(() => {
+    async whole() {
+      await arriving.until();
       fill();
       return late;
-    }),
+    },
   };
 }

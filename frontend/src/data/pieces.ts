@@ -7,7 +7,7 @@ import { PayloadError } from "./packed";
 export interface Arriving {
   readonly bytes: Uint8Array; // as many as there will be; zeros where nothing has come yet
   readonly here: number; // how many have come
-  /** Wait until so many bytes are here; all of them unless told. */
+  /** Wait until so many bytes are here; all of them unless told. What nobody waits for is not read. */
   until(end?: number): Promise<void>;
 }
 
@@ -32,6 +32,10 @@ export class Pieces implements Arriving {
   private trouble: PayloadError | null = null;
   private over = false;
   private waiting: (() => void)[] = [];
+  /** How many bytes somebody waits for. */
+  wanted = 0;
+  /** Reads what has come of them. */
+  pull: () => void = () => {};
 
   constructor(length: number) {
     if (!(length > 0 && length % 4 === 0))
@@ -58,6 +62,8 @@ export class Pieces implements Arriving {
   }
 
   async until(end = this.bytes.length): Promise<void> {
+    this.wanted = Math.max(this.wanted, end);
+    this.pull();
     while (this.here < end) {
       if (this.over)
         this.trouble ??= new PayloadError("damaged", `${this.here} of ${this.bytes.length} bytes`);
@@ -90,16 +96,19 @@ export function piecesIn(doc: Document, length: number): Pieces {
     const over = doc.readyState !== "loading";
     const all = [...doc.querySelectorAll("body > script[type='text/plain']")];
     if (!over && !all.at(-1)?.nextElementSibling) all.pop(); // it may not be complete
+    let taken = 0;
     for (const element of all) {
+      if (pieces.here >= pieces.wanted) break;
       pieces.add(element.textContent ?? "");
       element.remove(); // the text is as large as the payload: let it go
+      taken += 1;
     }
     if (over) watch.disconnect();
-    if (all.length || over) pieces.tell(over);
+    if (taken || over) pieces.tell(over && taken === all.length);
   };
   const watch = new MutationObserver(take);
   watch.observe(doc.body, { childList: true });
   doc.addEventListener("readystatechange", take, { once: true });
-  take();
+  pieces.pull = take;
   return pieces;
 }

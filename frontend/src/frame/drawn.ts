@@ -3,11 +3,22 @@
 import { useEffect } from "preact/hooks";
 import type { Store } from "../state/store";
 
-/** Tell benchmarks and tests when something was drawn. */
+const LATEST = 1500; // milliseconds: a page in a hidden tab draws nothing
+let tell: () => void;
+const drawn = new Promise<void>((resolve) => {
+  tell = resolve;
+});
+
+/** Something was drawn: benchmarks and tests wait for it, and so does what can be done later. */
 export function mark(name: string): void {
   performance.clearMarks(name);
   performance.mark(name);
+  tell();
 }
+
+/** When the first picture is drawn, or should have been. */
+export const firstDrawn = (): Promise<void> =>
+  Promise.race([drawn, new Promise<void>((resolve) => setTimeout(resolve, LATEST))]);
 
 /** A place for what is shown, from which a picture of it can be drawn as long as it is shown. */
 export function stage<T>() {

@@ -1,8 +1,9 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
+import type { Lens } from "../compute/lens";
 import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
-import { type Found, isHere, type Told } from "../data/wire";
+import { type Found, isHere, type Site, type Told } from "../data/wire";
 import { figure, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
@@ -28,7 +29,7 @@ export function doesFor(tell: Say, { name, colour }: Found): string {
   return colour ? tell("doesRule", { name }) : wordFor(tell, name);
 }
 
-const MOSTLY = 0.5; // share from which a head mostly rests
+export const MOSTLY = 0.5; // share from which a head mostly rests
 const SHOWN = 0.01; // share below which resting is not worth a word
 
 /** What the head under the pointer, or the chosen one, does: three lines, the numbers folded. */
@@ -88,7 +89,8 @@ export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] 
   return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share }), awake];
 }
 
-function placeFor(tell: Say, place: string): string {
+/** The reader's words for where heads rest. */
+export function placeFor(tell: Say, place: string): string {
   if (place === "the first token") return tell("first");
   if (place === "special tokens") return tell("specials");
   return place === "a place outside the text" ? tell("outside") : place;
@@ -132,24 +134,43 @@ function Strongest({ cell }: { cell: Cell }) {
   );
 }
 
-/** Where a head without a name looks most, resting places left out. */
-export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
-  const { site, head } = cell;
+/** A look: tokens by their names, and its weight. */
+export type Look = { from: string; to: string; value: string };
+
+const looks = new WeakMap<Lens, Look | null>();
+
+/** Where a head looks most, resting places left out; of one token, where that is given. */
+export function strongestLook(store: Store, { site, head }: Cell, only?: number): Look | null {
   if (!isHere(site)) return null;
-  if (store.look.value.worth) return null; // what it is worth is said below
   const lens = store.lens(head, site);
   if (lens.rows.count > SEARCHED) return null;
+  if (only !== undefined) return searched(lens, site, only);
+  const known = looks.get(lens);
+  if (known !== undefined) return known;
+  const found = searched(lens, site);
+  looks.set(lens, found);
+  return found;
+}
+
+function searched(lens: Lens, site: Site, only?: number): Look | null {
   const rests = restsOf(site, lens.rows, lens.columns);
   let best = { query: -1, key: -1, value: 0 };
-  for (let query = 0; query < lens.rows.count; query++) {
-    if (lens.rows.special[query]) continue;
+  for (let query = only ?? 0; query < (only === undefined ? lens.rows.count : only + 1); query++) {
+    if (only === undefined && lens.rows.special[query]) continue;
     const row = lens.row(query);
     for (let key = 0; key < row.length; key++)
       if (row[key] > best.value && !rests(query, key)) best = { query, key, value: row[key] };
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  return tell("strongestLook", { from, to, value: best.value.toFixed(2) });
+  return { from, to, value: best.value.toFixed(2) };
+}
+
+/** Where a head without a name looks most, in a sentence. */
+export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
+  if (store.look.value.worth) return null; // what it is worth is said below
+  const look = strongestLook(store, cell);
+  return look && tell("strongestLook", look);
 }
 
 /** What the other way of reading says: what arrives beside where it looks, or the other way round. */

@@ -13,6 +13,7 @@ import { useSay, useStore } from "./context";
 import { useFade } from "./fade";
 import type { Entry } from "./finding";
 import { useModal } from "./focus";
+import { Headline } from "./headline";
 import { Inspector, type InspectorSlots } from "./inspector";
 import { onKey } from "./keys";
 import { Palette } from "./palette";
@@ -81,6 +82,7 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
       )}
       {!wide && <WorthLine chooser={slots.judging} />}
       {story && !wide && isKnown(store.page) && <Story />}
+      {!wide && <Headline news={slots.news} />}
       <main class="body">
         <Component />
         {!wide && slots.below && <slots.below />}

@@ -15,6 +15,17 @@ export const APP = {
     "Nothing to look at yet: type a sentence, or pick an example.",
     "还没有内容：输入一个句子，或选一个例子。",
   ],
+  nothingSeen: [
+    "This model reads pictures: choose one, or drop it anywhere on this page.",
+    "此模型读图像：选择一张，或把它拖到页面任意处。",
+  ],
+  nothingHeard: [
+    "This model listens: choose a sound of up to 30 seconds (WAV, FLAC), or drop it anywhere on this page.",
+    "此模型听声音：选择 30 秒以内的录音（WAV、FLAC），或把它拖到页面任意处。",
+  ],
+  choosePicture: ["Picture …", "图像……"],
+  chooseSound: ["Sound …", "声音……"],
+  removeFile: ["Remove the file", "移除文件"],
   loading: ["Loading {name} … {seconds} s", "正在加载 {name}……{seconds} 秒"],
   loadingBytes: [
     "Loading {name} … {megabytes} MB in {seconds} s",
@@ -181,7 +192,10 @@ export const APP = {
   answer: ["It says:", "它说："],
   answerSame: ["(the same without the heads that are switched off)", "（去掉已关闭的头后相同）"],
   effect: ["How much it changes", "改变了多少"],
-  rankFirst: ["Of all {heads} heads it matters most here.", "在全部 {heads} 个头中，它在这里的影响最大。"],
+  rankFirst: [
+    "No other of the {heads} heads matters more here.",
+    "在全部 {heads} 个头中，它在这里的影响最大。",
+  ],
   rankAll: [
     "{more} of all {heads} heads matter more here.",
     "在全部 {heads} 个头中，有 {more} 个在这里影响更大。",
@@ -196,16 +210,17 @@ export const APP = {
   ],
   rankLeft: ["matters most", "影响最大"],
   rankRight: ["matters least", "影响最小"],
+  newsOff: ["Without {heads} {verdict}", "关闭 {heads} 后{verdict}"],
   verdictLittle: [
-    "It hardly changes the output: similarity {value} (1: the same).",
+    "the output hardly changes: similarity {value} (1: the same).",
     "输出几乎不变：相似度 {value}（1 为相同）。",
   ],
   verdictSome: [
-    "It changes the output somewhat: similarity {value} (1: the same).",
+    "the output changes somewhat: similarity {value} (1: the same).",
     "输出有一些变化：相似度 {value}（1 为相同）。",
   ],
   verdictMuch: [
-    "It changes the output a lot: similarity {value} (1: the same).",
+    "the output changes a lot: similarity {value} (1: the same).",
     "输出变化很大：相似度 {value}（1 为相同）。",
   ],
   tokenByToken: ["token by token", "逐个词元"],

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.app.problems import Problem, answer_to, large
 from regard.app.settings import AppSettings
+from regard.trace.sentences import refusal
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src blob:; "
@@ -37,6 +38,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+MEDIA = "/api/media"  # where files are sent, which may be larger than other requests
 _OPEN = ("/healthz",)  # answered without a token
 _SHUT = "open the address that the server printed; it ends in ?token=..."
 _SHUT_PAGE = f"""<!doctype html>
@@ -74,7 +76,7 @@ class Guard:
         try:
             self._check_host(headers)
             self._check_origin(headers, scope)
-            self._check_size(headers)
+            self._check_size(headers, scope["path"])
             return self._admission(headers, scope)
         except Problem as problem:
             return answer_to(scope["path"], problem)
@@ -94,9 +96,12 @@ class Guard:
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not arriving:
             raise Problem(403, "origin", "requests from other sites are refused")
 
-    def _check_size(self, headers: Headers) -> None:
-        length, most = headers.get("content-length", "0"), self._settings.limits.body
+    def _check_size(self, headers: Headers, path: str) -> None:
+        limits = self._settings.limits
+        length, most = headers.get("content-length", "0"), limits.medium if path == MEDIA else limits.body
         if not length.isascii() or not length.isdigit() or int(length[:20]) > most:
+            if path == MEDIA:
+                raise large(refusal("medium_large", most=f"{most / 1e6:.0f}"))
             raise large(f"the request is larger than {most:,} bytes")
 
     def _admission(self, headers: Headers, scope: Scope) -> Response | None:

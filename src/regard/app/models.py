@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.app.fetching import downloaded_bytes, fetch, is_hub_name, snapshot
 from regard.app.log import note
+from regard.app.media import media_of, reads_text
 from regard.app.memory import check_model
 from regard.app.problems import Problem, busy, of_failure
 from regard.app.settings import AppSettings
@@ -186,7 +187,7 @@ class Models:
             model = load(place, device=self._settings.device)
             if place != name:
                 model._engine.name = name
-            if model.tokenizer is None:
+            if model.tokenizer is None and not media_of(model):
                 raise UserError(refusal("no_tokenizer", name=name, why=model._engine.no_tokenizer))
             if not model.layout():
                 raise UserError(refusal("no_attention", name=name))
@@ -235,13 +236,15 @@ def about(model: Model) -> dict[str, Any]:
         "family": family,
         "parameters": model.parameters,
         "limit": model.limit,
-        "pair": not model.is_encoder_decoder,
+        "pair": not model.is_encoder_decoder and reads_text(model),
         "target": model.is_encoder_decoder,
         "generate": _answers(model),
         "walk": can_walk(model.module),
         "predictive": not no_gains(model._engine),
         "modes": list(modes_of(model)),
         "cuts": list(cuts_of(model._engine)),
+        "media": media_of(model),
+        "text": reads_text(model),
     }
 
 

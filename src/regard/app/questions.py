@@ -88,9 +88,11 @@ class AskedLook:
     check: bool
 
 
-def question_of(fields: Fields, limits: Limits) -> Question:
-    """A text for a model, or messages in its place."""
+def question_of(fields: Fields, limits: Limits, *, textless: bool = False) -> Question:
+    """A text for a model, or messages in its place; `textless` where a file is enough."""
     text = fields.conversation("messages", limits) or fields.text("text", limits.text)
+    if text is None and textless:
+        text = ""
     if text is None:
         raise bad("text is missing")
     first = fields.part("open")

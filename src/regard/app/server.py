@@ -31,8 +31,9 @@ from regard.app.asking import asked_of, offered
 from regard.app.download import Download
 from regard.app.examples import examples_for
 from regard.app.fields import body_of
-from regard.app.guard import FOREIGN_POLICY, Guard
+from regard.app.guard import FOREIGN_POLICY, MEDIA, Guard
 from regard.app.log import Access, note
+from regard.app.media import asked_of_medium, sent_bytes, trace_medium
 from regard.app.models import Models
 from regard.app.openai import routes_of
 from regard.app.problems import (
@@ -192,6 +193,11 @@ class App:
     async def trace(self, request: Request) -> Response:
         return await self._payload(request, work.trace, default=None)
 
+    async def medium(self, request: Request) -> Response:
+        question, data = asked_of_medium(request, self.limits), await sent_bytes(request, self.limits)
+        model = await self.model(request, question.model)
+        return await self._traced(request, lambda job: trace_medium(job, model, question, data, self.limits), "trace")
+
     async def walk(self, request: Request) -> Response:
         return await self._payload(request, work.walk, default="translator")
 
@@ -316,9 +322,10 @@ class App:
     ) -> Response:
         question = question_of(await body_of(request, self.limits), self.limits)
         model = await self.model(request, question.model or default)
-        payload = await self._run(
-            request, lambda job: make(job, model, question, self.limits), make.__name__, replaces="report"
-        )
+        return await self._traced(request, lambda job: make(job, model, question, self.limits), make.__name__)
+
+    async def _traced(self, request: Request, do: Callable[[Job], work.Payload], lane: str) -> Response:
+        payload = await self._run(request, do, lane, replaces="report")
         answer = _bytes(payload.data, payload.entry, {"X-Regard-Whole": str(int(payload.whole))})
         return await self._of(payload.entry, answer)
 
@@ -373,6 +380,7 @@ def application(settings: AppSettings) -> Starlette:
         Route("/api/models", app.list_models, methods=["GET"]),
         Route("/api/models", app.load_model, methods=["POST"]),
         Route("/api/traces", app.trace, methods=["POST"]),
+        Route(MEDIA, app.medium, methods=["POST"]),
         Route(trace + "/layers/{kind}/{layer:int}", app.layer),
         Route(trace + "/pictures/{kind}/{layer:int}", app.pictures),
         Route(trace + "/report", app.report),

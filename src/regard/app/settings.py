@@ -17,6 +17,7 @@ class Limits:
 
     text: int = 100_000  # characters of a text
     body: int = 1_000_000  # bytes of a request
+    medium: int = 20_000_000  # bytes of a picture or a sound
     tokens: int = 8192  # of one input
     generate: int = 256  # tokens a model may generate
     answer: int = 1024  # tokens of an answer to messages, or to a client of the OpenAI interface

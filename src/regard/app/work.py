@@ -47,6 +47,11 @@ def trace(job: Job, model: Model, question: Question, limits: Limits) -> Payload
     with running(job, model, question, limits):
         result = _traced(model, question, attribution=True, predictive=question.predictive)
     job.check()
+    return payload_of(result, question)
+
+
+def payload_of(result: Trace, question: Question) -> Payload:
+    """A trace as much of it as is sent at once, with what it answers."""
     whole = _weight(result) <= LONG
     first = question.open or Open()
     data = encode(

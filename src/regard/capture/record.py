@@ -32,7 +32,8 @@ class Book:
     """The tokens of each example of a batch, and which padded positions are real.
 
     `keep[side]` is (examples, padded length). `seen` is what a vision tower sees of each example's picture, tile by
-    tile, and `media` are these pictures. `sound` makes the side of so many frames, where the encoder hears.
+    tile, and `media` are these pictures, if they are to be shown. `sound` makes the side of so many frames, where the
+    encoder hears.
     """
 
     sides: list[dict[str, Side]]
@@ -165,13 +166,16 @@ class Recorder:
         """The name of the side of so many patches of the example's picture, which is made if it is new."""
         if not self.book.seen:
             return None
-        side = picture_side(self.book.seen[example], self.book.media[example], length, part)
+        side = picture_side(self.book.seen[example], self._medium(example), length, part)
         if side is None:
             return None
         if len(sides.get(side.name, side)) != length:  # another stage of a tower that merges patches
             side = replace(side, name=f"{side.name} of {length}")
         sides.setdefault(side.name, side)
         return side.name
+
+    def _medium(self, example: int) -> Medium | None:
+        return self.book.media[example] if self.book.media else None
 
     def _real_positions(self, side: str, example: int) -> Array | None:
         """Indices of real positions, or None where all are."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 from regard.corpus.readers.source import Example
 from regard.errors import UserError
+from regard.models.looking import shapes_of
 from regard.models.prepare import Encoded
 
 WINDOW = 256  # examples that are sorted together; also the unit of a checkpoint and of a worker's task
@@ -89,7 +91,7 @@ def window_of(index: int, examples: list[Example], encode: Encoder, *, long: str
     items = [item for example in examples for item in _items(example, encode, long, tally)]
     tally.clusters = 1 + max((item.cluster for item in items), default=-1)
     tally.inputs, tally.tokens = len(items), sum(len(item.encoded.ids) for item in items)
-    items.sort(key=lambda item: (len(item.encoded.ids), item.number))
+    items.sort(key=lambda item: (len(item.encoded.ids), str(_shape(item)), item.number))
     return Window(index, _cut(items, tokens), tally)
 
 
@@ -116,12 +118,18 @@ def _items(example: Example, encode: Encoder, long: str, tally: Tally) -> Iterat
         yield Item(example.number, encoded, example)
 
 
+def _shape(item: Item) -> Any:
+    """What pictures must have in common to run together; nothing for texts, which are padded."""
+    return None if item.encoded.inputs is None else shapes_of(item.encoded.inputs)
+
+
 def _cut(items: list[Item], tokens: int) -> list[list[Item]]:
     """Batches of up to `tokens` padded tokens and `PAIRS` pairs, one input at least; items are sorted by length."""
     batches: list[list[Item]] = []
     for item in items:
         width = len(item.encoded.ids)  # the longest so far
-        if batches and (len(batches[-1]) + 1) * width <= min(tokens, PAIRS // width):
+        room = batches and (len(batches[-1]) + 1) * width <= min(tokens, PAIRS // width)
+        if room and _shape(batches[-1][0]) == _shape(item):
             batches[-1].append(item)
         else:
             batches.append([item])

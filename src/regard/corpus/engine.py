@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 from regard.corpus.batches import Item, Tally, Window, window_of, windows_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
+from regard.corpus.readers.lines import format_of
+from regard.corpus.readers.pictures import IMAGE
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.sums import Sums
 from regard.errors import UserError
 from regard.models.fingerprint import digest
 from regard.models.hearing import encode_transcript, heard_input
+from regard.models.looking import encode_picture
 
 if TYPE_CHECKING:
     from regard.models.model import Model
     from regard.models.prepare import Encoded
 
+_PICTURES = 32  # of a window: their pixels are held together
 _EVERY = 20.0  # seconds between checkpoints
 
 
@@ -118,7 +122,8 @@ def windows_after(done: Progress, study: Summing, model: Model, run: Run) -> Ite
     Those that are done are read again and must not have changed, also if they come through a pipe or from the hub.
     """
     read_so_far, last = "", -1
-    for last, examples in windows_of(study.parts(model, examples_of(run)), size=study.window):
+    size = min(study.window, _PICTURES) if format_of(run.source) == "images" else study.window
+    for last, examples in windows_of(study.parts(model, examples_of(run)), size=size):
         read_so_far = digest([read_so_far, *map(repr, examples)])
         if last + 1 == done.windows and read_so_far != done.read:
             break
@@ -158,6 +163,13 @@ def _counted(run: Run, before: int) -> Callable[[int], None] | None:
 
 def encoder_of(model: Model) -> Callable[[Example, bool], Encoded]:
     """How the engine turns an example into ids and tokens; the pair of an encoder-decoder model is its decoder's."""
+    encode = _text_encoder(model)
+    return lambda example, truncate: (
+        encode_picture(model._engine, example.fields[IMAGE]) if IMAGE in example.fields else encode(example, truncate)
+    )
+
+
+def _text_encoder(model: Model) -> Callable[[Example, bool], Encoded]:
     if heard_input(model.module) is not None:
         return lambda example, truncate: encode_transcript(model._engine, example.text)
     pairs = not model.is_encoder_decoder

@@ -10,7 +10,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.models.fingerprint import config_digest, file_digest, folder_digest, tokenizer_digest, weights_digest
+from regard.models.fingerprint import (
+    config_digest,
+    file_digest,
+    folder_digest,
+    processor_digest,
+    tokenizer_digest,
+    weights_digest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +40,7 @@ def _content(place: str) -> str | None:
 
 
 def model_identity(model: Model) -> dict[str, Any]:
-    """The fingerprints of a model: weights, configuration, tokenizer; its type, precision and limit; heads switched
+    """The fingerprints of a model: weights, configuration, tokenizer, processor; type, precision, limit; heads switched
     off."""
     facts = model.facts
     return {
@@ -42,6 +49,7 @@ def model_identity(model: Model) -> dict[str, Any]:
         "weights": weights_digest(model.module),
         "configuration": config_digest(model.config),
         "tokenizer": tokenizer_digest(model.tokenizer),
+        "processor": processor_digest(model._engine.processor),
         "limit": model.limit,
         "ablated": facts.get("ablated"),
     }

@@ -60,6 +60,22 @@ def interval(values: Array, clusters: Array | float) -> tuple[Array, Array]:
     return np.where(enough, low, np.nan), np.where(enough, high, np.nan)
 
 
+def share_interval(values: Array, clusters: Array | float, least: float = 0.0) -> tuple[Array, Array]:
+    """The same for shares, or with `least` -1 for changes of shares.
+
+    Where all clusters agree, every draw is alike and says nothing of how sure that is: there, the ends are as far away
+    as the exact interval of none, or all, of so many clusters.
+    """
+    low, high = interval(values, clusters)
+    alike = np.isfinite(low) & (np.ptp(values, axis=0) < 1e-12)
+    room = 1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(clusters, 1))
+    point = values[0]
+    return (
+        np.where(alike, np.maximum(point - room, least), low),
+        np.where(alike, np.minimum(point + room, 1.0), high),
+    )
+
+
 def _at(ordered: Array, places: Array) -> Array:
     """Ordered values (N, ...) at places (...) between 0 and N - 1, in a straight line between neighbours."""
     below = np.floor(places).astype(int)

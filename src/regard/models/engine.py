@@ -43,7 +43,7 @@ from regard.models.hearing import heard_input, sound_inputs
 from regard.models.predicting import with_gains
 from regard.models.prepare import Encoded
 from regard.models.related import Relation, relation_of, with_related
-from regard.models.sight import picture_inputs
+from regard.models.sight import needs_picture, picture_inputs
 from regard.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -101,11 +101,13 @@ class Engine(Reader):
                 written = [0] if self.is_encoder_decoder else None
                 inputs, book, facts = sound_inputs(self, (np.zeros(16_000, np.float32), 16_000), written)
                 self.record(inputs, book, [facts])
+            elif needs_picture(self):
+                text = "a b c d" if self.tokenizer is not None and self.takes("input_ids") else None
+                said = "a b" if self.is_encoder_decoder else None
+                inputs, book, facts = picture_inputs(self, np.zeros((64, 64, 3), np.uint8), text, said)
+                self.record(inputs, book, [facts])
             elif self.tokenizer is not None:
                 self.trace_rows([self.encode("a b c d")], ["a b" if self.is_encoder_decoder else None])
-            elif self.takes("pixel_values"):
-                inputs, book, facts = picture_inputs(self, np.zeros((64, 64, 3), np.uint8))
-                self.record(inputs, book, [facts])
             else:
                 raise UserError(f"the heads of {self.name} are not known yet; first call trace_inputs with its inputs")
         return self._places

@@ -33,6 +33,7 @@ class Eyes:
     def __init__(self, processor: Any, config: Any) -> None:
         self.processor, self.config = processor, config
         self._seen: dict[tuple[int, int], list[Sighting]] = {}
+        self.lengths: dict[Any, int] = {}  # how many positions pictures of some shapes have, as far as that is known
 
     @property
     def pictures(self) -> Any:
@@ -42,11 +43,15 @@ class Eyes:
     def look(self, image: Any) -> Sight:
         """A picture as the model sees it."""
         picture = read_picture(image)
+        return Sight(*self.see(picture), medium_of(picture))
+
+    def see(self, picture: Any) -> tuple[dict[str, Any], list[Sighting]]:
+        """The inputs that a picture becomes, and where their pixels lie in it."""
         if picture.size not in self._seen:
             if len(self._seen) >= 64:
                 self._seen.clear()
             self._seen[picture.size] = seen_through(self.prepare, picture.size, self._patch)
-        return Sight(self.prepare(picture), self._seen[picture.size], medium_of(picture))
+        return self.prepare(picture), self._seen[picture.size]
 
     def prepare(self, picture: Any) -> dict[str, Any]:
         """The inputs that a picture becomes."""

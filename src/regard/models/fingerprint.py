@@ -92,6 +92,13 @@ def tokenizer_digest(tokenizer: Any) -> str | None:
     return digest([_cuts(tokenizer), json.dumps(around, sort_keys=True, default=str)])
 
 
+def processor_digest(processor: Any) -> str | None:
+    """The fingerprint of how a processor prepares pictures or sounds; None without one."""
+    parts = [getattr(processor, name, None) for name in ("image_processor", "feature_extractor")]
+    known = [part for part in (processor, *parts) if hasattr(part, "to_dict")]
+    return digest(json.dumps(part.to_dict(), sort_keys=True, default=str) for part in known) if known else None
+
+
 def _cuts(tokenizer: Any) -> str:
     """What decides how a tokenizer splits texts; without a backend, its class, vocabulary and arguments."""
     backend = getattr(tokenizer, "backend_tokenizer", None)

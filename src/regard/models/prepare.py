@@ -22,7 +22,7 @@ from regard.trace.tokens import Segment, Side, Token, part_of_characters, word_i
 
 @dataclass(eq=False)
 class Encoded:
-    """One text (or pair) as ids and tokens, and how it was made."""
+    """One text (or pair) as ids and tokens, or a picture as patches, and how it was made."""
 
     ids: list[int]
     types: list[int] | None
@@ -30,6 +30,7 @@ class Encoded:
     joined: str | None = None
     cut: int = 0  # tokens that truncation removed
     chat: str | None = None  # how messages became a text: "template" or "plain"
+    inputs: dict[str, Any] | None = None  # of a picture, in place of ids, of which there are then as many as patches
 
     @property
     def facts(self) -> dict[str, Any]:

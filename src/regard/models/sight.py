@@ -58,6 +58,12 @@ def picture_inputs(
     return inputs, replace(book, sides=[{"text": row.side}], keep=_all_of(row.side)), row.facts
 
 
+def needs_picture(reader: Reader) -> bool:
+    """Whether it never runs without a picture: as a vision model, a pair of towers, or one that writes about it."""
+    sees = reader.takes("pixel_values") or reader.takes("flattened_patches")
+    return sees and image_id(reader) is None
+
+
 def _tower(reader: Reader, sight: Sight) -> list[list[Sighting]]:
     """What the vision tower sees of one picture; nothing where it sorts patches into windows, as Qwen2.5-VL does.
 

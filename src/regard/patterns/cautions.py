@@ -10,6 +10,7 @@ from regard.trace.sentences import Message, caution
 
 _NEIGHBOURS = {"previous token", "next token"}
 _WORTH = {"worth_unreliable", "worth_unchecked"}
+_PICTURED = {"centre of the picture", "border of the picture"}
 _RELATED = {"related word", "related word in the other sentence"}
 
 
@@ -47,6 +48,7 @@ def warnings_for(
         (any(finding.layer > 1 for finding in shown), caution("mixture")),
         (bool(names & _NEIGHBOURS), caution("neighbours")),
         (bool(names & _RELATED), caution("related")),
+        (bool(names & _PICTURED) and inputs == 1, caution("one_picture")),
         (bool(cut), caution("truncated", tokens=str(cut))),
         (facts.get("segment_ids") == "all 0" and "pair" in facts, caution("segments")),
         (facts.get("chat") == "plain", caution("plain_chat")),

@@ -16,6 +16,7 @@ from regard.measures.awake import resting_keys
 from regard.measures.bag import own_targets
 from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.offset import gaps, near_targets
+from regard.measures.patches import border_places, centre_places, column_targets, neighbour_targets, row_targets
 from regard.measures.places import place_targets
 from regard.measures.predictive import predictive_targets
 from regard.measures.words import piece_targets, related_targets, word_targets
@@ -158,6 +159,15 @@ def _first(part: Part) -> Targets:
     return place_targets(part.visible, np.arange(part.visible.shape[1]) == 0), part.queries.content
 
 
+def _patches(choose: Callable[[Array, Array], Array]) -> Callable[[Part], Targets]:
+    """Targets that are chosen by where patches lie in their picture."""
+
+    def targets(part: Part) -> Targets:
+        return choose(part.queries.spans, part.keys.spans), np.isfinite(part.queries.spans[:, 0])
+
+    return targets
+
+
 def _any_delimiter(places: Places) -> Array:
     return places.first | places.later
 
@@ -177,6 +187,10 @@ def _text(context: MapContext) -> str:
 
 def _ordinary(context: MapContext) -> str:
     return "" if context.ordinary else "specials_only"
+
+
+def _picture(context: MapContext) -> str:
+    return "" if context.pictured else NO_PICTURE
 
 
 def _one_text(context: MapContext) -> str:
@@ -242,6 +256,13 @@ def _delimiter(part: Part) -> Targets:
     return place_targets(part.visible, chosen), part.queries.content
 
 
+def _next_patch(name: str, across: int, down: int) -> Pattern:
+    """The pattern of the patch next to each one."""
+    choose = _patches(lambda queries, keys: neighbour_targets(queries, keys, across, down))
+    later = (_both_ways,) if across + down > 0 else ()
+    return Pattern(name, choose, _needs(_picture, _one_text, *later), _FEW_PATCHES)
+
+
 def _words_of(name: str, choose: Callable[[Places], Array], otherwise: str) -> Pattern:
     """The pattern of words of some kind, wherever they stand."""
     return Pattern(name, _places(choose), _needs(_text, _one_text, _some(choose, otherwise)), otherwise, words=True)
@@ -255,8 +276,10 @@ WORDS: dict[str, tuple[Callable[[Places], Array], str]] = {
     "later pieces of words": (lambda p: p.later_pieces, "no_pieces"),
 }
 _SHORT = "short"
+NO_PICTURE = "no_picture"
+_FEW_PATCHES = "few_patches"
 # Codes that say nothing of a text: what a model of the other type is asked, and what is asked on request.
-OBVIOUS = frozenset({"causal_only", "repeated_instead", UNASKED})
+OBVIOUS = frozenset({"causal_only", "repeated_instead", NO_PICTURE, UNASKED})
 
 PATTERNS = (
     Pattern(
@@ -355,6 +378,24 @@ PATTERNS = (
         _induction,
         _needs(_text, _one_text, _causal),
         "no_between",
+    ),
+    _next_patch("patch to the left", -1, 0),
+    _next_patch("patch to the right", 1, 0),
+    _next_patch("patch above", 0, -1),
+    _next_patch("patch below", 0, 1),
+    Pattern("same row", _patches(row_targets), _needs(_picture, _one_text), _FEW_PATCHES),
+    Pattern("same column", _patches(column_targets), _needs(_picture, _one_text), _FEW_PATCHES),
+    Pattern(
+        "centre of the picture",
+        _places(lambda p: centre_places(p.spans)),
+        _needs(_ordinary, _picture),
+        _FEW_PATCHES,
+    ),
+    Pattern(
+        "border of the picture",
+        _places(lambda p: border_places(p.spans)),
+        _needs(_ordinary, _picture),
+        _FEW_PATCHES,
     ),
 )
 # Asked of a trace that has gains, which take a run of the model per token: not of a whole corpus.

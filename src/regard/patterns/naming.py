@@ -18,7 +18,13 @@ ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or 
 STAYS = 0.5  # share of its attention to a kind of words that stays if queries are exchanged: from here on, a stripe
 _AT_ANY_DISTANCE = ("same word", "same word in the other sentence")
 _NEIGHBOURS = ("previous token", "next token")
-_NEAR = {"tokens just before": "previous token", "tokens just after": "next token"}
+_NEAR = ("tokens just before", "tokens just after")
+_ONE_OF = {  # broad patterns, and those of one of their targets, which is a name of its own
+    "tokens just before": ("previous token",),
+    "tokens just after": ("next token",),
+    "same row": ("patch to the left", "patch to the right"),
+    "same column": ("patch above", "patch below"),
+}
 _BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are related, predict, are of one sentence
     "other pieces of the word": _NEIGHBOURS,
     "related word": (*_NEIGHBOURS, "common words"),  # common words are related to each other
@@ -49,8 +55,8 @@ def own_name(name: str, lift_of: Callable[[str], Array]) -> Array:
     if name == "same word":
         return lift_of("same word, elsewhere") >= ELSEWHERE
     lifts = lift_of(name)
-    if name in _NEAR:
-        return np.asarray(lift_of(_NEAR[name]) < USUAL)  # one neighbour alone is a name of its own
+    if name in _ONE_OF:
+        return np.asarray(np.max([lift_of(one) for one in _ONE_OF[name]], axis=0) < USUAL)
     if name in _BESIDE:
         return np.asarray(lifts > np.max([lift_of(simpler) for simpler in _BESIDE[name]], axis=0))
     return np.ones(lifts.shape, bool)

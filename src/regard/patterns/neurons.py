@@ -81,7 +81,7 @@ class Neurons(Tabular):
         texts = f"{self.texts} text{'s' * (self.texts != 1)}" + (f", {self.skipped} without it" * bool(self.skipped))
         found = [
             f"{self.kind} layer {self.layer} head {self.head}, {self.pattern} ({texts})",
-            f"  weight on it     {self.weight.said('.2f')} (even attention: {self.chance:.2f})",
+            f"  weight on it     {self.weight.said('.2f')} (chance: {self.chance:.2f})",
             f"  score above mean {self.above.said('.1f')}",
             f"  take part        {self.participation.said('.1f')} of {self.width} neurons in a score "
             f"(random vectors: {RANDOM * self.width:.1f})",

@@ -22,6 +22,7 @@ from regard.corpus.batches import WINDOW, Item, Tally
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import DRAWS, FEWEST, GROUPS
+from regard.models.looking import collate_pictures
 from regard.trace.sentences import Message
 
 if TYPE_CHECKING:
@@ -41,10 +42,13 @@ class Batch:
     def __init__(self, model: Model, items: list[Item]) -> None:
         self.model = model
         self.items = items
+        rows = [item.encoded for item in items]
         targets = [item.example.pair for item in items] if model.is_encoder_decoder else None
-        self.inputs, self.book = model._engine.collate([item.encoded for item in items], targets)
+        pictured = rows[0].inputs is not None
+        self.inputs, self.book = collate_pictures(rows) if pictured else model._engine.collate(rows, targets)
         self.clusters = np.array([item.cluster for item in items])  # (B,)
-        self.vocabulary = max(len(model.tokenizer), int(getattr(model.config, "vocab_size", None) or 0))
+        words = 0 if model.tokenizer is None else len(model.tokenizer)
+        self.vocabulary = max(words, int(getattr(model.config, "vocab_size", None) or 0))
         self._held: dict[str, Array] = {}
         self._totals = Sums()
         self._rows: list[tuple[str, int, Array, Array]] = []
@@ -211,7 +215,7 @@ class StudyContext:
             )
         if self.problems.count:
             cautions["unread"] = (
-                f"{self.problems.count:,} lines could not be read, the first: {self.problems.first[0]}."
+                f"{self.problems.count:,} {self.problems.what} could not be read, the first: {self.problems.first[0]}."
             )
         if self.problems.headings:
             cautions["headings"] = f"WikiText: {self.problems.headings:,} headings (= ... =) were left out."

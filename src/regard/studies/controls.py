@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -121,7 +121,7 @@ def random_model(model: Model, seed: int = 0) -> Model:
     """The same shape with freshly drawn weights, and the same tokenizer: what structure alone gives."""
     from regard.models.model import Model
 
-    control = Model(_drawn(model, seed).eval(), model.tokenizer, name=f"{model.name}, {RANDOM} {seed}")
+    control = Model(_drawn(model, seed).eval(), _prepares(model), name=f"{model.name}, {RANDOM} {seed}")
     control._engine.origin = _origin(random_model, model, seed)
     return control
 
@@ -137,9 +137,14 @@ def shuffled_model(model: Model, seed: int = 0) -> Model:
         for parameter in module.parameters():
             order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
-    control = Model(module.eval(), model.tokenizer, name=f"{model.name}, {SHUFFLED} {seed}")
+    control = Model(module.eval(), _prepares(model), name=f"{model.name}, {SHUFFLED} {seed}")
     control._engine.origin = _origin(shuffled_model, model, seed)
     return control
+
+
+def _prepares(model: Model) -> Any:
+    """What prepares inputs: the processor of pictures or sounds, or the tokenizer."""
+    return model.tokenizer if model._engine.processor is None else model._engine.processor
 
 
 def _origin(make: Callable[[Model, int], Model], model: Model, seed: int) -> Callable[[], Model] | None:

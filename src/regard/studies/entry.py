@@ -39,6 +39,16 @@ _OF_RUN = ("long", "strict", "resume", "restart", "report", "step")
 
 def texts(corpus: Corpus, options: Mapping[str, Any]) -> Source:
     """A corpus of texts, read as the options say."""
+    from regard.corpus.readers.lines import format_of
+
+    source = texts_or_images(corpus, options)
+    if format_of(source) == "images":
+        raise UserError(f"{source.place} is a folder, and this study reads texts; name a file of them")
+    return source
+
+
+def texts_or_images(corpus: Corpus, options: Mapping[str, Any]) -> Source:
+    """A corpus of texts, or a folder of images."""
     from regard.corpus.readers.source import Source
 
     given = {name: options[name] for name in _OF_SOURCE if name in options}
@@ -100,6 +110,11 @@ class Corpora:
 
 
 TEXTS = Corpora("corpora", "Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin.", texts)
+TEXTS_OR_IMAGES = Corpora(
+    "corpora",
+    "Text, JSONL, TSV, CSV or CoNLL-U files, also .gz; - reads stdin; for a vision model, a folder of images.",
+    texts_or_images,
+)
 TREEBANKS = Corpora("treebanks", "CoNLL-U files, also .gz; - reads stdin.", trees)
 TREEBANK = Corpora("treebank", "A CoNLL-U file to learn from, also .gz.", trees, several="none")
 MENTIONS = Corpora(

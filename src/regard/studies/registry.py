@@ -22,6 +22,7 @@ from regard.errors import OutOfRangeError, UserError
 from regard.studies.entry import (
     MENTIONS,
     TEXTS,
+    TEXTS_OR_IMAGES,
     TREEBANK,
     TREEBANKS,
     UTTERANCES,
@@ -32,6 +33,7 @@ from regard.studies.entry import (
     mentions,
     run_over,
     texts,
+    texts_or_images,
     trees,
     utterances,
     with_trees,
@@ -90,13 +92,13 @@ def _compare_types(results: Mapping[str, Result], folder: Path) -> None:
     compared_types(results, folder)
 
 
-@STUDIES.add(TEXTS, compare=_compare_types)
+@STUDIES.add(TEXTS_OR_IMAGES, compare=_compare_types)
 def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """What every head does: each pattern with chance level and interval, and Kovaleva's types of maps."""
     from regard.patterns.saved import saved_rules
     from regard.studies.atlas.study import Atlas
 
-    rules, source = saved_rules(), texts(corpus, options)
+    rules, source = saved_rules(), texts_or_images(corpus, options)
     if any(rule.needs_trees for rule in rules):
         source = with_trees(source)
     own = Atlas(seed=options.get("seed", 0), rules=[rule.record for rule in rules])
@@ -147,12 +149,12 @@ def tokens(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     return run_over(Tokens(seed=options.get("seed", 0)), model, texts(corpus, options), options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS_OR_IMAGES)
 def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """Attention weights and contributions ||αf(x)||, and norms against word frequency: Kobayashi et al. (2020)."""
     from regard.studies.norms.study import Norms
 
-    return run_over(Norms(seed=options.get("seed", 0)), model, texts(corpus, options), options)
+    return run_over(Norms(seed=options.get("seed", 0)), model, texts_or_images(corpus, options), options)
 
 
 @STUDIES.add(TEXTS)
@@ -175,7 +177,7 @@ def worth(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     return run_over(WorthStudy(seed=options.get("seed", 0)), model, texts(corpus, options), options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS_OR_IMAGES)
 def similarity(
     model: Named,
     corpus: Corpus,
@@ -192,10 +194,10 @@ def similarity(
     from regard.studies.similarity.study import Similarity
 
     study = Similarity(seed=options.get("seed", 0), clusters=clusters)
-    return run_over(study, model, texts(corpus, options), options)
+    return run_over(study, model, texts_or_images(corpus, options), options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS_OR_IMAGES)
 def change(
     model: Annotated[Named, Flag("The model before: hub name or folder.", name="model_a")],
     other: Annotated[Named, Flag("The model after, of the same shape.", name="model_b")],
@@ -206,7 +208,7 @@ def change(
     from regard.studies.change.study import Change
 
     study = Change(other=loaded(other), seed=options.get("seed", 0))
-    return run_over(study, model, texts(corpus, options), options)
+    return run_over(study, model, texts_or_images(corpus, options), options)
 
 
 @STUDIES.add(TREEBANKS)

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.corpus.engine import Engine, Run, encoder_of, run_local
+from regard.corpus.readers.lines import format_of
+from regard.corpus.readers.pictures import IMAGE
 from regard.corpus.readers.reading import check, read
 from regard.corpus.readers.source import Problems
 from regard.errors import UserError
@@ -124,6 +126,9 @@ def _example(model: Model, run: Run) -> Any:
     """The trace of an early input of readable length, for the interactive atlas; None for a pipe, and for sounds."""
     if run.source.once or heard_input(model.module) is not None:
         return None
+    if format_of(run.source) == "images":
+        first = next(read(replace(run.source, limit=1, sample=None)), None)
+        return None if first is None else model.trace(image=first.fields[IMAGE])
     encode = encoder_of(model)
     early = [(len(encode(one, True).ids), one) for one in read(replace(run.source, limit=50, sample=None))]
     for least in (_READABLE, 8):  # heads show little on fewer tokens

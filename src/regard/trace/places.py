@@ -40,6 +40,7 @@ class Places:
     later_pieces: Array  # of words: not the first
     first: Array  # the delimiter that opens the input ([CLS], <s>)
     later: Array  # the other delimiters ([SEP], </s>)
+    spans: Array  # (n, 4) left, top, right, bottom of a patch as shares of its picture; NaN for what is no patch
 
     def part(self, rows: slice) -> Places:
         """The same for a run of positions."""
@@ -76,6 +77,11 @@ class MapContext:
     def ordinary(self) -> bool:
         """Whether any query is an ordinary token."""
         return bool(self.queries.content.any())
+
+    @cached_property
+    def pictured(self) -> bool:
+        """Whether any key is a patch of a picture."""
+        return bool(np.isfinite(self.keys.spans[:, 0]).any())
 
     @cached_property
     def sentences(self) -> int:
@@ -154,7 +160,21 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
         later_pieces=later_pieces,
         first=border & (np.arange(count) == 0),
         later=border & (np.arange(count) > 0),
+        spans=_spans(side),
     )
+
+
+def _spans(side: Side) -> Array:
+    """(n, 4) where patches lie in their picture; of a side that knows their rows and columns alone, in that grid."""
+    if side.spans is not None and side.spans.shape[1] == 4:
+        return side.spans
+    grid = np.array([(token.column, token.row) if token.row is not None else (-1, -1) for token in side.tokens], float)
+    if not (grid >= 0).any():
+        return np.full((len(side), 4), np.nan, np.float32)
+    size = grid.max(axis=0) + 1
+    found = np.concatenate([grid / size, (grid + 1) / size], axis=1).astype(np.float32)
+    found[(grid < 0).any(axis=1)] = np.nan
+    return found
 
 
 def spellings(side: Side) -> list[str]:

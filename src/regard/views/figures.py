@@ -22,6 +22,7 @@ from regard.views.drawing.depicted import Depicted
 from regard.views.drawing.heads import draw_heads
 from regard.views.drawing.matrix import draw_matrix
 from regard.views.drawing.neurons import draw_neurons
+from regard.views.drawing.overlay import depicts_picture, draw_overlay
 from regard.views.wire import require_worth
 
 if TYPE_CHECKING:
@@ -106,11 +107,13 @@ def figure(
     Parameters
     ----------
     view
-        "heads" (lines between tokens), "matrix" (one map), "atlas" (all heads), "neurons" (how a score is made).
+        "heads" (lines between tokens; over a picture, where one token looks), "matrix" (one map), "atlas" (all heads),
+        "neurons" (how a score is made).
     layer, head, heads, kind
         Which attention; the first layer and all its heads unless given (matrix and neurons: head 0).
     query
-        The query token whose scores `neurons` shows; by default the last one that is not special.
+        The query token whose scores `neurons` shows, by default the last one that is not special; over a picture the
+        token that looks, by default [CLS], or the last one of a text.
     queries, keys
         Positions to show; all unless given.
     contributions
@@ -137,7 +140,7 @@ def figure(
         require_worth(trace)
     shown = "worth" if worth else "contributions" if contributions else "weights"
     job = Depicted(trace, layer, chosen, kind, query, queries, keys, shown, threshold, _inches(width))
-    drawn = _DRAWERS[view](job)
+    drawn = draw_overlay(job) if view == "heads" and depicts_picture(job) else _DRAWERS[view](job)
     write_caption(drawn, job, view, title)
     return Picture(drawn)
 

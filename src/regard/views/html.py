@@ -110,7 +110,8 @@ def save_html(
 def page_of(trace: Trace, *, title: str | None = None, **shown: Any) -> bytes:
     """The bytes of the page that `save_html` writes; options as in `regard.views.encode`."""
     payload = encode(trace, **shown)
-    script, style = _script(), bundle("regard.css")
+    carried = "page" if shown.get("walk") is None else "regard"  # the walk and its words are a tenth of a megabyte
+    script, style = _script(bundle(f"{carried}.js")), bundle(f"{carried}.css")
     head, tail = _PAGE.split("{payload}")
     name = title or f"{trace.facts.get('model', 'attention')} · regard"
     policy = _policy(script, style)
@@ -144,10 +145,9 @@ def _first_offset(record: Any) -> int:
     return min([own, *map(_first_offset, record.values())])
 
 
-def _script() -> str:
+def _script(module: str) -> str:
     """The front end as a plain script: a module would wait until the whole page is read."""
-    module = bundle("regard.js")
-    body, _ = module.rsplit("export{", 1)
+    body = module.rsplit("export{", 1)[0]
     return f'"use strict";(()=>{{{body}}})();'
 
 

@@ -16,6 +16,7 @@ WIDEST = 24  # bits; as many as a float32 has
 # Weights computed from packed vectors are off by the error of their score. Below this root mean square they keep
 # three significant digits.
 _SCORE_ERROR = 1e-3
+PATCH_ERROR = 3e-3  # of scores of patches, of which there are many: their weights are looked at over the picture
 _WORTH_ERROR = 5e-3  # of products g . v, relative to their root mean square: worth is drawn, not read
 _PART_ERROR = 5e-3  # parts of scores are shown in a small table, to two digits
 
@@ -30,15 +31,15 @@ class Packed(NamedTuple):
     values: Array  # (H, T, d) as a reader sees them
 
 
-def pack_site(site: Site) -> tuple[Packed, Packed]:
-    """q and k of a site, packed so that the scores of each head are accurate to 0.001 (root mean square)."""
+def pack_site(site: Site, error: float = _SCORE_ERROR) -> tuple[Packed, Packed]:
+    """q and k of a site, packed so that the scores of each head are accurate to `error` (root mean square)."""
     assert site.q is not None and site.k is not None
     q, k = np.asarray(site.q, np.float32), np.asarray(site.k, np.float32)
     q_size, k_size = np.square(q).mean(axis=1), np.square(k).mean(axis=1)  # (H, d), (G, d)
     groups = np.array([site.group(i) for i in range(site.heads)])
     # An error in q is multiplied by k, and vice versa; shared keys suit the head that needs the most precision.
     worst = np.stack([q_size[groups == g].max(axis=0) for g in range(site.kv_heads)])
-    budget = (_SCORE_ERROR / abs(site.scale)) ** 2 / 2  # of variance, half for q and half for k
+    budget = (error / abs(site.scale)) ** 2 / 2  # of variance, half for q and half for k
     return pack(q, k_size[groups], budget), pack(k, worst, budget)
 
 

@@ -29,7 +29,7 @@ from regard.trace.site import Array, Site
 from regard.trace.tokens import Segment, Side, Token, word_groups
 from regard.trace.trace import Trace
 from regard.views.arrays import ALIGN, Buffer, Record, read
-from regard.views.packing import pack_parts, pack_site, pack_worth
+from regard.views.packing import PATCH_ERROR, pack_parts, pack_site, pack_worth
 from regard.views.report import Given, Report, measure_arrays, report_of, type_table
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def _site_records(
         whole = weights is None or (site.kind, site.layer) in weights
         record = _site_record(site, trace, buffer, packed, whole)
         if whole:
-            record |= _weights(site, buffer, vectors, packed)
+            patches = all(token.special or token.row is not None for token in trace.sides[site.key_side].tokens)
+            record |= _weights(site, buffer, vectors, packed, patches)
             record |= _parts(site, buffer, packed) | _worth(site, buffer, packed)
         if pictures:
             record |= _picture(site, buffer)
@@ -241,7 +242,7 @@ def _site_record(site: Site, trace: Trace, buffer: Buffer, packed: bool, whole: 
     }
 
 
-def _weights(site: Site, buffer: Buffer, vectors: bool, packed: bool) -> Record:
+def _weights(site: Site, buffer: Buffer, vectors: bool, packed: bool, patches: bool) -> Record:
     """What the attention is read from: maps, or q and k (with lse for long rows)."""
     if site.q is None or site.k is None:
         return {"maps": buffer.put(site.maps, "l12" if packed else "f4")}
@@ -251,7 +252,7 @@ def _weights(site: Site, buffer: Buffer, vectors: bool, packed: bool) -> Record:
     if not packed:
         record: Record = {"q": buffer.put(site.q), "k": buffer.put(site.k)}
         return record | ({"lse": buffer.put(site.lse)} if site.keys > LONG else {})
-    q, k = pack_site(site)
+    q, k = pack_site(site, PATCH_ERROR) if patches else pack_site(site)
     record = {"q": buffer.put_vectors(q), "k": buffer.put_vectors(k)}
     if site.keys > LONG:
         record["lse"] = buffer.put(_packed_lse(site, q.values, k.values))

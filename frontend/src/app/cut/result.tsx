@@ -7,13 +7,14 @@ import { Choice } from "../../frame/controls";
 import { told } from "../../frame/report";
 import type { Edges } from "../../state/edges";
 import type { Store } from "../../state/store";
-import { isKey } from "../../words";
+import { isKey, together } from "../../words";
 import { edgesName } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Cut } from "../records";
 import { isSame, placed, SaidRows } from "../saying";
 import type { Session } from "../session";
 import { endsOf } from "./cutting";
+import { Strip } from "./strip";
 
 const HOW = ["mask", "zero"] as const;
 
@@ -106,11 +107,12 @@ function lineName(store: Store, edges: Edges, tell: Say): string {
 const linesOf = (session: Session, store: Store, tell: Say): string =>
   session.ask.value.cut.map((edges) => lineName(store, edges, tell)).join(tell("comma"));
 
-/** What the cut does, in one sentence, as soon as it is known. */
+/** What the cut does, and whether random lines do as much: the headline, as soon as it is known. */
 export function newsOfCut(session: Session, store: Store | null, tell: Say): string | null {
   const found = session.cuts.found.value;
   if (!store || !found || !session.ask.value.cut.length) return null;
-  return ended(halves(found, linesOf(session, store, tell), tell)[0], tell);
+  const [verdict] = halves(found, linesOf(session, store, tell), tell);
+  return together(ended(verdict, tell), chanceOf(found, tell));
 }
 
 /** Half of a sentence, as a whole one. */
@@ -133,16 +135,19 @@ function Numbers({ found }: { found: Cut }) {
   const lines = linesOf(session, store, tell);
   const key = `about_${found.about}`;
   const token = placed(found.tokens, found.position);
-  const [verdict, comparison] = halves(found, lines, tell);
+  const [, comparison] = halves(found, lines, tell);
   const { rows, notes } = found.about === "hidden states" ? NOTHING : found; // the sentence says it all
   return (
     <>
-      <p data-cut-sentence role="status">
-        <b>
-          {ended(verdict, tell)} {chanceOf(found, tell)}
-        </b>
-        {comparison.charAt(0).toUpperCase() + comparison.slice(1)}
-      </p>
+      <Strip change={found.change} control={found.control} />
+      {comparison && (
+        <p data-cut-control={found.control?.changes.length} class="app-note">
+          {together(
+            tell("cutStripKey", { count: found.control?.changes.length ?? 0 }),
+            comparison.charAt(0).toUpperCase() + comparison.slice(1),
+          )}
+        </p>
+      )}
       {rows.length > 0 && (
         <div class="app-says">
           <p class="app-note">

@@ -47,6 +47,13 @@ export const CUT = {
     "Not clearly more than chance: as much or more with {larger} of {count} random sets of {size} lines.",
     "不能说明超出偶然：{count} 组随机连线（每组 {size} 条）中有 {larger} 组影响不小于此。",
   ],
+  cutStrip: ["This cut among random ones", "这次切断与随机切断的比较"],
+  cutStripZero: ["0: no change", "0：不变"],
+  cutStripOwn: ["this cut {value}", "这次切断 {value}"],
+  cutStripKey: [
+    "Small dots: {count} random lines of the nearest weights.",
+    "小点：权重最接近的 {count} 条随机连线。",
+  ],
   cutGhost: ["Dashed: before. Solid: after the cut.", "虚线：之前；实心：切断之后。"],
   cutSame: ["The same after the cut.", "切断后相同。"],
   cutOffNote: ["Measured with all heads switched on.", "在所有头都打开时测得。"],

@@ -60,8 +60,8 @@ export const words = {
   byType: ["type of map", "图的类型"],
   byChange: ["change", "变化"],
   legendChange: [
-    "Each square is one head. Colour: how much it changes without {heads}, as the share of a token's attention that goes elsewhere (mean over tokens; 0: none, 1: all). Head {most} changes most, {top}; {changed} of {count} heads change; empty squares stay the same (below 0.0001).",
-    "每个方格是一个头。颜色：去掉 {heads} 后它改变了多少，即每个词元平均有多少注意力转向别处（0：没有，1：全部）。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变；空格保持不变（差异小于 0.0001）。",
+    "Colour: how much of a token's attention goes elsewhere without {heads}, on average. Head {most} changes most, {top}; {changed} of {count} heads change, empty squares stay the same (below 0.0001).",
+    "颜色：去掉 {heads} 后，每个词元平均有多少注意力转向别处。变化最大的是头 {most}（{top}）；{count} 个头中有 {changed} 个改变，空格保持不变（差异小于 0.0001）。",
   ],
   changeWaiting: [
     "Running the model with all heads on, to compare …",
@@ -89,7 +89,7 @@ export const words = {
   ],
   noName: ["none of these", "以上皆无"],
   tally: ["{heads} heads, {named} named", "{heads} 个头，{named} 个有名称"],
-  alsoNamed: ["+{also}", "+{also}"],
+  alsoNamed: ["+{also} second", "另 {also} 个次要"],
   alsoHint: ["{also} more have another name first", "另有 {also} 个头以别的名称为先"],
   restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
   acrossHeads: ["head →", "头 →"],

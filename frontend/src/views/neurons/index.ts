@@ -12,6 +12,7 @@ export const view: View = {
   id: "neurons",
   title: "neurons",
   heads: "one",
+  led: true,
   Component: Neurons,
   Controls: OneHead,
   Report: PairAbout,

@@ -24,6 +24,8 @@ def format_of(source: Source) -> str:
     """The format of a source: as given, or by the file's ending."""
     if source.format is not None:
         return source.format
+    if Path(source.place).is_dir():
+        return "images"
     endings = [ending for ending in Path(source.place).suffixes if ending != ".gz"]
     return _ENDINGS.get(endings[-1].lower() if endings else "", "text")
 

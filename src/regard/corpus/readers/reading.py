@@ -1,4 +1,4 @@
-"""Reading corpora: text, JSONL, TSV/CSV, CoNLL-U, Hugging Face datasets; streaming, gzip, standard input.
+"""Reading corpora: text, JSONL, TSV/CSV, CoNLL-U, images, Hugging Face datasets; streaming, gzip, standard input.
 
 Enters: a file, a folder, a dataset name or "-". Leaves: Examples, one by one; bad lines are counted and shown.
 """
@@ -13,13 +13,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from regard.corpus.readers import coreference, coreference_readers, prose, treebank, utterances
+from regard.corpus.readers import coreference, coreference_readers, pictures, prose, treebank, utterances
 from regard.corpus.readers.lines import format_of, lines_of
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.readers.tables import example_of, read_jsonl, table_reader
 from regard.errors import MissingFileError, MissingPackageError, UserError
 
-FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "utterances", "dataset")
+FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "utterances", "images", "dataset")
 UNITS = ("line", "paragraph", "sentence")
 
 _Reader = Callable[[Source, Problems], Iterator[Example]]
@@ -46,7 +46,9 @@ def _check(source: Source) -> None:
     if source.format is not None and source.format not in FORMATS:
         raise UserError(f"there is no format {source.format!r}; choose from {', '.join(FORMATS)}")
     path = Path(source.place)
-    if source.place != "-" and format_of(source) != "dataset" and (path.is_dir() or not path.exists()):
+    if format_of(source) == "images":
+        pictures.check_folder(path)
+    elif source.place != "-" and format_of(source) != "dataset" and (path.is_dir() or not path.exists()):
         what = "is a folder" if path.is_dir() else "does not exist"
         raise MissingFileError(f"the corpus {source.place} {what}; name a file, or - for standard input")
 
@@ -167,5 +169,6 @@ _READERS: dict[str, _Reader] = {
     "conll": _coreference(coreference_readers.read_conll),
     "winobias": _coreference(coreference_readers.read_winobias),
     "utterances": utterances.read_utterances,
+    "images": pictures.read_pictures,
     "dataset": _dataset,
 }

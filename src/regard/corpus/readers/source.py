@@ -43,6 +43,7 @@ class Problems:
     begun: bool = False  # an example has been read: from then on a record without its column is just a bad line
     headings: int = 0  # of WikiText, left out
     unknown: int = 0  # words that WikiText has replaced with <unk>
+    what: str = "lines"  # what is counted: a folder has files
 
     def add(self, place: str, reason: str) -> None:
         """Record a bad line; raise in strict mode."""
@@ -62,10 +63,10 @@ class Source:
     ----------
     place
         A file (also .gz), "-" for standard input, or with format "dataset" a Hugging Face dataset: `name`,
-        `name:configuration`, or a folder.
+        `name:configuration`, or a folder; any other folder is one of images.
     format
         One of text, jsonl, tsv, csv, conllu, treebank (CoNLL-U with its trees), gap, conll, winobias (coreference),
-        utterances (JSONL of sounds with onsets), dataset; by the file's ending unless given.
+        utterances (JSONL of sounds with onsets), images (a folder), dataset; by the file's ending unless given.
     unit
         What an example of plain text is: a line, a paragraph (up to an empty line) or a sentence.
     text, pair

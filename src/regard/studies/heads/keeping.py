@@ -51,8 +51,10 @@ class RowsOf:
     def looked_at(self, outside: torch.Tensor, heads: Array, rows: Array) -> Array:
         """The keys with the largest weights, of rows among N and of heads, (...) each."""
         batch, queries = np.divmod(self.places.cpu().numpy()[rows], self.width)
-        found: Array = outside[batch, heads, queries].argmax(dim=-1).cpu().numpy()
-        return found
+        places = (batch * outside.shape[1] + heads) * outside.shape[2] + queries
+        every = outside.flatten(0, 2).index_select(0, torch.from_numpy(places.ravel()).to(outside.device))
+        found: Array = every.argmax(dim=-1).cpu().numpy()
+        return found.reshape(places.shape)
 
     def kept(self, order: Array, rows: Array, keys: Array, strengths: Array) -> Array:
         """(..., 8) kept rows from what orders them and their places (...) among N; keys and strengths alike."""

@@ -223,7 +223,7 @@ def _grammar(table: pd.DataFrame) -> str:
 
 
 _ABOUT = {
-    "looked at": "Shares of its awake attention; the tick: what even attention would give.",
+    "looked at": "Shares of its awake attention; the tick: chance, what even attention would give.",
     "looking": "Shares of its awake attention, by the token that looks; the tick: how many rows that token has.",
     "rested on": "Shares of all of its attention.",
 }
@@ -247,7 +247,7 @@ def _distances(table: pd.DataFrame) -> str:
         x = 9 * (row.distance + _NEAR)
         bars.append(
             f'<rect x="{x}" y="{100 - high:.1f}" width="7" height="{high:.1f}" fill="var(--accent)">'
-            f"<title>{row.distance:+d}: {row.share:.3f}, even {row.chance:.3f}</title></rect>"
+            f"<title>{row.distance:+d}: {row.share:.3f}, chance {row.chance:.3f}</title></rect>"
             f'<rect x="{x}" y="{level:.1f}" width="7" height="1.5" fill="var(--quiet)"/>'
         )
         if row.distance % 4 == 0:
@@ -256,7 +256,7 @@ def _distances(table: pd.DataFrame) -> str:
                 f"{row.distance:+d}</text>".replace("+0", "0")
             )
     width = 9 * (2 * _NEAR + 1 if near["distance"].max() > 0 else _NEAR + 1)
-    about = "Shares of its awake attention by distance, in tokens; the tick: what even attention would give."
+    about = "Shares of its awake attention by distance, in tokens; the tick: chance, what even attention would give."
     return (
         f'<section><h2>How far it looks</h2><p class="quiet">{about}</p><svg class="far" role="img" '
         f'aria-label="{about}" viewBox="-8 0 {width + 16} 116">{"".join(bars)}</svg></section>'

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.corpus.sums import Array, Sums, ratio
-from regard.measures.intervals import between, interval
+from regard.measures.intervals import between, interval, share_interval
 from regard.studies.base import StudyContext, layers_of
 from regard.studies.chart import Bar, Chart
 from regard.studies.figures import heat_picture, line_picture
@@ -94,7 +94,7 @@ def cell_rows(sums: Sums, lengths: Sequence[int]) -> pd.DataFrame:
             whole = cells[:, number, part].sum(axis=-1)
             share = ratio(answered[:, number, part].sum(axis=-1), whole)
             clusters = float(sums.clusters("cells")[number].sum()) if depth is None else float(whole[0])
-            low, high = interval(share, clusters)
+            low, high = share_interval(share, clusters)
             name = "all" if depth is None else f"{depth / max(1, count - 1):.0%}"
             log = ratio(logs[:, number, part].sum(axis=-1), whole)[0]
             rows.append((length, name, share[0], float(low), float(high), log, int(whole[0])))
@@ -116,12 +116,15 @@ def removal_rows(sums: Sums, second: Sums, lengths: Sequence[int]) -> pd.DataFra
         for way, name in enumerate(WAYS):
             value = ratio(ways[:, way, part].sum(axis=1), count[:, None])  # (R, 2)
             change = value - ratio(ways[:, 0, part].sum(axis=1), count[:, None])
-            (low, high), (under, over) = (interval(one, clusters) for one in (value, change))
+            low, high = share_interval(value[:, 0], clusters)
+            under, over = share_interval(change[:, 0], clusters, least=-1.0) if way else (0.0, 0.0)
+            log_low, log_high = interval(change[:, 1], clusters)
             rows.append(
                 {
-                    "length": str(length), "model": name, "answered": value[0, 0], "low": low[0], "high": high[0],
-                    "change": change[0, 0], "change_low": under[0], "change_high": over[0], "log": value[0, 1],
-                    "log_change": change[0, 1], "log_low": under[1], "log_high": over[1], "needles": int(count[0]),
+                    "length": str(length), "model": name, "answered": value[0, 0], "low": float(low),
+                    "high": float(high), "change": change[0, 0], "change_low": float(under), "change_high": float(over),
+                    "log": value[0, 1], "log_change": change[0, 1], "log_low": float(log_low),
+                    "log_high": float(log_high), "needles": int(count[0]),
                 }
             )  # fmt: skip
     return pd.DataFrame(rows)

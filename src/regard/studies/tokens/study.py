@@ -102,7 +102,7 @@ def _chart(strongest: list[tuple[str, str, Any, Any]]) -> Chart:
     """The strongest head of each measure, beside what even attention would give."""
     kinds = {kind for kind, *_ in strongest}
     return Chart(
-        "What part of its attention the strongest head puts there; the tick: what even attention would give.",
+        "What part of its attention the strongest head puts there; the tick: chance, what even attention would give.",
         [
             Bar(
                 f"{kind}: {name}" if len(kinds) > 1 else name,
@@ -121,7 +121,7 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
     kinds = [kind for kind, *_ in strongest]
     said = [
         f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]}: head {head_name(head['layer'], head['head'])} puts "
-        f"{head['value']:.2f} of its attention there, even attention {head['chance']:.2f}. "
+        f"{head['value']:.2f} of its attention there, chance {head['chance']:.2f}. "
         f"The mean is highest in layer {best['layer']}: {best['value']:.2f}{between(best['low'], best['high'])}."
         for kind, name, best, head in strongest
     ]
@@ -137,5 +137,5 @@ def _most(strongest: list[tuple[str, str, Any, Any]], kinds: list[str]) -> list[
     times = best["value"] / max(best["chance"], 1e-9)
     return [
         f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]} gets most: {best['value']:.0%} of all attention in "
-        f"layer {best['layer']}, {times:.1f} times what even attention would give it."
+        f"layer {best['layer']}, {times:.1f} times chance."
     ]

@@ -14,6 +14,7 @@ from regard.trace.lettering import plain, readable
 from regard.trace.tokens import subscript
 from regard.views.drawing.common import INK, QUIET, label_of, labels_of
 from regard.views.drawing.depicted import Depicted
+from regard.views.drawing.overlay import depicts_picture, headline
 from regard.views.frames import counted_names
 from regard.views.report import report_of
 
@@ -67,6 +68,8 @@ def _title(job: Depicted, view: str) -> str:
         )
     if view == "neurons":
         return _neurons_title(job, first)
+    if view == "heads" and depicts_picture(job):
+        return headline(job)
     if view == "heads" and len(job.heads) > 1:
         return f"Where {len(job.heads)} heads of layer {job.layer} look"
     if job.shown == "contributions":
@@ -111,6 +114,9 @@ def _does(job: Depicted) -> str | None:
 def _input(job: Depicted) -> str:
     """The tokens that were read, as text; cut where it is long."""
     names = dict.fromkeys((job.site.query_side, job.site.key_side))
+    if all(token.row is not None or token.special for name in names for token in job.trace.side(name).tokens):
+        side = job.trace.side(job.site.key_side)
+        return f"a picture of {sum(token.row is not None for token in side.tokens)} patches"
     texts = [" ".join(readable(token.text) for token in job.trace.side(name).tokens) for name in names]
     text = " | ".join(texts)
     return f"“{text if len(text) <= _INPUT else text[: _INPUT - 1] + '…'}”"

@@ -99,6 +99,15 @@ class Depicted:
         plain = [i for i, token in enumerate(tokens) if not token.special]
         return plain[-1] if plain else len(tokens) - 1
 
+    @property
+    def looking(self) -> int:
+        """The query whose look at a picture is shown: by default a special token such as [CLS], else the last one."""
+        if self.query is not None or len(self.rows) < self.site.queries:
+            return int(self.rows[0]) if self.query is None else self.asking
+        tokens = self.trace.side(self.site.query_side).tokens
+        first = tokens[0].special and self.site.query_side == self.site.key_side
+        return 0 if first and not self.trace.side(self.site.query_side).segments[1:] else len(tokens) - 1
+
     def check_length(self) -> None:
         longest = max(len(self.rows), len(self.columns))
         if longest > _MOST_TOKENS:

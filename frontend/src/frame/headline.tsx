@@ -1,0 +1,110 @@
+// The headline: what the picture below it shows, in one sentence.
+
+import { foundOf, isKnown, isResting, restOf, telling } from "../data/report";
+import type { Rest, Site } from "../data/wire";
+import { percent } from "../marks/scales";
+import type { Store } from "../state/store";
+import { type Say, useSay, useStore } from "./context";
+import { doesFor, ledeOf, MOSTLY, placeFor, strongestLook, wordFor } from "./report";
+
+/** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
+export function Headline({ news }: { news?: () => string | null }) {
+  const store = useStore();
+  const tell = useSay();
+  const changed = news?.() ?? null;
+  const text = changed ?? headlineOf(store, tell);
+  return text ? (
+    <p class="headline" dir="auto" role="status" data-headline={changed === null ? "finding" : "news"}>
+      {text}
+    </p>
+  ) : null;
+}
+
+export function headlineOf(store: Store, tell: Say): string | null {
+  const { selection, look, view, page } = store;
+  if (look.value.worth || view.led || !isKnown(page)) return null;
+  if (view.heads === "all") return ofAll(store, tell);
+  const { heads } = selection.value;
+  if (view.heads === "some" && heads.length > 1) return ofSome(store, heads, tell);
+  return heads.length ? ofOne(store, store.site.value, tell) : null;
+}
+
+const NAMED = 2; // names that the sentence about all heads counts
+
+const FEW = 12; // tokens: a name needs at least ten rows that show it
+
+const isShort = (store: Store): boolean => store.rows.value.count < FEW;
+
+/** How many heads have a name, and which names are the most frequent. */
+function ofAll(store: Store, tell: Say): string {
+  const { contributions } = store.look.value;
+  const { kind } = store.selection.value;
+  const counts = new Map<string, number>();
+  let [all, named] = [0, 0];
+  for (const site of store.page.sites.filter((one) => one.kind === kind))
+    for (const head of site.heads) {
+      const names = foundOf({ site, head }, contributions).map(({ name }) => name);
+      const [first] = names.filter((name) => !isResting(name));
+      all += 1;
+      if (first === undefined) continue;
+      named += 1;
+      counts.set(first, (counts.get(first) ?? 0) + 1);
+    }
+  if (!named) return isShort(store) ? tell("headlineShort") : tell("headlineNone", { all });
+  const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, NAMED);
+  const list = most.map(([name, count]) => tell("headlineCount", { name: wordFor(tell, name), count }));
+  return tell("headlineAll", { all, named, list: list.join(tell("comma")) });
+}
+
+/** Of several heads of a layer, the ones that do something telling. */
+function ofSome(store: Store, heads: readonly number[], tell: Say): string {
+  const site = store.site.value;
+  const { layer } = site;
+  const count = heads.length;
+  const cells = heads.map((head) => ({ site, head }));
+  const told = telling(cells, store.look.value.contributions, 2);
+  if (!told.length) return tell("headlineSomeNone", { layer, count });
+  const list = told.map(({ cell, found }) => `${layer}.${cell.head} ${doesFor(tell, found)}`);
+  return tell("headlineSome", { layer, count, list: list.join(tell("comma")) });
+}
+
+/** What one head does, with a look that shows it: the pinned token's, or its best one. */
+function ofOne(store: Store, site: Site, tell: Say): string | null {
+  const head = store.lead;
+  const cell = { site, head };
+  const { contributions, level } = store.look.value;
+  const place = `${site.layer}.${head}`;
+  const found = foundOf(cell, contributions);
+  const rests = found.some(({ name }) => isResting(name));
+  const { queries } = store.selection.value;
+  const look = strongestLook(store, cell, queries.length === 1 ? queries[0] : undefined);
+  const example = look && tell("headlineLook", look);
+  if (rests) return tell("headlineRests", { place, what: ledeOf(cell, contributions, tell)[0] });
+  if (!found.length) return example && unnamed(place, restOf(cell, contributions), example, tell);
+  const does = doesFor(tell, found[0]);
+  const shown =
+    queries.length === 1 || level !== "tokens" ? example : (bestOf(store, found[0], tell) ?? example);
+  return shown
+    ? tell("headlineDoes", { place, does, example: shown })
+    : tell("headlineOnly", { place, does });
+}
+
+/** Of a head without a name: that it mostly rests, or else that it has none, and its strongest look. */
+function unnamed(place: string, rest: Rest | null, example: string, tell: Say): string {
+  if (!rest || rest.share < MOSTLY) return tell("headlineNoName", { place, example });
+  const where = placeFor(tell, rest.place);
+  return tell("headlineMostly", { place, share: percent(rest.share), where, example });
+}
+
+/** The row that shows a name best. */
+function bestOf(
+  store: Store,
+  { evidence }: { evidence?: [number, number, number][] },
+  tell: Say,
+): string | null {
+  const best = evidence?.[0];
+  if (!best) return null;
+  const [query, key, value] = best;
+  const [from, to] = [store.rows.value.names[query], store.columns.value.names[key]];
+  return tell("headlineLook", { from, to, value: value.toFixed(2) });
+}
