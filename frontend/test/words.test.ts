@@ -17,13 +17,26 @@ import { told } from "../src/frame/report";
 import { VIEW_MODULES } from "../src/views";
 import { add, isKey, preferred, say, together, type Words } from "../src/words";
 import { APP } from "../src/words/app";
+import { HEADLINES } from "../src/words/headlines";
 import { PAGE } from "../src/words/page";
 import { PATTERNS } from "../src/words/patterns";
 import { REFUSALS, SENTENCES } from "../src/words/sentences";
 import { golden } from "./golden";
 
 const OF_VIEWS: Words[] = [...VIEW_MODULES, ...APP_VIEW_MODULES].map(({ words }) => words);
-const PARTS: Words[] = [PAGE, PATTERNS, APP, WHY, CUT, LENS, EVIDENCE, SENTENCES, REFUSALS, ...OF_VIEWS];
+const PARTS: Words[] = [
+  PAGE,
+  HEADLINES,
+  PATTERNS,
+  APP,
+  WHY,
+  CUT,
+  LENS,
+  EVIDENCE,
+  SENTENCES,
+  REFUSALS,
+  ...OF_VIEWS,
+];
 for (const part of [APP, REFUSALS, WHY, CUT, LENS, EVIDENCE]) add(part);
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();

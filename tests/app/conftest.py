@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,19 +19,23 @@ from regard.app.run import listen, server_of
 from regard.app.server import App, application
 from regard.app.settings import AppSettings, Limits
 from tests.app.entering import entered
-from tests.processes import spawned
+from tests.processes import Forked, command_line
 from tests.tiny import saved, tiny_llama
 
 TIMEOUT = 240
 
 
+def serve_quietly(*arguments: str) -> None:
+    """`regard` whose standard error nobody reads."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    command_line(*arguments)
+
+
 @contextmanager
-def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def started(*options: str) -> Iterator[tuple[str, Forked]]:
     """`regard serve` as people start it; its address, with the token, is on standard output."""
-    command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", "0", *options]
-    process = spawned(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = Forked(serve_quietly, "serve", "--no-browser", "--port", "0", *options)
     try:
-        assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found, "the server printed no address"
         yield found[0], process
@@ -41,6 +44,7 @@ def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
             process.send_signal(signal.SIGTERM)
         process.wait(20)
         process.stdout.close()
+        process.stderr.close()
 
 
 @pytest.fixture(scope="session")

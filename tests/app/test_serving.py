@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.processes import spawned
+from tests.processes import Forked, command_line, spawned
 
 from .conftest import started
 from .entering import entered, origin_of, token_of
@@ -100,6 +100,6 @@ def test_a_taken_port_is_one_sentence():
 
     with listen("127.0.0.1", 0) as taken:
         port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "regard", "serve", "--no-browser", "--port", port]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 2 and f"port {port} is taken" in done.stderr and "Traceback" not in done.stderr
+        done = Forked(command_line, "serve", "--no-browser", "--port", port)
+        _, said = done.communicate(timeout=240)
+    assert done.returncode == 2 and f"port {port} is taken" in said and "Traceback" not in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ LONG_TOKEN = "Donaudampfschifffahrtsgesellschaftskapitän" * 2
 ODD = ["</script><img src=x onerror=alert(1)>", LONG_TOKEN, "草莓", "فراولة", "Ġspace", "\n"]
 
 
+# To another view, from which the walk comes back without anything that was done in it; its address says all the rest.
+ELSEWHERE = """() => {
+  window.begun ??= location.hash;
+  location.hash = window.begun.replace('view=walk', 'view=matrix');
+}"""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
@@ -44,30 +52,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def launch() -> Iterator[Callable[..., Any]]:
-    """Starts a browser: the first of some names that is installed."""
+def browser() -> Iterator[Any]:
     from playwright import sync_api
 
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    need(found is not None, "needs Chromium")
     with sync_api.sync_playwright() as play:
-
-        def start(*names: str) -> Any:
-            found = next(filter(None, map(shutil.which, names)), None)
-            need(found is not None, "needs Chromium")
-            return play.chromium.launch(executable_path=found, args=ARGUMENTS)
-
-        yield start
+        running = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield running
+        running.close()
 
 
-@pytest.fixture(scope="session")
-def browser(launch: Callable[..., Any]) -> Iterator[Any]:
-    running = launch(*CHROMIUM)
-    yield running
-    running.close()
-
-
-@pytest.fixture
-def show(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a saved page and waits until it is drawn; afterwards nothing may have been requested or complained of."""
+@contextmanager
+def showing(browser: Any) -> Iterator[tuple[Callable[..., Any], list[str]]]:
+    """What opens saved pages and waits until they are drawn, and what they requested or complained of."""
     contexts, troubles = [], []
 
     def open_page(path: Path, address: str = "", **options: Any) -> Any:
@@ -85,9 +83,35 @@ def show(browser: Any) -> Iterator[Callable[..., Any]]:
         page.wait_for_selector(".regard")
         return page
 
-    yield open_page
+    yield open_page, troubles
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def show(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a saved page and waits until it is drawn; afterwards nothing may have been requested or complained of."""
+    with showing(browser) as (open_page, troubles):
+        yield open_page
+    assert troubles == []
+
+
+@pytest.fixture(scope="module")
+def opened_walk(browser: Any, page_file: Path) -> Iterator[tuple[Any, list[str]]]:
+    with showing(browser) as (open_page, troubles):
+        yield open_page(page_file), troubles
+
+
+@pytest.fixture
+def page(opened_walk: tuple[Any, list[str]]) -> Iterator[Any]:
+    """The page of the walk as it opens; loaded once for a file, which takes longer than most tests of it."""
+    page, troubles = opened_walk
+    page.mouse.move(0, 0)
+    page.evaluate(ELSEWHERE)
+    page.wait_for_selector(".walk", state="detached")
+    page.evaluate("location.hash = window.begun")
+    page.wait_for_selector("[aria-current=step]")
+    yield page
     assert troubles == []
 
 

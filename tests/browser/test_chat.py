@@ -20,6 +20,8 @@ from regard.app.server import App
 from regard.app.settings import Limits
 from regard.models.speech import Speech
 
+LONGEST = 100  # tokens of an answer
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, bytelevel: Any) -> str:
@@ -31,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, bytelevel: Any) -> str:
 
 @pytest.fixture(scope="module")
 def home(folder: str) -> Iterator[tuple[str, App]]:
-    with hosted(models=(folder,), openai=True, limits=Limits(answer=300)) as found:
+    with hosted(models=(folder,), openai=True, limits=Limits(answer=LONGEST)) as found:
         yield found
 
 
@@ -70,7 +72,7 @@ def test_an_answer_comes_with_its_looks_and_then_the_conversation_is_in_the_view
     say(page, "the cat?")
     answered(page, 1)
     model = regard.load(folder)
-    said = model._engine.speak(model._engine.prompt(conversation(CHAT[:1]), 300), 300)
+    said = model._engine.speak(model._engine.prompt(conversation(CHAT[:1]), LONGEST), LONGEST)
     assert page.text_content("[data-role=assistant] p") == said.text
     assert int(page.get_attribute("[data-looked]", "data-looked")) > 0
     told = page.inner_text("[data-looked]")
@@ -119,7 +121,7 @@ def test_what_a_word_looked_at_is_tinted_where_it_was_said(use):
 
 def test_an_answer_can_be_stopped_and_a_message_said_differently(use, monkeypatch):
     hear = Speech.hear
-    monkeypatch.setattr(Speech, "hear", lambda *given: time.sleep(0.2) or hear(*given))  # a minute to press in
+    monkeypatch.setattr(Speech, "hear", lambda *given: time.sleep(0.6) or hear(*given))  # a minute to press in
     page = use()
     page.fill("[data-control=temperature]", "1.5")
     say(page, "the cat?")
@@ -128,7 +130,7 @@ def test_an_answer_can_be_stopped_and_a_message_said_differently(use, monkeypatc
     answered(page, 1)
     monkeypatch.undo()
     count = page.locator("[data-word]").count()
-    assert 3 < count < 290
+    assert 3 < count < LONGEST - 5
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)
     assert page.locator("[data-word]").count() == count  # nothing more came
     page.click("[data-do=edit]")

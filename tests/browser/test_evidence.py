@@ -8,10 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from test_access import AXE, COLOURS, RUN
+from test_access import COLOURS, violations, with_axe
 from test_heads import QUERY, until
 from tests.app.conftest import hosted
-from tests.conftest import need
 from tests.models.talkers import NAMED
 from tests.tiny import enlarged, saved, tiny_llama
 
@@ -108,7 +107,6 @@ def test_a_message_is_searched_for_what_was_answered(browser, home, folder):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_on_a_phone_it_fits_the_drawer_and_everything_can_be_tapped(browser, home, folder, theme):
-    need(AXE.exists(), "needs the front end's packages (make test installs them)")
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, locale="en-US", color_scheme=theme, reduced_motion="reduce"
     )
@@ -133,6 +131,5 @@ def test_on_a_phone_it_fits_the_drawer_and_everything_can_be_tapped(browser, hom
         "all => all.map(e => e.getBoundingClientRect()).map(b => b.top + b.height / 2)",
     )
     assert abs(middles[0] - middles[1]) <= 2  # on one line
-    page.evaluate(AXE.read_text("utf-8"))
-    assert page.evaluate(RUN, COLOURS if theme == "dark" else None) == []
+    assert violations(with_axe(page), COLOURS if theme == "dark" else None) == []
     context.close()

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from test_access import AXE, COLOURS, RUN, SETTLED
+from test_access import COLOURS, SETTLED, violations, with_axe
 from test_heads import QUERY, still, until
 from tests.app.conftest import hosted
 
@@ -56,11 +56,11 @@ def click_line(page: Any, query: int, key: int) -> None:
 def barriers(page: Any) -> list[str]:
     """What axe-core finds in both themes."""
     found = []
-    page.evaluate(AXE.read_text("utf-8"))
+    with_axe(page)
     for rules in (None, COLOURS):
         until(page, SETTLED, seconds=60)
         still(page)
-        found += page.evaluate(RUN, rules)
+        found += violations(page, rules)
         page.click("[data-tool=theme]")
     return found
 

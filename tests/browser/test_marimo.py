@@ -70,8 +70,7 @@ def marimo(tmp_path_factory):
             process.wait()
 
 
-def test_a_trace_shows_its_views_and_patterns_their_report(marimo, launch):
-    browser = launch("chromium", "google-chrome", "chromium-headless-shell")
+def test_a_trace_shows_its_views_and_patterns_their_report(marimo, browser):
     page = browser.new_page(viewport={"width": 1280, "height": 1000}, locale="en-US")
     faults = []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -81,4 +80,4 @@ def test_a_trace_shows_its_views_and_patterns_their_report(marimo, launch):
     until(page, inside, arg=".regard[data-theme] canvas", seconds=240)
     until(page, inside, arg="pre", seconds=60)
     assert faults == []
-    browser.close()
+    page.close()

@@ -110,14 +110,6 @@ def wait_for(address, process, log, seconds=240):
             time.sleep(0.2)
 
 
-@pytest.fixture(scope="module")
-def browser(launch):
-    """The whole browser, in which people open JupyterLab."""
-    running = launch("chromium", "google-chrome", "chromium-headless-shell")
-    yield running
-    running.close()
-
-
 @pytest.fixture
 def page(browser):
     """A page that may load from the loopback address only; afterwards, no error of ours in the console."""

@@ -14,8 +14,7 @@ from regard.transformer.model import cross_entropy
 from regard.views.walk import walk
 
 
-def test_every_step_is_reached_forward_and_back_by_keys(show, page_file):
-    page = show(page_file)
+def test_every_step_is_reached_forward_and_back_by_keys(page):
     seen = []
     for _ in range(len(ENCODER + DECODER) + 2):
         seen.append(page.get_attribute("[aria-current=step]", "data-step"))
@@ -27,8 +26,7 @@ def test_every_step_is_reached_forward_and_back_by_keys(show, page_file):
     assert page.get_attribute("[aria-current=step]", "data-step") == "tokens"
 
 
-def test_tokens_and_ids_are_those_of_the_trace(show, page_file, walked):
-    page = show(page_file)
+def test_tokens_and_ids_are_those_of_the_trace(page, walked):
     rows = page.locator("[data-table=tokens] tr").all()
     texts, ids = ([cell.inner_text() for cell in row.locator("td").all()] for row in rows)
     tokens = walked.trace.sides["encoder"].tokens
@@ -37,8 +35,7 @@ def test_tokens_and_ids_are_those_of_the_trace(show, page_file, walked):
 
 
 @pytest.mark.parametrize("head", [0, 4])
-def test_attention_on_the_screen_is_the_attention_of_the_model(show, page_file, walked, head):
-    page = show(page_file)
+def test_attention_on_the_screen_is_the_attention_of_the_model(page, walked, head):
     page.click(f"[data-head='{head}']")
     for step, kind in (("softmax", "encoder"), ("attend", "decoder"), ("cross", "cross")):
         go(page, step)
@@ -49,7 +46,7 @@ def test_attention_on_the_screen_is_the_attention_of_the_model(show, page_file, 
     numbers(page, "V", walked.trace.site(0, kind="encoder").v[head])
 
 
-def test_what_leaves_each_sublayer_is_what_leaves_it_in_the_model(show, page_file, walked, translator):
+def test_what_leaves_each_sublayer_is_what_leaves_it_in_the_model(page, walked, translator):
     layer = translator.encoder.layers[0]
     x = torch.from_numpy(walked.walk.arrays["encoder.in"])[None]
     with torch.no_grad():
@@ -59,7 +56,6 @@ def test_what_leaves_each_sublayer_is_what_leaves_it_in_the_model(show, page_fil
         memory = torch.from_numpy(walked.walk.arrays["memory"])[None]
         mask = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
         decoded = decoder(target, memory, mask, None)[0].numpy()
-    page = show(page_file)
     go(page, "residual")
     numbers(page, "X + out", attended)
     go(page, "feed")
@@ -70,20 +66,18 @@ def test_what_leaves_each_sublayer_is_what_leaves_it_in_the_model(show, page_fil
     numbers(page, "E", walked.walk.arrays["memory"])
 
 
-def test_masked_scores_are_minus_infinity_above_the_diagonal_only(show, page_file):
-    page = show(page_file)
+def test_masked_scores_are_minus_infinity_above_the_diagonal_only(page):
     go(page, "mask")
     assert cell(page, "masked", 1, 4) == -np.inf
     assert np.isfinite(cell(page, "masked", 4, 1))
 
 
-def test_predictions_and_loss_are_those_of_the_model(show, page_file, walked, translator):
+def test_predictions_and_loss_are_those_of_the_model(page, walked, translator):
     source = torch.tensor([walked.walk.ids])
     target = torch.tensor([[token.id for token in walked.trace.sides["decoder"].tokens]])
     with torch.no_grad():
         logits = translator(source, target)
     chances = logits.softmax(-1)[0]
-    page = show(page_file)
     go(page, "predict")
     for position in (0, 3):
         page.click(f"[data-word=t{position}]")
@@ -96,15 +90,13 @@ def test_predictions_and_loss_are_those_of_the_model(show, page_file, walked, tr
         assert float(page.inner_text(f"[data-loss={name}]")) == pytest.approx(expected, abs=2e-4)
 
 
-def test_a_pointed_score_names_its_row_and_column(show, page_file):
-    page = show(page_file)
+def test_a_pointed_score_names_its_row_and_column(page):
     go(page, "scores")
     cell(page, "Q·Kᵀ", 0, 4)
     assert "Σₖ Q[hello, k] · Kᵀ[k, you]" in page.inner_text("[data-readout]")
 
 
-def test_k_in_place_of_q_makes_scores_symmetric_before_softmax_only(show, page_file):
-    page = show(page_file)
+def test_k_in_place_of_q_makes_scores_symmetric_before_softmax_only(page):
     go(page, "scores")
     assert cell(page, "Q·Kᵀ", 0, 4) != pytest.approx(cell(page, "Q·Kᵀ", 4, 0), abs=1e-3)
     page.check("[data-what=symmetric]")
@@ -114,8 +106,7 @@ def test_k_in_place_of_q_makes_scores_symmetric_before_softmax_only(show, page_f
     assert cell(page, "A", 0, 4) != pytest.approx(cell(page, "A", 4, 0), abs=1e-6)
 
 
-def test_without_scaling_scores_are_larger_by_the_root_of_d(show, page_file):
-    page = show(page_file)
+def test_without_scaling_scores_are_larger_by_the_root_of_d(page):
     go(page, "scale")
     before = cell(page, "Q·Kᵀ/√d", 2, 3)
     page.uncheck("[data-what=scaling]")
@@ -125,17 +116,15 @@ def test_without_scaling_scores_are_larger_by_the_root_of_d(show, page_file):
     assert not page.is_visible("[data-changed]")
 
 
-def test_without_a_mask_the_decoder_sees_later_words(show, page_file):
-    page = show(page_file)
+def test_without_a_mask_the_decoder_sees_later_words(page):
     go(page, "attend")
     assert cell(page, "A", 1, 4, nth=0) == 0
     page.uncheck("[data-what=masking]")
     assert cell(page, "A", 1, 4, nth=0) > 0
 
 
-def test_permuted_words_give_permuted_rows_only_without_positions(show, page_file, walked):
+def test_permuted_words_give_permuted_rows_only_without_positions(page, walked):
     order = walked.walk.order
-    page = show(page_file)
     go(page, "scores")
 
     def row(permuted: bool) -> list[float]:
@@ -148,23 +137,20 @@ def test_permuted_words_give_permuted_rows_only_without_positions(show, page_fil
     assert row(False) == pytest.approx(row(True), abs=1e-2)
 
 
-def test_one_head_has_the_full_width(show, page_file):
-    page = show(page_file)
+def test_one_head_has_the_full_width(page):
     go(page, "project")
     page.check("[data-what=single]")
     assert page.locator("canvas[data-matrix=Q]").get_attribute("aria-label") == "Q, 7 × 192"
 
 
-def test_a_higher_temperature_evens_the_weights(show, page_file):
-    page = show(page_file)
+def test_a_higher_temperature_evens_the_weights(page):
     go(page, "softmax")
     before = max(cell(page, "A", 0, column) for column in range(7))
     page.locator("[data-what=temperature]").fill("2")
     assert max(cell(page, "A", 0, column) for column in range(7)) < before
 
 
-def test_the_numbers_of_the_pair_follow_what_is_changed(show, page_file):
-    page = show(page_file)
+def test_the_numbers_of_the_pair_follow_what_is_changed(page):
     go(page, "softmax")
 
     def weight():
@@ -181,8 +167,7 @@ def test_the_numbers_of_the_pair_follow_what_is_changed(show, page_file):
     assert weight() == before
 
 
-def test_a_cell_is_the_sum_of_the_terms_that_are_written_out(show, page_file, walked):
-    page = show(page_file)
+def test_a_cell_is_the_sum_of_the_terms_that_are_written_out(page, walked):
     go(page, "scores")
     page.select_option("[data-pair=query]", "1")
     page.select_option("[data-pair=key]", "2")
@@ -197,8 +182,7 @@ def test_a_cell_is_the_sum_of_the_terms_that_are_written_out(show, page_file, wa
     assert total == near(page.inner_text("[data-sum]"))[0] == pytest.approx(products.sum(), abs=0.006)
 
 
-def test_scores_turn_into_shares_that_are_the_models(show, page_file, walked):
-    page = show(page_file)
+def test_scores_turn_into_shares_that_are_the_models(page, walked):
     page.click("[data-head='2']")
     go(page, "softmax")
     page.click("[data-word=s3]")
@@ -229,8 +213,7 @@ def test_negative_numbers_grow_to_the_left_of_zero(show, page_file):
         assert (right - left) / longest == pytest.approx(abs(value) / most, abs=0.03)
 
 
-def test_what_is_changed_reaches_the_feed_forward_network_and_says_where_it_ends(show, page_file):
-    page = show(page_file)
+def test_what_is_changed_reaches_the_feed_forward_network_and_says_where_it_ends(page):
     go(page, "feed")
     before = cell(page, "hidden", 1, 3, nth=0), cell(page, "X + out", 1, 3)
     page.uncheck("[data-what=scaling]")
@@ -243,8 +226,7 @@ def test_what_is_changed_reaches_the_feed_forward_network_and_says_where_it_ends
     assert cell(page, "X + out", 1, 3) != pytest.approx(changed, abs=1e-4)
 
 
-def test_the_pair_of_a_permuted_sentence_is_still_the_pair_of_the_text(show, page_file, walked):
-    page = show(page_file)
+def test_the_pair_of_a_permuted_sentence_is_still_the_pair_of_the_text(page, walked):
     go(page, "scores")
     page.check("[data-what=permuted]")
     canvas = page.locator('canvas[data-matrix="Q·Kᵀ"]').last

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from test_access import AXE, COLOURS, RUN
-from test_heads import still
-from tests.browser.walking import cell, go
-from tests.conftest import need
+from tests.browser.walking import barriers, cell, go
 from tests.transformer.test_decoders import seen_in
 
 import regard
@@ -21,6 +18,7 @@ TEXT = "the cat sat on the mat and the dog"
 STEPS = "tokens embed norm project group rotate scores scale mask softmax mix join output residual feed stack".split()
 STEPS += ["predict", "cache", "loss"]
 ONLY_LLAMA = {"group", "rotate"}
+OWN = "tokens group rotate scale mask predict cache loss".split()  # T5's walk has the other steps, built alike
 
 
 def steps_of(kind: str) -> list[str]:
@@ -28,6 +26,7 @@ def steps_of(kind: str) -> list[str]:
 
 
 SMOLLM = pytest.param("smollm", marks=pytest.mark.models)
+TWO = pytest.mark.parametrize("kind", ["gpt2", SMOLLM], indirect=True, scope="module")  # SmolLM2 is a Llama
 
 
 @pytest.fixture(scope="module", params=["gpt2", "llama", SMOLLM])
@@ -84,8 +83,8 @@ def shown(page: Any, name: str, expected: np.ndarray, nth: int = -1) -> None:
         assert said == pytest.approx(float(expected[row, column]), abs=1e-5 * size), name
 
 
-def test_every_step_is_there_and_says_asks_and_answers_something(show, page_file, kind):
-    page = show(page_file)
+@TWO
+def test_every_step_is_there_and_says_asks_and_answers_something(page, kind):
     assert [one.get_attribute("data-step") for one in page.locator("[data-step]").all()] == steps_of(kind)
     page.click("[data-head='1']")
     for step in steps_of(kind):
@@ -102,8 +101,7 @@ def test_every_step_is_there_and_says_asks_and_answers_something(show, page_file
         assert len(page.inner_text("[data-said=right]")) > 10, step
 
 
-def test_every_table_of_the_layer_is_the_models_own(show, page_file, walked, own):
-    page = show(page_file)
+def test_every_table_of_the_layer_is_the_models_own(page, walked, own):
     page.click("[data-head='1']")
     arrays = walked.walk.arrays
     x = arrays["decoder.in"]
@@ -134,8 +132,7 @@ def test_every_table_of_the_layer_is_the_models_own(show, page_file, walked, own
                 shown(page, name, expected)
 
 
-def test_masked_scores_predictions_and_loss_are_the_models(show, page_file, walked):
-    page = show(page_file)
+def test_masked_scores_predictions_and_loss_are_the_models(page, walked):
     go(page, "mask")
     assert cell(page, "masked", 1, 4) == -np.inf and np.isfinite(cell(page, "masked", 4, 1))
     logits = torch.from_numpy(walked.walk.arrays["logits"])
@@ -150,8 +147,7 @@ def test_masked_scores_predictions_and_loss_are_the_models(show, page_file, walk
     assert page.locator("[data-loss=smoothed]").count() == 0
 
 
-def test_one_more_token_brings_one_row_and_keeps_the_others(show, page_file, walked, own):
-    page = show(page_file)
+def test_one_more_token_brings_one_row_and_keeps_the_others(page, walked, own):
     page.click("[data-head='1']")
     go(page, "cache")
     page.click("[data-word=s3]")
@@ -169,8 +165,7 @@ def test_one_more_token_brings_one_row_and_keeps_the_others(show, page_file, wal
 
 
 @pytest.mark.parametrize("kind", ["llama", SMOLLM], indirect=True, scope="module")  # GPT-2 adds its positions
-def test_arrows_turn_by_the_models_angles(show, page_file, walked):
-    page = show(page_file)
+def test_arrows_turn_by_the_models_angles(page, walked):
     go(page, "rotate")
     page.select_option("[data-pair=query]", "3")
     page.select_option("[data-pair=key]", "1")
@@ -182,24 +177,20 @@ def test_arrows_turn_by_the_models_angles(show, page_file, walked):
     assert page.is_visible("[data-changed]")
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_steps_fit_the_window(show, page_file, kind, width):
-    page = show(page_file, viewport={"width": width, "height": 844})
-    for step in steps_of(kind):
-        page.eval_on_selector(f"[data-step={step}]", "e => e.click()")
-        page.wait_for_selector(f"[data-step={step}][aria-current=step]")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, step
-        box = page.locator(".cell[data-cell]").first.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= width, step
+@TWO
+def test_steps_fit_the_window(show, page_file, kind):
+    page = show(page_file)
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 844})
+        for step in steps_of(kind):
+            page.eval_on_selector(f"[data-step={step}]", "e => e.click()")
+            page.wait_for_selector(f"[data-step={step}][aria-current=step]")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, step
+            box = page.locator(".cell[data-cell]").first.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width, step
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["gpt2", SMOLLM], indirect=True, scope="module")  # SmolLM2 is a Llama
-def test_no_step_of_a_decoder_has_a_barrier(show, page_file, theme):
-    need(AXE.exists(), "needs the front end's packages (make test installs them)")
-    page = show(page_file, color_scheme=theme, reduced_motion="reduce")
-    page.evaluate(AXE.read_text("utf-8"))
-    for one in page.locator("[data-step]").all():
-        one.click()
-        still(page)
-        assert page.evaluate(RUN, COLOURS if theme == "dark" else None) == [], one.get_attribute("data-step")
+@TWO
+def test_no_step_of_a_decoder_has_a_barrier(show, page_file, kind):
+    page = show(page_file, reduced_motion="reduce")
+    assert barriers(page, ("embed", "norm", "feed") if kind == "gpt2" else OWN) == []

@@ -6,16 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from test_access import AXE, COLOURS, RUN
 from test_heads import still, until
-from tests.browser.walking import DECODER, ENCODER, box, go, saved
-from tests.conftest import need
+from tests.browser.walking import DECODER, ENCODER, barriers, box, go, saved
 
 from regard.views.walk import walk
 
 
-def test_the_model_stays_in_sight_as_boxes_and_the_dot_stands_before_the_lit_one(show, page_file):
-    page = show(page_file)
+def test_the_model_stays_in_sight_as_boxes_and_the_dot_stands_before_the_lit_one(page):
     for step in ("scores", "stack", "cross", "loss"):
         go(page, step)
         still(page)
@@ -29,8 +26,7 @@ def test_the_model_stays_in_sight_as_boxes_and_the_dot_stands_before_the_lit_one
     assert all(one["y"] >= 0 and one["y"] + one["height"] <= 760 for one in boxes)
 
 
-def test_a_step_shows_the_mix_up_before_what_is_right(show, page_file):
-    page = show(page_file)
+def test_a_step_shows_the_mix_up_before_what_is_right(page):
     go(page, "residual")
     said = " ".join(page.inner_text(".note").split())
     assert said.startswith("A common mix-up: ✗ LayerNorm works over the batch") and said.index("✗") < said.index("✓")
@@ -65,8 +61,7 @@ def test_cross_attention_shows_the_whole_alignment_and_whose_row_is_read(show, p
     assert page.input_value("[data-pair=key]") == str(int(weights[2].argmin()))
 
 
-def test_a_question_is_answered_by_clicking_and_says_the_number(show, page_file, walked):
-    page = show(page_file)
+def test_a_question_is_answered_by_clicking_and_says_the_number(page, walked):
     go(page, "scores")
     # about the word after the one whose row is on the page, or the answer could be read off
     assert "Which word will “,” look at most?" in page.inner_text("[data-question]")
@@ -82,8 +77,7 @@ def test_a_question_is_answered_by_clicking_and_says_the_number(show, page_file,
     assert page.inner_text("[data-said=right]").startswith("Yes.")
 
 
-def test_every_step_asks_something_and_the_right_answer_is_there(show, page_file):
-    page = show(page_file)
+def test_every_step_asks_something_and_the_right_answer_is_there(page):
     page.click("[data-head='1']")
     for step in ENCODER + DECODER:
         go(page, step)
@@ -100,8 +94,7 @@ def test_every_step_asks_something_and_the_right_answer_is_there(show, page_file
         assert "{" not in page.inner_text(".scene") and "NaN" not in page.inner_text(".scene"), step
 
 
-def test_formulas_are_mathml_in_the_colours_of_their_matrices(show, page_file):
-    page = show(page_file)
+def test_formulas_are_mathml_in_the_colours_of_their_matrices(page):
     go(page, "softmax")
     assert page.locator("math.formula mfrac msqrt").count() == 1
     space = page.evaluate("document.querySelector('math.formula mi').namespaceURI")
@@ -112,8 +105,7 @@ def test_formulas_are_mathml_in_the_colours_of_their_matrices(show, page_file):
     assert symbol != page.locator("math.formula mi.ink-Q").first.evaluate(colour)
 
 
-def test_weights_are_folded_to_an_icon(show, page_file):
-    page = show(page_file)
+def test_weights_are_folded_to_an_icon(page):
     page.click("[data-step=project]")
     page.click(".tables > summary")
     assert not page.locator('canvas[data-matrix="W_Q"]').is_visible()
@@ -144,8 +136,7 @@ def test_with_less_motion_the_states_before_and_after_stand_still_side_by_side(s
     assert page.evaluate("document.getAnimations().length") == 0
 
 
-def test_the_target_grows_on_top_of_the_page(show, page_file):
-    page = show(page_file)
+def test_the_target_grows_on_top_of_the_page(page):
     go(page, "softmax")
     assert "nothing yet" in page.inner_text("[data-text=target]")
     go(page, "predict")
@@ -167,16 +158,9 @@ def test_a_step_fits_the_window(show, page_file, width):
         assert lit["x"] >= 0 and lit["x"] + lit["width"] <= width
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_step_has_a_barrier(show, page_file, theme):
-    need(AXE.exists(), "needs the front end's packages (make test installs them)")
-    page = show(page_file, color_scheme=theme, reduced_motion="reduce")
-    page.evaluate(AXE.read_text("utf-8"))
-    for step in ("tokens", "scores", "softmax", "mask", "join", "predict", "loss"):
-        page.click(f"[data-step={step}]")
-        page.click("[data-option='0']")
-        still(page)
-        assert page.evaluate(RUN, COLOURS if theme == "dark" else None) == [], step
+def test_no_step_has_a_barrier(show, page_file):
+    page = show(page_file, reduced_motion="reduce")
+    assert barriers(page, ("tokens", "scores", "softmax", "mask", "join", "predict", "loss")) == []
 
 
 def test_words_that_occur_twice_carry_their_position(show, bert, tmp_path):
@@ -186,8 +170,7 @@ def test_words_that_occur_twice_carry_their_position(show, bert, tmp_path):
     assert "cat" in names and {"the₁", "the₅"} <= set(names)
 
 
-def test_a_clicked_cell_opens_in_the_neuron_view_as_the_same_pair_and_back(show, page_file, walked):
-    page = show(page_file)
+def test_a_clicked_cell_opens_in_the_neuron_view_as_the_same_pair_and_back(page, walked):
     page.click("[data-head='2']")
     go(page, "cross")
     canvas = page.locator('canvas[data-matrix="A"]').first
@@ -219,8 +202,7 @@ def test_a_layer_without_a_walk_has_no_way_back(show, page_file):
     assert page.locator("[data-go=walk]").count() == 0
 
 
-def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(show, page_file, walked, tmp_path):
-    page = show(page_file)
+def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(page, walked, tmp_path):
     for step in ENCODER + DECODER:
         go(page, step)
         texts = saved(page, tmp_path / f"{step}.svg")
@@ -236,8 +218,7 @@ def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(show, p
             assert page.inner_text("[data-loss=plain]") in texts
 
 
-def test_a_saved_step_says_when_it_is_not_the_model(show, page_file, tmp_path):
-    page = show(page_file)
+def test_a_saved_step_says_when_it_is_not_the_model(page, tmp_path):
     go(page, "scale")
     page.uncheck("[data-what=scaling]")
     assert "Changed: these are not the model's numbers." in saved(page, tmp_path / "changed.svg")

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.conftest import ARTICLE, need
+from tests.processes import Forked, command_line
 from tests.tiny import saved
 
 
@@ -90,9 +91,10 @@ def test_a_mistake_is_one_line_and_exit_code_two(command, args, message):
 
 
 def test_a_process_says_it_in_one_line_too():
-    result = process("trace", "the cat", "-m", "/no/such/folder")
-    assert (result.returncode, len(result.stderr.strip().splitlines())) == (2, 1)
-    assert "neither a folder" in result.stderr and result.stdout == ""
+    child = Forked(command_line, "trace", "the cat", "-m", "/no/such/folder")
+    printed, said = child.communicate(timeout=240)
+    assert (child.returncode, len(said.strip().splitlines())) == (2, 1)
+    assert "neither a folder" in said and printed == ""
 
 
 def test_an_unwritable_place_is_one_line(command, tmp_path):

@@ -9,6 +9,8 @@ import dataclasses
 import inspect
 import math
 import zlib
+from copy import deepcopy
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -21,8 +23,9 @@ QUERIES, TARGETS, WINDOW = 12, 7, SIZES["sliding_window"]
 assert WINDOW < QUERIES  # sliding windows must bite
 
 
+@lru_cache(maxsize=1)
 def config_of(model_type: str) -> PreTrainedConfig:
-    """A family's config in small sizes."""
+    """A family's config in small sizes; made once for its two models, which get copies."""
     return tiny(CONFIG_MAPPING[model_type], FAMILIES.get(model_type, {}))
 
 
@@ -75,7 +78,7 @@ def eager_of(model_type: str, model: torch.nn.Module) -> torch.nn.Module:
 
 
 def _built(model_type: str, **options: Any) -> torch.nn.Module:
-    config = config_of(model_type)
+    config = deepcopy(config_of(model_type))
     model_class = MODEL_MAPPING[type(config)]
     if isinstance(model_class, tuple):
         model_class = model_class[0]

@@ -6,7 +6,6 @@ Enters: nothing. Leaves: a `Record` for every model type of transformers that th
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -17,15 +16,13 @@ from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
 from tests.fidelity.compare import Record, record
 from tests.fidelity.known import UNTRIED
+from tests.processes import warm
 
 
 def sweep(workers: int = 2) -> dict[str, Record]:
     """Records by model type, for all that have a tiny model."""
     names = [name for name in MODEL_MAPPING_NAMES if name not in UNTRIED]
-    # a fork of this process, which ran torch, may hang; one of a process that only imported it does not
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.fidelity.compare", "transformers.modeling_utils"])
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet) as pool:
+    with ProcessPoolExecutor(workers, mp_context=warm(), initializer=_quiet) as pool:
         return dict(zip(names, pool.map(record, names, chunksize=8), strict=True))
 
 

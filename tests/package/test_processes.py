@@ -9,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
-STARTS = """
+SPAWNED = """
 import sys, time
 from tests.processes import spawned
 child = spawned([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+FORKED = """
+import time
+from tests import processes
+processes._WARM.clear()
+child = processes.Forked(time.sleep, 600)
 print(child.pid, flush=True)
 time.sleep(600)
 """
@@ -27,8 +35,9 @@ def is_alive(pid):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
-def test_what_a_killed_run_started_ends():
-    with subprocess.Popen([sys.executable, "-c", STARTS], stdout=subprocess.PIPE, text=True) as run:
+@pytest.mark.parametrize("starts", [SPAWNED, FORKED], ids=["spawned", "forked"])
+def test_what_a_killed_run_started_ends(starts):
+    with subprocess.Popen([sys.executable, "-c", starts], stdout=subprocess.PIPE, text=True) as run:
         child = int(run.stdout.readline())
         assert is_alive(child)
         run.send_signal(signal.SIGKILL)

@@ -1,12 +1,9 @@
-"""What a release is made of: the build passes its checks twice alike, and other packagers' files agree with ours."""
+"""What a release is made of: other packagers' files agree with ours."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 
 import regard
@@ -16,33 +13,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = {"torch": "pytorch"}  # other names
 DOCKER = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if line and not line.startswith("#")]
 STEPS = re.split(r"\n(?=[A-Z]+ )", "\n".join(DOCKER))
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The project built twice with `python -m build`, its backend being installed here."""
-    folders = [tmp_path_factory.mktemp("built") for _ in range(2)]
-    for folder in folders:
-        command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-        made = subprocess.run(command, capture_output=True, text=True, timeout=500)
-        assert made.returncode == 0, made.stdout[-2000:] + made.stderr[-2000:]
-    return folders
-
-
-@pytest.mark.slow
-def test_twine_finds_nothing_wrong(built):
-    files = [str(path) for path in built[0].iterdir()]
-    assert sorted(Path(name).suffix for name in files) == [".gz", ".whl"]
-    checked = subprocess.run(
-        [sys.executable, "-m", "twine", "check", "--strict", *files], capture_output=True, text=True
-    )
-    assert checked.returncode == 0 and checked.stdout.count("PASSED") == 2, checked.stdout + checked.stderr
-
-
-@pytest.mark.slow
-def test_the_same_source_gives_the_same_bytes(built):
-    one, other = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in built)
-    assert one == other
 
 
 def test_the_version_is_the_same_everywhere():

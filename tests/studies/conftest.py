@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regard.studies.atlas.study import Atlas
+from regard.studies.result import Result
 from tests.studies.store_trees import STORE, written
 from tests.tiny import saved
 
@@ -58,6 +61,21 @@ def small_windows() -> Iterator[None]:
     """The atlas sums few examples together."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Atlas, "window", SMALL)
+        yield
+
+
+@contextmanager
+def figures_left_out() -> Iterator[None]:
+    """Results are saved without their figures, which take longer than most runs; for tests that look at tables."""
+    save = Result.save
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Result, "save", lambda result, folder: save(replace(result, drawers={}), folder))
+        yield
+
+
+@pytest.fixture(scope="module")
+def without_figures() -> Iterator[None]:
+    with figures_left_out():
         yield
 
 

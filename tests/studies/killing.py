@@ -1,7 +1,4 @@
-"""What test_identity starts: a process that has all loaded, forks a run, kills it, and does so again.
-
-python -m tests.studies.killing MODEL CORPUS FOLDER KILLS
-"""
+"""What test_processes starts: a process that has all loaded, forks a run, kills it, and does so again."""
 
 import os
 import random
@@ -16,6 +13,7 @@ import regard
 from regard.corpus import engine
 from regard.models.load import load
 from regard.studies.base import Pass
+from tests.studies.conftest import figures_left_out
 
 
 def states(folder):
@@ -37,13 +35,14 @@ def killed_run(model, corpus, output, wait):
         sys.exit("the run was done before it was killed")
 
 
-if __name__ == "__main__":
-    name, corpus, folder, kills = sys.argv[1:]
+def kill(name, corpus, folder, kills):
+    """A run that nobody disturbs, and one that is killed again and again."""
     torch.set_num_threads(1)
     Pass.window, engine._EVERY = 16, 0  # many checkpoints
     model, chooser, output = load(name), random.Random(0), Path(folder) / "killed"
-    regard.study.heads(model, corpus, output=Path(folder) / "undisturbed")
-    output.mkdir()
-    for _ in range(int(kills)):
-        killed_run(model, corpus, output, chooser.uniform(0, 0.01))
-    regard.study.heads(model, corpus, output=output, resume=True)
+    with figures_left_out():
+        regard.study.heads(model, corpus, output=Path(folder) / "undisturbed")
+        output.mkdir()
+        for _ in range(kills):
+            killed_run(model, corpus, output, chooser.uniform(0, 0.01))
+        regard.study.heads(model, corpus, output=output, resume=True)

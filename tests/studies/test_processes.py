@@ -2,17 +2,17 @@
 
 import shlex
 import signal
-import subprocess
-import sys
 
 import pytest
 
 import regard
 from regard.studies.folder import LOCK
+from tests.processes import Forked
 from tests.studies.conftest import write_corpus
+from tests.studies.killing import kill
 from tests.studies.test_resume import begun
 
-pytestmark = pytest.mark.usefixtures("small_windows")
+pytestmark = pytest.mark.usefixtures("small_windows", "without_figures")
 
 
 def tables(folder):
@@ -56,9 +56,9 @@ def test_sigterm_saves_as_ctrl_c_does(arguments, bert_folder, three_windows, und
 
 def test_a_run_that_is_killed_ten_times_ends_with_the_same_bytes(bert_folder, tmp_path):
     corpus = write_corpus(tmp_path / "long.txt", 30 * 16)
-    command = [sys.executable, "-m", "tests.studies.killing", str(bert_folder), str(corpus), str(tmp_path), "10"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stderr
+    process = Forked(kill, str(bert_folder), corpus, tmp_path, 10)
+    _, said = process.communicate(timeout=400)
+    assert process.returncode == 0, said
     assert tables(tmp_path / "killed") == tables(tmp_path / "undisturbed")
     left = {path.name for path in (tmp_path / "killed").iterdir()}
     assert left == {path.name for path in (tmp_path / "undisturbed").iterdir()}

@@ -3,13 +3,12 @@
 import os
 import shlex
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import torch
 from safetensors import SafetensorError
 
 import regard
@@ -17,29 +16,25 @@ from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.readers.source import Source
 from regard.studies.atlas import study as atlas_study
+from regard.studies.atlas.study import Atlas
 from regard.studies.folder import CHECKPOINT
-from tests.processes import spawned
+from tests.processes import Forked, command_line
 from tests.studies.conftest import SMALL
 
-pytestmark = pytest.mark.usefixtures("small_windows")
+pytestmark = pytest.mark.usefixtures("small_windows", "without_figures")
 
-# The command line, saving after every window and then resting, so that the test can act between two windows.
-SLOW = f"""
-import time, torch
-from regard.corpus import engine
-from regard.studies.atlas.study import Atlas
-torch.set_num_threads(1)
-Atlas.window = {SMALL}
-engine._EVERY, save = 0, engine.save_checkpoint
-engine.save_checkpoint = lambda *rest: (save(*rest), time.sleep(0.7))
-from regard.cli import main
-main()
-"""
+
+def slow(*arguments):
+    """The command line, saving after every window and then resting, so that the test can act between two windows."""
+    torch.set_num_threads(1)
+    Atlas.window, engine._EVERY, save = SMALL, 0, engine.save_checkpoint
+    engine.save_checkpoint = lambda *rest: (save(*rest), time.sleep(0.7))
+    command_line(*arguments)
 
 
 def begun(arguments, folder):
     """A real process that has just saved its first checkpoint."""
-    child = spawned([sys.executable, "-c", SLOW, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    child = Forked(slow, *arguments)
     end = time.monotonic() + 120
     while not (folder / CHECKPOINT).exists():
         assert child.poll() is None and time.monotonic() < end, child.communicate()

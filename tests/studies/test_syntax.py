@@ -207,13 +207,13 @@ def test_the_command_line_writes_a_folder_and_says_what_it_found(bert_folder, st
 @pytest.mark.corpora
 def test_real_heads_beat_every_fixed_offset_and_random_ones_do_not(minilm, corpora):
     path = corpora / "ud_english_ewt" / "en_ewt-ud-dev.conllu"
-    result = regard.study.syntax(minilm, path, limit=150, least=30, control=True)
+    result = regard.study.syntax(minilm, path, limit=150, least=30, control=True, control_seeds=1)
     best = result.tables["Best head of each relation"]
     relations = best[best["relation"] != ALL]
     assert (relations["beats it"] == "yes").sum() >= 5
     assert (relations["control gain high"] < relations["gain low"])[relations["beats it"] == "yes"].sum() >= 5
     controls = [said for said in result.findings if said.startswith("Control, random weights")]
-    assert len(controls) == 3 and all(f": 0 of {len(relations)} relations" in said for said in controls)
+    assert len(controls) == 1 and f": 0 of {len(relations)} relations" in controls[0]
 
 
 @pytest.mark.models

@@ -65,7 +65,7 @@ def check(picture, *said):
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @example("\ufeff", "$x$")
 @example("\ud800", "\x00")
 @pytest.mark.parametrize("view", ["heads", "matrix", "neurons"])
@@ -103,7 +103,7 @@ class _Scored(Task):
 
 @pytest.mark.parametrize("kind", PICTURES)
 @given(TEXTS)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @example("$x$.txt")
 @example("$\\frac$\ufeff\x00\ud800")
 def test_figures_of_any_corpus_are_well_formed(kind, name):

@@ -1,10 +1,11 @@
 // The headline: what the picture below it shows, in one sentence.
 
-import { foundOf, isKnown, isResting, telling } from "../data/report";
-import type { Site } from "../data/wire";
+import { foundOf, isKnown, isResting, restOf, telling } from "../data/report";
+import type { Rest, Site } from "../data/wire";
+import { percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { type Say, useSay, useStore } from "./context";
-import { doesFor, ledeOf, strongestLook, wordFor } from "./report";
+import { doesFor, ledeOf, MOSTLY, placeFor, strongestLook, wordFor } from "./report";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
 export function Headline({ news }: { news?: () => string | null }) {
@@ -30,6 +31,10 @@ export function headlineOf(store: Store, tell: Say): string | null {
 
 const NAMED = 2; // names that the sentence about all heads counts
 
+const FEW = 12; // tokens: a name needs at least ten rows that show it
+
+const isShort = (store: Store): boolean => store.rows.value.count < FEW;
+
 /** How many heads have a name, and which names are the most frequent. */
 function ofAll(store: Store, tell: Say): string {
   const { contributions } = store.look.value;
@@ -45,7 +50,7 @@ function ofAll(store: Store, tell: Say): string {
       named += 1;
       counts.set(first, (counts.get(first) ?? 0) + 1);
     }
-  if (!named) return tell("headlineNone", { all });
+  if (!named) return isShort(store) ? tell("headlineShort") : tell("headlineNone", { all });
   const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, NAMED);
   const list = most.map(([name, count]) => tell("headlineCount", { name: wordFor(tell, name), count }));
   return tell("headlineAll", { all, named, list: list.join(tell("comma")) });
@@ -75,13 +80,20 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
   const look = strongestLook(store, cell, queries.length === 1 ? queries[0] : undefined);
   const example = look && tell("headlineLook", look);
   if (rests) return tell("headlineRests", { place, what: ledeOf(cell, contributions, tell)[0] });
-  if (!found.length) return example && tell("headlineNoName", { place, example });
+  if (!found.length) return example && unnamed(place, restOf(cell, contributions), example, tell);
   const does = doesFor(tell, found[0]);
   const shown =
     queries.length === 1 || level !== "tokens" ? example : (bestOf(store, found[0], tell) ?? example);
   return shown
     ? tell("headlineDoes", { place, does, example: shown })
     : tell("headlineOnly", { place, does });
+}
+
+/** Of a head without a name: that it mostly rests, or else that it has none, and its strongest look. */
+function unnamed(place: string, rest: Rest | null, example: string, tell: Say): string {
+  if (!rest || rest.share < MOSTLY) return tell("headlineNoName", { place, example });
+  const where = placeFor(tell, rest.place);
+  return tell("headlineMostly", { place, share: percent(rest.share), where, example });
 }
 
 /** The row that shows a name best. */

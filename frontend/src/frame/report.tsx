@@ -29,7 +29,7 @@ export function doesFor(tell: Say, { name, colour }: Found): string {
   return colour ? tell("doesRule", { name }) : wordFor(tell, name);
 }
 
-const MOSTLY = 0.5; // share from which a head mostly rests
+export const MOSTLY = 0.5; // share from which a head mostly rests
 const SHOWN = 0.01; // share below which resting is not worth a word
 
 /** What the head under the pointer, or the chosen one, does: three lines, the numbers folded. */
@@ -89,7 +89,8 @@ export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] 
   return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share }), awake];
 }
 
-function placeFor(tell: Say, place: string): string {
+/** The reader's words for where heads rest. */
+export function placeFor(tell: Say, place: string): string {
   if (place === "the first token") return tell("first");
   if (place === "special tokens") return tell("specials");
   return place === "a place outside the text" ? tell("outside") : place;

@@ -8,6 +8,7 @@ import type { APP_VIEW_MODULES } from "../app/views";
 import type { WHY } from "../app/why/words";
 import type { VIEW_MODULES } from "../views";
 import type { APP } from "./app";
+import { HEADLINES } from "./headlines";
 import { PAGE } from "./page";
 import { PATTERNS } from "./patterns";
 import { type REFUSALS, SENTENCES } from "./sentences";
@@ -18,6 +19,7 @@ export type Words = Readonly<Record<string, Pair>>;
 type KeyOf<Module> = Module extends { words: infer W } ? keyof W : never;
 export type Key =
   | keyof typeof PAGE
+  | keyof typeof HEADLINES
   | keyof typeof PATTERNS
   | keyof typeof SENTENCES
   | keyof typeof REFUSALS
@@ -30,7 +32,7 @@ export type Key =
   | KeyOf<(typeof APP_VIEW_MODULES)[number]>;
 export type Values = Record<string, string | number>;
 
-const TABLE: Partial<Record<Key, Pair>> = { ...PAGE, ...PATTERNS, ...SENTENCES };
+const TABLE: Partial<Record<Key, Pair>> = { ...PAGE, ...HEADLINES, ...PATTERNS, ...SENTENCES };
 
 /** Put in the words of a view, or those of the app, which saved pages do not carry. */
 export function add(words: Words): void {

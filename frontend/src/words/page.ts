@@ -160,28 +160,6 @@ export const PAGE = {
     "Always rests: {share}% of its attention, mostly on {place}.",
     "总在休息：{share}% 的注意力，主要停在{place}上。",
   ],
-  headlineAll: [
-    "{named} of {all} heads have a name, most often {list}.",
-    "{all} 个头中有 {named} 个有名称，最常见的是{list}。",
-  ],
-  headlineCount: ["{name} ({count})", "{name}（{count}）"],
-  headlineNone: [
-    "None of the {all} heads follows a named pattern here.",
-    "这里 {all} 个头都不符合任何已命名的模式。",
-  ],
-  headlineSome: ["{count} heads of layer {layer}: {list}.", "第 {layer} 层的 {count} 个头：{list}。"],
-  headlineSomeNone: [
-    "{count} heads of layer {layer}; none of them follows a named pattern here.",
-    "第 {layer} 层的 {count} 个头；它们在这里都不符合任何已命名的模式。",
-  ],
-  headlineDoes: ["Head {place} {does}: {example}.", "头 {place} {does}：{example}。"],
-  headlineOnly: ["Head {place} {does}.", "头 {place} {does}。"],
-  headlineLook: ["{from} → {to} {value}", "{from} → {to} {value}"],
-  headlineNoName: [
-    "Head {place} follows no named pattern here. Its strongest look: {example}.",
-    "头 {place} 在这里不符合任何已命名的模式。最强的一次：{example}。",
-  ],
-  headlineRests: ["Head {place}: {what}", "头 {place}：{what}"],
   doesRule: ["follows the rule “{name}”", "遵循规则“{name}”"],
   ledeDoes: ["It {does}.", "它{does}。"],
   ledeOther: ["With the other {left}% it {does}.", "其余 {left}%：它{does}。"],

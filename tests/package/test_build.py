@@ -1,9 +1,10 @@
-"""The wheel: everything a user needs is in it, and an empty environment that installs it can use it."""
+"""Wheel and source distribution: built twice alike, whole, and an empty environment that installs them can use them."""
 
 import json
 import os
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -31,13 +32,19 @@ print(regard.__file__)
 """
 
 
-# What pip does to build a wheel, with whatever backend it is told of.
+# What pip does to build, with whatever backend it is told of.
 BUILD = """
 import importlib, sys
 backend = importlib.import_module(sys.argv[1])
-assert backend.get_requires_for_build_wheel() == []
+assert backend.get_requires_for_build_wheel() == backend.get_requires_for_build_sdist() == []
+backend.build_sdist(sys.argv[2])
 backend.build_wheel(sys.argv[2])
 """
+SOURCES = """LICENSE Makefile README.md SECURITY.md constraints.txt mkdocs.yml pyproject.toml docs/index.md
+frontend/build.mjs frontend/package.json frontend/package-lock.json frontend/src/index.ts
+frontend/src/frame/style.css frontend/src/views/atlas/atlas.css
+frontend/src/app/index.tsx frontend/test/wire.test.ts src/regard/static/regard.js tests/conftest.py
+src/regard/transformer/embedded/ATTRIBUTION.md""".split()
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
 
 
@@ -48,16 +55,50 @@ def run(*command, **options):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """Built where nothing is installed but what `build-system` asks for."""
-    folder = tmp_path_factory.mktemp("wheel")
+def built(tmp_path_factory):
+    """A wheel and a source distribution, built where nothing is installed but what `build-system` asks for."""
+    folder, place = (tmp_path_factory.mktemp(name) for name in ("built", "backend"))
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]
     wanted = [Requirement(line) for line in asked["requires"]]
     assert all(distribution(one.name).version in one.specifier for one in wanted)
-    python = environment(folder / "venv", {(canonicalize_name(one.name), "") for one in wanted})
+    python = environment(place / "venv", {(canonicalize_name(one.name), "") for one in wanted})
     run(str(python), "-c", BUILD, asked["build-backend"], str(folder), cwd=ROOT)
-    (made,) = folder.glob("*.whl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    (made,) = built.glob("*.whl")
     return made
+
+
+@pytest.fixture(scope="module")
+def names(built):
+    """The files of the source distribution."""
+    (made,) = built.glob("*.tar.gz")
+    with tarfile.open(made) as archive:
+        return {name.split("/", 1)[1] for name in archive.getnames()}
+
+
+def test_twine_finds_nothing_wrong(built):
+    files = [str(path) for path in built.iterdir()]
+    assert sorted(Path(name).suffix for name in files) == [".gz", ".whl"]
+    assert run(sys.executable, "-m", "twine", "check", "--strict", *files).count("PASSED") == 2
+
+
+def test_the_same_source_gives_the_same_bytes(built, tmp_path):
+    """Also with `python -m build`, which makes the wheel from the source distribution: nothing is missing there."""
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(ROOT))
+    one, other = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (built, tmp_path))
+    assert one == other
+
+
+def test_the_front_ends_source_is_in_it(names):
+    assert set(SOURCES) <= names
+
+
+def test_what_others_wrote_or_tools_made_is_not(names):
+    assert not [name for name in names if "node_modules" in name or "__pycache__" in name or ".venv" in name]
 
 
 def test_the_wheel_has_the_bundle_and_the_translator_and_no_tests(wheel):

@@ -1,0 +1,34 @@
+// Sentences above pictures, in English and Chinese.
+
+export const HEADLINES = {
+  headlineAll: [
+    "{named} of {all} heads have a name, most often {list}.",
+    "{all} 个头中有 {named} 个有名称，最常见的是{list}。",
+  ],
+  headlineCount: ["{name} ({count})", "{name}（{count}）"],
+  headlineNone: [
+    "None of the {all} heads follows a named pattern here.",
+    "这里 {all} 个头都不符合任何已命名的模式。",
+  ],
+  headlineShort: [
+    "This text is too short to name what heads do; a longer one shows more.",
+    "这段文本太短，无法为各个头命名；更长的文本能看出更多。",
+  ],
+  headlineSome: ["{count} heads of layer {layer}: {list}.", "第 {layer} 层的 {count} 个头：{list}。"],
+  headlineSomeNone: [
+    "{count} heads of layer {layer}; none of them follows a named pattern here.",
+    "第 {layer} 层的 {count} 个头；它们在这里都不符合任何已命名的模式。",
+  ],
+  headlineDoes: ["Head {place} {does}: {example}.", "头 {place} {does}：{example}。"],
+  headlineOnly: ["Head {place} {does}.", "头 {place} {does}。"],
+  headlineLook: ["{from} → {to} {value}", "{from} → {to} {value}"],
+  headlineNoName: [
+    "Head {place} follows no named pattern here. Its strongest look: {example}.",
+    "头 {place} 在这里不符合任何已命名的模式。最强的一次：{example}。",
+  ],
+  headlineMostly: [
+    "Head {place} mostly rests ({share}%, on {where}). Its strongest look elsewhere: {example}.",
+    "头 {place} 大多在休息（{share}%，停在{where}上）。此外最强的一次：{example}。",
+  ],
+  headlineRests: ["Head {place}: {what}", "头 {place}：{what}"],
+} as const;
