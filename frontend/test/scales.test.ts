@@ -11,7 +11,7 @@ import {
   ramp,
   type Theme,
 } from "../src/marks/scales";
-import { contrast, deltaE, EYES, linear, oklab } from "./eyes";
+import { contrast, deltaE, EYES, linear, oklab, TWINS } from "./eyes";
 import { golden } from "./golden";
 
 const heads = (theme: Theme) => Array.from({ length: 32 }, (_, head) => headColour(head, theme));
@@ -39,19 +39,6 @@ test.each(Object.entries(EYES))("32 head colours stay apart for %s eyes on both 
       for (const other of all.slice(0, i))
         expect(deltaE(eye, hex, other), `${hex} ${other}`).toBeGreaterThan(i < 12 ? 15 : 9);
 });
-
-// Nobody is called both of a pair: texts are read at once or from left to right, and patches of pictures are no words.
-const TWINS = {
-  "repeated token": "same word",
-  "patch to the left": "previous token",
-  "patch to the right": "next token",
-  "patch above": "same word",
-  "patch below": "induction",
-  "same row": "bag of words",
-  "same column": "related word",
-  "centre of the picture": "predictive word",
-  "border of the picture": "punctuation",
-};
 
 test.each(Object.entries(EYES))("the colours of names stay apart for %s eyes on both grounds", (_, eye) => {
   const names = Object.keys(COLOURS.pattern).filter((name) => !(name in TWINS));
