@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -68,7 +69,7 @@ def long_llama(tmp_path_factory, bytelevel) -> Path:
     sizes = {"hidden_size": 256, "num_hidden_layers": 4, "intermediate_size": 64, "max_position_embeddings": 4096}
     folder = saved(tiny_llama(bytelevel, **sizes), tmp_path_factory.mktemp("models") / "long")
     file = folder / "tokenizer_config.json"
-    file.write_text(file.read_text().replace('"model_max_length": 64', '"model_max_length": 4096'))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"model_max_length": 4096}))
     return folder
 
 

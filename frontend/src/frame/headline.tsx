@@ -13,6 +13,7 @@ export function Headline({ news }: { news?: () => string | null }) {
   const tell = useSay();
   const changed = news?.() ?? null;
   const text = changed ?? headlineOf(store, tell);
+  if (!text && news && !store.view.led) return <p class="headline" aria-hidden="true" data-headline="none" />; // to come
   return text ? (
     <p class="headline" dir="auto" role="status" data-headline={changed === null ? "finding" : "news"}>
       {text}

@@ -39,10 +39,11 @@ def draw_overlay(job: Depicted) -> Figure:
     if len(job.heads) > _MOST:
         raise UserError(f"{len(job.heads)} heads do not fit a figure over a picture; choose up to {_MOST} with heads=")
     side = job.trace.side(job.site.key_side)
-    assert side.medium is not None and side.spans is not None
-    pixels = pixels_of(side.medium)
+    medium, placed = side.medium, side.spans
+    assert medium is not None and placed is not None
+    pixels = pixels_of(medium)
     rows = looks_of(job)  # (heads, keys)
-    spans = side.spans[job.columns]
+    spans = placed[job.columns]
     count = 1 + len(rows)
     columns = min(count, 4)
     width = job.width or 1.75 * columns
@@ -79,8 +80,9 @@ def headline(job: Depicted) -> str:
     """Which head looks most at one place, and how much that is beside even attention."""
     rows = looks_of(job)
     side = job.trace.side(job.site.key_side)
-    assert side.spans is not None
-    placed = np.isfinite(side.spans[job.columns][:, 0])
+    spans = side.spans
+    assert spans is not None
+    placed = np.isfinite(spans[job.columns][:, 0])
     best, most = np.unravel_index(int(np.where(placed, rows, -1).argmax()), rows.shape)
     place = _place(side, int(job.columns[most]))
     head = f"{job.layer}.{job.heads[int(best)]}"
@@ -92,8 +94,9 @@ def headline(job: Depicted) -> str:
 
 def _place(side: Side, position: int) -> str:
     """A patch in words."""
-    assert side.spans is not None
-    left, top, right, bottom = side.spans[position]
+    spans = side.spans
+    assert spans is not None
+    left, top, right, bottom = spans[position]
     across = ("left", "middle", "right")[min(2, int((left + right) * 1.5))]
     down = ("top", "middle", "bottom")[min(2, int((top + bottom) * 1.5))]
     where = (
