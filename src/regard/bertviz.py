@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.tokens import Segment
 from regard.trace.trace import Trace
 

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from regard import __version__
+from regard.base.errors import UserError
 from regard.commands import (
     ablate,
     chat,
@@ -40,7 +41,6 @@ from regard.commands import (
 )
 from regard.commands.heads import ManyHeads
 from regard.commands.shared import err, out
-from regard.errors import UserError
 
 app = typer.Typer(
     name="regard",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.intervals import FEWEST, between
 from regard.patterns.definitions import THRESHOLDS, USUAL
 from regard.patterns.naming import FLOOR

@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 import regard
 from regard.ablation.evidence import answer_evidence, evidence
+from regard.base.errors import UserError
 from regard.capture.tiers import attention_set
 from regard.cli import app
 from regard.corpus.readers.prose import sentence_spans
-from regard.errors import UserError
 from regard.models.answering import ReadPrompt, encode_answer
 from regard.models.conversation import conversation_of, lay_out
 from regard.studies.evidence_page import evidence_page

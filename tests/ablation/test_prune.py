@@ -19,9 +19,9 @@ from typer.testing import CliRunner
 import regard
 from regard.ablation.importance import BY_LENGTH, least, lengths, measure_scores, read_scores
 from regard.ablation.pruning import prune
+from regard.base.errors import UserError
 from regard.cli import app
 from regard.corpus import Example, Source
-from regard.errors import UserError
 from regard.models.pruned import RECORD, save_pruned
 from regard.trace.heads import Head, all_heads
 from tests.ablation import by_hand

@@ -12,7 +12,7 @@ from regard.app.log import Lines
 from regard.app.problems import of_failure
 from regard.app.server import application
 from regard.app.settings import AppSettings
-from regard.errors import MissingFileError, OutOfRangeError, UnknownNameError, UserError
+from regard.base.errors import MissingFileError, OutOfRangeError, UnknownNameError, UserError
 from regard.models.engine import Engine
 from regard.trace.sentences import refusal
 

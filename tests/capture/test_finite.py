@@ -9,9 +9,9 @@ import torch
 from transformers import BertConfig, BertModel
 
 import regard
+from regard.base.errors import UserError
 from regard.corpus.ray import Asked, RayWorker
 from regard.corpus.readers.source import Example
-from regard.errors import UserError
 from regard.models.fingerprint import weights_digest
 from regard.studies.atlas.study import Atlas
 from regard.trace.mask import Mask

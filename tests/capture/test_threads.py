@@ -16,9 +16,9 @@ from transformers import BertForMaskedLM
 
 import regard
 from regard.ablation.effects import effect
+from regard.base.errors import UserError
 from regard.capture import Ablation
 from regard.capture.prefix import Shared
-from regard.errors import UserError
 from regard.trace.heads import Head
 from tests.tiny import enlarged, tiny_bert
 

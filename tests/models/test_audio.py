@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models.audio import read_sound, sound_side
 from tests.models.recordings import RATE, tone
 

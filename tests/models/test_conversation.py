@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.errors import TooLongError
+from regard.base.errors import TooLongError
 from regard.models.conversation import contents_in, conversation_of, lay_out
 from regard.patterns import warnings_for
 from tests.models.talkers import CHAT, FAMILIES, NAMED, WRAPPED, text_of

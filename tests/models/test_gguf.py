@@ -140,7 +140,7 @@ def test_who_waits_for_another_process_finds_its_copy(once, tmp_path):
 def test_another_file_of_the_same_name_is_another_model(once):
     file, _ = once
     write_gguf(file, seed=1)
-    with pytest.raises(regard.errors.UserError, match="dequantised again"):
+    with pytest.raises(regard.base.errors.UserError, match="dequantised again"):
         regard.load(file)
 
 

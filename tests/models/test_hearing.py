@@ -13,7 +13,7 @@ from transformers import (
 )
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models.hearing import sound_inputs
 from regard.trace.trace import Trace
 from tests.capture.own_maps import FIELDS, own_maps

@@ -11,7 +11,7 @@ import transformers
 from PIL import Image, PngImagePlugin
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models.images import LONGEST, medium_of, read_picture
 from regard.models.placing import seen_through
 from regard.trace.tiles import Patches, Tile

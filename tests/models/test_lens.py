@@ -96,7 +96,7 @@ def test_the_parts_of_the_answer_add_up_to_its_logit(request, kind):
 
 
 def test_an_encoder_is_refused(bert):
-    with pytest.raises(regard.errors.UserError, match="its layers cannot be read as words"):
+    with pytest.raises(regard.base.errors.UserError, match="its layers cannot be read as words"):
         bert.lens(TEXT)
 
 

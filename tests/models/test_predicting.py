@@ -10,7 +10,7 @@ import torch
 from transformers import BertForMaskedLM
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models import predicting
 from regard.transformer.config import Config
 from regard.transformer.model import Bert

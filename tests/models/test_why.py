@@ -10,7 +10,7 @@ from rich.text import Text
 from transformers import Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig
 
 import regard
-from regard.errors import OutOfRangeError, UserError
+from regard.base.errors import OutOfRangeError, UserError
 from regard.models.reread import Reread
 from regard.printing.split import why_report
 from regard.trace.picking import position_of

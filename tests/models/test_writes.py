@@ -9,7 +9,7 @@ import torch
 from rich.console import Console
 from transformers import BertLMHeadModel
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models.writes import Writes, WrittenFrom, WrittenWord, writes
 from regard.printing.split import writes_report
 from regard.trace.heads import Head

@@ -13,10 +13,8 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "regard"
 
 # Folders and root modules, lowest first; those of one rank do not know each other. "" is regard/__init__.py.
 RANKS = [
-    ("errors", "files"),
-    ("extras",),
+    ("base",),
     ("trace", "measures"),
-    ("records",),
     ("capture", "transformer"),
     ("models",),
     ("patterns",),

@@ -9,7 +9,7 @@ from transformers import AutoModel
 
 import regard
 from regard import Trace
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns import head_report
 from regard.patterns.definitions import THRESHOLDS
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns.definitions import PATTERNS, Part
 from regard.patterns.rules import parse_rule
 from regard.trace.places import Grammar, context_between

@@ -10,7 +10,7 @@ import pytest
 
 import regard
 from regard import Trace
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns import add_rule, names, patterns, remove_rule, saved_rules
 from regard.patterns.following import follow
 from regard.patterns.rules import parse_rule

@@ -16,12 +16,12 @@ import torch
 from safetensors.numpy import save_file
 
 from regard import study
+from regard.base.errors import UserError
 from regard.corpus import ray as ray_engine
 from regard.corpus.engine import Run
 from regard.corpus.ray import RayEngine
 from regard.corpus.readers.coreference import corpus_of
 from regard.corpus.readers.source import Source
-from regard.errors import UserError
 from regard.models.load import load
 from regard.studies.ablation.curve import Curve
 from regard.studies.ablation.study import AblationMap

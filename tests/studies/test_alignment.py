@@ -8,8 +8,8 @@ import soundfile
 import torch
 
 import regard
+from regard.base.errors import UserError
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.studies.alignment.choosing import candidates, half_of, places, ranked
 from regard.studies.alignment.report import _limits, _ways
 from tests.conftest import need

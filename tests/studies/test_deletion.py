@@ -6,7 +6,7 @@ import torch
 from transformers import BertForSequenceClassification, OPTConfig, OPTForCausalLM
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.studies.deletion.lowering import Lowering
 from regard.studies.deletion.reduce import RANKINGS, SHARES, falls_of
 from tests.tiny import enlarged, made, tiny_bert

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns import add_rule, saved_rules
 from regard.patterns.definitions import PATTERNS
 from regard.studies.find.ranking import COLUMNS

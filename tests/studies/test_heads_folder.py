@@ -13,7 +13,7 @@ import pytest
 from transformers import BertForMaskedLM
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.predictive import predictive_targets
 from regard.studies.heads.describing import BY_DISTANCE
 from regard.studies.heads.headvis import export_headvis

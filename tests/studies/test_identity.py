@@ -12,11 +12,11 @@ from tokenizers import Tokenizer
 from transformers import BertModel
 
 import regard
+from regard.base.files import write_atomic
 from regard.corpus import engine
 from regard.corpus.checkpoint import load_checkpoint
 from regard.corpus.identity import model_identity
 from regard.corpus.readers.source import Source
-from regard.files import write_atomic
 from regard.studies.ablation.study import AblationMap
 from regard.studies.atlas.study import Atlas
 from regard.studies.change.study import Change

@@ -9,7 +9,7 @@ import torch
 from scipy.stats import entropy
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.studies.heads.matching import distances_between, match_portraits
 from tests.studies.portrait_lines import lines
 from tests.tiny import enlarged, tiny_bert

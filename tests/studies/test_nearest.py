@@ -11,11 +11,11 @@ import torch
 from typer.testing import CliRunner
 
 import regard
+from regard.base.errors import UserError
 from regard.cli import app
 from regard.corpus.engine import Run, run_local
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Source
-from regard.errors import UserError
 from regard.studies.heads.keeping import hash_of
 from regard.studies.heads.mapping import SampleTexts, joint_map, packed
 from regard.studies.heads.sample import NAME, sampled_inputs

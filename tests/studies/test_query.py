@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from regard.errors import MissingFileError, OutOfRangeError, UserError
+from regard.base.errors import MissingFileError, OutOfRangeError, UserError
 from regard.studies import query as module
 from regard.studies.query import query
 

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from safetensors import safe_open
 
+from regard.base.errors import UserError
 from regard.corpus.engine import Run, run_local
 from regard.corpus.ray import RayEngine
 from regard.corpus.readers.source import Source
-from regard.errors import UserError
 from regard.models.fingerprint import weights_digest
 from regard.models.load import load
 from regard.studies.atlas.study import Atlas

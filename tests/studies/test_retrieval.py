@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import regard
+from regard.base.errors import UserError
 from regard.capture.tiers import attention_set
 from regard.corpus.batches import Item
 from regard.corpus.readers.source import Example
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.models.means import standard_means
 from regard.studies.retrieval.planting import plant
 from regard.studies.retrieval.reduce import RECENT, read_needle

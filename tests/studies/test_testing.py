@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.testing import assert_head, measure_head
 from tests.studies.planted import WORDS, planted_model
 

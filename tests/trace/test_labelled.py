@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import regard
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace import labelled
 from tests.patterns.maps import shifted, trace_of
 

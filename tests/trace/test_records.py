@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import regard
-from regard.errors import MissingPackageError
-from regard.records import Tabular
+from regard.base.errors import MissingPackageError
+from regard.trace.records import Tabular
 
 from ..conftest import ARTICLE
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard import Trace
-from regard.errors import UserError
+from regard.base.errors import UserError
 
 
 def by_hand(layers):

@@ -154,22 +154,22 @@ def test_a_model_whose_layers_are_computed_differently_is_refused(bytelevel):
     model = tiny_llama(bytelevel)
     block = model.module.model.layers[1]
     block.register_forward_hook(lambda _module, _args, output: output * 1.01)
-    with pytest.raises(regard.errors.UserError, match="computes its layers differently from others of its type"):
+    with pytest.raises(regard.base.errors.UserError, match="computes its layers differently from others of its type"):
         walk(TEXT, model, layer=1)
 
 
 def test_a_text_too_long_for_a_page_is_refused(llama):
-    with pytest.raises(regard.errors.UserError, match="has 129 tokens, and the walk goes through at most 128"):
+    with pytest.raises(regard.base.errors.UserError, match="has 129 tokens, and the walk goes through at most 128"):
         walk_decoder(llama.module, [1] * 129)
 
 
 def test_more_tokens_are_asked_of_decoders_alone(bert):
-    with pytest.raises(regard.errors.UserError, match="generate needs a decoder without an encoder"):
+    with pytest.raises(regard.base.errors.UserError, match="generate needs a decoder without an encoder"):
         walk(TEXT, bert, generate=2)
 
 
 def test_a_layer_that_is_not_there_is_refused(gpt2):
-    with pytest.raises(regard.errors.UserError, match="the model has layers 0 to 1, not 2"):
+    with pytest.raises(regard.base.errors.UserError, match="the model has layers 0 to 1, not 2"):
         walk(TEXT, gpt2, layer=2)
 
 

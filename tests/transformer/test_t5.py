@@ -176,18 +176,18 @@ def test_a_t5_without_its_map_to_words_has_no_predictions(wordpiece):
 def test_an_encoder_alone_is_refused_and_not_offered(wordpiece):
     model = made(T5EncoderModel, T5Config(vocab_size=len(wordpiece), **SIZES), wordpiece)
     assert not can_walk(model.module)
-    with pytest.raises(regard.errors.UserError, match="T5EncoderModel has no decoder; pass the whole model"):
+    with pytest.raises(regard.base.errors.UserError, match="T5EncoderModel has no decoder; pass the whole model"):
         walk_t5(model.module, [1, 2], [0])
 
 
 def test_a_layer_that_one_stack_lacks_is_refused(model):
     assert can_walk(model.module)
-    with pytest.raises(regard.errors.UserError, match="the model has layers 0 to 1, not 2"):
+    with pytest.raises(regard.base.errors.UserError, match="the model has layers 0 to 1, not 2"):
         walk(TEXT, model, target=ANSWER, layer=2)
 
 
 def test_a_model_whose_layers_are_computed_differently_is_refused(wordpiece):
     model = sharpened(MADE["plain"](wordpiece))
     model.module.encoder.block[1].layer[0].SelfAttention.scaling = 0.5
-    with pytest.raises(regard.errors.UserError, match="computes its layers differently from others of its type"):
+    with pytest.raises(regard.base.errors.UserError, match="computes its layers differently from others of its type"):
         walk(TEXT, model, target=ANSWER, layer=1)

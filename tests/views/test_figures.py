@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_hex
 from PIL import Image
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.types import TYPES
 from regard.patterns import add_rule
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES

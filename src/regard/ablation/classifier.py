@@ -19,9 +19,9 @@ from rich.console import Console
 
 from regard import __version__
 from regard.ablation.labelled import HELD_OUT, Data, labelled_data
+from regard.base.errors import UserError
+from regard.base.files import write_atomic
 from regard.corpus.readers.source import Source
-from regard.errors import UserError
-from regard.files import write_atomic
 from regard.models.loading import load_classifier, quiet
 from regard.models.model import Model
 from regard.models.packaged import resolve

@@ -13,7 +13,7 @@ import torch
 
 from regard.models.cutting import KEEP
 from regard.models.outcome import choice_name, output_of
-from regard.records import columns_of
+from regard.trace.records import columns_of
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:

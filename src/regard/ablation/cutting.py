@@ -30,9 +30,9 @@ from regard.models.outcome import (
     turn_of,
 )
 from regard.patterns.resting import rests_of
-from regard.records import Tabular
 from regard.trace.edges import Edges, block_name, parse_edges
 from regard.trace.pool import pool_of
+from regard.trace.records import Tabular
 from regard.trace.sentences import Message
 
 if TYPE_CHECKING:

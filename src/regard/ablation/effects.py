@@ -20,8 +20,8 @@ from regard.capture.copies import repeated
 from regard.models.ablated import ablated, modes_of
 from regard.models.means import NAME
 from regard.models.outcome import ABOUT, Answering, about_of, actual_of, encode_text, hide, position_of, side_of
-from regard.records import Tabular
 from regard.trace.heads import Heads, Shows, names_of, names_patterns, parse_heads
+from regard.trace.records import Tabular
 from regard.trace.sentences import Message, note
 from regard.trace.tokens import Token
 

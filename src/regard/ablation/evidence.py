@@ -16,8 +16,8 @@ import numpy as np
 from regard.ablation.evidence_check import check_sentences, said_of
 from regard.ablation.fetching import MEASURES, EvidenceScores
 from regard.ablation.passages import Passage, passage_of, passages_of, sentences_in, shown_prompt
+from regard.base.errors import UserError
 from regard.corpus.sums import Array
-from regard.errors import UserError
 from regard.models.answering import (
     GENERATED,
     ReadPrompt,
@@ -29,8 +29,8 @@ from regard.models.answering import (
 from regard.models.base import Target, Text
 from regard.models.conversation import Conversation, lay_out
 from regard.models.prepare import Encoded
-from regard.records import Tabular, columns_of
 from regard.trace.heads import Head, Heads, all_heads, names_of, parse_heads
+from regard.trace.records import Tabular, columns_of
 from regard.trace.sentences import Message
 from regard.trace.tokens import Token
 

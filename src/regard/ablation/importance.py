@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.base.errors import MissingFileError, UserError
 from regard.capture import Book, Place, outputs
 from regard.capture.finite import require_finite_heads
 from regard.capture.gates import gate_gradients
 from regard.capture.rebuild import output_weight
 from regard.corpus import Example, Item, Source, read
-from regard.errors import MissingFileError, UserError
 from regard.trace.heads import Head, Layout, all_heads, parse_heads
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from rich.console import Console
 
+from regard.base.errors import UserError
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Problems, Source
-from regard.errors import UserError
 
 HELD_OUT = 0.1  # share of the examples that decides which epoch is best, unless a file is given for that
 MOST_LABELS = 100

@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.families import FUSED_PROJECTION
 from regard.capture.finite import require_finite_output
-from regard.errors import UserError
 from regard.models.model import Model
 from regard.models.pruned import MARK, narrow, projection_names
 from regard.trace.heads import Heads, parse_heads, refuse_all

@@ -15,10 +15,10 @@ import torch
 from torch.nn.functional import cosine_similarity, cross_entropy
 
 from regard.ablation.labelled import label_name
+from regard.base.errors import UserError
 from regard.capture.finite import require_finite_output
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array
-from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Example

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from regard.errors import MissingFileError
+from regard.base.errors import MissingFileError
 from regard.models.hub import why_not_asked
 from regard.models.packaged import PACKAGED
 from regard.trace.sentences import refusal

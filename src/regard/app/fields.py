@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from regard.app.problems import Problem, bad, large
 from regard.app.settings import Limits
-from regard.errors import UserError
+from regard.base.errors import UserError
 
 if TYPE_CHECKING:
     from regard.models.conversation import Conversation

@@ -19,7 +19,7 @@ from regard.app.questions import Question, question_of
 from regard.app.settings import Limits
 from regard.app.work import Payload, payload_of
 from regard.app.worker import Job
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.heads import MODES
 from regard.trace.sentences import refusal
 

@@ -19,7 +19,7 @@ from regard.app.media import media_of, reads_text
 from regard.app.memory import check_model
 from regard.app.problems import Problem, busy, of_failure
 from regard.app.settings import AppSettings
-from regard.errors import MissingFileError, UserError
+from regard.base.errors import MissingFileError, UserError
 from regard.models.catalogue import known_models
 from regard.models.packaged import DEFAULT, PACKAGED
 from regard.trace.sentences import refusal

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from regard.app.log import log
-from regard.errors import TooLongError, UserError
+from regard.base.errors import TooLongError, UserError
 from regard.trace.sentences import coded
 
 OPENAI = "/v1/"  # where addresses of the OpenAI interface begin

@@ -16,7 +16,7 @@ from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
 from regard.app.studies import META, inside, meta_of
 from regard.app.worker import Job
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns.following import follow
 from regard.patterns.rules import LONGEST, parse_rule
 from regard.patterns.saved import add_rule, remove_rule, rules_file, saved_rules

@@ -25,7 +25,7 @@ from regard.app.log import note
 from regard.app.problems import Problem, busy, of_failure
 from regard.app.settings import AppSettings
 from regard.app.worker import Job, Stopped, checking
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.studies.folder import held
 from regard.trace.sentences import refusal
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from regard.app.examples import EXAMPLES
-from regard.files import write_atomic
+from regard.base.files import write_atomic
 
 PLACE = Path(__file__).parent.parent / "static" / "example.bin"
 

@@ -65,7 +65,7 @@ from regard.app.shelf import KeptTrace, Shelf
 from regard.app.studies import inside, studies, study_file
 from regard.app.talking import AnswerTurns, ToldToken, WholeAnswer, talk_of, told
 from regard.app.worker import Job, ModelWorker
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models.means import SENTENCES
 from regard.trace.sentences import refusal
 from regard.views.html import bundle

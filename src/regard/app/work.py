@@ -18,7 +18,7 @@ from regard.app.questions import Open, Question
 from regard.app.settings import Limits
 from regard.app.shelf import KeptTrace
 from regard.app.worker import Job
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns.saved import usable_rules
 from regard.trace.heads import MODES
 from regard.trace.sentences import caution

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.operation import from_call
 from regard.capture.outputs import Behind, Place
 from regard.capture.rebuild import visible_keys
 from regard.capture.tap import Call
-from regard.errors import UserError
 from regard.trace.heads import MODES, Head
 
 Means = Mapping[tuple[str, int], Any]  # (kind, layer) -> (H, e) mean outputs of its heads

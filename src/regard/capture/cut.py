@@ -15,10 +15,10 @@ from collections.abc import Sequence
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.operation import Operation, operation_of
 from regard.capture.outputs import Behind, Place
 from regard.capture.rebuild import row_scores
-from regard.errors import UserError
 from regard.trace.edges import CUTS, EdgeBlock
 
 

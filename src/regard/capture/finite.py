@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.naming import NamedOperation
 from regard.capture.operation import Operation
 from regard.capture.rebuild import attention_of, visible_keys
-from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.capture.record import Book

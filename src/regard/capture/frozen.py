@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.norming import frozen_norm
 from regard.capture.operation import Operation, from_call
 from regard.capture.outputs import Behind, Place, Places, outputs
 from regard.capture.tap import Call
 from regard.capture.tiers import Plan, model_type, undisturbed
-from regard.errors import UserError
 from regard.trace.sentences import refusal
 
 HEADS, MLP, BIASES = "heads", "mlp", "biases"

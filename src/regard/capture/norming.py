@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.sentences import refusal
 
 _EPS = ("eps", "variance_epsilon", "epsilon", "norm_eps")

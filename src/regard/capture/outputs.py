@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.alone import alone
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.tiers import Plan, attention_set
 from regard.capture.watch import Seen, latest_seen, watching
-from regard.errors import UserError
 from regard.trace.site import Site
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.families import VISION
 from regard.capture.finite import require_finite
 from regard.capture.gradients import Gradient, Gradients
 from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
 from regard.capture.operation import Operation
-from regard.errors import UserError
 from regard.trace.mask import Mask
 from regard.trace.medium import SOUND, Medium
 from regard.trace.sentences import reason

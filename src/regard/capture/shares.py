@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.frozen import HEADS, MLP, FrozenRun, Leaf
 from regard.capture.rebuild import attention_of, repeat_heads
-from regard.errors import UserError
 from regard.trace.sentences import refusal
 
 

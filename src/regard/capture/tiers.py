@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTrainedModel
 
+from regard.base.errors import UserError
 from regard.capture.alone import alone, configs_of
 from regard.capture.families import BANDED
 from regard.capture.heap import large_blocks_apart
@@ -26,7 +27,6 @@ from regard.capture.keeping import Keeper
 from regard.capture.operation import Operation, from_call, from_watch
 from regard.capture.tap import REGISTERED, Call, tap
 from regard.capture.watch import Watched, watching
-from regard.errors import UserError
 
 TIERS = {
     "tap": "attention interface: q, k and v, the model's own kernel",

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.heads import HeadNames, examples_of
 from regard.commands.shared import Asking, Loading, Pair, Text, err, expand_options, given_text, working
-from regard.errors import UserError
 from regard.models.means import NAME
 
 Mode = Annotated[

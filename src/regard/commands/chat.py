@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.shared import Loading, err, expand_options, out, size_of, working
-from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.models.model import Model

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.ablate import Position
 from regard.commands.shared import Asking, Loading, Pair, Text, expand_options, given_text, working
-from regard.errors import UserError
 
 EdgeNames = Annotated[
     list[str] | None,

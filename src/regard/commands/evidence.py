@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
+from regard.base.errors import MissingFileError, UserError
 from regard.commands.shared import Json, Loading, expand_options, out, size_of, working
-from regard.errors import MissingFileError, UserError
 
 
 @expand_options

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.heads import looks_like_heads
 
 HEADS = "--heads"

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.shared import (
     Json,
     Loading,
@@ -22,7 +23,6 @@ from regard.commands.shared import (
     read_text,
     working,
 )
-from regard.errors import UserError
 
 
 @expand_options

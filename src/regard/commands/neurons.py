@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.shared import Json, Loading, ModelName, expand_options, out, working
-from regard.errors import UserError
 
 
 @expand_options

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
+from regard.base.errors import FileThereError, UserError
 from regard.commands.heads import HeadNames
 from regard.commands.shared import Loading, err, expand_options, out, size_of, working
-from regard.errors import FileThereError, UserError
 
 if TYPE_CHECKING:
     from regard.models.model import Model

@@ -30,8 +30,8 @@ def query(
 
     - regard query regard-atlas "select layer, avg(value) from result where measure = 'entropy' group by layer"
     """
-    from regard.records import columns_table
     from regard.studies.query import query as ask
+    from regard.trace.records import columns_table
 
     answer = ask(folder, sql, seconds=seconds, rows=rows)
     if as_json:

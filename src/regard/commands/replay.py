@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.base.errors import UserError
+from regard.base.files import write_atomic
 from regard.commands.shared import Loading, err, expand_options, out, working
-from regard.errors import UserError
-from regard.files import write_atomic
 
 if TYPE_CHECKING:
     from regard.corpus.readers.chatlog import LoggedAnswer

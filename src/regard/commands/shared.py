@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models.progress import err as err
 from regard.models.progress import working as working
 

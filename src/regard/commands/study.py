@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.progress import counting, showing_steps
 from regard.commands.shared import Json, Loading, ModelName, err, expand_options, out
-from regard.errors import UserError
 from regard.studies.registry import STUDIES
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.shared import Json, Loading, ModelName, Pair, Text, Tracing, expand_options, out, size_of, working
-from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.trace.tokens import Side

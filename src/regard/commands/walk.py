@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.shared import (
     Loading,
     Target,
@@ -22,7 +23,6 @@ from regard.commands.shared import (
     size_of,
     working,
 )
-from regard.errors import UserError
 
 
 @expand_options

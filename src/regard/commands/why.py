@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from regard.base.errors import UserError
 from regard.commands.shared import Asking, Loading, Pair, Text, expand_options, given_text, working
-from regard.errors import UserError
 
 OneHead = Annotated[
     str | None, typer.Option("--head", help="One head: 18.6 (layer 18, head 6), or cross:1.3.", show_default=False)

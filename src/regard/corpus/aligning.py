@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:

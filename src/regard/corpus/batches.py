@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from regard.base.errors import UserError
 from regard.corpus.readers.source import Example
-from regard.errors import UserError
 from regard.models.looking import shapes_of
 from regard.models.prepare import Encoded
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from regard.base.errors import UserError
+from regard.base.files import write_atomic
 from regard.corpus.batches import Tally
 from regard.corpus.identity import differences
 from regard.corpus.sums import Sums
-from regard.errors import UserError
-from regard.files import write_atomic
 from regard.models.fingerprint import digest
 
 FORMAT = "regard-checkpoint-2"  # changes when older files can no longer be read

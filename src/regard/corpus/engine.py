@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item, Tally, Window, window_of, windows_of
 from regard.corpus.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.corpus.identity import model_identity, source_identity
@@ -19,7 +20,6 @@ from regard.corpus.readers.pictures import IMAGE
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.models.fingerprint import digest
 from regard.models.hearing import encode_transcript, heard_input
 from regard.models.looking import encode_picture

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from regard.base.errors import MissingPackageError, UserError
 from regard.corpus.batches import Tally, window_of
 from regard.corpus.checkpoint import Progress
 from regard.corpus.engine import Run, Summed, Summing, encoder_of, gather, sum_window, windows_after
 from regard.corpus.readers.source import Example
 from regard.corpus.sums import Sums
-from regard.errors import MissingPackageError, UserError
 from regard.models.fingerprint import weights_digest
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.intervals import GROUPS, clusters_of, resampled
 
 Array = np.ndarray[Any, Any]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from array_api_compat import device
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.library import array_namespace, clip
 
 Array = Any

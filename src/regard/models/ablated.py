@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture import Ablation, Book, Means, Place, outputs
 from regard.capture.finite import require_finite_heads
-from regard.errors import UserError
 from regard.models.means import NAME, standard_means
 from regard.trace.heads import MODES, Heads, Shows, names_of, parse_heads, refuse_all
 

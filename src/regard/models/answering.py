@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.base.errors import TooLongError, UserError
 from regard.capture import output_gradients
 from regard.capture.alone import alone
 from regard.capture.gradients import Gradients
 from regard.capture.operation import Operation
 from regard.capture.tiers import undisturbed
-from regard.errors import TooLongError, UserError
 from regard.models.cutting import require_cuttable
 from regard.models.outcome import output_of
 from regard.models.prepare import Encoded

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import MissingFileError, MissingPackageError, UserError, WrongTypeError
+from regard.base.errors import MissingFileError, MissingPackageError, UserError, WrongTypeError
 from regard.trace.medium import SOUND, Medium
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token

@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
+from regard.base.errors import TooLongError, UserError
 from regard.capture import Book
-from regard.errors import TooLongError, UserError
 from regard.models.conversation import Conversation, lay_out
 from regard.models.eyes import Eyes
 from regard.models.generation import generate, generate_all

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.errors import UserError, WrongTypeError
+from regard.base.errors import UserError, WrongTypeError
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _ANSWERS = "assistant"

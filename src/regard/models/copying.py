@@ -17,9 +17,9 @@ from weakref import WeakKeyDictionary
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.alone import alone
 from regard.capture.frozen import HEADS, FrozenRun, frozen_run
-from regard.errors import UserError
 from regard.models.writes import SplitLogits
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture import EdgeCut, model_type, outputs
 from regard.capture.copies import repeated
 from regard.capture.families import SINK_ON_OUTPUT
-from regard.errors import UserError
 from regard.models.outcome import Outcome, output_of
 from regard.trace.edges import CUTS, EdgeBlock
 from regard.trace.site import Array

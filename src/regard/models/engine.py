@@ -17,6 +17,7 @@ import torch
 import transformers
 
 from regard import __version__
+from regard.base.errors import UserError
 from regard.capture import (
     TIERS,
     Book,
@@ -35,7 +36,6 @@ from regard.capture.alone import alone
 from regard.capture.finite import NotFiniteError, require_finite
 from regard.capture.steady import steady
 from regard.capture.tiers import undisturbed
-from regard.errors import UserError
 from regard.models.ablated import ablation_facts
 from regard.models.base import Device, Reader, Target
 from regard.models.cutting import KEEP, cut_facts

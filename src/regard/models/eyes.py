@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.models.images import medium_of, read_picture
 from regard.models.placing import seen_through
 from regard.trace.medium import Medium

@@ -20,10 +20,10 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from regard.base.errors import UserError
 from regard.capture.finite import require_finite_output
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
-from regard.errors import UserError
 from regard.models.sampling import GREEDY, Sampling
 from regard.trace.site import Array
 from regard.trace.tokens import Segment, Side, Token

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from regard.files import own_cache
+from regard.base.files import own_cache
 
 LARGEST = 4_000_000_000  # bytes per model; larger ones are dequantised every time
 LIMIT = 8_000_000_000  # bytes in all; the least recently used goes first

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from transformers.utils import logging
 
+from regard.base.errors import UserError
 from regard.capture import Book
 from regard.capture.tiers import undisturbed
-from regard.errors import UserError
 from regard.models.audio import Seconds, features_of, rate_of, read_sound, sound_side, step_of
 from regard.models.prepare import Encoded, encode, shift_right
 from regard.trace.pieces import answer_side

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import MissingFileError, UserError
+from regard.base.errors import MissingFileError, UserError
 from regard.trace.medium import Medium
 
 if TYPE_CHECKING:

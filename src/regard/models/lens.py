@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.alone import alone
 from regard.capture.frozen import frozen_run
 from regard.capture.prefix import blocks_of
-from regard.errors import UserError
 from regard.models.outcome import Answering, encode_text, prompt_end, side_of
 from regard.models.writes import SplitLogits
-from regard.records import Tabular, columns_of
 from regard.trace.picking import position_of
+from regard.trace.records import Tabular, columns_of
 from regard.trace.sentences import refusal
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from regard.errors import WrongTypeError
+from regard.base.errors import WrongTypeError
 from regard.models.loading import load_pretrained
 from regard.models.model import Model
 from regard.models.packaged import is_trusted, resolve

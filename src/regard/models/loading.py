@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.errors import MissingFileError, UserError
+from regard.base.errors import MissingFileError, UserError
 from regard.models import gguf
 from regard.models.hearing import heard_input
 from regard.models.hub import leaving_it_alone, why_not_asked

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture import Book
-from regard.errors import UserError
 from regard.models.images import read_picture
 from regard.models.prepare import Encoded
 from regard.trace.tiles import Sighting, picture_side

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture import Ablation, EdgeCut, Means
-from regard.errors import UserError
 from regard.models.ablated import ablated, ablation_facts, head_means
 from regard.models.audio import Seconds
 from regard.models.base import Device, Target, Text

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.base.errors import OutOfRangeError, UserError
 from regard.capture.finite import require_finite_output
-from regard.errors import OutOfRangeError, UserError
 from regard.models.predicting import predicted_token
 from regard.models.sampling import GREEDY, Sampling
 from regard.trace.sentences import Message, note

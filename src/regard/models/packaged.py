@@ -10,7 +10,7 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.errors import MissingFileError
+from regard.base.errors import MissingFileError
 
 DEFAULT = "all-MiniLM-L6-v2"
 

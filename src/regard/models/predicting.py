@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.copies import repeated
 from regard.capture.finite import require_finite_output
-from regard.errors import UserError
 from regard.trace.places import Array, places_of
 from regard.trace.trace import Trace
 from regard.transformer.model import Bert

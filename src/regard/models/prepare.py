@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.errors import TooLongError, UserError, WrongTypeError
+from regard.base.errors import TooLongError, UserError, WrongTypeError
 from regard.models.common import common_ids
 from regard.models.conversation import Turn
 from regard.trace.site import Array

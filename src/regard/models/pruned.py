@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.base.errors import FileThereError, UserError
 from regard.capture.families import FUSED_PROJECTION, HEAD_COUNTS, HEAD_WIDTHS, PROJECTIONS
-from regard.errors import FileThereError, UserError
 from regard.models.making import making
 
 if TYPE_CHECKING:

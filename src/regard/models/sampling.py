@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.copies import repeated
 from regard.capture.frozen import FrozenRun, TakenOut, removed_run
 from regard.capture.operation import Operation
 from regard.capture.rebuild import attention_of, visible_keys
 from regard.capture.shares import Shares, StreamPart, shares_of
-from regard.errors import UserError
 from regard.measures.ranks import spearman
 from regard.models.reread import Reread
 from regard.models.splitting import NEAR, Agreement, Brought, Component, component_of, require_sum, sides_of

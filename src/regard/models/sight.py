@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.base.errors import TooLongError, UserError
 from regard.capture.record import Book
-from regard.errors import TooLongError, UserError
 from regard.models.eyes import Sight
 from regard.models.generation import generated
 from regard.models.images import read_picture

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.shares import StreamPart
-from regard.errors import UserError
 from regard.trace.heads import Head, Heads, Layout, parse_heads
 from regard.trace.sentences import refusal
 from regard.trace.tokens import Side, Token

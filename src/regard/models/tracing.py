@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from regard.base.errors import UserError
 from regard.capture.halves import halved
-from regard.errors import UserError
 from regard.models.audio import Seconds
 from regard.models.conversation import Conversation
 from regard.models.hearing import sound_inputs

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from regard.errors import MissingFileError, UserError
+from regard.base.errors import MissingFileError, UserError
 
 # What OpenAI calls the parts of a layer, and what transformers does; the first that fits is replaced.
 _NAMES = (

@@ -22,9 +22,9 @@ from regard.capture.shares import StreamPart
 from regard.models.outcome import Answering, encode_text
 from regard.models.scores import SplitLook, SplitScores
 from regard.models.splitting import Agreement, SplitSide, component_of, one_head, sides_of
-from regard.records import Tabular, columns_of
 from regard.trace.heads import Head, Heads
 from regard.trace.picking import position_of
+from regard.trace.records import Tabular, columns_of
 
 if TYPE_CHECKING:
     from regard.models.base import Target, Text

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture import Book, Recorder, embedding_parts, output_gradients
 from regard.capture.alone import alone
-from regard.errors import UserError
 from regard.measures.ranks import spearman
 from regard.models.cutting import kept_logits, outcomes_without, require_cuttable
 from regard.models.outcome import (

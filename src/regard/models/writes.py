@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.alone import alone
 from regard.capture.frozen import HEADS, FrozenRun, frozen_run
 from regard.capture.rebuild import attention_of, repeat_heads
 from regard.capture.shares import StreamPart, shares_of
-from regard.errors import UserError
 from regard.models.cutting import kept_logits
 from regard.models.splitting import component_of, one_head, require_sum, sides_of
-from regard.records import Tabular, columns_of
 from regard.trace.heads import Head, Heads
 from regard.trace.picking import position_of
+from regard.trace.records import Tabular, columns_of
 from regard.trace.sentences import refusal
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.intervals import FEWEST, GROUPS, clusters_of, interval, resampled
 from regard.measures.types import TYPES
 from regard.patterns.definitions import ALWAYS, STRIPES, THRESHOLDS, USUAL, WORDS

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.intervals import FEWEST, between, draws, interval
 from regard.patterns.definitions import PATTERNS, Part, Pattern
 from regard.patterns.entries import BROAD
 from regard.patterns.saved import usable_rules
-from regard.records import Tabular, columns_of
 from regard.trace.places import Array, context_of
+from regard.trace.records import Tabular, columns_of
 
 if TYPE_CHECKING:
     from regard.trace.site import Site

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import MissingPackageError
+from regard.base.errors import MissingPackageError
 from regard.measures.share import carried_share
-from regard.records import Tabular, columns_of
 from regard.trace.lettering import plain
 from regard.trace.places import Array, Places, places_of
+from regard.trace.records import Tabular, columns_of
 
 if TYPE_CHECKING:
     from regard.trace.trace import Trace

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, NoReturn
 import regex
 from rich.cells import cell_len
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns import terms
 from regard.patterns.definitions import Part, Pattern, Targets
 from regard.patterns.terms import KINDS, SAME, TAGS, TREE, Term

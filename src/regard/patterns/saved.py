@@ -16,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from regard.errors import UserError
-from regard.files import write_atomic
+from regard.base.errors import UserError
+from regard.base.files import write_atomic
 from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, NAMES, OF_TRACES
 from regard.patterns.levels import LEVELS

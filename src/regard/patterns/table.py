@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.awake import AwakeReading
 from regard.measures.entropy import Level
 from regard.measures.reading import Reading
 from regard.patterns.definitions import NAMES, OBVIOUS
 from regard.patterns.saved import SavedRule
-from regard.records import Tabular, columns_of
 from regard.trace.places import Array
+from regard.trace.records import Tabular, columns_of
 from regard.trace.sentences import Message
 
 

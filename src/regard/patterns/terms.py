@@ -12,7 +12,7 @@ from time import monotonic
 import numpy as np
 import regex
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.causal import duplicate_targets, induction_targets
 from regard.measures.words import word_targets
 from regard.patterns.definitions import WORDS, Part

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.models.making import making
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from inspect import Parameter, cleandoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from regard.errors import UserError, WrongTypeError
+from regard.base.errors import UserError, WrongTypeError
 from regard.studies.options import Flag
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.files import write_atomic
+from regard.base.files import write_atomic
 from regard.studies.article import digits, page
 
 if TYPE_CHECKING:

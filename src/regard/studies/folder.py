@@ -18,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 
 CHECKPOINT = "checkpoint.safetensors"
 LOCK = ".lock"

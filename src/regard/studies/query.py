@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from regard.errors import MissingFileError, OutOfRangeError, UserError
-from regard.extras import require
-from regard.records import Tabular
+from regard.base.errors import MissingFileError, OutOfRangeError, UserError
+from regard.base.extras import require
+from regard.trace.records import Tabular
 
 SECONDS, ROWS = 60.0, 100_000  # that a question may take, and that an answer has at most
 _SETTINGS = {

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from regard.errors import OutOfRangeError, UserError
+from regard.base.errors import OutOfRangeError, UserError
 from regard.studies.entry import (
     MENTIONS,
     TEXTS,

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import UnknownNameError, UserError
-from regard.files import write_atomic
-from regard.records import Tabular
+from regard.base.errors import UnknownNameError, UserError
+from regard.base.files import write_atomic
 from regard.studies.article import article, pretty
 from regard.studies.chart import Chart
+from regard.trace.records import Tabular
 from regard.trace.trace import Trace
 from regard.views.cells import STILL, image
 from regard.views.figures import Picture

@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.base.errors import UserError
 from regard.corpus.engine import Engine, Run, encoder_of, run_local
 from regard.corpus.readers.lines import format_of
 from regard.corpus.readers.pictures import IMAGE
 from regard.corpus.readers.reading import check, read
 from regard.corpus.readers.source import Problems
-from regard.errors import UserError
 from regard.models.hearing import heard_input
 from regard.studies.base import Study, StudyContext
 from regard.studies.controls import PERMUTED, SEEDS, Controls, Weights, control_models

@@ -13,8 +13,8 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from regard.base.files import own_cache, write_atomic
 from regard.corpus.readers.source import Source
-from regard.files import own_cache, write_atomic
 
 _MOST = 100_000  # bytes of such a file
 

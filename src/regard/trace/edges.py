@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from regard.errors import OutOfRangeError, UserError
+from regard.base.errors import OutOfRangeError, UserError
 from regard.trace.heads import ALL, Head, names_of, parse_heads
 from regard.trace.picking import positions_of
 from regard.trace.tokens import Side

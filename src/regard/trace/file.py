@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import MissingFileError, UserError
-from regard.files import write_atomic
+from regard.base.errors import MissingFileError, UserError
+from regard.base.files import write_atomic
 from regard.trace.mask import Mask
 from regard.trace.medium import Medium
 from regard.trace.sentences import Message, coded

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from regard.errors import OutOfRangeError, UserError
+from regard.base.errors import OutOfRangeError, UserError
 from regard.trace.site import KINDS
 
 MODES = ("zero", "uniform", "mean")  # ways to switch a head off; see `Model.ablate`

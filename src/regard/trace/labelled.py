@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import UserError
-from regard.extras import require
+from regard.base.errors import UserError
+from regard.base.extras import require
 from regard.trace.site import Array, Site
 
 if TYPE_CHECKING:

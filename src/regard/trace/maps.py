@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import UserError, WrongTypeError
+from regard.base.errors import UserError, WrongTypeError
 from regard.trace.mask import Mask
 from regard.trace.pieces import side_of_ids, side_of_texts
 from regard.trace.sentences import reason

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from regard.errors import OutOfRangeError, UserError
+from regard.base.errors import OutOfRangeError, UserError
 from regard.trace.tokens import Side, Token, word_groups, word_text
 
 _NUMBER = re.compile(r"-?\d+", re.ASCII)

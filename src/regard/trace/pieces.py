@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.tokens import Segment, Side, Token, is_special, part_of_characters, word_indices
 
 LOST = "\ufffd"  # shown for a character with missing bytes

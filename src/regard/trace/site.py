@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import OutOfRangeError, UserError
+from regard.base.errors import OutOfRangeError, UserError
 from regard.trace.mask import Mask
 
 Array = np.ndarray[Any, Any]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from regard.errors import MissingPackageError, OutOfRangeError, UnknownNameError, UserError
+from regard.base.errors import MissingPackageError, OutOfRangeError, UnknownNameError, UserError
 from regard.trace.mask import Mask
 from regard.trace.merging import word_sites
 from regard.trace.rollout import rolled_out

@@ -15,7 +15,7 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.model import Bert, cross_entropy
 from regard.transformer.tokenizing import train_wordpiece

@@ -18,8 +18,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from regard.errors import MissingFileError, UserError
-from regard.files import write_atomic
+from regard.base.errors import MissingFileError, UserError
+from regard.base.files import write_atomic
 from regard.transformer.config import Config
 from regard.transformer.model import Bert, Translator
 from regard.transformer.tokenizing import tokenizer_of

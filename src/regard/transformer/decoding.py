@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer.masks import Cache, causal_mask, padding_mask
 
 if TYPE_CHECKING:

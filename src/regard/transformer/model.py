@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (everybody's name for it)
 from torch import Tensor, nn
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.masks import Cache, causal_mask, padding_mask
 

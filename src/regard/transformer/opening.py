@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer.model import ACTIVATION_OF
 from regard.transformer.walk import Walk
 

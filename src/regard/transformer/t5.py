@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer.masks import causal_mask
 from regard.transformer.opening import (
     candidates_of,

@@ -16,7 +16,7 @@ from typing import Any
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 
 # A word keeps its inner apostrophes, colons and points (don't, 2:30, 3.5); everything else stands alone.
 _WORD = r"\w+(?:['’:.,]\w+)*|[^\w\s]"

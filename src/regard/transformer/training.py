@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer import checkpoint
 from regard.transformer.checkpoint import Checkpoint
 from regard.transformer.model import Bert, Translator

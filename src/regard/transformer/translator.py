@@ -15,7 +15,7 @@ from rich.console import Console
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer.config import Config
 from regard.transformer.model import Translator, cross_entropy
 from regard.transformer.tokenizing import train_bpe

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.site import Array
 from regard.transformer.masks import causal_mask
 from regard.transformer.model import Bert, Embedding, EncoderLayer, Translator

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.transformer.config import ACTIVATIONS, Config
 from regard.transformer.model import Bert, Translator
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.site import Array
 from regard.trace.trace import Trace
 from regard.views.packing import Packed, unpack

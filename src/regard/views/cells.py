@@ -11,8 +11,8 @@ import html
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from regard.errors import UserError
-from regard.records import report_bundle
+from regard.base.errors import UserError
+from regard.trace.records import report_bundle
 from regard.trace.site import Site
 from regard.trace.trace import Trace
 

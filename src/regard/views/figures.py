@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import UserError
-from regard.files import write_atomic
+from regard.base.errors import UserError
+from regard.base.files import write_atomic
 from regard.trace.site import Positions
 from regard.trace.trace import Trace
 from regard.views.drawing.atlas import draw_atlas

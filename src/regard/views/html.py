@@ -17,8 +17,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from regard.errors import UserError
-from regard.files import write_atomic
+from regard.base.errors import UserError
+from regard.base.files import write_atomic
 from regard.trace.showing import Shown
 from regard.trace.trace import Trace
 from regard.views.arrays import sent_numbers

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.trace import Trace
 from regard.views.html import save_html
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import anywidget
 import traitlets
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.trace.showing import ViewOptions
 from regard.trace.trace import Trace
 from regard.views.html import bundle

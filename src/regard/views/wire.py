@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard import __version__
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.measures.types import TYPES
 from regard.patterns.cautions import precision_of
 from regard.trace.blocks import block_shares, block_size

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from regard.base.errors import UserError
 from regard.corpus.readers.lines import open_bytes
-from regard.errors import UserError
 from regard.models.base import Text
 from regard.models.conversation import conversation_of
 

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.base.errors import MissingFileError, UserError
 from regard.corpus.readers.mentions import Mention
-from regard.errors import MissingFileError, UserError
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Example, Source

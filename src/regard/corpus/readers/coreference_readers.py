@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from regard.base.errors import UserError
 from regard.corpus.readers.coreference import Document
 from regard.corpus.readers.mentions import Mention, head_word, mention_type
 from regard.corpus.readers.prose import SENTENCE
-from regard.errors import UserError
 
 if TYPE_CHECKING:
     from regard.corpus.readers.source import Problems

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from regard.base.errors import UserError
 from regard.corpus.readers.source import Problems, Source
-from regard.errors import UserError
 
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".tsv": "tsv", ".csv": "csv", ".conllu": "conllu"}
 _NAMED = ("tsv", "csv", "gap")  # whose first line names the columns

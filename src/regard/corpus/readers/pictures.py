@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from regard.base.errors import MissingFileError, UserError
 from regard.corpus.readers.source import Example, Problems, Source
-from regard.errors import MissingFileError, UserError
 from regard.models.images import SUFFIXES, read_picture
 
 IMAGE = "image"  # the field of an example that has its file

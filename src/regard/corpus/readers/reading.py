@@ -13,11 +13,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from regard.base.errors import MissingFileError, MissingPackageError, UserError
 from regard.corpus.readers import coreference, coreference_readers, pictures, prose, treebank, utterances
 from regard.corpus.readers.lines import format_of, lines_of
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.readers.tables import example_of, read_jsonl, table_reader
-from regard.errors import MissingFileError, MissingPackageError, UserError
 
 FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "utterances", "images", "dataset")
 UNITS = ("line", "paragraph", "sentence")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 
 _KEPT = 20  # problems shown in full; all are counted
 _SHOWN = 300  # characters of a reason

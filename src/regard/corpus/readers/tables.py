@@ -9,10 +9,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from regard.base.errors import UserError
 from regard.corpus.readers import delimited, prose
 from regard.corpus.readers.lines import lines_of
 from regard.corpus.readers.source import Example, Problems, Source
-from regard.errors import UserError
 
 # Common column names, in order of preference.
 _TEXT_NAMES = ("text", "sentence", "sentence1", "premise", "question", "question1", "source")

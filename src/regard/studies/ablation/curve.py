@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from regard.ablation.tasks import Task
+from regard.base.errors import UserError
 from regard.capture import Ablation
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
 from regard.measures.intervals import between
 from regard.studies.ablation.importance import importance_of, normalised
 from regard.studies.ablation.reduce import AblationPass, Prepared, portions, record, single_sets

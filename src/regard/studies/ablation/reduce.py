@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from regard.ablation.tasks import Task, TaskBatch, task_for
+from regard.base.errors import UserError
 from regard.capture import Means
 from regard.capture.gates import gate_gradients
 from regard.capture.prefix import Shared
@@ -21,7 +22,6 @@ from regard.corpus.identity import source_identity
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Problems, Source
 from regard.corpus.sums import Array
-from regard.errors import UserError
 from regard.studies.base import Pass
 from regard.trace.heads import Head, all_heads
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from regard.ablation.tasks import TaskBatch
+from regard.base.errors import UserError
 from regard.capture import Ablation
 from regard.corpus.batches import Item
 from regard.corpus.engine import Run
 from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
 from regard.studies.ablation.curve import Curve, removals_of
 from regard.studies.ablation.reduce import (
     IMPORTANCE,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array
-from regard.errors import UserError
 from regard.measures.alignment import sharpen, warped_starts
 from regard.models.hearing import sound_inputs
 

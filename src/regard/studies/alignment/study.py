@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.studies.alignment.choosing import candidates, numbers, own_list
 from regard.studies.alignment.reduce import KEPT, Heard, hear
 from regard.studies.alignment.report import alignment_result

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from regard.base.files import write_atomic
 from regard.corpus.sums import Array, Sums, ratio
-from regard.files import write_atomic
 from regard.measures.intervals import clusters_of, interval, resampled
 from regard.measures.types import TYPES
 from regard.studies.base import layers_of

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item
-from regard.errors import UserError
 from regard.measures.divergence import SMOOTH, js_rows
 from regard.measures.entropy import mix_uniform
 from regard.studies.atlas.reduce import AtlasTaker

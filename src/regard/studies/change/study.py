@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item
 from regard.corpus.identity import model_identity
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.measures.intervals import between
 from regard.patterns.definitions import ALWAYS
 from regard.studies.atlas.names import awake_table, named_heads

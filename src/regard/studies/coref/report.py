@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
 from regard.measures.intervals import between
 from regard.studies.base import StudyContext
 from regard.studies.controls import Controls

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.copies import repeated
 from regard.capture.tiers import undisturbed
 from regard.corpus.sums import Array
-from regard.errors import UserError
 from regard.models.cutting import cuts_of, kept_logits
 from regard.models.outcome import about_of, outcome_of, output_of
 from regard.models.worth import gradient_trace

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item
 from regard.corpus.sums import Array, Sums, ratio
-from regard.errors import UserError
 from regard.measures.intervals import between, interval
 from regard.studies.base import Study, StudyContext
 from regard.studies.deletion.lowering import ABOUT, Lowering

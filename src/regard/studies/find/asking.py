@@ -12,10 +12,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from regard.base.errors import MissingFileError, UserError, WrongTypeError
 from regard.corpus.readers.lines import format_of
 from regard.corpus.readers.reading import check
 from regard.corpus.readers.source import Source
-from regard.errors import MissingFileError, UserError, WrongTypeError
 from regard.patterns.rules import parse_rule
 from regard.studies.entry import Corpus, Named, loaded, run_over, texts
 from regard.studies.find.study import Find

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from regard.base.errors import UserError
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.measures.intervals import FEWEST
 from regard.patterns.rules import Rule, parse_rule
 from regard.studies.base import Batch, MapStudy, StudyContext, layers_of

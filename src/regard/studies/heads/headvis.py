@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import MissingFileError, UserError
-from regard.files import write_atomic
+from regard.base.errors import MissingFileError, UserError
+from regard.base.files import write_atomic
 from regard.trace.tokens import Token, is_special
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard import __version__
+from regard.base.errors import MissingFileError, UserError
 from regard.corpus.sums import Array
-from regard.errors import MissingFileError, UserError
 from regard.measures.divergence import js_rows
 from regard.studies.head_names import head_name
 from regard.studies.result import Result

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regard.base.errors import OutOfRangeError, UserError
 from regard.corpus.batches import Item
 from regard.corpus.readers.source import Example
 from regard.corpus.sums import Array
-from regard.errors import OutOfRangeError, UserError
 from regard.measures.nearness import SIDES, apart, distances_to, nearest_of, nearness_map, position_means
 from regard.models.outcome import Answering, encode_text
-from regard.records import Tabular
 from regard.studies.entry import loaded
 from regard.studies.head_names import head_name
 from regard.studies.heads.describing import Place
@@ -31,6 +30,7 @@ from regard.studies.heads.examples import Look, examples_table
 from regard.studies.heads.stored import Stored
 from regard.studies.heads.vectors import Input, LayerVectors, places_in, starts_of, vectors_of
 from regard.trace.picking import position_of
+from regard.trace.records import Tabular
 from regard.trace.tokens import Token
 
 if TYPE_CHECKING:

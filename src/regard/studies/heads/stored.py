@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import MissingFileError, OutOfRangeError, UserError
+from regard.base.errors import MissingFileError, OutOfRangeError, UserError
 from regard.studies.heads.describing import Place
 from regard.studies.heads.vectors import Input, LayerVectors, Vectors
 from regard.trace.heads import Layout, parse_heads

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from regard.base.errors import UserError
 from regard.capture.finite import require_finite_output
 from regard.capture.tiers import undisturbed
 from regard.corpus.aligning import NONE, WordMaps, have_pieces, word_pieces
@@ -28,7 +29,6 @@ from regard.corpus.batches import Item
 from regard.corpus.readers.treebank import Sentence
 from regard.corpus.readers.treebank import tree_of as sentence_of
 from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
 from regard.studies.base import naming
 from regard.studies.probe.trees import Tree, document_of, tree_of
 from regard.trace.places import places_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.studies.controls import MODEL, SHUFFLED, Weights
 from regard.studies.probe.features import OTHER, Collected, Features
 from regard.studies.probe.pairs import PairProbe

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.sums import Array
-from regard.errors import UserError
 from regard.studies.probe.features import Features
 from regard.studies.probe.linear import Linear
 from regard.studies.probe.scores import ProbeScores, by_sentence

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item, Tally, window_of, windows_of
 from regard.corpus.checkpoint import Progress, save_checkpoint
 from regard.corpus.engine import Engine, Run, begin, encoder_of, examples_of, identity, sum_window
@@ -23,7 +24,6 @@ from regard.corpus.identity import source_identity
 from regard.corpus.readers.reading import read
 from regard.corpus.readers.source import Example, Source
 from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
 from regard.measures.intervals import GROUPS
 from regard.models.fingerprint import digest
 from regard.studies.base import Study, StudyContext

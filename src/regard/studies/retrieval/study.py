@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.capture import Ablation
 from regard.corpus.batches import Item
 from regard.corpus.readers.source import Example
 from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
 from regard.models.ablated import switch_off
 from regard.models.answering import require_causal
 from regard.models.means import standard_means

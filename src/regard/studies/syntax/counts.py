@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.sums import Array, Sums
-from regard.errors import UserError
 from regard.measures.intervals import clusters_of, resampled
 from regard.studies.base import layers_of
 from regard.studies.head_names import head_name

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from regard.base.errors import UserError
 from regard.corpus.batches import Item
 from regard.corpus.sums import Sums
-from regard.errors import UserError
 from regard.models.outcome import about_of
 from regard.models.worth import AskedWorth, run_worth
 from regard.studies.base import Batch, Study, StudyContext, naming

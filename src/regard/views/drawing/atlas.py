@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns.resting import rests_of
 from regard.trace.site import SURE, Array, Site
 from regard.views.drawing.common import QUIET, bare, colour_bar, farthest, greys, lettering, new_figure

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.errors import MissingPackageError
+from regard.base.errors import MissingPackageError
 from regard.trace.lettering import plain, readable
 from regard.trace.site import Array
 from regard.trace.tokens import Token, subscript

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.errors import UserError
+from regard.base.errors import UserError
 from regard.patterns.resting import rests_of
 from regard.trace.lettering import readable
 from regard.trace.site import Array, Positions, Site, positions

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.errors import MissingPackageError, UserError
+from regard.base.errors import MissingPackageError, UserError
 from regard.trace.medium import PICTURE, Medium
 from regard.trace.site import Array
 from regard.trace.tokens import Side

@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from regard.extras import require
+from regard.base.extras import require
 from regard.trace.lettering import visible
 
 SHOWN = 20  # rows of a table that has no other report

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-from regard.errors import MissingPackageError
+from regard.base.errors import MissingPackageError
 
 EXTRAS = {"pandas": "studies", "polars": "data", "duckdb": "data", "xarray": "data"}
 

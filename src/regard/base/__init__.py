@@ -1,0 +1,1 @@
+"""What everything else stands on: sentences for users, files written atomically, packages that may be missing."""
