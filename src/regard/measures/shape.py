@@ -200,7 +200,7 @@ def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Arr
     count = diagonals.shape[-1]
     means = xp.sum(columns, axis=-2) / count  # (H, K)
     expected = xp.sum(uniform.columns, axis=-2) / count  # (K,)
-    order = xp.argsort(means, axis=-1, descending=True)[:, :COLUMNS]  # (H, 3)
+    order = xp.argsort(-means, axis=-1, stable=True)[:, :COLUMNS]  # (H, 3)
     chosen = order[:, :, None] == positions(means, keys)[None, None, :]  # (H, 3, K)
     keep = ~xp.any(chosen, axis=1)  # (H, K)
     first = xp.astype(chosen[:, 0, :], means.dtype)
