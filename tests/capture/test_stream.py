@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from transformers import AlbertConfig, AlbertModel
+
+from tests.tiny import made
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5", "bart"])
@@ -59,7 +62,16 @@ def test_a_model_with_hooks_runs_to_its_end(bert):
     assert ends == [1]
 
 
-def test_a_module_that_attends_twice_leaves_open_when_a_model_has_seen_all(albert):
+def test_a_model_whose_layers_share_a_module_runs_to_its_end(wordpiece):
+    config = AlbertConfig(
+        vocab_size=len(wordpiece),
+        embedding_size=12,
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=3,
+        intermediate_size=32,
+    )
+    albert = made(AlbertModel, config, wordpiece)
     inputs, book = albert._engine.collate([albert._engine.encode("the cat")])
     seen = []
     albert._engine.stream(inputs, book, lambda layer: seen.append(layer.layer))

@@ -1,7 +1,7 @@
 """Which library an array belongs to, and what array_api_compat does slowly on the small arrays of a short text.
 
-numpy is its own array API. That of array_api_compat imports all of it, tests and Fortran included: a quarter of the time
-from a saved trace to its page.
+numpy is its own array API. That of array_api_compat imports all of it, tests and Fortran included, which takes longer
+than to make a page of a saved trace.
 """
 
 from __future__ import annotations
@@ -26,3 +26,9 @@ def array_namespace(array: Any) -> Any:
 def clip(array: Any, low: float | None, high: float | None) -> Any:
     """Values brought between two bounds; numpy and torch spell it alike."""
     return array.clip(low, high)
+
+
+def distinct(array: Any) -> Any:
+    """The different values of an array in ascending order, in which numpy's `unique_values` need not have them."""
+    xp = array_namespace(array)
+    return xp.sort(xp.unique_values(array))
