@@ -95,8 +95,8 @@ def stream(
 ) -> Any:
     """Run a model, passing each layer's attention to `take` as it is computed; returns the model's output if asked.
 
-    Otherwise the model stops after its last attention, where that is known: what follows takes an eighth of a pass of
-    a model with six layers, and more where words are predicted.
+    Otherwise the model stops after its last attention, where that is known: what follows has an eighth of the
+    multiplications of a BERT with six layers, and more where words are predicted.
     """
     namer = Namer(sides)
     with undisturbed(model):
