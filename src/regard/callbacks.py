@@ -42,7 +42,7 @@ class WatchHeads(TrainerCallback):
     folder
         Where the film is kept. Training that is resumed goes on with it; frames of later steps are taken again.
     probes
-        At least eight texts, or pairs of texts; the film shows the maps of the first. They should hold what heads
+        At least 16 texts, or pairs of texts; the film shows the maps of the first. They should hold what heads
         may learn: induction needs repetitions.
     model, tokenizer
         In a loop of your own, the model and its tokenizer. With the Trainer, its own unless given.

@@ -42,8 +42,8 @@ _IGNORED = -100  # the label of a token that cannot be known
 def train_induction(
     output: str | Path,
     *,
-    steps: int = 2000,
-    rate: float = 1e-3,
+    steps: int = 1500,
+    rate: float = 3e-3,
     warmup: int = 100,
     layers: int = 2,
     seed: int = 0,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from regard.capture import Layer
 
+LEAST = 2 * FEWEST  # texts: those that hold few rows of a pattern count for less
 _LARGEST = 32  # pixels of a small map's side
 _PIXELS = 60_000  # of all maps of a frame together
 _LEVELS = 127  # of a pixel; one more bit says that it shows resting
@@ -47,8 +48,8 @@ class ProbeSet:
     """Texts that are read anew at every frame."""
 
     def __init__(self, module: torch.nn.Module, tokenizer: Any, probes: Sequence[str | tuple[str, str]]) -> None:
-        if isinstance(probes, str) or len(probes) < FEWEST:
-            raise UserError(f"pass a list of at least {FEWEST} probe texts: with fewer, no interval can be given")
+        if isinstance(probes, str) or len(probes) < LEAST:
+            raise UserError(f"pass a list of at least {LEAST} probe texts: with fewer, no head can be named with care")
         name = str(getattr(getattr(module, "config", None), "_name_or_path", "") or type(module).__name__)
         self.model = Model(module, tokenizer, name=name)
         examples = [Example(number, *_parted(text)) for number, text in enumerate(probes)]
