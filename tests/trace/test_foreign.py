@@ -1,7 +1,7 @@
 """Attention from other tools: caches of TransformerLens, saves of nnsight, outputs of transformers, trees of HeadVis.
 
-TransformerLens asks for packages of other versions and is not installed beside the tests: caches here have the names and
-shapes that its versions 2.18 and 4.3 gave, with which the reader was tried by hand (docs/how-to/bring-your-own-attention.md).
+TransformerLens asks for packages of other versions and is not installed beside the tests: caches here have the names
+and shapes that its versions 2.18 and 4.3 gave, with which the reader was tried by hand.
 """
 
 import json

@@ -157,7 +157,7 @@ interface ChoiceProps {
 
 function Choice({ film: { tell }, label, signal, options, prefix }: ChoiceProps) {
   return (
-    <label class="choice">
+    <label class="film-choice">
       {tell(label)}{" "}
       <select value={signal.value} onChange={(event) => (signal.value = event.currentTarget.value)}>
         {options.map((name) => (

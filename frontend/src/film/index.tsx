@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { h, render } from "preact";
 import "../frame/style.css";
+import "../frame/controls.css";
 import "../views/atlas/atlas.css";
 import "./film.css";
 import type { Theme } from "../marks/scales";

@@ -9,6 +9,12 @@ import type { Birth, Film, Frame } from "./data";
 const LENGTH = 9000; // milliseconds of the whole film
 const [FASTEST, SLOWEST] = [40, 400]; // milliseconds of a frame
 
+/** The pattern with the highest lift. */
+function strongest({ heads }: Frame): string | undefined {
+  const all = heads.flatMap(({ lifts }) => Object.entries(lifts));
+  return all.sort(([, [one]], [, [other]]) => other - one)[0]?.[0];
+}
+
 export class Projector {
   readonly at: Signal<number>;
   readonly pattern: Signal<string>;
@@ -31,7 +37,7 @@ export class Projector {
     this.kinds = [...new Set(heads.map(({ kind }) => kind))];
     this.patterns = [...new Set(frames.at(-1)!.heads.flatMap(({ lifts }) => Object.keys(lifts)))];
     this.at = signal(frames.length - 1);
-    this.pattern = signal(born?.name ?? this.patterns[0] ?? "");
+    this.pattern = signal(born?.name ?? strongest(frames.at(-1)!) ?? "");
     this.kind = signal(born?.kind ?? this.kinds[0]);
     this.head = signal(born ? this.place(born) : 0);
     this.frame = computed(() => frames[this.at.value]);

@@ -25,7 +25,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from torch import Tensor
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from regard import __version__
 from regard.base.errors import UserError
@@ -83,19 +83,20 @@ def train_induction(
     return Path(output), mean
 
 
-def induction_model(layers: int) -> GPT2LMHeadModel:
-    """A new decoder: four heads a layer, and a narrow feed-forward layer."""
-    return GPT2LMHeadModel(
-        GPT2Config(
+def induction_model(layers: int) -> LlamaForCausalLM:
+    """A new decoder: four heads a layer, and a narrow feed-forward layer.
+
+    Its positions are rotary: with embeddings of positions it finds ways of its own that hold for these lengths alone,
+    such as a head that looks half-way back.
+    """
+    return LlamaForCausalLM(
+        LlamaConfig(
             vocab_size=WORDS + 2,
-            n_positions=LENGTH,
-            n_embd=64,
-            n_layer=layers,
-            n_head=4,
-            n_inner=32,
-            resid_pdrop=0.0,
-            embd_pdrop=0.0,
-            attn_pdrop=0.0,
+            max_position_embeddings=LENGTH,
+            hidden_size=64,
+            num_hidden_layers=layers,
+            num_attention_heads=4,
+            intermediate_size=32,
             bos_token_id=0,
             eos_token_id=0,
             name_or_path="induction",
@@ -132,7 +133,7 @@ def repeated_texts(count: int, tokenizer: Any, seed: int = 1) -> list[str]:
     return [" ".join(tokenizer.convert_ids_to_tokens(row[1:])) for row in ids.tolist()]
 
 
-def _save(model: GPT2LMHeadModel, tokenizer: PreTrainedTokenizerFast, folder: Path, facts: dict[str, Any]) -> None:
+def _save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path, facts: dict[str, Any]) -> None:
     """Write the folder; each file is the complete new one or the old one."""
     folder.mkdir(parents=True, exist_ok=True)
     versions = {"regard": __version__, "torch": torch.__version__, "transformers": transformers.__version__}
