@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainerCallback, TrainingArguments
 
 import regard
 from regard import callbacks
@@ -79,6 +79,39 @@ def test_training_is_the_same_bit_for_bit_with_and_without_the_watcher(film):
     assert hooks(plain) == hooks(watched)
     gradients = [(one.grad, other.grad) for one, other in zip(plain.parameters(), watched.parameters(), strict=True)]
     assert all(torch.equal(one, other) for one, other in gradients)
+
+
+class CtrlC(TrainerCallback):
+    """Somebody stops training after step 3."""
+
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step == 3:
+            raise KeyboardInterrupt
+
+
+def trainer_of(folder, *callbacks):
+    ids, labels = repeated_batch(16, 0)
+    data = [{"input_ids": row, "labels": wanted} for row, wanted in zip(ids, labels, strict=True)]
+    options = {"max_steps": 4, "per_device_train_batch_size": 4, "save_steps": 2, "logging_steps": 1, "seed": 3}
+    quiet = {"report_to": [], "disable_tqdm": True, "use_cpu": True}
+    args = TrainingArguments(str(folder), **options, **quiet)
+    return Trainer(new_model(), args, train_dataset=data, processing_class=TOKENIZER, callbacks=list(callbacks))
+
+
+def test_the_trainer_is_watched_stopped_and_resumed_and_learns_the_same(tmp_path):
+    plain = trainer_of(tmp_path / "plain")
+    plain.train()
+    film = tmp_path / "film"
+    with pytest.raises(KeyboardInterrupt):
+        trainer_of(tmp_path / "run", WatchHeads(film, TEXTS, every=1), CtrlC()).train()
+    assert [frame.step for frame in stored(film)] == [0, 1, 2, 3]
+    resumed = trainer_of(tmp_path / "run", WatchHeads(film, TEXTS, every=1))
+    resumed.train(resume_from_checkpoint=True)  # after step 2
+    frames = stored(film)
+    assert [frame.step for frame in frames] == [0, 1, 2, 3, 4]
+    assert frames[0].loss is None and all(frame.loss > 4 for frame in frames[2:])
+    assert bits(resumed.model) == bits(plain.model)
+    assert (film / "report.html").is_file()
 
 
 def test_a_frame_shows_what_the_atlas_measures(film, tmp_path):

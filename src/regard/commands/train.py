@@ -140,11 +140,11 @@ def train_induction_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write: the model, and film/.")] = Path(
         "induction"
     ),
-    steps: Annotated[int, typer.Option(help="Steps of training.", min=1)] = 1500,
+    steps: Annotated[int, typer.Option(help="Steps of training.", min=1)] = 600,
     rate: Rate = 3e-3,
     warmup: Warmup = 100,
     layers: Annotated[int, typer.Option(help="Layers; one alone cannot learn it.", min=1)] = 2,
-    every: Annotated[int, typer.Option(help="Steps between two frames of the film.", min=1)] = 20,
+    every: Annotated[int, typer.Option(help="Steps between two frames of the film.", min=1)] = 10,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:

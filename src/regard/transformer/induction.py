@@ -42,7 +42,7 @@ _IGNORED = -100  # the label of a token that cannot be known
 def train_induction(
     output: str | Path,
     *,
-    steps: int = 1500,
+    steps: int = 600,
     rate: float = 3e-3,
     warmup: int = 100,
     layers: int = 2,
