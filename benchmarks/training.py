@@ -3,8 +3,8 @@
     python benchmarks/training.py [--quick]
 
 The built-in encoder learns to find each text again among others (two dropouts of the same batch, as in SimCSE), in
-blocks of steps: plain, then watched, in turn, on one thread; process time is counted, so that noise hits both alike. The
-first frame, with what it loads, is counted apart: a run has one, however long it is.
+blocks of steps: plain, then watched, in turn, on one thread; process time is counted, so that noise hits both alike.
+The first frame, with what it loads, is counted apart: a run has one, however long it is.
 """
 
 from __future__ import annotations
