@@ -180,7 +180,7 @@ function Grid({ film }: { film: Projector }) {
   return (
     <fieldset
       class="grid film-grid"
-      style={{ gridTemplateColumns: `20px repeat(${columns}, minmax(0, 110px))` }}
+      style={{ gridTemplateColumns: `20px repeat(${columns}, minmax(0, 140px))` }}
     >
       {layers.map((layer) => (
         <>
