@@ -63,7 +63,7 @@ def test_a_film_plays_and_its_maps_lines_and_sentences_follow(opened):
     heights = [float(point.split(",")[1]) for point in points]
     assert len(points) == 6 and heights == sorted(heights, reverse=True)
     page.click("[data-play]")
-    page.wait_for_function("document.querySelector('output').textContent.includes('step 50')")
+    page.wait_for_selector("output:has-text('step 50')")
     page.wait_for_selector("[data-play=false]")
     grey = pixels(page, "0.1")[4 * 13 : 4 * 13 + 3]
     assert max(grey) - min(grey) < 25  # where it rests there is no colour
