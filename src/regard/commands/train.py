@@ -162,8 +162,9 @@ def train_induction_command(
         return watched[0].step
 
     watched: list[WatchHeads] = []
-    settings = {"steps": steps, "rate": rate, "warmup": warmup, "layers": layers, "seed": seed}
-    folder, loss = train_induction(output, **settings, console=err, watch=watch)
+    folder, loss = train_induction(
+        output, steps=steps, rate=rate, warmup=warmup, layers=layers, seed=seed, console=err, watch=watch
+    )
     page = watched[0].close()
     for sentence in sentences_of(births_of(watched[0].frames)):
         out.print(sentence, highlight=False, markup=False)

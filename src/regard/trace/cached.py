@@ -75,7 +75,7 @@ def _row(value: Any, example: int, dimensions: int, name: str) -> Array:
         return array
     if array.ndim != dimensions or not 0 <= example < len(array):
         raise UserError(f"{name} has shape {array.shape}; there is no example {example} in it")
-    return array[example]
+    return np.asarray(array[example])
 
 
 def of_headvis(folder: str | Path, sequence: int | None) -> Parts:

@@ -37,7 +37,7 @@ class FilmLogs:
         if find_spec("tensorboard") is not None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._board = SummaryWriter(folder / "tensorboard", purge_step=step or None)  # type: ignore[no-untyped-call]
+            self._board = SummaryWriter(folder / "tensorboard", purge_step=step or None)
 
     def add(self, frame: Frame) -> None:
         """Log a frame."""
