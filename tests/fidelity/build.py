@@ -17,16 +17,19 @@ import torch
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedConfig
 from transformers.initialization import no_init_weights
 
+from tests.fidelity.rare_inputs import RARE_INPUTS
+from tests.fidelity.rare_sizes import RARE
 from tests.fidelity.sizes import FAMILIES, INPUTS, SIZES, UNSET, count_tokens
 
 QUERIES, TARGETS, WINDOW = 12, 7, SIZES["sliding_window"]
+OVERRIDES, MAKERS = FAMILIES | RARE, INPUTS | RARE_INPUTS
 assert WINDOW < QUERIES  # sliding windows must bite
 
 
 @lru_cache(maxsize=1)
 def config_of(model_type: str) -> PreTrainedConfig:
     """A family's config in small sizes; made once for its two models, which get copies."""
-    return tiny(CONFIG_MAPPING[model_type], FAMILIES.get(model_type, {}))
+    return tiny(CONFIG_MAPPING[model_type], OVERRIDES.get(model_type, {}))
 
 
 def tiny(config_class: type[PreTrainedConfig], overrides: dict[str, Any]) -> PreTrainedConfig:
@@ -39,7 +42,7 @@ def tiny(config_class: type[PreTrainedConfig], overrides: dict[str, Any]) -> Pre
         given = overrides.get(name) or {}
         part_class = _part_class(config_class, name, part, given)
         if part_class is not None:
-            base = FAMILIES.get(part_class.model_type, {})
+            base = OVERRIDES.get(part_class.model_type, {})
             sizes[name] = tiny(part_class, {**base, **given}).to_dict()
     sizes |= {name: value for name, value in overrides.items() if name not in config_class.sub_configs}
     return config_class(**{name: size for name, size in sizes.items() if size is not UNSET})
@@ -105,8 +108,8 @@ def inputs_of(model_type: str, model: torch.nn.Module) -> dict[str, Any]:
     Models that read images or sound as tokens of a text get one example with one image or sound.
     """
     torch.manual_seed(zlib.crc32(model_type.encode()) + 1)
-    if model_type in INPUTS:
-        return INPUTS[model_type](model)
+    if model_type in MAKERS:
+        return MAKERS[model_type](model)
     takes = inspect.signature(model.forward).parameters
     config = model.config
     inputs: dict[str, Any] = {}

@@ -168,7 +168,7 @@ _CAPPED = {"attn_logit_softcapping": 1.0, "query_pre_attn_scalar": 8}  # a cap t
 _ALL_TO_ALL = {"attention_type": "original_full"}  # what these fall back to for short texts anyway
 _PARTLY_ROTARY = {"rotary_dim": 4}
 _WINDOWED_PIXELS = {"window_size": 16, "fullatt_block_indexes": (1,)}
-_ON_RESNET = {
+ON_RESNET = {
     "use_timm_backbone": False,
     "backbone": None,
     "backbone_config": {
@@ -223,7 +223,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "xmod": {"default_language": "en_XX", "languages": ("en_XX",)},
     "yolos": {"image_size": (16, 16), "num_detection_tokens": 4},
     "zaya": {"num_experts_per_tok": 1},
-    **dict.fromkeys(["detr", "conditional_detr", "table-transformer"], _ON_RESNET),
+    **dict.fromkeys(["detr", "conditional_detr", "table-transformer"], ON_RESNET),
     "llava": {"vision_feature_layer": -1},
     "vipllava": {"vision_feature_layers": [-1, -2]},
 }
@@ -231,7 +231,8 @@ FAMILIES: dict[str, dict[str, Any]] = {
 
 def count_tokens(found: Any, config: Any) -> int:
     """How many tokens of the text model's width an image or a sound became."""
-    found = getattr(found, "pooler_output", found)
+    pooled = getattr(found, "pooler_output", None)
+    found = getattr(found, "last_hidden_state", found) if pooled is None else pooled
     width = config.get_text_config().hidden_size
     parts = found if isinstance(found, (tuple, list)) else [found]
     return sum(part.numel() for part in parts) // width
