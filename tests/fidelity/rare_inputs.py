@@ -126,6 +126,7 @@ def _codes(model: torch.nn.Module) -> dict[str, Any]:
     return {"input_ids": torch.randint(10, 90, (4, 12)), "encoder_hidden_states": torch.randn(2, 9, 32)}
 
 
+PLACES = torch.stack(torch.meshgrid(torch.arange(4), torch.arange(4), indexing="xy"), dim=-1).reshape(1, 16, 2)
 FULL = torch.tensor([[16, 16]])
 RARE_INPUTS: dict[str, Maker] = {
     **dict.fromkeys(["autoformer", "informer", "time_series_transformer"], _series),
@@ -137,7 +138,7 @@ RARE_INPUTS: dict[str, Maker] = {
     },
     "timesfm2_5": lambda _model: {"past_values": torch.randn(2, 48)},
     "decision_transformer": _episodes,
-    **dict.fromkeys(["audioflamingo3_encoder", "qwen3_asr_encoder"], _masked_sound),
+    "audioflamingo3_encoder": _masked_sound,
     **dict.fromkeys(["parakeet_rnnt", "parakeet_tdt"], _transducer),
     "qwen2_audio": _qwen2_audio,
     **dict.fromkeys(
@@ -192,7 +193,25 @@ RARE_INPUTS: dict[str, Maker] = {
     "moonshine_streaming": lambda _model: {"input_values": torch.randn(2, 1600), "decoder_input_ids": ids(2, 7)},
     "gemma3n_audio": lambda _model: {"audio_mel": torch.randn(2, 32, 16), "audio_mel_mask": torch.zeros(2, 32, dtype=torch.bool)},
     "perceiver": lambda _model: {"inputs": torch.randn(2, 12, 24)},
-    "granite_speech5_encoder": lambda _model: {"input_features": torch.randn(2, 32, 8)},
+    **dict.fromkeys(["granite_speech5_encoder", "granite_speech5_ctc"], lambda _model: {"input_features": torch.randn(2, 32, 32)}),
+    **dict.fromkeys(["granite_speech", "granite_speech_plus"], heard(input_features=torch.randn(1, 16, 8))),
+    **dict.fromkeys(["deimv2", "pp_doclayout_v3", "pp_doclayout_v4"], lambda _model: {"pixel_values": torch.randn(2, 3, 64, 64)}),
+    "neomme": lambda _model: {**around(98, 4), "pixel_values": torch.randn(4, 48)},
+    "musicflamingo": lambda _model: {**around(96, 8), "input_features": torch.randn(1, 8, 32), "input_features_mask": torch.ones(1, 32, dtype=torch.long)},
+    "moss_transcribe_diarize": heard(input_features=torch.randn(1, 8, 32), input_features_mask=torch.ones(1, 32, dtype=torch.long), padding_mask=torch.ones(1, 32, dtype=torch.long)),
+    "fun_asr_nano": heard(input_features=torch.randn(1, 16, 16), input_features_mask=torch.ones(1, 16, dtype=torch.long)),
+    "gemma4_vision": lambda _model: {"pixel_values": torch.randn(2, 16, 48), "pixel_position_ids": PLACES.expand(2, -1, -1)},
+    "gemma4_audio": lambda _model: {"input_features": torch.randn(2, 32, 8), "attention_mask": torch.ones(2, 32, dtype=torch.bool)},
+    **dict.fromkeys(["video_llama_3_vision"], lambda _model: {"pixel_values": torch.randn(32, 48), "grid_thw": torch.tensor([[1, 4, 4]] * 2), "merge_sizes": torch.tensor([2, 2])}),
+    "video_llama_3": seen(pixel_values=torch.randn(16, 48), image_grid_thw=torch.tensor([[1, 4, 4]]), image_merge_sizes=torch.tensor([2])),
+    "deepseek_vl_hybrid": seen(pixel_values=torch.randn(1, 3, 16, 16), high_res_pixel_values=torch.randn(1, 3, 16, 16)),
+    **dict.fromkeys(["pe_audio_encoder"], lambda _model: {"input_values": torch.randn(2, 1, 160)}),
+    "pe_audio": lambda _model: {"input_ids": ids(), "input_values": torch.randn(2, 1, 160)},
+    "dac": lambda _model: {"input_values": torch.randn(2, 1, 160)},
+    "mimi_decoder": lambda _model: {"latents": torch.randn(2, 32, 10)},
+    "muse_spark_audio": lambda _model: {"input_values": torch.randn(2, 1920)},
+    "mimi_encoder": lambda _model: {"input_values": torch.randn(2, 1, 320)},
+    "muse_glimmer_assistant": lambda _model: {"noise_embeds": torch.randn(2, 6, 32), "context_hidden_states": torch.randn(2, 9, 160)},
     **dict.fromkeys(["minicpm_ocr_vision", "minicpmv4_7_vision"], lambda _model: {"pixel_values": torch.randn(1, 3, 4, 64), "target_sizes": torch.tensor([[4, 4]])}),
     **dict.fromkeys(["minicpmv4_6", "minicpm_ocr", "minicpmv4_7"], seen(pixel_values=torch.randn(1, 3, 4, 64), target_sizes=torch.tensor([[4, 4]]))),
 }  # fmt: skip
