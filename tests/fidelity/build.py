@@ -66,9 +66,9 @@ def _part_class(config_class: Any, name: str, part: Any, given: dict[str, Any]) 
 
 def model_of(model_type: str) -> torch.nn.Module:
     """The family's base model with its default attention function; the same weights each time."""
-    torch.manual_seed(zlib.crc32(model_type.encode()))
+    torch.default_generator.manual_seed(zlib.crc32(model_type.encode()))
     model = _built(model_type)
-    _enliven(model)
+    enliven(model)
     return model
 
 
@@ -88,7 +88,7 @@ def _built(model_type: str, **options: Any) -> torch.nn.Module:
     return model_class._from_config(config, dtype=torch.float32, **options).eval()
 
 
-def _enliven(model: torch.nn.Module) -> None:
+def enliven(model: torch.nn.Module) -> None:
     """Weights large enough that maps are far from uniform; the default start makes every map look alike."""
     tables = {id(m.weight) for m in model.modules() if isinstance(m, torch.nn.Embedding)}
     for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
@@ -107,7 +107,7 @@ def inputs_of(model_type: str, model: torch.nn.Module) -> dict[str, Any]:
 
     Models that read images or sound as tokens of a text get one example with one image or sound.
     """
-    torch.manual_seed(zlib.crc32(model_type.encode()) + 1)
+    torch.default_generator.manual_seed(zlib.crc32(model_type.encode()) + 1)
     if model_type in MAKERS:
         return MAKERS[model_type](model)
     takes = inspect.signature(model.forward).parameters

@@ -122,10 +122,6 @@ def _pointed(model: torch.nn.Module) -> dict[str, Any]:
     }
 
 
-def _codes(model: torch.nn.Module) -> dict[str, Any]:
-    return {"input_ids": torch.randint(10, 90, (4, 12)), "encoder_hidden_states": torch.randn(2, 9, 32)}
-
-
 PLACES = torch.stack(torch.meshgrid(torch.arange(4), torch.arange(4), indexing="xy"), dim=-1).reshape(1, 16, 2)
 FULL = torch.tensor([[16, 16]])
 RARE_INPUTS: dict[str, Maker] = {
@@ -181,8 +177,6 @@ RARE_INPUTS: dict[str, Maker] = {
     **dict.fromkeys(["maskformer", "mask2former"], lambda _model: {"pixel_values": torch.randn(2, 3, 64, 64)}),
     "oneformer": lambda _model: {"pixel_values": torch.randn(2, 3, 64, 64), "task_inputs": ids(2, 8)},
     **dict.fromkeys(["rt_detr", "rt_detr_v2", "d_fine"], lambda _model: {"pixel_values": torch.randn(2, 3, 64, 64)}),
-    **dict.fromkeys(["efficientloftr"], lambda _model: {"pixel_values": torch.randn(1, 2, 3, 64, 64)}),
-    **dict.fromkeys(["musicgen", "musicgen_melody"], _codes),
     "dia": lambda _model: {"input_ids": ids(), "decoder_input_ids": torch.randint(10, 90, (2, 7, 2))},
     "speecht5": lambda _model: {"input_values": torch.randn(2, 12, 32), "decoder_input_values": torch.randn(2, 7, 32)},
     **dict.fromkeys(["seamless_m4t", "seamless_m4t_v2"], lambda _model: {"input_features": torch.randn(2, 32, 8), "decoder_input_ids": ids(2, 7)}),
@@ -211,7 +205,6 @@ RARE_INPUTS: dict[str, Maker] = {
     "mimi_decoder": lambda _model: {"latents": torch.randn(2, 32, 10)},
     "muse_spark_audio": lambda _model: {"input_values": torch.randn(2, 1920)},
     "mimi_encoder": lambda _model: {"input_values": torch.randn(2, 1, 320)},
-    "muse_glimmer_assistant": lambda _model: {"noise_embeds": torch.randn(2, 6, 32), "context_hidden_states": torch.randn(2, 9, 160)},
     **dict.fromkeys(["minicpm_ocr_vision", "minicpmv4_7_vision"], lambda _model: {"pixel_values": torch.randn(1, 3, 4, 64), "target_sizes": torch.tensor([[4, 4]])}),
     **dict.fromkeys(["minicpmv4_6", "minicpm_ocr", "minicpmv4_7"], seen(pixel_values=torch.randn(1, 3, 4, 64), target_sizes=torch.tensor([[4, 4]]))),
 }  # fmt: skip

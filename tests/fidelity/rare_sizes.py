@@ -21,7 +21,6 @@ _MROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1,
 _CONVNET = {"image_size": 32, "hidden_sizes": [8, 8, 8, 8], "depths": [1, 1, 1, 1]}
 _TALL = {"intermediate_size": 64}  # four frames beside each other
 _ANYRES = {"image_grid_pinpoints": [[16, 16]], "vision_feature_layer": -1}
-_HEARD = {"subsampling_conv_channels": 16}
 _DEFORMABLE = ON_RESNET | {"num_queries": 6, "num_feature_levels": 2, "disable_custom_kernels": True}
 _STAGES = {"hidden_sizes": (8, 16, 16), "depths": (1, 1, 1), "embedding_size": 8, "out_features": ["stage2", "stage3"]}
 _REAL_TIME = {
@@ -66,7 +65,6 @@ _SEAMLESS = {
     "lang_embed_dim": 8,
     "spkr_embed_dim": 8,
 }
-_MUSIC = {"audio_encoder": {"model_type": "encodec", "num_filters": 4, "hidden_size": 16, "codebook_size": 16}}
 _CODEC = {
     "num_filters": 4,
     "upsample_groups": 32,
@@ -128,7 +126,6 @@ RARE: dict[str, dict[str, Any]] = {
     # sound
     "glmasr": {"audio_config": _TALL},
     "voxtral": {"audio_config": {"intermediate_size": 128}, "audio_token_id": 96},
-    "qwen3_asr_encoder": {"n_window": 4, "n_window_infer": 16, "downsample_hidden_size": 8, "output_dim": 32, "max_position_embeddings": 13},
     "fun_asr_nano": {"adaptor_config": {"intermediate_size": 8}},
     "fun_asr_nano_encoder": {"num_timestamp_prediction_layers": 1, "num_stacked_frames": 2, "fsmn_kernel_size": 3},
     "parakeet_rnnt": {"blank_token_id": 98, "decoder_hidden_size": 16},
@@ -174,10 +171,7 @@ RARE: dict[str, dict[str, Any]] = {
     "xclip": {"prompt_num_attention_heads": 4},
     "xclip_vision_model": {"num_frames": 2, "mit_hidden_size": 16, "mit_intermediate_size": 32, "mit_num_attention_heads": 4},
     "videoprism_vision_model": {"num_frames": 2, "tubelet_size": (1, 4, 4), "num_spatial_layers": 2, "num_temporal_layers": 2},
-    "efficientloftr": {"hidden_size": 32, "stage_num_blocks": [1, 1, 1, 1], "out_features": [8, 8, 16, 32], "stage_stride": [2, 1, 2, 2], "num_attention_layers": 1},
     # writes sound
-    **dict.fromkeys(["musicgen", "musicgen_melody"], {"decoder": {"num_codebooks": 2}}),
-    **dict.fromkeys(["musicgen_decoder", "musicgen_melody_decoder"], {"num_codebooks": 2, "pad_token_id": 99}),
     "dia": {"delay_pattern": [0, 1]},
     "dia_decoder": {"num_channels": 2, "cross_num_attention_heads": 4, "cross_num_key_value_heads": 4, "cross_head_dim": 8, "cross_hidden_size": 32},
     "speecht5": {"encoder_max_relative_position": 4, "max_speech_positions": 64, "speech_decoder_prenet_units": 16},
@@ -212,7 +206,6 @@ RARE: dict[str, dict[str, Any]] = {
     "paddleocr_vl_text": {"rope_parameters": _MROPE},
     "granite_speech": {"downsample_rate": 2, "window_size": 4, "has_lora_adapter": False, "audio_token_index": 96, "projector_config": {"model_type": "blip_2_qformer", "encoder_hidden_size": 32}},
     "granite_speech_plus": {"downsample_rate": 2, "window_size": 4, "has_lora_adapter": False, "audio_token_index": 96, "projector_config": {"model_type": "blip_2_qformer", "encoder_hidden_size": 32}},
-    "qwen4_exp_vision": {},
     **dict.fromkeys(["muse_glimmer", "muse_spark"], {"projector_hidden_size": 64, "out_hidden_size": 128}),
     "muse_spark_audio": {"patch_sizes": (16, 6), "hidden_sizes": (16, 16), "depths": (1, 1), "num_hidden_layers": 2, "out_hidden_size": 32},
     "gemma4_vision": {"pooling_kernel_size": 2, "position_embedding_size": 8, "num_key_value_heads": 4},
@@ -221,7 +214,5 @@ RARE: dict[str, dict[str, Any]] = {
     "dac": {"encoder_hidden_size": 4, "downsampling_ratios": [4, 2], "decoder_hidden_size": 8, "upsampling_ratios": [2, 4], "n_codebooks": 2, "codebook_size": 16, "codebook_dim": 4, "hidden_size": 16},
     "mimi_encoder": _CODEC,
     "mimi_decoder": _CODEC,
-    "voxtral_realtime": {"text_config": {"model_type": "mistral"}},
     "vits": {"flow_size": 32, "spectrogram_bins": 9, "upsample_initial_channel": 16, "upsample_rates": (2, 2), "upsample_kernel_sizes": (4, 4), "resblock_kernel_sizes": (3,), "resblock_dilation_sizes": ((1,),), "duration_predictor_filter_channels": 16, "use_stochastic_duration_prediction": False, "posterior_encoder_num_wavenet_layers": 1, "prior_encoder_num_flows": 1, "prior_encoder_num_wavenet_layers": 1},
-    "emu3": {},
 }  # fmt: skip

@@ -15,6 +15,7 @@ import torch
 
 from regard.base.errors import TooLongError, UserError
 from regard.capture import Book
+from regard.capture.offloaded import device_of
 from regard.models.conversation import Conversation, lay_out
 from regard.models.eyes import Eyes
 from regard.models.generation import generate, generate_all
@@ -53,7 +54,7 @@ class Reader:
     @property
     def device(self) -> torch.device:
         parameter = next(self.module.parameters(), None)
-        return torch.device("cpu") if parameter is None else parameter.device
+        return torch.device("cpu") if parameter is None else device_of(self.module, parameter)
 
     @property
     def is_encoder_decoder(self) -> bool:
