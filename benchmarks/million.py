@@ -3,10 +3,10 @@
     python benchmarks/million.py FOLDER [--count N] [--study atlas] [--model NAME]
 
 Sentences are pieces of six consecutive words of English texts (../shared/data: WikiText-2, novels, SNLI, Tatoeba, EWT,
-GAP, reviews), cut at every sixth word, then one word later and so on, then of seven and of five words; no two are equal. The
-model is a BERT of two layers of four heads with random weights and the default model's tokenizer, or a named one. The
-command runs in a process of its own, whose memory and processor time are read every half second. FOLDER keeps
-everything: run it again after Ctrl-C and it goes on where it was.
+GAP, reviews), cut at every sixth word, then one word later and so on, then of seven and of five words; no two are
+equal. The model is a BERT of two layers of four heads with random weights and the default model's tokenizer, or a
+named one. The command runs in a process of its own, whose memory and processor time are read every half second. FOLDER
+keeps everything: run it again after Ctrl-C and it goes on where it was.
 """
 
 from __future__ import annotations

@@ -75,6 +75,7 @@ _CODEC = {
     "upsampling_ratios": [4, 2],
     "num_key_value_heads": 4,
 }
+_MARKS = {"audio_prompt_token_id": 95, "audio_latent_token_id": 96, "audio_prompt_bos_token_id": 97, "audio_bos_token_id": 98}
 RARE: dict[str, dict[str, Any]] = {
     # series of numbers, and episodes
     "autoformer": _SERIES,
@@ -207,6 +208,13 @@ RARE: dict[str, dict[str, Any]] = {
     "granite_speech": {"downsample_rate": 2, "window_size": 4, "has_lora_adapter": False, "audio_token_index": 96, "projector_config": {"model_type": "blip_2_qformer", "encoder_hidden_size": 32}},
     "granite_speech_plus": {"downsample_rate": 2, "window_size": 4, "has_lora_adapter": False, "audio_token_index": 96, "projector_config": {"model_type": "blip_2_qformer", "encoder_hidden_size": 32}},
     **dict.fromkeys(["muse_glimmer", "muse_spark"], {"projector_hidden_size": 64, "out_hidden_size": 128}),
+    "qwen3_asr_encoder": {"n_window_infer": 100, "downsample_hidden_size": 8, "output_dim": 32, "max_position_embeddings": 13},
+    "nemotron3_diarization": {"head_config": {"audio_hidden_size": 32, "hidden_size": 16}},
+    "nemotron3_5_transcribe_word_timestamp": {"blank_token_id": 98, "num_key_value_heads": 4},
+    "pocket_tts": {"flow_head_config": {"condition_dim": 32, "hidden_size": 16, "latent_dim": 8}, "latent_dim": 8, **_MARKS},
+    "gradium_phonon_tts": {"flow_head_config": {"condition_dim": 32, "hidden_size": 16, "latent_dim": 8}, "latent_dim": 8, "audio_prompt_dim": 16},
+    **dict.fromkeys(["pocket_tts_audio_tokenizer", "pocket_tts_audio_tokenizer_encoder", "pocket_tts_audio_tokenizer_decoder"], {**_CODEC, "latent_dim": 8, "latent_stride": 2}),
+    "rf_detr": {"num_queries": 4, "group_detr": 1, "decoder_self_attention_heads": 4, "decoder_cross_attention_heads": 4, "decoder_n_points": 2, "c2f_num_blocks": 1},
     "muse_spark_audio": {"patch_sizes": (16, 6), "hidden_sizes": (16, 16), "depths": (1, 1), "num_hidden_layers": 2, "out_hidden_size": 32},
     "gemma4_vision": {"pooling_kernel_size": 2, "position_embedding_size": 8, "num_key_value_heads": 4},
     "gemma4_audio": {"subsampling_conv_channels": (8, 4), "attention_chunk_size": 4, "attention_context_left": 5, "output_proj_dims": 32},
