@@ -17,12 +17,11 @@ import torch
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedConfig
 from transformers.initialization import no_init_weights
 
-from tests.fidelity.rare_inputs import RARE_INPUTS
-from tests.fidelity.rare_sizes import RARE
+from tests.fidelity.rare import RARE_INPUTS, RARE_SIZES
 from tests.fidelity.sizes import FAMILIES, INPUTS, SIZES, UNSET, count_tokens
 
 QUERIES, TARGETS, WINDOW = 12, 7, SIZES["sliding_window"]
-OVERRIDES, MAKERS = FAMILIES | RARE, INPUTS | RARE_INPUTS
+OVERRIDES, MAKERS = FAMILIES | RARE_SIZES, INPUTS | RARE_INPUTS
 assert WINDOW < QUERIES  # sliding windows must bite
 
 

@@ -13,7 +13,6 @@ import inspect
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ import regard
 from regard.trace.site import Site
 from regard.trace.trace import Trace
 from tests.fidelity.build import eager_of, inputs_of, model_of
+from tests.fidelity.records import Record, describe
 from tests.fidelity.shapes import MismatchError, cut_padding, declared_maps, is_map, part_of, spread_bands, tensors_in
 from tests.fidelity.softmaxes import Softmaxes, attends
 
@@ -44,27 +44,6 @@ NOT_RUN = {
 }
 
 
-@dataclass
-class Record:
-    """What the sweep found out about one family. `state` is pass, part, fail, none (no attention) or unbuilt.
-
-    In part: what is traced agrees, and the trace itself names the attention that is no map of positions.
-    """
-
-    model_type: str
-    state: str = "fail"
-    reason: str = ""
-    model_class: str = ""
-    layers: dict[str, int] = field(default_factory=dict)
-    heads: str = ""
-    tier: str = ""
-    difference: float = float("nan")
-    terms: list[str] = field(default_factory=list)
-    norms: str = ""
-    maps: Counter[str] = field(default_factory=Counter)  # how many were compared, by where the model's own came from
-    spread: float = 0.0  # how far the maps are from uniform: 0 would make any comparison pass
-
-
 def record(model_type: str) -> Record:
     """Build, trace and compare one family."""
     found = Record(model_type)
@@ -78,7 +57,7 @@ def record(model_type: str) -> Record:
     try:
         reference = Reference(model_type, model, inputs)
         traces = _traced_undisturbed(model, inputs, before)
-        _describe(found, traces)
+        describe(found, traces)
         reference.check(found, traces, inputs)
     except MismatchError as problem:
         return _ended(found, "fail", str(problem))
@@ -101,7 +80,9 @@ def _line(problem: BaseException) -> str:
 
 
 def _run(model: torch.nn.Module, inputs: Mapping[str, Any], **options: Any) -> Any:
-    torch.default_generator.manual_seed(zlib.crc32(b"run"))  # families that drop patches at random do so alike each time
+    torch.default_generator.manual_seed(
+        zlib.crc32(b"run")
+    )  # families that drop patches at random do so alike each time
     if "use_cache" in inspect.signature(model.forward).parameters:
         options["use_cache"] = False  # some families skip masks when they fill a cache
     with torch.no_grad():
@@ -280,32 +261,3 @@ def _idle(model: torch.nn.Module, entered: set[str]) -> list[str]:
     inside = {path for path in idle if any(path.startswith(other + ".") for other in idle)}
     holders = {path for path in idle if any(other.startswith(path + ".") for other in entered)}
     return [path for path in idle if path not in inside | holders]
-
-
-# -- what the page says ------------------------------------------------------------------------------------
-
-
-def _describe(found: Record, traces: list[Trace]) -> None:
-    trace = traces[0]
-    found.tier = str(trace.facts["tier"])
-    found.layers = {kind: len(trace.layers(kind)) for kind in trace.kinds}
-    found.heads = "-".join(str(n) for n in sorted({site.heads for site in trace.sites}))
-    found.terms = sorted({term for site in trace.sites for term in _terms(site)})
-    reasons = {site.no_norms for site in trace.sites if site.norms is None}
-    found.norms = "; ".join(sorted(reasons)) or "yes"
-
-
-def _terms(site: Site) -> Iterator[str]:
-    """What enters the softmax beside q and k."""
-    if site.kv_heads != site.heads:
-        yield "grouped queries"
-    if site.mask.rule in ("window", "explicit"):
-        yield f"{site.mask.rule} mask" if site.mask.rule == "explicit" else "window"
-    if site.softcap is not None:
-        yield "soft cap"
-    if site.sink is not None:
-        yield "sinks"
-    if site.bias is not None:
-        yield "position bias"
-    if site.part:
-        yield "parts"
