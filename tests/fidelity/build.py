@@ -17,8 +17,9 @@ import torch
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedConfig
 from transformers.initialization import no_init_weights
 
+from tests.fidelity.inputs import INPUTS, count_tokens
 from tests.fidelity.rare import RARE_INPUTS, RARE_SIZES
-from tests.fidelity.sizes import FAMILIES, INPUTS, SIZES, UNSET, count_tokens
+from tests.fidelity.sizes import FAMILIES, SIZES, UNSET
 
 QUERIES, TARGETS, WINDOW = 12, 7, SIZES["sliding_window"]
 OVERRIDES, MAKERS = FAMILIES | RARE_SIZES, INPUTS | RARE_INPUTS

@@ -32,12 +32,13 @@ _SWIN_STAGES = {"model_type": "swin", "embed_dim": 16, "depths": (2, 2), "num_he
 _SWIN_STAGES |= {"out_features": ["stage1", "stage2"]}
 _SWIN_FOUR = {"model_type": "swin", "embed_dim": 8, "depths": (1, 1, 1, 1), "num_heads": (2, 2, 2, 2), "window_size": 2}
 _SWIN_FOUR |= {"image_size": 64, "out_features": ["stage1", "stage2", "stage3", "stage4"]}
+_THIN = {"image_size": 64, "width_coefficient": 0.25, "depth_coefficient": 0.1, "hidden_dim": 320}
 
 SIZES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(["convnext", "convnextv2", "dinov3_convnext"], _CONVNET),
-    "efficientnet": {"image_size": 64, "hidden_dim": 2560},
-    "align_vision_model": {"image_size": 64, "hidden_dim": 2560},
-    "align": {"projection_dim": 640},
+    "efficientnet": _THIN,
+    "align_vision_model": _THIN,
+    "align": {"projection_dim": 80},
     "mobilevitv2": {"image_size": 128},
     "levit": {
         "image_size": 64,

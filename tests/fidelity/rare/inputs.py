@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from tests.fidelity.sizes import count_tokens
+from tests.fidelity.inputs import count_tokens
 
 Maker = Callable[[torch.nn.Module], dict[str, Any]]
 

@@ -43,7 +43,7 @@ _CODEC = {
     "codebook_size": 16,
     "codebook_dim": 16,
     "vector_quantization_hidden_dimension": 16,
-    "num_quantizers": 3,
+    "num_quantizers": 8,
     "upsampling_ratios": [4, 2],
     "num_key_value_heads": 4,
 }
