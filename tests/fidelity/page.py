@@ -6,6 +6,7 @@ Enters: records. Leaves: Markdown, and what of it must not change unseen.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -42,14 +43,7 @@ def page(records: Mapping[str, Record]) -> str:
         f"{len(RARE)} types that need a config or an input of their own were tried when this page was written; "
         f"`make test` tries all others each time, and {len(REPEATED)} of these: {', '.join(REPEATED)}.",
         "",
-        f"- **{len(passed)} model types pass**, {len([r for r in passed if r.tier in ('tap', 'both')])} of them with "
-        "q, k and v",
-        f"- {len(parts)} pass [in part](#families-that-pass-in-part): what is traced agrees, and the trace names "
-        "attention that is no map of positions",
-        f"- {len(failed)} fail, with reasons [below](#families-that-fail)",
-        f"- {len(without)} have [no softmax attention](#families-without-softmax-attention)",
-        f"- {len(UNTRIED)} were [not tried](#families-not-tried), each with the reason. This page says nothing about "
-        "how they do",
+        *_counts(records),
         "",
         "Tiers, each trace says which one made it:",
         "",
@@ -87,6 +81,21 @@ def page(records: Mapping[str, Record]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _counts(records: Mapping[str, Record]) -> list[str]:
+    """How many families passed, in part, failed, have no attention, or were not tried."""
+    count = Counter(r.state for r in records.values())
+    with_vectors = sum(r.state == "pass" and r.tier in ("tap", "both") for r in records.values())
+    return [
+        f"- **{count['pass']} model types pass**, {with_vectors} of them with q, k and v",
+        f"- {count['part']} pass [in part](#families-that-pass-in-part): what is traced agrees, and the trace names "
+        "attention that is no map of positions",
+        f"- {count['fail']} fail, with reasons [below](#families-that-fail)",
+        f"- {count['none']} have [no softmax attention](#families-without-softmax-attention)",
+        f"- {len(UNTRIED)} were [not tried](#families-not-tried), each with the reason. This page says nothing about "
+        "how they do",
+    ]
 
 
 def pictured() -> list[str]:
