@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import torch
 
+from regard.capture.offloaded import held
 from regard.capture.operation import HIDDEN, Operation, implied_mask
 
 
@@ -114,5 +115,5 @@ def value_norms(operation: Operation, projection: torch.nn.Module) -> torch.Tens
 
 def output_weight(projection: torch.nn.Module) -> torch.Tensor:
     """(inputs, outputs) weight of an output projection, a Linear or GPT-2's transposed one."""
-    weight: torch.Tensor = projection.weight.detach().float()  # type: ignore[operator]
+    weight = held(projection).float()
     return weight if type(projection).__name__ == "Conv1D" else weight.T

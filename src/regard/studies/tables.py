@@ -116,13 +116,14 @@ class _Rows:
     rests: Array
 
 
-def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True) -> Tables:
+def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True, related: bool = True) -> Tables:
     """Targets of every pattern for the inputs of a batch, or of those alone whose targets are no resting places.
 
-    What cannot be asked of an input counts no row.
+    What cannot be asked of an input counts no row; without `related`, neither do words related by embedding.
     """
     visible = view.visible
-    contexts = _contexts(inputs.book, view.query, view.key, view.causal, inputs.model._engine.relation())
+    relation = inputs.model._engine.relation() if related else None
+    contexts = _contexts(inputs.book, view.query, view.key, view.causal, relation)
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
     asked = np.flatnonzero(can.any(axis=0) & np.array([resting or not pattern.rests for pattern in PATTERNS]))
     found = _rows(contexts, visible, asked, can)
