@@ -18,8 +18,10 @@ def attention_of(operation: Operation) -> torch.Tensor:
     if operation.maps is not None:
         return operation.maps.float()
     assert operation.q is not None and operation.k is not None
-    keys = repeat_heads(operation.k, operation.heads).float()
-    scores = (operation.q.float() * operation.scale) @ keys.transpose(-1, -2)  # (B, H, Q, d) @ (B, H, d, K)
+    queries, keys = operation.q.float().flatten(0, 1), repeat_heads(operation.k, operation.heads).float().flatten(0, 1)
+    none = queries.new_empty(())  # is not added
+    scores = torch.baddbmm(none, queries, keys.transpose(1, 2), beta=0, alpha=operation.scale)  # (B H, Q, K)
+    scores = scores.view(operation.batch, operation.heads, *scores.shape[1:])
     if operation.softcap is not None:
         scores = scores.div_(operation.softcap).tanh_().mul_(operation.softcap)
     if operation.bias is not None:

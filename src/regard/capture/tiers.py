@@ -50,13 +50,15 @@ class Plan:
     """How a model is captured, and the output projection that reads each attention (or why none is known).
 
     `missed` are the paths of attention that ran but is not a map of positions (blocks, windows in blocks, pooling);
-    `vectors` says whether q, k and v of all attention are seen.
+    `vectors` says whether q, k and v of all attention are seen; `calls` are the paths of all calls in their order, if
+    each module calls once and the tap sees all of it.
     """
 
     tier: str
     projections: dict[str, torch.nn.Module | str] = field(default_factory=dict)
     missed: tuple[str, ...] = ()
     vectors: bool = True
+    calls: tuple[str, ...] = ()
 
 
 class _Keeper:
@@ -125,7 +127,7 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         model(**inputs)
     tapped, (outside, missed) = keeper.store.operations(), from_watch(watch.seen)
     if tapped and not watch.seen:
-        return tapped, Plan("tap", projections)
+        return tapped, Plan("tap", projections, calls=_calls(tapped))
     maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) and not _samples(model) else []
     if len(maps) > _layers(tapped) + _layers(outside) or (maps and not tapped and len(maps) == _layers(outside)):
         return maps, Plan("maps", vectors=False)
@@ -149,6 +151,12 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
 def _samples(model: torch.nn.Module) -> bool:
     """Whether a part attends to points that each query chooses: what the model reports of it looks like maps."""
     return any(hasattr(module, SAMPLED) for module in model.modules())
+
+
+def _calls(operations: list[Operation]) -> tuple[str, ...]:
+    """The paths of the calls behind operations in their order; none if a module calls more than once."""
+    paths = tuple(operation.path for operation in _in_order(operations))
+    return paths if len(set(paths)) == len(paths) else ()
 
 
 def _layers(operations: list[Operation]) -> int:
