@@ -13,6 +13,7 @@ export function placesOf(axis: Axis): Map<number, Box> | null {
   if (medium?.kind === "picture" && spans) {
     const all = spans.all();
     for (let p = 0; p < axis.count; p++) {
+      if (axis.folded[p]) continue;
       const box = all.subarray(4 * axis.starts[p], 4 * axis.starts[p] + 4);
       if (!Number.isNaN(box[0])) place.set(p, [box[0], box[1], box[2], box[3]]);
     }
@@ -24,7 +25,8 @@ export function placesOf(axis: Axis): Map<number, Box> | null {
 function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   const { row, column } = axis.side;
   if (!row || !column) return;
-  const known = [...Array(axis.count).keys()].filter((p) => row[axis.starts[p]] !== null);
+  const known = [...Array(axis.count).keys()].filter((p) => !axis.folded[p] && row[axis.starts[p]] !== null);
+  if (!known.length) return;
   const of = (list: (number | null)[], p: number) => list[axis.starts[p]] ?? 0;
   const rows = Math.max(...known.map((p) => of(row, p))) + 1;
   const columns = Math.max(...known.map((p) => of(column, p))) + 1;

@@ -6,9 +6,10 @@ import type { Axis } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
 import { sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
+import { FoldButton, headsOf } from "../../frame/folds";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
-import { type Geometry, geometry, middle, rowHeight, strengthOf } from "../../marks/columns";
+import { GAP, type Geometry, geometry, middle, rowHeight, strengthOf } from "../../marks/columns";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import { NOTHING } from "../../state/selection";
@@ -118,6 +119,8 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
           </div>
           <Tokens side="query" axis={scene.rowAxis} shown={scene.rows} g={g} box={box.value} />
           <Tokens side="key" axis={scene.columnAxis} shown={scene.columns} g={g} box={box.value} />
+          <Headers side="query" axis={scene.rowAxis} shown={scene.rows} g={g} box={box.value} />
+          <Headers side="key" axis={scene.columnAxis} shown={scene.columns} g={g} box={box.value} />
         </div>
       </div>
     </div>
@@ -174,11 +177,31 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
   );
 }
 
+const ROOMY = 84; // pixels beside a column from which the name of a part has room
+
+/** Where a part of the text begins: its name, and a triangle that folds it. */
+function Headers({ side, axis, shown, g }: TokensProps) {
+  const short = g.strip < ROOMY;
+  const edge = g.text + 2 * GAP + (short ? 0 : g.strip);
+  const away = side === "query" ? { left: `${g.left - edge}px` } : { right: `${g.width - g.right - edge}px` };
+  return (
+    <>
+      {headsOf(axis, shown.list).map(({ at, number }) => (
+        <FoldButton
+          key={number}
+          {...{ side: axis.side, number, short }}
+          style={{ ...away, position: "absolute", top: `${at * g.row + 1}px`, height: `${g.row - 2}px` }}
+        />
+      ))}
+    </>
+  );
+}
+
 const NEAR = 5; // pixels from a line that still mean it
 
 /** Between the columns the pointer means the strongest line near it. */
 function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometry): void {
-  if ((event.target as HTMLElement).closest(".token")) return;
+  if ((event.target as HTMLElement).closest(".token, .fold")) return;
   const run = (event.currentTarget as HTMLElement).getBoundingClientRect();
   const [x, y] = [event.clientX - run.left, event.clientY - run.top];
   const { links: all, rows, columns, rowAxis, columnAxis } = scene;
@@ -210,7 +233,7 @@ function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometr
 /** A click keeps the line under the pointer: both its ends are pinned, and its head leads. */
 function keepLine(event: PointerEvent, store: Store, { rowAxis, columnAxis }: Scene): void {
   const pair = pairOf(store);
-  if (!pair || event.button !== 0 || (event.target as HTMLElement).closest(".token")) return;
+  if (!pair || event.button !== 0 || (event.target as HTMLElement).closest(".token, .fold")) return;
   const { heads, queries, keys } = store.selection.peek();
   const [query, key] = [rowAxis.starts[pair.query], columnAxis.starts[pair.key]];
   const { head = store.lead } = pair;
@@ -229,7 +252,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (!scene) return isVision(store) ? overlayPicture(pen, store, width) : sentencePicture(pen, store, width);
   const g = geometry(width, PRINTED, scene.widest);
   const height = longer(scene) * g.row;
-  const sheet = { pen: shifted(pen, 0, PRINTED), store, scene, g, top: 0, height };
+  const sheet = { pen: shifted(pen, 0, PRINTED), store, scene, g, top: 0, height, printed: true };
   if (!drawFront(sheet)) drawBack(sheet);
   const tell = sayIn(store);
   const ink = { colour: palette(store.theme.value).quiet, size: 11, mono: false };

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice, SignButton } from "../../frame/controls";
+import { foldSentence } from "../../frame/folds";
 import { together } from "../../words";
 import { ColourBar } from "./colourbar";
 import { FindToken } from "./find";
@@ -27,6 +28,7 @@ export function Matrix() {
             together(
               tell(signed ? "legendMatrixWorth" : "legendMatrix", { what: quantity }),
               shown.rests && tell("legendResting"),
+              foldSentence(store),
               shown.pool > 1 && tell("legendPooled", { n: shown.pool }),
             )}
         </p>
