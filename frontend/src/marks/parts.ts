@@ -24,7 +24,7 @@ export function divideColumn(
   side: "query" | "key",
   g: Geometry,
   top: number,
-  name: PartName | null, // null: rules alone
+  name: PartName,
   colours: Palette,
 ): void {
   const away = side === "query" ? -1 : 1;
@@ -35,7 +35,6 @@ export function divideColumn(
     const own = bound.after === "answer";
     const colour = inkOf(bound, colours);
     pen.lines([near, y, far, y], 1, own ? 1.5 : 0.75, { colour });
-    if (!name) continue;
     const text = `${own ? `${name(bound.before)} ↑ | ` : ""}↓ ${name(bound.after)}`;
     tag(pen, far - away * 2, y, text, away > 0 ? "end" : "start", colour, colours);
   }

@@ -36,12 +36,9 @@ function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   }
 }
 
-const SPECIAL = 16; // tokens beside patches at most, for a side to be a picture rather than a text with one in it
-
 /** The position that looks where none is chosen: [CLS] of a picture; in a text the last, from which the next is chosen. */
 export function firstLooker(axis: Axis): number {
-  const places = placesOf(axis);
-  return places && places.size >= axis.count - SPECIAL ? 0 : axis.count - 1;
+  return placesOf(axis) && axis.side.segments.length < 2 ? 0 : axis.count - 1;
 }
 
 const FINEST = 96; // cells of a side of a raster at most

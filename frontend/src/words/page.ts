@@ -57,7 +57,7 @@ export const PAGE = {
     "Folded parts: all lines of their tokens, cut together.",
     "折叠的部分：其词元的所有线一起切断。",
   ],
-  legendFoldRests: ["{parts} holds {places}, where heads rest.", "{parts}中有头休息的位置：{places}。"],
+  legendFoldRests: ["Within {parts}: {places}, where heads rest.", "{parts}内含头休息的位置：{places}。"],
   segments: ["Segments", "片段"],
   level: ["Positions", "位置"],
   tokens: ["tokens", "词元"],

@@ -130,7 +130,14 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
 const longer = (scene: Scene): number => Math.max(scene.rows.list.length, scene.columns.list.length);
 
 const geometryOf = (scene: Scene, { width, height }: { width: number; height: number }): Geometry =>
-  geometry(width || 800, rowHeight(height, longer(scene), isTouch()), scene.widest);
+  geometry(
+    width || 800,
+    rowHeight(height, longer(scene), isTouch()),
+    scene.widest,
+    [scene.rowAxis, scene.columnAxis].some(({ side }) => side.segments.length > 1) ? TRIANGLE : 0,
+  );
+
+const TRIANGLE = 20; // pixels that the triangle of a part takes, beside the bars
 
 function Heading({ text, from, to, end }: { text: string; from: number; to: number; end?: boolean }) {
   // A heading may reach into the gap between the columns, never over another one.
@@ -177,19 +184,17 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
   );
 }
 
-const ROOMY = 84; // pixels beside a column from which the name of a part has room
-
-/** Where a part of the text begins: its name, and a triangle that folds it. */
+/** Where a part of the text begins: a triangle that folds it. */
 function Headers({ side, axis, shown, g }: TokensProps) {
-  const short = g.strip < ROOMY;
-  const edge = g.text + 2 * GAP + (short ? 0 : g.strip);
-  const away = side === "query" ? { left: `${g.left - edge}px` } : { right: `${g.width - g.right - edge}px` };
+  const edge = g.text + GAP + g.strip + TRIANGLE;
+  const from = Math.max(0, side === "query" ? g.left - edge : g.width - g.right - edge);
+  const away = side === "query" ? { left: `${from}px` } : { right: `${from}px` };
   return (
     <>
       {headsOf(axis, shown.list).map(({ at, number }) => (
         <FoldButton
           key={number}
-          {...{ side: axis.side, number, short }}
+          {...{ side: axis.side, number, short: true }}
           style={{ ...away, position: "absolute", top: `${at * g.row + 1}px`, height: `${g.row - 2}px` }}
         />
       ))}
@@ -252,7 +257,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   if (!scene) return isVision(store) ? overlayPicture(pen, store, width) : sentencePicture(pen, store, width);
   const g = geometry(width, PRINTED, scene.widest);
   const height = longer(scene) * g.row;
-  const sheet = { pen: shifted(pen, 0, PRINTED), store, scene, g, top: 0, height, printed: true };
+  const sheet = { pen: shifted(pen, 0, PRINTED), store, scene, g, top: 0, height };
   if (!drawFront(sheet)) drawBack(sheet);
   const tell = sayIn(store);
   const ink = { colour: palette(store.theme.value).quiet, size: 11, mono: false };

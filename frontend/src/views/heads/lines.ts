@@ -43,7 +43,6 @@ export interface Sheet {
   g: Geometry;
   top: number;
   height: number;
-  printed?: boolean; // in a saved picture, which has no buttons
 }
 
 function drawLinks({ pen, store, scene, g, top, height }: Sheet, found: Links, resting: number): void {
@@ -216,11 +215,11 @@ function drawLabels({ pen, store, scene, g, top, height }: Sheet, active: Active
 }
 
 /** Where parts of a text begin: what the model wrote, and the turns of a conversation. */
-function drawParts({ pen, store, scene, g, top, printed }: Sheet): void {
+function drawParts({ pen, store, scene, g, top }: Sheet): void {
   const rows = boundsOf(scene.rowAxis, scene.rows.list);
   const columns = boundsOf(scene.columnAxis, scene.columns.list);
   const colours = palette(store.theme.value);
-  const name = printed ? partNames(store) : null; // on a screen buttons have the names
+  const name = partNames(store);
   divideColumn(pen, rows, "query", g, top, name, colours);
   divideColumn(pen, columns, "key", g, top, name, colours);
 }

@@ -249,6 +249,7 @@ function* refineAll(tiles: Tiles, rough: Tile[]): Generator<void, void> {
 }
 
 const LABEL = 130;
+const MOST = 0.36; // of the whole that names take
 const FOLDED = 220; // room for the name of a folded segment
 const COARSEST = 3; // the level that shows through while finer tiles are made
 
@@ -264,7 +265,13 @@ function labelRoom({ lens }: Tiles, store: Store): { left: number; top: number }
 }
 
 function frameOf({ left, top }: { left: number; top: number }, width: number, height: number): Frame {
-  return { left, top, width: Math.max(40, width - left), height: Math.max(40, height - top) };
+  const [beside, above] = [Math.min(left, MOST * width), Math.min(top, MOST * height)].map(Math.round);
+  return {
+    left: beside,
+    top: above,
+    width: Math.max(40, width - beside),
+    height: Math.max(40, height - above),
+  };
 }
 
 const minimum = (frame: Frame, { lens }: Tiles): number =>
