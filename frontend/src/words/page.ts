@@ -32,6 +32,10 @@ export const PAGE = {
   questionPart: ["question", "问题"],
   soundPart: ["sound", "声音"],
   paddingPart: ["padding", "填充"],
+  legendCross: [
+    "A token that looks has just been said; from there the next one is chosen.",
+    "在看的词元刚刚说出；由此选择下一个词元。",
+  ],
   foldedPart: ["{part} · {count} tokens", "{part} · {count} 个词元"],
   foldedSum: ["sum over its tokens", "各词元之和"],
   foldedMean: ["mean over its tokens", "各词元平均"],

@@ -27,6 +27,7 @@ export function Matrix() {
           {shown &&
             together(
               tell(signed ? "legendMatrixWorth" : "legendMatrix", { what: quantity }),
+              store.site.value.kind === "cross" && tell("legendCross"),
               shown.rests && tell("legendResting"),
               foldSentence(store),
               shown.pool > 1 && tell("legendPooled", { n: shown.pool }),
