@@ -47,4 +47,4 @@ come from a dictionary that IBM's first model learned from 40,000 other pairs, w
 {100 * diagonal["error rate"]:.1f} %{"" if apart else ", and the intervals overlap"}; the best head of untrained weights has {100 * untrained:.1f} % or more. Alone, {best["layer"]}.{best["head"]} links {100 * best["precision"]:.0f} % of the words rightly; a row late,
 the best head has an error rate of {100 * late["error rate"]:.1f} %.
 """
-    return {"how-to/which-heads-link-words.md": {"word links": text}}
+    return {"how-to/which-heads-link-words.md": {"links": text}}
