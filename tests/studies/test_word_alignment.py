@@ -159,7 +159,7 @@ def test_what_cannot_be_judged_is_refused_in_one_sentence(model, corpus, given, 
 
 def test_links_to_words_that_are_not_there_are_refused():
     known = Reference("gold", "gold.txt", lines={1: frozenset({(5, 0)})})
-    with pytest.raises(UserError, match="line 1 of gold[.]txt links words that its sentences do not have"):
+    with pytest.raises(UserError, match=r"line 1 of gold\.txt links words that its sentences do not have"):
         known.judged(["a"], ["b"], 1)
 
 
