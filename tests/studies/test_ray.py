@@ -1,4 +1,4 @@
-"""The Ray engine gives the local engine's numbers, also when a worker dies."""
+"""The Ray engine gives the local engine's numbers on a cluster of three nodes, also when a worker dies."""
 
 import json
 import pickle
@@ -166,6 +166,10 @@ def test_a_control_goes_to_a_worker_as_its_seed(make, bert_folder, bert):
     assert len(sent) < 10_000  # no weights
     assert weights_digest(pickle.loads(sent)().module) == weights_digest(control.module)
     assert make(bert, 7)._engine.origin is None  # nothing to load
+
+
+def test_the_workers_were_on_two_of_three_real_nodes(on_ray):
+    assert (on_ray / "nodes").read_text() == "3"  # the head has no processor, the others one each
 
 
 def test_a_killed_worker_loses_and_doubles_nothing(on_ray, bert_folder, long_corpus):

@@ -17,6 +17,12 @@ export function wordFor(tell: Say, name: string): string {
   return isKey(key) ? tell(key) : name;
 }
 
+/** A name in few letters. */
+export function shortFor(tell: Say, name: string): string {
+  const short = `short_${name}`;
+  return isKey(short) ? tell(short) : wordFor(tell, name);
+}
+
 /** A sentence of Python in the reader's language, where its code is known. */
 export function told(tell: Say, kind: "caution" | "note" | "reason", { text, code, values }: Told): string {
   const key = `${kind}_${code}`;

@@ -6,6 +6,7 @@ import type { EVIDENCE } from "../app/evidence/words";
 import type { LENS } from "../app/lens/words";
 import type { APP_VIEW_MODULES } from "../app/views";
 import type { WHY } from "../app/why/words";
+import type { FILM } from "../film/words";
 import type { VIEW_MODULES } from "../views";
 import type { APP } from "./app";
 import { HEADLINES } from "./headlines";
@@ -28,6 +29,7 @@ export type Key =
   | keyof typeof CUT
   | keyof typeof LENS
   | keyof typeof EVIDENCE
+  | keyof typeof FILM
   | KeyOf<(typeof VIEW_MODULES)[number]>
   | KeyOf<(typeof APP_VIEW_MODULES)[number]>;
 export type Values = Record<string, string | number>;

@@ -17,6 +17,7 @@ from regard.capture.families import VISION
 from regard.capture.finite import require_finite
 from regard.capture.gradients import Gradient, Gradients
 from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
+from regard.capture.offloaded import held
 from regard.capture.operation import Operation
 from regard.trace.mask import Mask
 from regard.trace.medium import SOUND, Medium
@@ -235,7 +236,7 @@ class Recorder:
             return None, projection
         if operation.path not in self._grams:
             assert operation.v is not None
-            weight = projection.weight.detach()  # type: ignore[operator]
+            weight = held(projection)
             width = operation.v.shape[-1]
             inputs = operation.heads * width
             if weight.shape[0] == inputs and type(projection).__name__ == "Conv1D":

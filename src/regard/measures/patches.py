@@ -23,7 +23,7 @@ def neighbour_targets(queries: Array, keys: Array, across: int, down: int) -> Ar
     """(queries, keys) booleans: the key is the patch next to the query, `across` or `down` being -1 or 1."""
     along, other = (_ACROSS, _DOWN) if across else (_DOWN, _ACROSS)
     near, far = along if across + down < 0 else along[::-1]  # the query's edge, and the key's that touches it
-    touching = np.abs(keys[None, :, far] - queries[:, None, near]) < _NEAR * _size(queries, along)
+    touching = np.abs(keys[..., None, :, far] - queries[..., :, None, near]) < _NEAR * _size(queries, along)
     return np.asarray(touching & _aligned(queries, keys, other))
 
 
@@ -38,27 +38,34 @@ def column_targets(queries: Array, keys: Array) -> Array:
 
 
 def centre_places(spans: Array) -> Array:
-    """(n,) booleans: the middle of the patch is in the middle half of the picture, across and down."""
+    """(..., n) booleans: the middle of the patch is in the middle half of the picture, across and down."""
     if not np.isfinite(spans).any():
-        return np.zeros(len(spans), bool)
-    low, high = np.nanmin(spans[:, :2], axis=0), np.nanmax(spans[:, 2:], axis=0)
-    away = np.abs((spans[:, :2] + spans[:, 2:] - low - high) / 2)
-    return np.asarray((away < (high - low) / 4 - 1e-6).all(axis=1))
+        return np.zeros(spans.shape[:-1], bool)
+    low, high = _corners(spans)
+    away = np.abs((spans[..., :2] + spans[..., 2:] - low - high) / 2)
+    return np.asarray((away < (high - low) / 4 - 1e-6).all(axis=-1))
 
 
 def border_places(spans: Array) -> Array:
-    """(n,) booleans: the patch is in the first or last row or column of what the model sees of the picture."""
-    return np.asarray(border_sides(spans).any(axis=1))
+    """(..., n) booleans: the patch is in the first or last row or column of what the model sees of the picture."""
+    return np.asarray(border_sides(spans).any(axis=-1))
 
 
 def border_sides(spans: Array) -> Array:
-    """(n, 4) booleans: the patch is at the left, the top, the right, the bottom of what the model sees."""
+    """(..., n, 4) booleans: the patch is at the left, the top, the right, the bottom of what the model sees."""
     if not np.isfinite(spans).any():
-        return np.zeros((len(spans), 4), bool)
-    size = _NEAR * (spans[:, 2:] - spans[:, :2])
-    low = np.abs(spans[:, :2] - np.nanmin(spans[:, :2], axis=0)) < size
-    high = np.abs(spans[:, 2:] - np.nanmax(spans[:, 2:], axis=0)) < size
-    return np.asarray(np.concatenate([low, high], axis=1))
+        return np.zeros(spans.shape, bool)
+    size = _NEAR * (spans[..., 2:] - spans[..., :2])
+    first, last = _corners(spans)
+    low = np.abs(spans[..., :2] - first) < size
+    high = np.abs(spans[..., 2:] - last) < size
+    return np.asarray(np.concatenate([low, high], axis=-1))
+
+
+def _corners(spans: Array) -> tuple[Array, Array]:
+    """(..., 1, 2) left and top, right and bottom of all patches of a picture."""
+    low, high = np.nanmin(spans[..., :2], axis=-2, keepdims=True), np.nanmax(spans[..., 2:], axis=-2, keepdims=True)
+    return np.asarray(low), np.asarray(high)
 
 
 def by_chance(received: Array, spans: Array, away: Array) -> float:
@@ -98,12 +105,12 @@ def centre_distances(spans: Array) -> Array:
 
 
 def _size(spans: Array, along: tuple[int, int]) -> Array:
-    """(n, 1) how wide or high patches are."""
-    return np.asarray(spans[:, along[1], None] - spans[:, along[0], None])
+    """(..., n, 1) how wide or high patches are."""
+    return np.asarray(spans[..., along[1], None] - spans[..., along[0], None])
 
 
 def _aligned(queries: Array, keys: Array, along: tuple[int, int]) -> Array:
     """(queries, keys) whether both edges of the key are those of the query, across or down."""
     near = _NEAR * _size(queries, along)
-    edges = [np.abs(keys[None, :, edge] - queries[:, None, edge]) < near for edge in along]
+    edges = [np.abs(keys[..., None, :, edge] - queries[..., :, None, edge]) < near for edge in along]
     return np.asarray(edges[0] & edges[1])
