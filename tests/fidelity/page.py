@@ -114,9 +114,12 @@ def pictured() -> list[str]:
         *rows,
         "",
         "Beside them, cross attention of VisionEncoderDecoder models to a ViT (TrOCR) and to Donut's Swin is drawn on "
-        "the patches, and both towers of CLIP are traced side by side (tests/models/test_picture_writers.py). Not "
-        "checked: the cross attention of Mllama, the learned queries of BLIP-2, Pix2Struct, Florence-2, and the vision "
-        "tower of Qwen2.5-VL, which sorts patches into windows and has no place.",
+        "the patches, and both towers of CLIP are traced side by side (tests/models/test_picture_writers.py). "
+        "Exact and placed as well: the cross attention of Mllama to its tiles and of Pix2Struct to its numbered "
+        "patches, the image tokens of Florence-2, and the cross attention of BLIP-2's learned queries, whose tokens "
+        "have no place themselves (tests/models/test_more_sight.py). Windows of a tower have no place: those of "
+        "Qwen2.5-VL, which sorts patches into them, of Swin and of Florence-2. Not checked: SmolVLM, which is laid out "
+        "as Idefics3 is but whose processor needs a further package (num2words).",
         "",
     ]
 

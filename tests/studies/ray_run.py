@@ -1,6 +1,6 @@
 """What test_ray starts: studies on a Ray cluster of its own, their sums written to files.
 
-python -m tests.studies.ray_run MODEL CAUSAL CORPUS TREEBANK GAP OUTPUT
+python -m tests.studies.ray_run MODEL CAUSAL CORPUS TREEBANK GAP PICTURES OUTPUT
 """
 
 import json
@@ -68,6 +68,13 @@ class Mentions(Coref):
     """Several windows of few documents."""
 
     window = 16
+
+
+class Pictures(Atlas):
+    """Several windows of few pictures."""
+
+    name = "pictures"
+    window = 4
 
 
 def of_worth(path):
@@ -151,7 +158,7 @@ def lent(engine):
 
 
 if __name__ == "__main__":
-    folder, causal, corpus, treebank, gap, output = sys.argv[1:]
+    folder, causal, corpus, treebank, gap, pictures, output = sys.argv[1:]
     start()
     with RayEngine() as engine:
         with lent(engine), patch.object(MapStudy, "update", refuse), patch.object(AblationMap, "update", refuse):
@@ -167,6 +174,7 @@ if __name__ == "__main__":
             (Trees(), of_treebank(treebank)),
             (Mentions(pieces=32), of_mentions(gap)),
             (Worth(), of_worth(corpus), load(causal)),
+            (Pictures(), Run(Source(f"{pictures}/photos")), load(f"{pictures}/vit")),
         )
         for asked, run, *other in runs:
             found = engine(asked, *(other or [model]), run)

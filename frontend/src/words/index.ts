@@ -71,6 +71,13 @@ export const together = (...sentences: (string | false | null | undefined)[]): s
     .join(" ")
     .replace(/(?<=[。！？]) /g, "");
 
+/** What a part of a text is called: prompt, answer, or whose turn of a conversation it is ("user 2"). */
+export function partName(language: Language, part: string): string {
+  const [role, number] = part.split(" ");
+  const key = `${role}Part`;
+  return isKey(key) ? [say(language, key), number].filter(Boolean).join(" ") : part;
+}
+
 /** Whether a text is the name of a sentence. */
 export const isKey = (text: string): text is Key => Object.hasOwn(TABLE, text);
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Cross attention, by the names its module has across families.
-CROSS = re.compile(r"cross|encoder_?attn|enc_?dec_?att|encoder_attention|src_attn", re.IGNORECASE)
+CROSS = re.compile(r"cross|encoder_?attn|enc_?dec_?att|encoder_(?:decoder_)?attention|src_attn", re.IGNORECASE)
 VISION = re.compile(r"vision|visual|image|vit\b", re.IGNORECASE)
 
 # These scale the attention *output* by a sink term and report weights whose rows sum to 1.

@@ -14,6 +14,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+_DRAWS = 2000  # exchanges of patches that form no grid
 _NEAR = 0.25  # of a patch, within which two edges are one
 _ACROSS, _DOWN = (0, 2), (1, 3)  # columns of spans: left and right, top and bottom
 
@@ -47,19 +48,60 @@ def centre_places(spans: Array) -> Array:
 
 def border_places(spans: Array) -> Array:
     """(..., n) booleans: the patch is in the first or last row or column of what the model sees of the picture."""
+    return np.asarray(border_sides(spans).any(axis=-1))
+
+
+def border_sides(spans: Array) -> Array:
+    """(..., n, 4) booleans: the patch is at the left, the top, the right, the bottom of what the model sees."""
     if not np.isfinite(spans).any():
-        return np.zeros(spans.shape[:-1], bool)
+        return np.zeros(spans.shape, bool)
     size = _NEAR * (spans[..., 2:] - spans[..., :2])
     first, last = _corners(spans)
     low = np.abs(spans[..., :2] - first) < size
     high = np.abs(spans[..., 2:] - last) < size
-    return np.asarray((low | high).any(axis=-1))
+    return np.asarray(np.concatenate([low, high], axis=-1))
 
 
 def _corners(spans: Array) -> tuple[Array, Array]:
     """(..., 1, 2) left and top, right and bottom of all patches of a picture."""
     low, high = np.nanmin(spans[..., :2], axis=-2, keepdims=True), np.nanmax(spans[..., 2:], axis=-2, keepdims=True)
     return np.asarray(low), np.asarray(high)
+
+
+def by_chance(received: Array, spans: Array, away: Array) -> float:
+    """How often patches would lie as close to a place if the same attention were elsewhere in the picture; 1 at most.
+
+    `received` (n,) is what each patch gets, `away` (n,) how far it lies from the place. The whole map of what patches
+    get is moved over the grid, what leaves it at one side coming back at the other (torus shifts, as in spatial
+    statistics): so what hangs together stays together. A head that looks at a thing which happens to be there is as
+    close after some other moves; a head that looks at the place itself is not. Patches that form no grid are exchanged
+    at random.
+    """
+    grid = _grid(spans)
+    if grid is None:
+        rng = np.random.default_rng(0)
+        moved = np.stack([received, *(rng.permutation(received) for _ in range(_DRAWS))])
+        far = moved @ away
+    else:
+        whole, distance = received[grid], away[grid]
+        moves = (np.roll(whole, move, (0, 1)) for move in np.ndindex(grid.shape))
+        far = np.array([(moved * distance).sum() for moved in moves])
+    return float((far <= far[0] + 1e-9 * max(1.0, abs(far[0]))).mean())
+
+
+def _grid(spans: Array) -> Array | None:
+    """(rows, columns) the patches row by row, where they fill a grid; None where they do not."""
+    left, top = (np.unique(np.round(spans[:, edge], 5), return_inverse=True) for edge in (0, 1))
+    grid = np.full((len(top[0]), len(left[0])), -1)
+    grid[top[1], left[1]] = np.arange(len(spans))
+    return grid if grid.size == len(spans) and (grid >= 0).all() else None
+
+
+def centre_distances(spans: Array) -> Array:
+    """(n,) squared distances of patches from the middle of what the model sees of the picture."""
+    low, high = spans[:, :2].min(axis=0), spans[:, 2:].max(axis=0)
+    away = (spans[:, :2] + spans[:, 2:] - low - high) / (high - low)
+    return np.asarray((away**2).sum(axis=1))
 
 
 def _size(spans: Array, along: tuple[int, int]) -> Array:
