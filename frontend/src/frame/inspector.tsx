@@ -140,7 +140,7 @@ function Chosen() {
   return (
     <>
       <PairWorth />
-      {queries.length > 0 && toKeys.length > 0 && (
+      {queries.length > 0 && toKeys.length > 0 && !store.view.lists && (
         <Ranking
           title={title(store.rows.value.names, queries, "looksAt", "theseLookAt")}
           labels={store.columns.value.names}
