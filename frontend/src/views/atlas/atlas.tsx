@@ -24,6 +24,7 @@ import { type Layout, layoutOf } from "./layout";
 import { Legend } from "./legend";
 
 const drawn = stage<Map<string, Digest>>();
+const BETWEEN = 250; // milliseconds: every change draws all maps again
 
 export function Atlas() {
   const store = useStore();
@@ -183,7 +184,7 @@ function* digests(
     let shown = performance.now();
     for (const [i, cell] of cells.entries()) {
       results.set(nameOf(cell), yield* digest(lenses[i], full ? thorough : "sketch"));
-      if (performance.now() - shown > 250) {
+      if (performance.now() - shown > BETWEEN) {
         found.value = new Map(results);
         shown = performance.now();
       }
@@ -203,19 +204,23 @@ async function streamed(
 ): Promise<void> {
   const look = store.look.peek();
   const { kind } = store.selection.peek();
+  const results = new Map(found.peek());
+  let shown = performance.now();
   for (const site of store.page.sites.filter((one) => one.kind === kind)) {
     if (!store.reaches(site)) continue;
     const whole = isHere(site) ? site : await store.powers.fetch!(site, false, signal);
     signal.throwIfAborted();
     const [rows, columns] = [site.query, site.key].map((side) => store.lenses.axis(side, look.level));
     const lenses = site.heads.map((_, index) => new Lens(whole, index, rows, columns, look));
-    const made = await run(sketches(lenses), signal, FIRST); // layer by layer: every change draws all maps again
-    found.value = new Map([
-      ...found.peek(),
-      ...site.heads.map((head, i) => [nameOf({ site, head }), made[i]] as const),
-    ]);
+    const made = await run(sketches(lenses), signal, FIRST);
+    for (const [i, head] of site.heads.entries()) results.set(nameOf({ site, head }), made[i]);
+    if (performance.now() - shown > BETWEEN) {
+      found.value = new Map(results);
+      shown = performance.now();
+    }
     if (whole !== site) release([whole]);
   }
+  found.value = results;
   requestAnimationFrame(() => mark("regard:drawn"));
   if (store.page.sites.some((site) => !isHere(site))) mark("regard:exact"); // more there will not be
 }
