@@ -64,7 +64,8 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     page.click("[role=tab]:has-text('Heads')")
     page.wait_for_selector(QUERY)
     (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]
-    weight = one.evidence[0][2]
+    weights = pair_trace.attention(0, 1)  # evidence is a share of what does not rest; the picture shows weights
+    weight = max(weights[query, key] for query, key, _ in one.evidence)
     assert page.inner_text("[data-headline]").startswith("Head 0.1 looks one token back: ")
     assert page.inner_text("[data-headline]").endswith(f" {weight:.2f}.")
     page.click(f"{QUERY} >> nth=3")  # a pinned token is the example
