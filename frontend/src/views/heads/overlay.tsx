@@ -1,5 +1,6 @@
 // Heads over a picture: the patch that looks on the left, where it looks on the right, and below the same for every
 // head of the layer. Tokens that are no patches ([CLS], registers, words) stand above as words.
+// One file and long: both pictures and the row of heads share one layout and one pointer.
 
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
