@@ -249,11 +249,19 @@ def test_the_atlas_shows_the_picture_as_each_head_sees_it(show, pages):
     assert "One picture per head" in page.inner_text(".legend")
 
 
-def test_thirty_two_heads_have_their_own_colours(show, pages):
+def test_hues_tell_two_to_four_heads_apart_and_nothing_else(show, pages):
     page = show(pages["many"])
     page.wait_for_selector(".head")
-    colours = page.eval_on_selector_all(".head", "all => all.map(e => getComputedStyle(e).borderColor)")
-    assert len(colours) == len(set(colours)) == 32
+    read = "all => all.map(e => getComputedStyle(e).backgroundColor)"
+    chosen, others = ".head[aria-pressed=true]", ".head[aria-pressed=false]"
+    (together,) = set(page.eval_on_selector_all(chosen, read))
+    page.dblclick("[data-head='0']")
+    assert page.eval_on_selector_all(chosen, read) == [together]
+    for count, head in enumerate((1, 2, 3), start=2):
+        page.click(f"[data-head='{head}']")
+        hues = set(page.eval_on_selector_all(chosen, read))
+        assert len(hues) == count and together not in hues
+        assert len(set(page.eval_on_selector_all(others, read))) == 1
 
 
 def test_any_token_is_just_text(show, pages):

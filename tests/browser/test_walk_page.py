@@ -212,7 +212,9 @@ def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(page, w
         texts = saved(page, tmp_path / f"{step}.svg")
         assert texts[0] == page.inner_text(".scene h2")
         assert texts[1] == page.get_attribute(".formula", "data-formula")
-        assert texts[-1].startswith("translator · encoder head 0.0")
+        head = page.get_attribute(".head[aria-pressed=true]", "data-head")
+        assert (head != "0") == (step == "cross")  # which begins with another one, and leaves it there
+        assert texts[-1].startswith(f"translator · encoder head 0.{head}")
         if step == "softmax":
             assert f"{walked.trace.attention(0, 0)[0, 0]:.2f}" in texts
             assert "hello" in texts

@@ -37,7 +37,7 @@ export function divideColumn(
     const text = `${own ? `${name(bound.before)} ↑ | ` : ""}↓ ${name(bound.after)}`;
     const colour = inkOf(bound, colours);
     pen.lines([near, y, far, y], 1, own ? 1.5 : 0.75, { colour });
-    if (measure(text, LETTERS, false) <= g.strip)
+    if (measure(text, LETTERS, false) <= g.strip + GAP + g.text / 2)
       tag(pen, far - away * 2, y, text, away > 0 ? "end" : "start", colour, colours);
     else if (side === "query") tag(pen, near + GAP, y, text, "start", colour, colours); // else it covers words
   }

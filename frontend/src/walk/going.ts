@@ -6,14 +6,17 @@ import type { WalkData } from "./data";
 import { attention, MODEL } from "./layer";
 import { stepsOf } from "./order";
 
+/** Go to a step; the head of cross attention that nobody chose is left behind with it. */
 export function goTo(store: Store, data: WalkData, step: number): void {
-  const crossing = stepsOf(data)[step] === "cross";
-  store.set({ step, ...(crossing && untouched(store) && { heads: [aligning(data)] }) });
+  const steps = stepsOf(data);
+  const { step: left, heads } = store.selection.peek();
+  const opened = store.page.selection.heads;
+  const own = (list: readonly number[]) => String(heads) === String(list);
+  if (steps[step] === "cross" && own(opened)) store.set({ step, heads: [aligning(data)] });
+  else if (steps[left] === "cross" && steps[step] !== "cross" && own([aligning(data)]))
+    store.set({ step, heads: opened.slice() });
+  else store.set({ step });
 }
-
-/** Whether the heads are still those that the page opened with. */
-const untouched = ({ selection, page }: Store): boolean =>
-  String(selection.peek().heads) === String(page.selection.heads);
 
 export function aligning(data: WalkData): number {
   const heads = Array.from({ length: data.header.heads }, (_, head) => head);
