@@ -49,9 +49,9 @@ def _decoder(view: str, **more: object) -> str:
     return _asked(CAT, model=DECODER, generate=10, view=view, kind="decoder", layer=17, heads=5, **more)
 
 
-def _look(**more: object) -> str:
-    """An induction head's look back at what followed the same word."""
-    look = {"layer": 18, "heads": 6, "queries": 9, "keys": 3}
+def _look(layer: int, head: int, query: int, key: int, **more: object) -> str:
+    """One look of a head in a text whose end repeats its beginning."""
+    look = {"layer": layer, "heads": head, "queries": query, "keys": key}
     return _asked(AGAIN, model=DECODER, view="heads", kind="decoder", **look, **more)
 
 
@@ -67,12 +67,12 @@ APP = (
     Shot("neurons", "Neurons: how q and k make one score", "regard, then Neurons", _store("neurons", 0, 2, queries=5, pairs="5,4"), "[data-query]"),
     Shot("rollout", "Roll-out: what reaches one token of the last layer from the input", "regard, then Roll-out", _store("rollout", 0, 2), "[data-asked]"),
     Shot("walk", "Walk: the model step by step", "regard, then Walk", _asked(STORE[0], view="walk", kind="encoder", layer=0, heads=2, step=4), ".walk"),
-    Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "Hello, how are you?"', _asked("Hello, how are you?", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
+    Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "I have a black cat."', _asked("I have a black cat.", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
     Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _store("compare", 1, 8, otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-panel=both] canvas"),
     Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
     Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report=tokens]"),
-    Shot("why", "Why there: lines back through the layers", f"regard serve -m {DECODER}, click a line, then Why there?", _look(why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
-    Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(cut="decoder:18.6:9-3"), ".app-cut [data-cut-control]"),
+    Shot("why", "Why there: lines back through the layers", f"regard serve -m {DECODER}, click a line, then Why there?", _look(18, 6, 9, 3, why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
+    Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(3, 4, 2, 1, cut="decoder:3.4:2-1"), ".app-cut [data-cut-control]"),
     Shot("chat", "What a word of an answer looked at", f"regard serve -m {DECODER}, then Chat", f"model={DECODER}&view=chat", "[data-start]", "[data-start]"),
     Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), SAID),
     Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), SAID),

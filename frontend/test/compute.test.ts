@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { coverage, mostAligning } from "../src/compute/aligning";
 import { attention, group, headOf, products, scores } from "../src/compute/attention";
 import { axisOf } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";
@@ -192,4 +193,12 @@ test("lines that rest are drawn first, in grey and paler", () => {
     ["red", 1, 2],
   ]);
   expect(alphas[0]).toBeLessThan(0.25 * alphas[1]); // a look of 1 that rests, beside one of 0.9 that does not
+});
+
+test("the head to begin with is the one that pairs most words of two texts", () => {
+  const one = [0.9, 0.1, 0.9, 0.1]; // two rows that look at the same key
+  const both = [0.1, 0.8, 0.7, 0.3];
+  expect(coverage(one, 2)).toBeCloseTo(0.5);
+  expect(coverage(both, 2)).toBeCloseTo(0.75);
+  expect(mostAligning(["one", "both"], (name) => coverage(name === "one" ? one : both, 2))).toBe("both");
 });

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from tests.browser.conftest import sequence_trace
 
 QUERY, KEY = ".token[data-side=query]", ".token[data-side=key]"
 # Counted on a copy: reading a canvas again and again would make the browser warn about the page's own.
@@ -60,7 +61,7 @@ def test_it_draws_lines_between_two_columns_of_tokens(pair, pair_trace):
     assert lines > 5000
     assert front > 500
     assert "looks at" in pair.inner_text(".legend")
-    assert pair.inner_text("[data-resting]") == "grey: resting on [CLS], [SEP]"
+    assert pair.inner_text("[data-resting]") == "grey, always fainter: resting on [CLS], [SEP]"
     pair.dblclick("[data-head='1']")
     until(pair, "document.querySelector('[data-resting]').textContent.endsWith(', 16% of the attention of words')")
 
@@ -184,6 +185,10 @@ def test_an_encoder_decoder_has_three_kinds_with_their_own_layers_and_tokens(sho
     assert page.eval_on_selector_all("[data-control=layer] option", layers) == [0, 1, 2]
     assert names(page, QUERY)[:2] == ["wir", "mögen"]
     assert names(page, KEY) == ["we", "like", "fresh", "fruit", "."]
+    crossing = [site for site in sequence_trace().sites if site.kind == "cross"]
+    covers = {(site.layer, h): site.attention(h).max(axis=0).mean() for site in crossing for h in site.head_ids}
+    layer, head = max(covers, key=lambda place: covers[place])  # the head that pairs the words best comes first
+    assert f"layer={layer}" in address(page) and pressed(page) == [head]
 
 
 def test_patches_are_drawn_on_the_image_and_reached_by_keyboard(show, pages):
@@ -244,11 +249,19 @@ def test_the_atlas_shows_the_picture_as_each_head_sees_it(show, pages):
     assert "One picture per head" in page.inner_text(".legend")
 
 
-def test_thirty_two_heads_have_their_own_colours(show, pages):
+def test_hues_tell_two_to_four_heads_apart_and_nothing_else(show, pages):
     page = show(pages["many"])
     page.wait_for_selector(".head")
-    colours = page.eval_on_selector_all(".head", "all => all.map(e => getComputedStyle(e).borderColor)")
-    assert len(colours) == len(set(colours)) == 32
+    read = "all => all.map(e => getComputedStyle(e).backgroundColor)"
+    chosen, others = ".head[aria-pressed=true]", ".head[aria-pressed=false]"
+    (together,) = set(page.eval_on_selector_all(chosen, read))
+    page.dblclick("[data-head='0']")
+    assert page.eval_on_selector_all(chosen, read) == [together]
+    for count, head in enumerate((1, 2, 3), start=2):
+        page.click(f"[data-head='{head}']")
+        hues = set(page.eval_on_selector_all(chosen, read))
+        assert len(hues) == count and together not in hues
+        assert len(set(page.eval_on_selector_all(others, read))) == 1
 
 
 def test_any_token_is_just_text(show, pages):

@@ -36,9 +36,9 @@ def test_tokens_and_ids_are_those_of_the_trace(page, walked):
 
 @pytest.mark.parametrize("head", [0, 4])
 def test_attention_on_the_screen_is_the_attention_of_the_model(page, walked, head):
-    page.click(f"[data-head='{head}']")
     for step, kind in (("softmax", "encoder"), ("attend", "decoder"), ("cross", "cross")):
         go(page, step)
+        page.click(f"[data-head='{head}']")  # cross attention begins with one of its own
         numbers(page, "A", walked.trace.attention(0, head, kind=kind), nth=0)
     go(page, "scale")
     numbers(page, "Q·Kᵀ/√d", walked.trace.site(0, kind="encoder").scores(head))

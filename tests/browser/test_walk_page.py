@@ -49,14 +49,18 @@ def test_cross_attention_shows_the_whole_alignment_and_whose_row_is_read(show, p
     page = show(page_file, "#view=walk")
     page.click("[data-step=cross]")
     page.wait_for_selector("[data-alignment]")
-    weights = walked.trace.site(0, kind="cross").attention(0)
+    site = walked.trace.site(0, kind="cross")
+    covers = [site.attention(head).max(axis=0).mean() for head in range(site.heads)]
+    head = int(np.argmax(covers))  # it begins with the head that pairs the words best
+    assert page.get_attribute(".head[aria-pressed=true]", "data-head") == str(head) != "0"
+    weights = site.attention(head)
     read = "rows => rows.map(row => [...row.cells].slice(1).findIndex(cell => cell.dataset.most !== undefined))"
     assert page.eval_on_selector_all("[data-alignment] tbody tr", read) == weights.argmax(axis=1).tolist()
     words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
     page.click(f"[data-alignment] [data-row='2'] td >> nth={int(weights[2].argmin())}")
     page.wait_for_selector("[data-alignment] [data-row='2'][aria-current]")
-    head = page.inner_text("[data-alignment] [data-row='2'] th").split()
-    assert head[0].startswith(words[2]) and head[-1].startswith(words[3])
+    row = page.inner_text("[data-alignment] [data-row='2'] th").split()
+    assert row[0].startswith(words[2]) and row[-1].startswith(words[3])
     assert page.input_value("[data-pair=query]") == "2"
     assert page.input_value("[data-pair=key]") == str(int(weights[2].argmin()))
 
@@ -208,7 +212,9 @@ def test_every_step_can_be_saved_as_a_picture_with_its_words_and_numbers(page, w
         texts = saved(page, tmp_path / f"{step}.svg")
         assert texts[0] == page.inner_text(".scene h2")
         assert texts[1] == page.get_attribute(".formula", "data-formula")
-        assert texts[-1].startswith("translator · encoder head 0.0")
+        head = page.get_attribute(".head[aria-pressed=true]", "data-head")
+        assert (head != "0") == (step == "cross")  # which begins with another one, and leaves it there
+        assert texts[-1].startswith(f"translator · encoder head 0.{head}")
         if step == "softmax":
             assert f"{walked.trace.attention(0, 0)[0, 0]:.2f}" in texts
             assert "hello" in texts

@@ -126,7 +126,7 @@ def test_the_app_asks_what_lines_are_worth_for_a_chosen_word(use, show, folders,
     assert rho == pytest.approx(own.facts["worth"]["check"]["spearman"], abs=0.02)
     asked = page.evaluate(ASKED)
     page.click("[data-value=weights]")
-    assert "Colour: head" in page.inner_text(".legend")
+    assert "Strength: attention weight" in page.inner_text(".legend")
     page.click("[data-value=worth]")
     assert page.evaluate(ASKED) == asked  # what is known is not asked again
     until(page, "document.querySelectorAll('[data-control=judged] option').length > 2")

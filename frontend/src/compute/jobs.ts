@@ -1,6 +1,8 @@
 // Long work in short slices, so that no frame waits for it: a job is a generator that yields between its steps.
 
 const SLICE = 10; // milliseconds of work before the page may breathe
+/** The same before there is a picture: a page that breathes reads the rest of its file, which takes longer. */
+export const FIRST = 600;
 
 /** Let the browser handle input and paint. */
 function breathe(): Promise<void> {

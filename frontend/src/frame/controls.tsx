@@ -1,9 +1,13 @@
 // What is shown: layer, heads, kind, segments, threshold, level.
 
 import type { ButtonHTMLAttributes } from "preact";
+import { coverage, mostAligning } from "../compute/aligning";
 import { hasWords } from "../compute/axis";
+import { FEW } from "../compute/mean";
+import { isHere } from "../data/wire";
 import { headColour, inkOn, type Theme } from "../marks/scales";
-import { samePlace } from "../state/selection";
+import { type Selection, samePlace } from "../state/selection";
+import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { partNames, type Say, useSay, useStore } from "./context";
 
@@ -62,6 +66,24 @@ interface SignProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"
 
 const named = (tell: Say, name: string): string => (isKey(name) ? tell(name) : name);
 
+const SEARCHED = 256; // rows and columns of cross attention that are looked through
+
+/** Where to begin with a kind: cross attention with the head that pairs the words of both texts best. */
+function begun(store: Store, kind: string): Partial<Selection> {
+  const sites = store.page.sites.filter((site) => site.kind === kind && isHere(site));
+  const [first] = sites;
+  const sides = [first?.query, first?.key].map((side) => store.page.sides.get(side ?? ""));
+  const small = sides.every((side) => side && !side.medium && side.text.length <= SEARCHED);
+  if (kind !== "cross" || !first || !small) return {};
+  const places = sites.flatMap((site) => site.heads.map((_, index) => ({ site, index })));
+  const look = { level: "tokens", contributions: false, relative: false } as const;
+  const { site, index } = mostAligning(places, ({ site, index }) => {
+    const lens = store.lenses.of(site, index, look);
+    return coverage(lens.band(0, lens.rows.count), lens.columns.count);
+  });
+  return { layer: site.layer, part: site.part, heads: [site.heads[index]] };
+}
+
 export function Kinds() {
   const store = useStore();
   const tell = useSay();
@@ -72,7 +94,9 @@ export function Kinds() {
       label={tell("kind")}
       value={store.selection.value.kind}
       options={options}
-      choose={(kind) => store.set({ kind, queries: [], keys: [], pairs: [], from: null, to: null })}
+      choose={(kind) =>
+        store.set({ kind, queries: [], keys: [], pairs: [], from: null, to: null, ...begun(store, kind) })
+      }
     />
   );
 }
@@ -150,12 +174,13 @@ const ofHead = (head: number): Record<string, string> =>
     }),
   );
 
-/** Heads as coloured patches with their numbers. */
+/** Heads as patches with their numbers; a few chosen together have the colours of their lines. */
 export function HeadPatches({ single = false }: { single?: boolean }) {
   const store = useStore();
   const tell = useSay();
   const chosen = single ? [store.lead] : store.selection.value.heads;
   const { kind, layer, heads: all } = store.site.value;
+  const hued = chosen.length > 1 && chosen.length <= FEW;
   const toggle = (head: number) => {
     if (single) return store.set({ heads: [head] });
     const heads = chosen.includes(head)
@@ -172,7 +197,7 @@ export function HeadPatches({ single = false }: { single?: boolean }) {
           type="button"
           class={store.off.value.some((one) => samePlace(one, { kind, layer, head })) ? "head off" : "head"}
           data-head={head}
-          style={ofHead(head)}
+          style={hued && chosen.includes(head) ? ofHead(head) : undefined}
           aria-pressed={chosen.includes(head)}
           aria-label={`${tell("head")} ${layer}.${head}`}
           title={tell("headHint", { layer, head })}

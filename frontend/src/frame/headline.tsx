@@ -1,11 +1,11 @@
 // The headline: what the picture below it shows, in one sentence.
 
 import { foundOf, isKnown, isResting, restOf, telling } from "../data/report";
-import type { Rest, Site } from "../data/wire";
+import type { Found, Rest, Site } from "../data/wire";
 import { percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { type Say, useSay, useStore } from "./context";
-import { doesFor, ledeOf, MOSTLY, placeFor, strongestLook, wordFor } from "./report";
+import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, wordFor } from "./report";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
 export function Headline({ news }: { news?: () => string | null }) {
@@ -79,7 +79,7 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
   const rests = found.some(({ name }) => isResting(name));
   const { queries } = store.selection.value;
   const look = strongestLook(store, cell, queries.length === 1 ? queries[0] : undefined);
-  const example = look && tell("headlineLook", look);
+  const example = look && lookFor(store, look, tell);
   if (rests) return tell("headlineRests", { place, what: ledeOf(cell, contributions, tell)[0] });
   if (!found.length) return example && unnamed(place, restOf(cell, contributions), example, tell);
   const does = doesFor(tell, found[0]);
@@ -97,17 +97,24 @@ function unnamed(place: string, rest: Rest | null, example: string, tell: Say): 
   return tell("headlineMostly", { place, share: percent(rest.share), where, example });
 }
 
-/** The row that shows a name best. */
-function bestOf(
-  store: Store,
-  { evidence }: { evidence?: [number, number, number][] },
-  tell: Say,
-): string | null {
-  const best = evidence?.[0];
-  if (!best) return null;
-  const [query, key, value] = best;
+/** The strongest of the looks that show a name best, with the number that the picture shows for it. */
+function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | null {
   const site = store.site.value;
-  const name = (side: string, token: number) => store.lenses.axis(side, "tokens").names[token];
-  const [from, to] = [name(site.query, query), name(site.key, key)];
-  return tell("headlineLook", { from, to, value: value.toFixed(2) });
+  const look = { ...store.look.value, folds: undefined }; // of tokens, whatever is folded
+  const lens = store.lenses.of(site, site.heads.indexOf(store.lead), look);
+  let best = { query: -1, key: -1, value: -1 };
+  for (const [query, key] of evidence) {
+    const value = lens.row(query)[key];
+    if (value > best.value) best = { query, key, value };
+  }
+  if (best.query < 0) return null;
+  const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
+  return lookFor(store, { query: best.query, from, to, value: best.value.toFixed(2) }, tell);
+}
+
+/** A look in words; in cross attention with the word that is said next, for that is what it looks for. */
+function lookFor(store: Store, look: Look, tell: Say): string {
+  if (store.site.value.kind !== "cross") return tell("headlineLook", look);
+  const next = store.lenses.axis(store.site.value.query, store.look.value.level).names[look.query + 1];
+  return next === undefined ? tell("headlineCrossLast", look) : tell("headlineCross", { ...look, next });
 }

@@ -36,15 +36,13 @@ export function Inspector({ first: First, verdict: Verdict, aside: More }: Inspe
   const { Report, heads: shown } = store.view;
   const single = heads.length === 1 || shown !== "some";
   const pointed = store.pointed.value;
-  const title = pointed
-    ? tell("layerHead", { layer: pointed.site.layer, head: pointed.head })
-    : single
-      ? tell("layerHead", { layer, head: store.lead })
-      : tell("layerHeads", { layer, count: heads.length });
+  const one = pointed || single ? store.place : null;
+  const title = one ? tell("layerHead", { ...one }) : tell("layerHeads", { layer, count: heads.length });
   return (
     <aside class="inspector" aria-label={tell("inspector")}>
       {First && <First />}
       <h2>{title}</h2>
+      {one && <p class="place">{tell("headPlace", { ...one })}</p>}
       {Verdict && <Verdict />}
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
       {single && <Switch place={store.place} />}
@@ -140,7 +138,7 @@ function Chosen() {
   return (
     <>
       <PairWorth />
-      {queries.length > 0 && toKeys.length > 0 && (
+      {queries.length > 0 && toKeys.length > 0 && !store.view.lists && (
         <Ranking
           title={title(store.rows.value.names, queries, "looksAt", "theseLookAt")}
           labels={store.columns.value.names}

@@ -142,7 +142,7 @@ function Strongest({ cell }: { cell: Cell }) {
 }
 
 /** A look: tokens by their names, and its weight. */
-export type Look = { from: string; to: string; value: string };
+export type Look = { query: number; from: string; to: string; value: string };
 
 const looks = new WeakMap<Lens, Look | null>();
 
@@ -171,7 +171,7 @@ function searched(lens: Lens, site: Site, only?: number): Look | null {
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
-  return { from, to, value: best.value.toFixed(2) };
+  return { query: best.query, from, to, value: best.value.toFixed(2) };
 }
 
 /** Where a head without a name looks most, in a sentence. */

@@ -11,6 +11,7 @@ import { EDGE, type Setting } from "./sentence";
 export type PartName = (part: string) => string; // what a part is called
 
 const BESIDE = 9; // pixels from a rule to the middle of its name
+const LETTERS = 11; // pixels of a name
 const LINE = 15; // pixels that a name needs
 
 /** The answer stands out; turns before it are quiet. */
@@ -36,7 +37,9 @@ export function divideColumn(
     const colour = inkOf(bound, colours);
     pen.lines([near, y, far, y], 1, own ? 1.5 : 0.75, { colour });
     const text = `${own ? `${name(bound.before)} ↑ | ` : ""}↓ ${name(bound.after)}`;
-    tag(pen, far - away * 2, y, text, away > 0 ? "end" : "start", colour, colours);
+    if (measure(text, LETTERS, false) <= g.strip + GAP + g.text / 2)
+      tag(pen, far - away * 2, y, text, away > 0 ? "end" : "start", colour, colours);
+    else if (side === "query") tag(pen, near + GAP, y, text, "start", colour, colours); // else it covers words
   }
 }
 
@@ -122,11 +125,10 @@ function tag(
   colour: string,
   colours: Palette,
 ): void {
-  const size = 11;
-  const wide = measure(text, size, false);
+  const wide = measure(text, LETTERS, false);
   pen.rect(align === "end" ? x - wide - 2 : x - 2, y - 7, wide + 4, 14, {
     colour: colours.ground,
     alpha: 0.9,
   });
-  pen.text(x, y, text, { colour, size, align, mono: false });
+  pen.text(x, y, text, { colour, size: LETTERS, align, mono: false });
 }

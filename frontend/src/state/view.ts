@@ -12,6 +12,7 @@ export interface View {
   Component: FunctionComponent;
   Controls?: FunctionComponent; // the row above it
   Report?: FunctionComponent; // what the inspector says of what is chosen; without it, where tokens look
+  lists?: boolean; // lists where the chosen row looks, so that the inspector need not
   hint?: Key; // what the inspector says where nothing is chosen
   help?: Key; // about its keys
   signed?: boolean; // can show numbers of both signs: what lines are worth

@@ -9,6 +9,7 @@ import "./walk.css";
 import "./cell.css";
 import "./reading.css";
 import "./narrow.css";
+import { goTo } from "./going";
 import { stepsOf } from "./order";
 import { picture, Walk } from "./view";
 
@@ -37,7 +38,7 @@ function go(store: Store, by: number): void {
   if (!walk) return;
   const last = stepsOf(walk).length - 1;
   const at = Math.min(store.selection.peek().step, last);
-  store.set({ step: Math.max(0, Math.min(last, at + by)) });
+  goTo(store, walk, Math.max(0, Math.min(last, at + by)));
 }
 
 export const view: View = {

@@ -15,6 +15,7 @@ import type { WalkData } from "./data";
 import { Diagram } from "./diagram";
 import { coloured } from "./drawing";
 import { Formula } from "./formula";
+import { goTo } from "./going";
 import { EquationView } from "./grid";
 import { MODEL, type Part, type WhatIf } from "./layer";
 import { partOf, type StepId, stepsOf, wordsOf } from "./order";
@@ -64,7 +65,7 @@ function Steps({ data }: { data: WalkData }) {
     ...{ chosen: maps ? pair.at : null, theme: store.theme.value },
   };
   drawn.use(store, () => scene.current!);
-  const go = (step: number) => store.set({ step });
+  const go = (step: number) => goTo(store, data, step);
   const question = questionOf(data, id, head, what.value, words.value, pair.at, tell);
   return (
     <div class="walk">

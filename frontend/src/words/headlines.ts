@@ -22,6 +22,14 @@ export const HEADLINES = {
   headlineDoes: ["Head {place} {does}: {example}.", "头 {place} {does}：{example}。"],
   headlineOnly: ["Head {place} {does}.", "头 {place} {does}。"],
   headlineLook: ["{from} → {to} {value}", "{from} → {to} {value}"],
+  headlineCross: [
+    "having said “{from}”, about to say “{next}”, it looks at “{to}” ({value})",
+    "说出“{from}”之后、将要说“{next}”时，看向“{to}”（{value}）",
+  ],
+  headlineCrossLast: [
+    "having said “{from}”, about to end, it looks at “{to}” ({value})",
+    "说出“{from}”之后、将要结束时，看向“{to}”（{value}）",
+  ],
   headlineNoName: [
     "Head {place} follows no named pattern here. Its strongest look: {example}.",
     "头 {place} 在这里不符合任何已命名的模式。最强的一次：{example}。",

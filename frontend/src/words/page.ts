@@ -140,6 +140,7 @@ export const PAGE = {
     "{from} → {to} · 价值：只有实际切断才能知道",
   ],
   tipWeight: ["weight {value}", "权重 {value}"],
+  headPlace: ["layer {layer}, head {head}", "第 {layer} 层，头 {head}"],
   layerHead: ["Head {layer}.{head}", "头 {layer}.{head}"],
   layerHeads: ["Layer {layer} · {count} heads", "第 {layer} 层 · {count} 个头"],
   looksAt: ["“{text}” looks at", "“{text}”看向"],

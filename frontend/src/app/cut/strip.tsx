@@ -6,6 +6,7 @@ import type { Cut } from "../records";
 
 const WIDTH = 250;
 const EDGE = 14; // room for half a label
+const LETTERS = 110; // room for the words at an end and at 0
 const LINE = 24; // where the dots stand
 
 export function Strip({ change, control }: Pick<Cut, "change" | "control">) {
@@ -25,6 +26,16 @@ export function Strip({ change, control }: Pick<Cut, "change" | "control">) {
       <text x={x(0)} y={LINE + 20} text-anchor={anchor(0)}>
         {tell("cutStripZero")}
       </text>
+      {x(0) > LETTERS && (
+        <text x={EDGE} y={LINE + 20} text-anchor="start">
+          {tell("cutStripLower")}
+        </text>
+      )}
+      {x(0) < WIDTH - LETTERS && (
+        <text x={WIDTH - EDGE} y={LINE + 20} text-anchor="end">
+          {tell("cutStripHigher")}
+        </text>
+      )}
       {control.changes.map((value, i) => (
         <circle key={i} class="other" cx={x(value)} cy={LINE} r={3.5} data-other-cut={value} />
       ))}

@@ -48,6 +48,8 @@ export const CUT = {
     "不能说明超出偶然：{count} 组随机连线（每组 {size} 条）中有 {larger} 组影响不小于此。",
   ],
   cutStrip: ["This cut among random ones", "这次切断与随机切断的比较"],
+  cutStripLower: ["← lowers", "← 降低"],
+  cutStripHigher: ["raises →", "升高 →"],
   cutStripZero: ["0: no change", "0：不变"],
   cutStripOwn: ["this cut {value}", "这次切断 {value}"],
   cutStripKey: [

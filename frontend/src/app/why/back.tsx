@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useStore } from "../../frame/context";
 import { followWidth } from "../../frame/scroller";
-import { headColour, palette } from "../../marks/scales";
+import { palette } from "../../marks/scales";
 import { useSession, useTell } from "../context";
 import type { Line } from "./chain";
 import { chipAt, draw } from "./drawing";
@@ -55,7 +55,7 @@ export function Back() {
         <div class="app-back-drawing" ref={holder} style={{ height: `${layout?.height ?? 120}px` }}>
           {layout && (
             <>
-              <Picture layout={layout} lines={lines} />
+              <Picture layout={layout} />
               <Names layout={layout} lines={lines} />
             </>
           )}
@@ -67,11 +67,11 @@ export function Back() {
 }
 
 /** The drawing as SVG elements. */
-function Picture({ layout, lines }: { layout: Layout; lines: readonly Line[] }) {
+function Picture({ layout }: { layout: Layout }) {
   const store = useStore();
   const tell = useTell();
   const pen = new ElementPen();
-  draw(pen, layout, lines, letteredBy(store, tell), palette(store.theme.value));
+  draw(pen, layout, letteredBy(store, tell), palette(store.theme.value));
   return (
     <svg width={layout.width} height={layout.height} aria-hidden="true">
       {pen.parts}
@@ -97,7 +97,6 @@ function Names({ layout, lines }: { layout: Layout; lines: readonly Line[] }) {
               type="button"
               class="chip"
               data-line={`${values.head} ${line.query} ${line.key}`}
-              style={{ borderColor: headColour(line.head, store.theme.value) }}
               title={tell("whyOpenHint", { head: values.head })}
               onClick={() => session.openLook(line)}
             >

@@ -1,8 +1,7 @@
 // The drawing of lines back through the layers, with any pen.
 
 import { elided, type Pen } from "../../marks/pen";
-import { headColour, type Palette } from "../../marks/scales";
-import type { Line } from "./chain";
+import type { Palette } from "../../marks/scales";
 import { type Arc, CHIP, type Layout, LETTERS } from "./layout";
 
 const HANDLE = 0.75; // how far a curve reaches towards its handles
@@ -24,7 +23,6 @@ export interface Lettered {
 export function draw(
   pen: Pen,
   { gutter, columns, gaps, rows, arcs, stems }: Layout,
-  lines: readonly Line[],
   told: Lettered,
   colours: Palette,
 ): void {
@@ -49,7 +47,7 @@ export function draw(
     for (const { x, hidden } of gaps) pen.text(x, base, told.hidden(hidden), { ...small, align: "middle" });
   });
   for (const arc of arcs) {
-    const colour = headColour(lines[arc.line].head, colours.theme);
+    const colour = colours.accent;
     const { from, to, base, lift } = arc;
     const own = from === to ? 9 : 0;
     const [x1, x2] = [from - own, to + own];

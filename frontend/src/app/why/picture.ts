@@ -70,7 +70,7 @@ export function save(store: Store, lines: readonly Line[], layout: Layout, tell:
   const colours = palette(store.theme.peek());
   const pen = new SvgPen();
   const inner = shifted(pen, MARGIN, MARGIN + TITLE);
-  draw(inner, layout, lines, letteredBy(store, tell), colours);
+  draw(inner, layout, letteredBy(store, tell), colours);
   for (const arc of layout.arcs) {
     const line = lines[arc.line];
     const [x, y] = chipAt(arc);

@@ -5,7 +5,7 @@ import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { release } from "../../compute/attention";
 import { type Digest, digest, type Measure, pictured, poolOf } from "../../compute/digest";
-import { run, superseded } from "../../compute/jobs";
+import { FIRST, run, superseded } from "../../compute/jobs";
 import { Lens } from "../../compute/lens";
 import { type Cell, colourOf, isKnown, measureOf, NONE, nameOf, namesOf } from "../../data/report";
 import { isHere } from "../../data/wire";
@@ -24,6 +24,7 @@ import { type Layout, layoutOf } from "./layout";
 import { Legend } from "./legend";
 
 const drawn = stage<Map<string, Digest>>();
+const BETWEEN = 250; // milliseconds: every change draws all maps again
 
 export function Atlas() {
   const store = useStore();
@@ -183,7 +184,7 @@ function* digests(
     let shown = performance.now();
     for (const [i, cell] of cells.entries()) {
       results.set(nameOf(cell), yield* digest(lenses[i], full ? thorough : "sketch"));
-      if (performance.now() - shown > 250) {
+      if (performance.now() - shown > BETWEEN) {
         found.value = new Map(results);
         shown = performance.now();
       }
@@ -203,20 +204,32 @@ async function streamed(
 ): Promise<void> {
   const look = store.look.peek();
   const { kind } = store.selection.peek();
+  const results = new Map(found.peek());
+  let shown = performance.now();
   for (const site of store.page.sites.filter((one) => one.kind === kind)) {
     if (!store.reaches(site)) continue;
     const whole = isHere(site) ? site : await store.powers.fetch!(site, false, signal);
     signal.throwIfAborted();
     const [rows, columns] = [site.query, site.key].map((side) => store.lenses.axis(side, look.level));
-    for (const [index, head] of site.heads.entries()) {
-      const lens = new Lens(whole, index, rows, columns, look);
-      const made = await run(digest(lens, "sketch"), signal, 24);
-      found.value = new Map(found.peek()).set(nameOf({ site, head }), made);
+    const lenses = site.heads.map((_, index) => new Lens(whole, index, rows, columns, look));
+    const made = await run(sketches(lenses), signal, FIRST);
+    for (const [i, head] of site.heads.entries()) results.set(nameOf({ site, head }), made[i]);
+    if (performance.now() - shown > BETWEEN) {
+      found.value = new Map(results);
+      shown = performance.now();
     }
     if (whole !== site) release([whole]);
   }
+  found.value = results;
   requestAnimationFrame(() => mark("regard:drawn"));
   if (store.page.sites.some((site) => !isHere(site))) mark("regard:exact"); // more there will not be
+}
+
+/** The maps of some heads, each from a few of its rows. */
+function* sketches(lenses: readonly Lens[]): Generator<void, Digest[]> {
+  const made: Digest[] = [];
+  for (const lens of lenses) made.push(yield* digest(lens, "sketch"));
+  return made;
 }
 
 /** How far the worth of any line goes, which all maps share; null where each has its own scale. */

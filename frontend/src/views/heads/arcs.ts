@@ -95,8 +95,9 @@ export function arcs(
     if (!one || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
     const text = scene.signed ? signed(one.weight) : figure(one.weight, 2);
     const half = scene.signed ? 22 : 15;
-    pen.rect(one.at[0] - half, one.at[1] - 8, 2 * half, 16, { colour: ground, alpha: 0.85 });
-    pen.text(one.at[0], one.at[1], text, { colour: ink, size: 12, mono: false, align: "middle" });
+    const [x, y] = [one.at[0], Math.max(one.at[1], 9)]; // whole at the upper edge, too
+    pen.rect(x - half, y - 8, 2 * half, 16, { colour: ground, alpha: 0.85 });
+    pen.text(x, y, text, { colour: ink, size: 12, mono: false, align: "middle" });
   }
 }
 

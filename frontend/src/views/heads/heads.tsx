@@ -3,7 +3,7 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Axis } from "../../compute/axis";
-import { run, superseded } from "../../compute/jobs";
+import { FIRST, run, superseded } from "../../compute/jobs";
 import { sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
 import { FoldButton, headsOf } from "../../frame/folds";
@@ -33,7 +33,7 @@ export function Heads() {
     key.value;
     const abort = new AbortController();
     busy.value = true;
-    run(sceneOf(store), abort.signal).then(
+    run(sceneOf(store), abort.signal, scene.peek() ? undefined : FIRST).then(
       (found) => {
         scene.value = found;
         busy.value = false;

@@ -46,7 +46,8 @@ export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: b
 function phraseOf(scene: Scene, sentence: boolean): Key {
   if (sentence) return scene.signed ? "legendSentenceWorth" : "legendSentence";
   if (together(scene)) return scene.signed ? "legendTogetherWorth" : "legendTogether";
-  return scene.signed ? "legendHeadsWorth" : "legendHeads";
+  if (scene.signed) return "legendHeadsWorth";
+  return scene.heads.length > 1 ? "legendHeads" : "legendOne";
 }
 
 /** Lines that help, that hurt and that only an exact cut tells of, each with its worth. */

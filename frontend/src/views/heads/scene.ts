@@ -60,9 +60,9 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
 /** Whether many heads are shown as one. */
 export const together = ({ seers, heads }: Scene): boolean => seers.length < heads.length;
 
-/** A colour for each lens of a scene: of its head, or the one of many together. */
+/** A colour for each lens of a scene. Hues tell a few heads apart; one head, or many together, need none. */
 export const coloursOf = (scene: Scene, theme: Theme): string[] =>
-  together(scene) ? [palette(theme).accent] : scene.heads.map((head) => lineColour(head, theme));
+  scene.seers.length === 1 ? [palette(theme).accent] : scene.heads.map((head) => lineColour(head, theme));
 
 /** Tells which of the lines drawn are cut, by display positions and head; null where none is, or heads are one. */
 export function cutIn(

@@ -8,6 +8,14 @@ export const words = {
     "A line runs from a token to a token it looks at. Colour: head. Strength: {what}.",
     "线从一个词元连到它所看的词元。颜色：头。深浅：{what}。",
   ],
+  legendOne: [
+    "A line runs from a token to a token it looks at. Strength: {what}.",
+    "线从一个词元连到它所看的词元。深浅：{what}。",
+  ],
+  legendCross: [
+    "A token on the left has just been said; from there the next one is chosen.",
+    "左边的词元刚刚说出；由此选择下一个词元。",
+  ],
   legendTogether: [
     "A line runs from a token to a token it looks at. Strength: {what}, the mean of {count} heads:",
     "线从一个词元连到它所看的词元。深浅：{what}，{count} 个头的平均：",
@@ -40,10 +48,10 @@ export const words = {
     "下一个词在“{word}”处选出：从那里注意力几乎都在休息。",
   ],
   legendMany: ["Mean of {count} heads:", "{count} 个头的平均："],
-  legendRest: ["grey: resting on {places}", "灰色：停在{places}上休息"],
+  legendRest: ["grey, always fainter: resting on {places}", "灰色，总画得更淡：停在{places}上休息"],
   legendRestShare: [
-    "grey: resting on {places}, {share}% of the attention of words",
-    "灰色：停在{places}上休息，占注意力的 {share}%",
+    "grey, always fainter: resting on {places}, {share}% of the attention of words",
+    "灰色，总画得更淡：停在{places}上休息，占注意力的 {share}%",
   ],
   swatches: ["How strong a line is drawn", "线的深浅"],
   headingQueries: ["looks", "在看"],

@@ -14,6 +14,7 @@ export const view: View = {
   heads: "one",
   signed: true,
   folds: true,
+  lists: true,
   Component: Matrix,
   Controls,
   hint: "matrixHint",

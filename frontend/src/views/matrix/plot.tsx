@@ -395,12 +395,11 @@ const CORNER = 220; // pixels of a map whose empty half has room for a sentence
 function sayUnseen(pen: Pen, frame: Frame, size: number, zoom: Zoom, store: Store): void {
   if (zoom.x !== 0 || zoom.y !== 0 || size < CORNER || size > frame.width + 1) return;
   const lines = sayIn(store)("unseen").split("\n");
+  const { quiet, ground } = palette(store.theme.value);
   lines.forEach((text, n) => {
-    pen.text(frame.left + size - 8, frame.top + 0.2 * size + 16 * n, text, {
-      colour: palette(store.theme.value).quiet,
-      size: 12,
-      align: "end",
-    });
+    const [x, y, wide] = [frame.left + size - 8, frame.top + 0.2 * size + 16 * n, measure(text, 12, false)];
+    pen.rect(x - wide - 2, y - 8, wide + 4, 16, { colour: ground }); // rules between parts end here
+    pen.text(x, y, text, { colour: quiet, size: 12, align: "end", mono: false });
   });
 }
 

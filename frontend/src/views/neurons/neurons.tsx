@@ -255,21 +255,24 @@ function drawHead(pen: Pen, store: Store, tell: Say, shown: Expanded | null, at:
     title(at.product, tell("keyVector"));
     return;
   }
-  pen.text(at.k - 14, LINE / 2, elided(`q ${shown.lens.rows.names[shown.query]}`, at.k - 20), {
+  pen.text(at.label, LINE / 2, elided(`q ${shown.lens.rows.names[shown.query]}`, at.label - 6), {
     colour: colours.ink,
     align: "end",
     bold: true,
   });
   queryStrip(pen, shown, at, 0);
-  title(at.k - 14, tell("headingKeys"), "end");
+  title(at.label, tell("headingKeys"), "end");
   title(at.k, tell("keyVector"));
-  pen.text(at.product, LINE / 2, tell("product"), { colour: colours.quiet, size: 12, mono: false });
+  pen.text(at.product, LINE / 2, tell(at.dot === null ? "productShort" : "product"), {
+    ...{ colour: colours.quiet, size: 12, mono: false },
+  });
   const pair = pairOf(store);
   if (pair?.[0] === shown.query) namedMarks(pen, shown, pair[1], at, 2 * LINE, colours);
-  title(at.score - 6, tell("score"), "end");
-  title(at.bar - 20, tell("scaled"), "end");
+  if (at.dot !== null) title(at.score - 6, tell("score"), "end");
+  title(at.score + at.number - 6, tell("scaled"), "end");
   const { contributions, relative } = store.look.value;
-  title(at.bar, contributions ? tell(relative ? "sharesName" : "contributionsName") : tell("softmax"));
+  if (at.dot === null) title(at.width, tell("weightShort"), "end");
+  else title(at.bar, contributions ? tell(relative ? "sharesName" : "contributionsName") : tell("softmax"));
 }
 
 function drawBody(

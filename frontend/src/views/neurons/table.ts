@@ -8,31 +8,46 @@ import { brief, type Palette, SMALL } from "../../marks/scales";
 import { sizeOf, strip } from "../../marks/vectors";
 
 export const LINE = 20; // height of a row
-const LABEL = 110;
-const NUMBER = 62;
-const BAR = 120;
-const GAP = 14;
+const USUAL = { label: 110, number: 62, beside: 120, gap: 14, least: 1.25 };
+const TIGHT = { label: 84, number: 52, beside: 62, gap: 8, least: 0.75 }; // on a phone, where sums before scaling are left out
+const ROOMY = 520; // pixels from which everything is shown
 
 export interface Layout {
   cell: number;
+  label: number; // where names of keys end
+  number: number; // room of a number
   k: number; // where the strips and numbers begin
   product: number;
-  dot: number;
+  dot: number | null; // null where there is no room
   score: number;
   bar: number;
+  beside: number; // room of a bar and its number
   width: number;
 }
 
 /** Columns of the table in a given width, for vectors of dimension d. */
 export function layout(available: number, d: number): Layout {
-  const room = (available - LABEL - 2 * NUMBER - BAR - 5 * GAP) / (2 * d);
-  const cell = Math.max(1.25, Math.min(10, Math.floor(room * 4) / 4));
-  const k = LABEL + GAP;
-  const product = k + d * cell + GAP;
-  const dotted = product + d * cell + GAP;
-  const score = dotted + NUMBER;
-  const bar = score + NUMBER + GAP;
-  return { cell, k, product, dot: dotted, score, bar, width: bar + BAR };
+  const roomy = available >= ROOMY;
+  const { label, number, beside, gap, least } = roomy ? USUAL : TIGHT;
+  const room = (available - label - (roomy ? 2 : 1) * number - beside - 5 * gap) / (2 * d);
+  const cell = Math.max(least, Math.min(10, Math.floor(room * 4) / 4));
+  const k = label + gap;
+  const product = k + d * cell + gap;
+  const dotted = product + d * cell + gap;
+  const score = dotted + (roomy ? number : 0);
+  const bar = score + number + gap;
+  return {
+    cell,
+    label,
+    number,
+    k,
+    product,
+    dot: roomy ? dotted : null,
+    score,
+    bar,
+    beside,
+    width: bar + beside,
+  };
 }
 
 /** A query expanded: everything its rows need. */
@@ -126,7 +141,7 @@ function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, c
   const d = order.length;
   const middle = y + LINE / 2;
   const { columns, head } = lens;
-  pen.text(LABEL, middle, elided(columns.names[key], LABEL - 8), {
+  pen.text(at.label, middle, elided(columns.names[key], at.label - 8), {
     colour: columns.special[key] ? colours.quiet : colours.ink,
     align: "end",
     bold: key === shown.best,
@@ -144,15 +159,15 @@ function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, c
     shown.sizes.product,
   );
   const number = (x: number, value: number) =>
-    pen.text(x + NUMBER - 6, middle, fixed(value), { colour: colours.ink, size: 12, align: "end" });
-  number(at.dot, rows[key].product);
+    pen.text(x + at.number - 6, middle, fixed(value), { colour: colours.ink, size: 12, align: "end" });
+  if (at.dot !== null) number(at.dot, rows[key].product);
   number(at.score, rows[key].score);
-  pen.rect(at.bar, y + 4, ((BAR - 56) * weights[key]) / shown.top, LINE - 8, {
+  pen.rect(at.bar, y + 4, (Math.max(16, at.beside - 56) * weights[key]) / shown.top, LINE - 8, {
     colour: colours.accent,
     alpha: 0.75,
   });
   const small = weights[key] < SMALL;
-  pen.text(at.bar + BAR, middle, small ? "·" : brief(weights[key]), {
+  pen.text(at.bar + at.beside, middle, small ? "·" : brief(weights[key]), {
     colour: small ? colours.quiet : colours.ink,
     size: 12,
     align: "end",
@@ -186,7 +201,7 @@ export function overview(
   const sizes = [1.4 * sizeOf(queryVectors(head)), 1.4 * sizeOf(keyVectors(head))];
   for (let i = Math.floor(top / LINE); i < Math.min(rows.count, Math.ceil((top + height) / LINE)); i++) {
     const y = i * LINE - top;
-    pen.text(LABEL, y + LINE / 2, elided(rows.names[i], LABEL - 8), {
+    pen.text(at.label, y + LINE / 2, elided(rows.names[i], at.label - 8), {
       colour: rows.special[i] ? colours.quiet : colours.ink,
       align: "end",
     });

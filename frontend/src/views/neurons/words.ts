@@ -21,6 +21,8 @@ export const words = {
   query: ["query q", "查询 q"],
   keyVector: ["key k", "键 k"],
   product: ["q × k, neuron by neuron", "逐个神经元的 q × k"],
+  productShort: ["q × k", "q × k"],
+  weightShort: ["weight", "权重"],
   score: ["sum q · k", "总和 q · k"],
   scaled: ["score", "得分"],
   withBias: [", plus the position bias", "，再加位置偏置"],

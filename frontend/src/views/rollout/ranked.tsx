@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import { useSay, useStore } from "../../frame/context";
-import { brief, figure } from "../../marks/scales";
+import { brief, figure, percent } from "../../marks/scales";
 import { together } from "../../words";
 import { againstEven, inkOf, ofLeft, restingText, type Shares } from "./scene";
 
@@ -28,7 +28,9 @@ export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | n
         <li class="heading">
           <span />
           <span>{shares.even && tell("rolloutEven")}</span>
-          <span>{tell("rolloutShare")}</span>
+          <span>
+            {resting ? tell("rolloutShareOf", { words: 100 - percent(1 - left) }) : tell("rolloutShare")}
+          </span>
           <span>{shares.even && tell("rolloutTimesEven")}</span>
         </li>
         {[...found].map(([p, [own, even]]) => (

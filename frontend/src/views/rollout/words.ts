@@ -10,8 +10,8 @@ export const words = {
   rolloutContributions: ["Counted from what the heads carry.", "按各头传来什么计算。"],
   rolloutColours: ["Blue: more than an even share. Orange: less.", "蓝色：多于平均份额。橙色：更少。"],
   rolloutFinding: [
-    "After {count} layers, {word} holds most of {most}.",
-    "经过 {count} 层，{word} 中最多的是 {most}。",
+    "After {count} layers, against an even share, {word} holds most of {most}.",
+    "经过 {count} 层，与平均份额相比，{word} 中最多的是 {most}。",
   ],
   rolloutTimes: ["{token} ({times} ×)", "{token}（{times} 倍）"],
   rolloutLeast: ["Least: {token} ({times} ×).", "最少：{token}（{times} 倍）。"],
@@ -40,6 +40,7 @@ export const words = {
   ],
   rolloutShares: ["What it holds of each token", "它含有各词元多少"],
   rolloutShare: ["share", "份额"],
+  rolloutShareOf: ["of the {words}%", "占这 {words}%"],
   rolloutTimesEven: ["× even", "倍数"],
   rolloutMixing: ["What {word} consists of, layer by layer", "{word} 逐层由什么组成"],
   rolloutAfter: ["after {count}", "{count} 层后"],

@@ -14,7 +14,7 @@ from regard.trace.site import Array
 from regard.views.drawing.common import INK, MONO, QUIET, RULE, farthest, labels_of, name_parts, new_figure
 from regard.views.drawing.depicted import Depicted
 from regard.views.report import report_of
-from regard.views.themes import head_colour
+from regard.views.themes import head_colour, theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ _SWATCHES = 4
 
 
 def draw_heads(job: Depicted) -> Figure:
-    """Two columns of tokens, a line per query and key; colour is the head, opacity the weight; what rests is grey."""
+    """Two columns of tokens, a line per query and key: opacity is weight, colour one of several heads, grey rests."""
     job.check_length()
     longest = max(len(job.rows), len(job.columns))
     drawn = new_figure(job.width or 4.2, 1.6 + 0.17 * longest)
@@ -44,7 +44,7 @@ def draw_heads(job: Depicted) -> Figure:
             continue
         seen = share > max(job.threshold, 0.005)
         axes.add_collection(_lines(share * _RESTING, seen & rests, QUIET, linewidths=0.5, zorder=1))
-        axes.add_collection(_lines(share, seen & ~rests, head_colour(head), linewidths=1.1, zorder=2))
+        axes.add_collection(_lines(share, seen & ~rests, _colour(job, head), linewidths=1.1, zorder=2))
     columns_of = ((-0.03, "right", job.query_tokens, job.rows), (1.03, "left", job.key_tokens, job.columns))
     for x, side, tokens, places in columns_of:
         for y, (token, text) in enumerate(zip(tokens, labels_of(tokens, places), strict=True)):
@@ -85,7 +85,7 @@ def _keys(job: Depicted, named: list[int], strongest: float, resting: bool) -> I
         ]
         yield signs, "line", "lower left"
     else:
-        marks = [Line2D([], [], color=head_colour(head), linewidth=2, label=f"{job.layer}.{head}") for head in named]
+        marks = [Line2D([], [], color=_colour(job, head), linewidth=2, label=f"{job.layer}.{head}") for head in named]
         if len(job.heads) > len(named):
             marks.append(Line2D([], [], linestyle="", label=f"and {len(job.heads) - len(named)} more"))
         if resting:
@@ -94,6 +94,11 @@ def _keys(job: Depicted, named: list[int], strongest: float, resting: bool) -> I
     steps = [*[step for step in _STRENGTHS if step < 0.85 * strongest][-_SWATCHES + 1 :], strongest]
     strengths = [Line2D([], [], color=INK, alpha=x / strongest, linewidth=2, label=f"{x:.2g}") for x in steps]
     yield strengths, job.quantity, "lower right"
+
+
+def _colour(job: Depicted, head: int) -> str:
+    """Hues tell heads apart; one alone needs none."""
+    return head_colour(head) if len(job.heads) > 1 else theme().accent
 
 
 def _resting(job: Depicted) -> str:
