@@ -128,7 +128,8 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
     tapped, (outside, missed) = keeper.store.operations(), from_watch(watch.seen)
     if tapped and not watch.seen:
         return tapped, Plan("tap", projections, calls=_calls(tapped))
-    maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) and not _samples(model) else []
+    sampled = any(hasattr(module, SAMPLED) for module in model.modules())  # what is reported of it looks like maps
+    maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) and not sampled else []
     if len(maps) > _layers(tapped) + _layers(outside) or (maps and not tapped and len(maps) == _layers(outside)):
         return maps, Plan("maps", vectors=False)
     found = _in_order(tapped, outside)
@@ -146,11 +147,6 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         f"{type(model).__name__} ran no softmax attention that regard can see; models such as Mamba, RWKV or FNet "
         "mix tokens by other means and have no attention maps"
     )
-
-
-def _samples(model: torch.nn.Module) -> bool:
-    """Whether a part attends to points that each query chooses: what the model reports of it looks like maps."""
-    return any(hasattr(module, SAMPLED) for module in model.modules())
 
 
 def _calls(operations: list[Operation]) -> tuple[str, ...]:
