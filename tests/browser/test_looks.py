@@ -25,17 +25,22 @@ def home(smollm: Any) -> Iterator[str]:  # skipped where the model is missing
 
 
 @pytest.fixture
-def use(windows: Any, home: str) -> Iterator[Callable[..., Any]]:
-    with windows.lent() as take:
+def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
+    contexts = []
 
-        def open_app(text: str = TEXT, *, width: int = 1440, **more: object) -> Any:
-            page = take(viewport={"width": width, "height": 900}, locale="en-US")
-            parts = {"text": text, "view": "heads", **WHY, **more}
-            page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
-            page.wait_for_selector("#regard:not([data-saved]) .token")
-            return page
+    def open_app(text: str = TEXT, *, width: int = 1440, **more: object) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, locale="en-US")
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(240_000)
+        parts = {"text": text, "view": "heads", **WHY, **more}
+        page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
+        page.wait_for_selector("#regard:not([data-saved]) .token")
+        return page
 
-        yield open_app
+    yield open_app
+    for context in contexts:
+        context.close()
 
 
 def click_line(page: Any, query: int, key: int) -> None:

@@ -42,18 +42,22 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def use(windows: Any, home: str) -> Iterator[Any]:
-    troubles: list[str] = []
-    with windows.lent() as take:
+def use(browser: Any, home: str) -> Iterator[Any]:
+    contexts, troubles = [], []
 
-        def open_app(**options: Any) -> Any:
-            page = take(**({"viewport": {"width": 1280, "height": 800}, "locale": "en-US"} | options))
-            page.on("pageerror", lambda error: troubles.append(str(error)))
-            page.goto(home)
-            page.wait_for_selector("[data-do=medium]")
-            return page
+    def open_app(**options: Any) -> Any:
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 800}, "locale": "en-US"} | options))
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(240_000)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.goto(home)
+        page.wait_for_selector("[data-do=medium]")
+        return page
 
-        yield open_app
+    yield open_app
+    for context in contexts:
+        context.close()
     assert troubles == []
 
 
