@@ -36,6 +36,25 @@ LIMIT = 0.6
 REPEATS = 5
 
 
+def rows(
+    examples: int, runs: int, one: float, maps: tuple[float, float, float], difference: np.ndarray, importance: float
+) -> dict[str, float]:
+    """What is printed, in order; maps are the first, a later one, and one without sharing, in seconds."""
+    first, later, whole = maps
+    return {
+        "examples": examples,
+        "runs": runs,
+        "plain evaluation, s": round(one, 3),
+        "whole, s": round(runs * one, 1),
+        "map, s": round(later, 1),
+        "ratio": round(later / (runs * one), 3),
+        "map without sharing, s": round(whole, 1),
+        "largest difference": float(np.abs(difference).max()),
+        "first map, s": round(first, 1),
+        "importance, s": round(importance, 2),
+    }
+
+
 def main() -> None:
     """Measure, print, and fail where the map costs too much or the numbers differ."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -84,18 +103,7 @@ def main() -> None:
     slow_seconds, slow = mapped(whole)
     runs = quick.shape[1] - 1
     one = statistics.median(singles)
-    result = {
-        "examples": given.examples,
-        "runs": runs,
-        "plain evaluation, s": round(one, 3),
-        "whole, s": round(runs * one, 1),
-        "map, s": round(seconds, 1),
-        "ratio": round(seconds / (runs * one), 3),
-        "map without sharing, s": round(slow_seconds, 1),
-        "largest difference": float(np.abs(quick - slow).max()),
-        "first map, s": round(first_seconds, 1),
-        "importance, s": round(importance(shared), 2),
-    }
+    result = rows(given.examples, runs, one, (first_seconds, seconds, slow_seconds), quick - slow, importance(shared))
     print(json.dumps(result) if given.json else "\n".join(f"{name:32s}{value}" for name, value in result.items()))
     assert result["largest difference"] == 0.0, "shared runs must give the numbers of whole ones"
     assert result["ratio"] <= LIMIT, f"the map must cost at most {LIMIT} of the runs"

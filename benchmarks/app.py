@@ -3,6 +3,8 @@
     python benchmarks/app.py [--seconds 60] [--clients 50] [--fuzz 10000] [--walks 300] [--exports 100] [--long]
                              [--paints 5] [--cuts 20]
 
+Long on purpose: one measurement after the other, each of the same server.
+
 The server is `regard serve` in a process of its own on loopback, with the default model. People type a key every 0.15
 to 0.35 seconds and every key asks for a trace; a pause asks for the report. Each answer is compared with the tokens of
 the request it belongs to. --walks and --exports measure what the server keeps: memory after so many walks, files after

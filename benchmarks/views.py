@@ -3,6 +3,8 @@
     python benchmarks/views.py [--lengths 16 64 128 256 512] [--patience 60]
     python benchmarks/views.py --picture   # regard alone: a picture in ViT-B's shape, 197 tokens, random weights
 
+One file and long: both tools are asked the same things in the same order.
+
 Each page is opened in a headless Chromium and a process of its own: one that crashes or hangs is ended after four times
 the patience, and only its own row says so. BertViz loads d3, jQuery and require.js from a CDN; here they come from npm.
 "never" means not drawn within the patience, in seconds, or that the browser did not finish.

@@ -1,4 +1,7 @@
-"""Fixtures: tiny random-weight models and tokenizers, the packaged models, the corpora beside the repository."""
+"""Fixtures: tiny random-weight models and tokenizers, the packaged models, the corpora beside the repository.
+
+Long on purpose: what tests of several folders share stands in one list.
+"""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
+// Long on purpose: the parts of the app that need no browser, each with a few tests beside the others.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Ask, fromAddress, LOOKS, NO_OTHER, NOTHING_ASKED, toAddress, toldOf } from "../src/app/address";
 import { otherOf } from "../src/app/compare/comparison";

@@ -1,3 +1,4 @@
+// Long on purpose: its tests share one walk and read it step by step.
 import { expect, test, vi } from "vitest";
 import { SvgPen } from "../src/marks/pen";
 import { Store } from "../src/state/store";

@@ -1,4 +1,7 @@
-"""The OpenAI interface, asked by the real `openai` client over HTTP."""
+"""The OpenAI interface, asked by the real `openai` client over HTTP.
+
+Long on purpose: its tests share one server with a loaded model; in a second file it would start again.
+"""
 
 from __future__ import annotations
 

@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 from PIL import Image
 from test_heads import until
 from tests.app.conftest import hosted
-from transformers import ViTConfig, ViTImageProcessorPil, ViTModel
+from transformers import (
+    ViTConfig,
+    ViTImageProcessorPil,
+    ViTModel,
+    Wav2Vec2Config,
+    Wav2Vec2FeatureExtractor,
+    Wav2Vec2Model,
+)
 
 DROP = """async bytes => {
   const data = new DataTransfer();
@@ -31,13 +39,22 @@ def photo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Folders of a tiny model of pictures and of one of sounds."""
     torch.manual_seed(0)
     sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
-    folder = tmp_path_factory.mktemp("models") / "vit"
-    ViTModel(ViTConfig(image_size=32, patch_size=8, initializer_range=0.3, **sizes)).save_pretrained(folder)
-    ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
-    with hosted(models=(str(folder), "all-MiniLM-L6-v2")) as (address, _):
+    conv = {"conv_dim": (8, 8, 8), "conv_stride": (10, 8, 4), "conv_kernel": (10, 8, 4), "num_conv_pos_embeddings": 8}
+    pictures, sounds = (tmp_path_factory.mktemp("models") / name for name in ("vit", "wav2vec2"))
+    ViTModel(ViTConfig(image_size=32, patch_size=8, initializer_range=0.3, **sizes)).save_pretrained(pictures)
+    ViTImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(pictures)
+    Wav2Vec2Model(Wav2Vec2Config(**sizes, **conv, num_conv_pos_embedding_groups=2)).save_pretrained(sounds)
+    Wav2Vec2FeatureExtractor().save_pretrained(sounds)
+    return pictures, sounds
+
+
+@pytest.fixture(scope="module")
+def home(models: tuple[Path, Path]) -> Iterator[str]:
+    with hosted(models=(str(models[0]), "all-MiniLM-L6-v2", str(models[1]))) as (address, _):
         yield address
 
 
@@ -108,6 +125,23 @@ def test_a_model_of_texts_says_that_it_reads_no_picture(use, photo):
     page.wait_for_selector("[data-trouble=medium_no_image]")
     page.click(".app-medium button")
     until(page, "document.querySelector('[data-trouble]') === null", seconds=240)
+
+
+def test_a_sound_is_chosen_shown_and_a_bad_one_is_refused(use, models, tmp_path):
+    page = use()
+    page.evaluate("name => (location.hash = 'model=' + encodeURIComponent(name))", str(models[1]))
+    until(page, "document.querySelector('[data-do=medium]')?.innerText.toLowerCase().includes('sound')", seconds=240)
+    tone = np.sin(np.arange(16_000) / 20)
+    soundfile.write(tmp_path / "tone.wav", tone, 16_000)
+    soundfile.write(tmp_path / "eight.wav", np.zeros((1600, 8)), 16_000)
+    choose(page, tmp_path / "tone.wav")
+    shown(page)
+    assert "tone.wav" in page.inner_text("[data-do=medium]")
+    page.click("[data-view=sound]")
+    page.wait_for_selector(".stage canvas")
+    choose(page, tmp_path / "eight.wav")
+    page.wait_for_selector("[data-trouble=medium_bad]")
+    assert "8 channels" in page.inner_text("[data-trouble]")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,4 +1,7 @@
-"""The stage: how much of the window it uses, what the pointer says, the text set as text, and phones."""
+"""The stage: how much of the window it uses, what the pointer says, the text set as text, and phones.
+
+Long on purpose: its tests share the pages they have opened.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Why a head looks there: shares of what made the query and the key."""
+"""Why a head looks there: shares of what made the query and the key.
+
+Long on purpose: its tests share one split of a real model, checked from several sides.
+"""
 
 import json
 from copy import deepcopy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -99,6 +100,8 @@ def test_the_result_is_a_folder_of_tables_and_pages(saved):
         page = (folder / "heads" / f"{row.layer}.{row.head}.html").read_text("utf-8")
         assert "Strongest looks" in page and "Ordinary looks" in page and "How far it looks" in page
         assert 'href="../report.html"' in page and "http:" not in page and "https:" not in page
+        assert f'class="does">{html.escape(row.does)}' in page
+        assert row.does.startswith("No description holds on new text (most above chance: ") != row.verified
     examples = pd.read_parquet(folder / "examples.parquet")
     one = examples.iloc[0]
     assert one.tokens[one["query"]] == one.query_token and one.tokens[one.key] == one.key_token

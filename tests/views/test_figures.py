@@ -1,4 +1,7 @@
-"""Figures for papers: every view, every format, and the door for people who come from BertViz."""
+"""Figures for papers: every view, every format, and the door for people who come from BertViz.
+
+Long on purpose: every view and format is tried on the same few traces.
+"""
 
 import re
 from pathlib import Path

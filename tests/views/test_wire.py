@@ -1,4 +1,7 @@
-"""The wire format: what leaves comes back, as exactly as docs/reference/wire.md says."""
+"""The wire format: what leaves comes back, as exactly as docs/reference/wire.md says.
+
+Long on purpose: one format, written and read, with everything that may stand in it.
+"""
 
 from __future__ import annotations
 

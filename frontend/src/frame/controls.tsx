@@ -5,7 +5,7 @@ import { hasWords } from "../compute/axis";
 import { headColour, inkOn, type Theme } from "../marks/scales";
 import { samePlace } from "../state/selection";
 import { isKey } from "../words";
-import { partName, type Say, useSay, useStore } from "./context";
+import { partNames, type Say, useSay, useStore } from "./context";
 
 /** Which one head. */
 export function OneHead() {
@@ -208,7 +208,7 @@ export function Segments() {
   const from = store.page.sides.get(site.query)!.segments;
   const to = store.page.sides.get(site.key)!.segments;
   if (from.length * to.length < 2) return null;
-  const name = partName(store);
+  const name = partNames(store);
   const { selection } = store;
   const value = selection.value.from === null ? "all" : `${selection.value.from} ${selection.value.to}`;
   const pairs = from.flatMap((a, i) =>

@@ -106,6 +106,8 @@ function bestOf(
   const best = evidence?.[0];
   if (!best) return null;
   const [query, key, value] = best;
-  const [from, to] = [store.rows.value.names[query], store.columns.value.names[key]];
+  const site = store.site.value;
+  const name = (side: string, token: number) => store.lenses.axis(side, "tokens").names[token];
+  const [from, to] = [name(site.query, query), name(site.key, key)];
   return tell("headlineLook", { from, to, value: value.toFixed(2) });
 }

@@ -69,7 +69,7 @@ def rest_of(sums: Sums, place: Place, tokens: CountedTokens) -> Rest:
 
 
 def looked_at(sums: Sums, place: Place, tokens: CountedTokens, count: int = _FEW) -> list[str]:
-    """CountedTokens that a head looks at more than even attention would, the largest part of it first."""
+    """Tokens that a head looks at more than even attention would, the largest part of it first."""
     kind, layer, head = place
     where = f"{kind}/{layer}"
     above = (sums[f"{where}/looked_at"] - sums[f"{where}/looked_at_chance"])[..., head].sum(axis=0)
@@ -117,9 +117,10 @@ def sentence(description: Description, rest: Rest, sums: Sums, place: Place, tok
     """What a head does: where it rests, and what the rest of its attention does, if that is known."""
     if description.name == ALWAYS:
         return f"Always rests: {rest.share:.2f} of its attention is on {rest.on}."
-    rests, told = resting(rest), awake(description, sums, place, tokens)
+    rests = resting(rest)
     if not description.verified:
-        return f"{rests}; no description of the rest holds on new text. {told}."
+        return f"{rests}; no description of the rest holds on new text. {_most(sums, place, tokens)}."
+    told = awake(description, sums, place, tokens)
     return f"{rests}; awake, it {told[:1].lower()}{told[1:]}."
 
 
@@ -129,13 +130,19 @@ def resting(rest: Rest) -> str:
 
 
 def awake(description: Description, sums: Sums, place: Place, tokens: CountedTokens) -> str:
-    """What a head does, as the heading of its page: its description, or the tokens that it looks at most."""
+    """What a head does, as the heading of its page: its description, or that none holds."""
     if description.name == ALWAYS:
         return "Always rests"
     if not description.verified:
-        return f"It looks most at: {_listed(looked_at(sums, place, tokens, 3))}"
+        most = _most(sums, place, tokens)
+        return f"No description holds on new text ({most[:1].lower()}{most[1:]})"
     told = does(description, sums, place, tokens)
     return f"{told[:1].upper()}{told[1:]}"
+
+
+def _most(sums: Sums, place: Place, tokens: CountedTokens) -> str:
+    """Of a head that nothing describes: the tokens that it looks at most beyond chance."""
+    return f"Most above chance: {_listed(looked_at(sums, place, tokens, 3))}"
 
 
 def does(description: Description, sums: Sums, place: Place, tokens: CountedTokens) -> str:
