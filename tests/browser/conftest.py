@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.browser.windows import Windows
 from tests.conftest import need
 
 import regard
@@ -63,42 +64,41 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def windows(browser: Any) -> Windows:
+    return Windows(browser)
+
+
 @contextmanager
-def showing(browser: Any) -> Iterator[tuple[Callable[..., Any], list[str]]]:
+def showing(windows: Windows) -> Iterator[tuple[Callable[..., Any], list[str]]]:
     """What opens saved pages and waits until they are drawn, and what they requested or complained of."""
-    contexts, troubles = [], []
+    troubles: list[str] = []
+    with windows.lent() as take:
 
-    def open_page(path: Path, address: str = "", **options: Any) -> Any:
-        options = {"viewport": {"width": 1280, "height": 760}, "locale": "en-US"} | options
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(240_000)  # a busy machine takes its time
-        page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request", lambda r: troubles.append(r.url) if not r.url.startswith(("file:", "blob:", "data:")) else None
-        )
-        page.goto(f"file://{path}{address}")
-        page.wait_for_selector(".regard")
-        return page
+        def open_page(path: Path, address: str = "", **options: Any) -> Any:
+            page = take(**({"viewport": {"width": 1280, "height": 760}, "locale": "en-US"} | options))
+            page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
+            page.on("pageerror", lambda error: troubles.append(str(error)))
+            own = ("file:", "blob:", "data:")
+            page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith(own) else None)
+            page.goto(f"file://{path}{address}")
+            page.wait_for_selector(".regard")
+            return page
 
-    yield open_page, troubles
-    for context in contexts:
-        context.close()
+        yield open_page, troubles
 
 
 @pytest.fixture
-def show(browser: Any) -> Iterator[Callable[..., Any]]:
+def show(windows: Windows) -> Iterator[Callable[..., Any]]:
     """Opens a saved page and waits until it is drawn; afterwards nothing may have been requested or complained of."""
-    with showing(browser) as (open_page, troubles):
+    with showing(windows) as (open_page, troubles):
         yield open_page
     assert troubles == []
 
 
 @pytest.fixture(scope="module")
-def opened_walk(browser: Any, page_file: Path) -> Iterator[tuple[Any, list[str]]]:
-    with showing(browser) as (open_page, troubles):
+def opened_walk(windows: Windows, page_file: Path) -> Iterator[tuple[Any, list[str]]]:
+    with showing(windows) as (open_page, troubles):
         yield open_page(page_file), troubles
 
 

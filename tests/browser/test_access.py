@@ -33,13 +33,13 @@ def violations(page: Any, rules: list[str] | None = None, part: str = ".regard")
     return page.evaluate(RUN, [part, rules])
 
 
-def barriers(page: Any, views: dict[str, Callable[[], object]]) -> list[str]:
+def barriers(page: Any, views: dict[str, Callable[[], object]], widths: dict[int, int] = SIZES) -> list[str]:
     """What axe-core finds in each view, in both themes and at up to three widths; `views` open them, each once."""
     with_axe(page)
     found = []
     for view, opened in views.items():
         page.click(f"[data-view={view}]")
-        for theme, rules, sizes in (("first", None, SIZES), ("second", COLOURS, FEW)):
+        for theme, rules, sizes in (("first", None, widths), ("second", COLOURS, FEW)):
             for width, height in sizes.items():
                 page.set_viewport_size({"width": width, "height": height})
                 opened()

@@ -15,10 +15,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from test_access import barriers
+from test_access import FEW, barriers
 from test_heads import INK, KEY, QUERY, address, names, until
 from tests.app.conftest import hosted, long_llama, started  # noqa: F401 (a fixture, and what starts servers)
 from tests.app.entering import origin_of
+from tests.browser.windows import Windows
 from tests.tiny import saved, tiny_bert
 from transformers import BertForMaskedLM
 from typer.testing import CliRunner
@@ -57,27 +58,23 @@ def home(tmp_path_factory: pytest.TempPathFactory, tiny: Path, long_llama: Path)
 
 
 @pytest.fixture
-def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
+def use(windows: Windows, home: str) -> Iterator[Callable[..., Any]]:
     """Opens the app and waits until it has something to show; afterwards nothing foreign may have been asked for."""
-    contexts, troubles = [], []
+    troubles: list[str] = []
+    with windows.lent() as take:
 
-    def open_app(hash_: str = "", **options: Any) -> Any:
-        context = browser.new_context(**({"viewport": SIZE, "locale": "en-US"} | options))
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(240_000)  # loading a model on a busy machine takes its time
-        page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        own = (origin_of(home), "blob:", "data:")
-        page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith(own) else None)
-        page.goto(home + hash_)
-        page.wait_for_selector(".tabs")
-        until(page, "document.querySelector('[data-saved]') === null", seconds=240)
-        return page
+        def open_app(hash_: str = "", **options: Any) -> Any:
+            page = take(**({"viewport": SIZE, "locale": "en-US"} | options))
+            page.on("console", lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None)
+            page.on("pageerror", lambda error: troubles.append(str(error)))
+            own = (origin_of(home), "blob:", "data:")
+            page.on("request", lambda r: troubles.append(r.url) if not r.url.startswith(own) else None)
+            page.goto(home + hash_)
+            page.wait_for_selector(".tabs")
+            until(page, "document.querySelector('[data-saved]') === null", seconds=240)
+            return page
 
-    yield open_app
-    for context in contexts:
-        context.close()
+        yield open_app
     # A refusal is an answer; the browser notes it on the console all the same.
     assert [text for text in troubles if not text.startswith("Failed to load resource")] == []
 
@@ -503,7 +500,7 @@ def test_there_is_no_barrier_in_the_app(use):
         "compare": lambda: page.wait_for_selector("[data-panel=both] canvas"),
         "studies": lambda: page.wait_for_selector("[data-study]"),
     }
-    assert barriers(page, views) == []
+    assert barriers(page, views, FEW) == []  # the same views as in a saved page, which is looked at in wider windows
 
 
 def test_four_thousand_tokens_stay_usable(use, long_llama):  # noqa: F811

@@ -20,7 +20,7 @@ from regard.app.server import App
 from regard.app.settings import Limits
 from regard.models.speech import Speech
 
-LONGEST = 100  # tokens of an answer
+LONGEST = 40  # tokens of an answer
 
 
 @pytest.fixture(scope="module")
@@ -38,22 +38,18 @@ def home(folder: str) -> Iterator[tuple[str, App]]:
 
 
 @pytest.fixture
-def use(browser: Any, home: tuple[str, App]) -> Iterator[Callable[..., Any]]:
-    contexts, troubles = [], []
+def use(windows: Any, home: tuple[str, App]) -> Iterator[Callable[..., Any]]:
+    troubles: list[str] = []
+    with windows.lent() as take:
 
-    def open_app(address: str = "#view=chat", **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(240_000)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(f"{home[0]}/{address}")
-        until(page, "document.querySelector('[data-saved]') === null", seconds=240)
-        return page
+        def open_app(address: str = "#view=chat", **options: Any) -> Any:
+            page = take(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **options})
+            page.on("pageerror", lambda error: troubles.append(str(error)))
+            page.goto(f"{home[0]}/{address}")
+            until(page, "document.querySelector('[data-saved]') === null", seconds=240)
+            return page
 
-    yield open_app
-    for context in contexts:
-        context.close()
+        yield open_app
     assert troubles == []
 
 
@@ -121,7 +117,7 @@ def test_what_a_word_looked_at_is_tinted_where_it_was_said(use):
 
 def test_an_answer_can_be_stopped_and_a_message_said_differently(use, monkeypatch):
     hear = Speech.hear
-    monkeypatch.setattr(Speech, "hear", lambda *given: time.sleep(0.6) or hear(*given))  # a minute to press in
+    monkeypatch.setattr(Speech, "hear", lambda *given: time.sleep(1.5) or hear(*given))  # a minute to press in
     page = use()
     page.fill("[data-control=temperature]", "1.5")
     say(page, "the cat?")

@@ -34,8 +34,8 @@ def home(folders: dict[str, Path]) -> Iterator[str]:
 
 
 @pytest.fixture
-def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
-    with opening(browser, home) as open_app:
+def use(windows: Any, home: str) -> Iterator[Callable[..., Any]]:
+    with opening(windows, home) as open_app:
         yield open_app
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.browser.walking import barriers, cell, go
+from tests.browser.walking import SEARCHED, barriers, cell, fits, go, readout, right_answer, wide
 from tests.transformer.test_decoders import seen_in
 
 import regard
@@ -18,7 +18,6 @@ TEXT = "the cat sat on the mat and the dog"
 STEPS = "tokens embed norm project group rotate scores scale mask softmax mix join output residual feed stack".split()
 STEPS += ["predict", "cache", "loss"]
 ONLY_LLAMA = {"group", "rotate"}
-OWN = "tokens group rotate scale mask predict cache loss".split()  # T5's walk has the other steps, built alike
 
 
 def steps_of(kind: str) -> list[str]:
@@ -76,36 +75,18 @@ def shown(page: Any, name: str, expected: np.ndarray, nth: int = -1) -> None:
     size = max(1.0, float(np.abs(expected).max()))
     for _ in range(3):
         row, column = (int(rng.integers(n)) for n in expected.shape)
-        said = cell(page, name, row, column, nth)  # six digits are written
-        pointed = page.inner_text("[data-readout]").partition("] = ")[0].rpartition(", ")[2]
+        which, said = readout(page, name, row, column, nth)  # six digits are written
+        pointed = which.rpartition(", ")[2]
         if pointed.isdigit():  # of columns that are narrower than a pixel, the one that was hit
             column = int(pointed)
         assert said == pytest.approx(float(expected[row, column]), abs=1e-5 * size), name
 
 
-@TWO
-def test_every_step_is_there_and_says_asks_and_answers_something(page, kind):
-    assert [one.get_attribute("data-step") for one in page.locator("[data-step]").all()] == steps_of(kind)
-    page.click("[data-head='1']")
-    for step in steps_of(kind):
-        go(page, step)
-        assert len(page.inner_text(".words")) > 60 and page.locator("math.formula").count() == 1, step
-        scene = page.inner_text(".scene")
-        assert not any(bad in scene for bad in ("{", "NaN", "undefined")), step
-        options = page.locator("[data-option]").count()
-        assert options >= 2, step
-        for option in range(options):
-            page.click(f"[data-option='{option}']")
-            if page.locator("[data-said=right]").count():
-                break
-        assert len(page.inner_text("[data-said=right]")) > 10, step
-
-
-def test_every_table_of_the_layer_is_the_models_own(page, walked, own):
-    page.click("[data-head='1']")
+def tables_of(walked: Walked, own: dict[str, np.ndarray]) -> dict[str, list[tuple[str, np.ndarray]]]:
+    """By step, the tables that it shows and what is in them."""
     arrays = walked.walk.arrays
     x = arrays["decoder.in"]
-    tables = {
+    return {
         "embed": [("X", arrays["source.x"])],
         "norm": [("X", x), ("norm(X)", own["norm"])],
         "project": [("Q", own["plain q"]), ("K", own["plain k"]), ("V", own["v"])],
@@ -124,12 +105,23 @@ def test_every_table_of_the_layer_is_the_models_own(page, walked, own):
             ("logits", arrays["logits"][:, list(walked.walk.candidates)]),
         ],
     }
-    here = {one.get_attribute("data-step") for one in page.locator("[data-step]").all()}
-    for step, found in tables.items():
-        if step in here:
+
+
+def test_every_step_is_there_and_fits_says_asks_and_shows_the_models_own_tables(page, kind, walked, own):
+    """One way through all steps: to draw one takes longer than to look at it."""
+    assert [one.get_attribute("data-step") for one in page.locator("[data-step]").all()] == steps_of(kind)
+    tables = tables_of(walked, own)
+    with wide(page, 1440):
+        page.click("[data-head='1']")
+        for step in steps_of(kind):
             go(page, step)
-            for name, expected in found:
+            fits(page, 1440)
+            assert len(page.inner_text(".words")) > 60 and page.locator("math.formula").count() == 1, step
+            scene = page.inner_text(".scene")
+            assert not any(bad in scene for bad in ("{", "NaN", "undefined")), step
+            for name, expected in tables.get(step, ()):
                 shown(page, name, expected)
+            assert right_answer(page), step
 
 
 def test_masked_scores_predictions_and_loss_are_the_models(page, walked):
@@ -178,19 +170,13 @@ def test_arrows_turn_by_the_models_angles(page, walked):
 
 
 @TWO
-def test_steps_fit_the_window(show, page_file, kind):
-    page = show(page_file)
-    for width in (390, 1440):
-        page.set_viewport_size({"width": width, "height": 844})
+def test_steps_fit_a_phone(page, kind):
+    with wide(page, 390):
         for step in steps_of(kind):
-            page.eval_on_selector(f"[data-step={step}]", "e => e.click()")
-            page.wait_for_selector(f"[data-step={step}][aria-current=step]")
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, step
-            box = page.locator(".cell[data-cell]").first.bounding_box()
-            assert box["x"] >= 0 and box["x"] + box["width"] <= width, step
+            go(page, step, unfold=False)
+            fits(page, 390)
 
 
 @TWO
-def test_no_step_of_a_decoder_has_a_barrier(show, page_file, kind):
-    page = show(page_file, reduced_motion="reduce")
-    assert barriers(page, ("embed", "norm", "feed") if kind == "gpt2" else OWN) == []
+def test_no_step_of_a_decoder_has_a_barrier(page, kind):
+    assert barriers(page, SEARCHED[kind]) == []

@@ -7,7 +7,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from test_heads import still, until
-from tests.browser.walking import DECODER, ENCODER, barriers, box, go, saved
+from tests.browser.walking import (
+    DECODER,
+    ENCODER,
+    SEARCHED,
+    barriers,
+    box,
+    fits,
+    go,
+    right_answer,
+    saved,
+    wide,
+)
 
 from regard.views.walk import walk
 
@@ -32,8 +43,7 @@ def test_a_step_shows_the_mix_up_before_what_is_right(page):
     assert said.startswith("A common mix-up: ✗ LayerNorm works over the batch") and said.index("✗") < said.index("✓")
 
 
-def test_a_row_of_cross_attention_says_what_was_said_and_what_comes_next(show, page_file, walked):
-    page = show(page_file, "#view=walk")
+def test_a_row_of_cross_attention_says_what_was_said_and_what_comes_next(page, walked):
     page.click("[data-step=cross]")
     page.wait_for_selector("[data-saying]")
     words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
@@ -45,8 +55,7 @@ def test_a_row_of_cross_attention_says_what_was_said_and_what_comes_next(show, p
     assert "about to end" in page.inner_text("[data-saying]")
 
 
-def test_cross_attention_shows_the_whole_alignment_and_whose_row_is_read(show, page_file, walked):
-    page = show(page_file, "#view=walk")
+def test_cross_attention_shows_the_whole_alignment_and_whose_row_is_read(page, walked):
     page.click("[data-step=cross]")
     page.wait_for_selector("[data-alignment]")
     site = walked.trace.site(0, kind="cross")
@@ -85,17 +94,11 @@ def test_every_step_asks_something_and_the_right_answer_is_there(page):
     page.click("[data-head='1']")
     for step in ENCODER + DECODER:
         go(page, step)
-        count = page.locator("[data-option]").count()
-        assert count >= 2, step
-        assert page.locator("[data-said]").count() == 0, step
-        for option in range(count):
-            page.click(f"[data-option='{option}']")
-            if page.locator("[data-said=right]").count():
-                break
-        assert len(page.inner_text("[data-said=right]")) > 10, step
+        answer = right_answer(page)
         if step == "scale":  # a number that could be read off
-            assert page.inner_text(f"[data-option='{option}']") not in page.inner_text(".cell[data-cell]")
-        assert "{" not in page.inner_text(".scene") and "NaN" not in page.inner_text(".scene"), step
+            assert answer not in page.inner_text(".cell[data-cell]")
+        scene = page.inner_text(".scene")
+        assert "{" not in scene and "NaN" not in scene, step
 
 
 def test_formulas_are_mathml_in_the_colours_of_their_matrices(page):
@@ -150,21 +153,17 @@ def test_the_target_grows_on_top_of_the_page(page):
 
 
 @pytest.mark.parametrize("width", [390, 1440, 1920])
-def test_a_step_fits_the_window(show, page_file, width):
-    page = show(page_file, viewport={"width": width, "height": 844})
-    for step in ("embed", "scores", "softmax", "join", "predict", "loss"):
-        page.eval_on_selector(f"[data-step={step}]", "e => e.click()")
-        page.wait_for_selector(f"[data-step={step}][aria-current=step]")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        cell = box(page, ".cell[data-cell]")
-        assert cell["x"] >= 0 and cell["x"] + cell["width"] <= width
-        lit = box(page, "[aria-current=step]")
-        assert lit["x"] >= 0 and lit["x"] + lit["width"] <= width
+def test_a_step_fits_the_window(page, width):
+    with wide(page, width):
+        for step in ("embed", "scores", "softmax", "join", "predict", "loss"):
+            go(page, step, unfold=False)
+            fits(page, width)
+            lit = box(page, "[aria-current=step]")
+            assert lit["x"] >= 0 and lit["x"] + lit["width"] <= width
 
 
-def test_no_step_has_a_barrier(show, page_file):
-    page = show(page_file, reduced_motion="reduce")
-    assert barriers(page, ("tokens", "scores", "softmax", "mask", "join", "predict", "loss")) == []
+def test_no_step_has_a_barrier(page):
+    assert barriers(page, SEARCHED["translator"]) == []
 
 
 def test_words_that_occur_twice_carry_their_position(show, bert, tmp_path):

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from test_walk_decoders import shown
-from tests.browser.walking import barriers, cell, go
+from test_walk_decoders import STEPS, shown
+from tests.browser.walking import DECODER, SEARCHED, barriers, cell, go, right_answer, wide
 from tests.transformer.test_t5 import ANSWER, MADE, TEXT, decoder_ids, seen_in, sharpened
 
 import regard
 from regard.views.walk import Walked, walk
 
 ENCODER = "tokens embed norm project scores bias softmax mix join output residual feed stack".split()
-DECODER = "target mask attend cross dfeed predict loss".split()
 HEAD, LAYER = 1, 1
 
 
@@ -57,27 +56,10 @@ def own(walked: Walked, model: regard.Model) -> dict[str, dict[str, np.ndarray]]
     return found
 
 
-def test_every_step_is_there_and_says_asks_and_answers_something(page):
-    assert [one.get_attribute("data-step") for one in page.locator("[data-step]").all()] == ENCODER + DECODER
-    page.click(f"[data-head='{HEAD}']")
-    for step in ENCODER + DECODER:
-        go(page, step)
-        assert len(page.inner_text(".words")) > 60 and page.locator("math.formula").count() == 1, step
-        scene = page.inner_text(".scene")
-        assert not any(bad in scene for bad in ("{", "NaN", "undefined", "√")) or step == "bias", step
-        options = page.locator("[data-option]").count()
-        assert options >= 2, step
-        for option in range(options):
-            page.click(f"[data-option='{option}']")
-            if page.locator("[data-said=right]").count():
-                break
-        assert len(page.inner_text("[data-said=right]")) > 10, step
-
-
-def test_every_table_of_both_layers_is_the_models_own(page, walked, own):
-    page.click(f"[data-head='{HEAD}']")
+def tables_of(walked: Walked, own: dict[str, dict[str, np.ndarray]]) -> dict[str, list[tuple[str, np.ndarray]]]:
+    """By step, the tables that it shows and what is in them."""
     arrays, encoder, decoder, cross = walked.walk.arrays, own["encoder"], own["decoder"], own["cross"]
-    tables = {
+    return {
         "embed": [("X", arrays["source.x"])],
         "norm": [("X", arrays["encoder.in"]), ("norm(X)", encoder["norm"])],
         "project": [("Q", encoder["one q"]), ("K", encoder["one k"]), ("V", encoder["one v"])],
@@ -108,15 +90,28 @@ def test_every_table_of_both_layers_is_the_models_own(page, walked, own):
             ("logits", arrays["logits"][:, list(walked.walk.candidates)]),
         ],
     }
-    for step, found in tables.items():
-        go(page, step)
-        for name, expected in found:
-            shown(page, name, expected)
 
 
 def feed_of(part: dict[str, np.ndarray]) -> list[tuple[str, np.ndarray]]:
     names = {"norm(X)": "inner", "hidden": "hidden", "out": "fed", "X + out": "result"}
     return [(name, part[key]) for name, key in names.items()]
+
+
+def test_every_step_is_there_and_fits_says_asks_and_shows_the_models_own_tables(page, model, walked, own):
+    """One way through all steps: to draw one takes longer than to look at it."""
+    assert [one.get_attribute("data-step") for one in page.locator("[data-step]").all()] == ENCODER + DECODER
+    tables = tables_of(walked, own)
+    with wide(page, 1440):
+        page.click(f"[data-head='{HEAD}']")
+        for step in ENCODER + DECODER:
+            go(page, step)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 1440, step
+            assert len(page.inner_text(".words")) > 60 and page.locator("math.formula").count() == 1, step
+            scene = page.inner_text(".scene")
+            assert not any(bad in scene for bad in ("{", "NaN", "undefined", "√")) or step == "bias", step
+            for name, expected in tables.get(step, ()):
+                shown(page, name, expected)
+            assert right_answer(page), step
 
 
 def test_without_its_bias_a_layer_has_the_plain_scores_and_says_so(page, own):
@@ -144,17 +139,16 @@ def test_masked_scores_predictions_and_loss_are_the_models(page, walked):
     assert page.locator("[data-loss=smoothed]").count() == 0
 
 
-def test_steps_fit_the_window(show, page_file):
-    page = show(page_file)
-    for width in (390, 1440):
-        page.set_viewport_size({"width": width, "height": 844})
-        for step in ENCODER + DECODER:
-            page.eval_on_selector(f"[data-step={step}]", "e => e.click()")
-            page.wait_for_selector(f"[data-step={step}][aria-current=step]")
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, step
+def test_steps_fit_a_phone(page, model):
+    with wide(page, 390):
+        for step in SEARCHED["gated t5"] if model.config.is_gated_act else ENCODER + DECODER:
+            go(page, step, unfold=False)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, step
 
 
-def test_no_step_of_t5_has_a_barrier(show, page_file, model):
-    page = show(page_file, reduced_motion="reduce")
-    steps = ("feed", "dfeed") if model.config.is_gated_act else ENCODER + DECODER  # the others are the same
-    assert barriers(page, steps) == []
+def test_no_step_of_t5_has_a_barrier(page, model):
+    assert barriers(page, SEARCHED["gated t5" if model.config.is_gated_act else "t5"]) == []
+
+
+def test_every_step_of_every_walk_is_searched_for_barriers_somewhere():
+    assert {*ENCODER, *DECODER, *STEPS} == {step for steps in SEARCHED.values() for step in steps}

@@ -107,9 +107,15 @@ def folders(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any, causal: re
     }
 
 
+@pytest.fixture(scope="module")
+def home(folders: dict[str, Path]) -> Iterator[str]:
+    with hosted(models=tuple(map(str, folders.values()))) as (found, _):
+        yield found
+
+
 @pytest.fixture
-def use(browser: Any, folders: dict[str, Path]) -> Iterator[Callable[..., Any]]:
-    with hosted(models=tuple(map(str, folders.values()))) as (home, _), opening(browser, home) as open_app:
+def use(windows: Any, home: str) -> Iterator[Callable[..., Any]]:
+    with opening(windows, home) as open_app:
         yield open_app
 
 

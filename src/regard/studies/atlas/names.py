@@ -62,7 +62,7 @@ def _awake_heads(sums: Sums, kind: str, layer: int, by: str) -> Iterator[dict[st
     place = f"{kind}/{layer}/{by}"
     drawn = AwakeSums(*(sums.resampled(f"{place}_{name}") for name in AwakeSums._fields))  # (R, H, P), rows (R, P)
     reading = read_awake(drawn)
-    clusters = sums.clusters(f"{place}_awake")  # (H, P)
+    ends = interval(np.asarray(reading.lift), sums.clusters(f"{place}_awake"))  # (H, P) each
     level, rows = (sums.resampled(f"{place}_{name}") for name in ("level", "level_rows"))
     kept, paired = (sums.whole(f"{place}_{name}") for name in ("kept", "paired"))  # (H, W)
     stays = dict(zip(WORDS, ratio(kept, paired).T, strict=True))
@@ -72,7 +72,7 @@ def _awake_heads(sums: Sums, kind: str, layer: int, by: str) -> Iterator[dict[st
             continue
         same = stays.get(name, np.full(drawn.mass.shape[1], np.nan))
         mine = AwakeReading(*(field[..., number] for field in reading))
-        yield from _rows((kind, layer), name, mine, clusters[:, number], same)
+        yield from _rows((kind, layer), name, mine, (ends[0][:, number], ends[1][:, number]), same)
 
 
 def _rule_heads(sums: Sums, kind: str, layer: int, by: str, rules: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -82,14 +82,15 @@ def _rule_heads(sums: Sums, kind: str, layer: int, by: str, rules: Sequence[str]
         reading = read_awake(AwakeSums(*(sums.resampled(f"{place}_{part}") for part in AwakeSums._fields)))
         mine = AwakeReading(*(field[..., 0] for field in reading))
         nothing = np.full(mine.lift.shape[1], np.nan)
-        yield from _rows((kind, layer), name, mine, sums.clusters(f"{place}_awake")[:, 0], nothing)
+        ends = interval(np.asarray(mine.lift), sums.clusters(f"{place}_awake")[:, 0])
+        yield from _rows((kind, layer), name, mine, ends, nothing)
 
 
 def _rows(
-    place: tuple[str, int], name: str, reading: AwakeReading, clusters: Array, stays: Array
+    place: tuple[str, int], name: str, reading: AwakeReading, ends: tuple[Array, Array], stays: Array
 ) -> Iterator[dict[str, Any]]:
-    """A row per head, from readings (R, H) of which the first is that of the corpus."""
-    low, high = interval(np.asarray(reading.lift), clusters)
+    """A row per head, from readings (R, H) of which the first is that of the corpus, and the ends of its intervals."""
+    low, high = ends
     for head in range(reading.lift.shape[1]):
         share, chance, value, awake, counted = (float(field[0, head]) for field in reading)
         numbers = (value, float(low[head]), float(high[head]), share, chance, awake, int(counted), float(stays[head]))
@@ -119,13 +120,14 @@ def named_heads(awake: pd.DataFrame, *, sure: bool = True, rules: Sequence[str] 
     import pandas as pd
 
     heads = ["kind", "layer", "head"]
-    lifts = awake.pivot(index=heads, columns="measure", values="value").fillna(0.0)
+    table = awake.pivot(index=heads, columns="measure", values="value").fillna(0.0)
+    lifts = {name: table[name].to_numpy() for name in table}
     named = {
-        name: (lifts[name] >= threshold) & own_name(name, lambda other: lifts[other].to_numpy())
+        name: (lifts[name] >= threshold) & own_name(name, lifts.__getitem__)
         for name, threshold in (THRESHOLDS | dict.fromkeys(rules, USUAL)).items()
         if name in lifts
     }
-    flags = pd.DataFrame(named).stack()  # by kind, layer, head and measure
+    flags = pd.DataFrame(named, index=table.index).stack()  # by kind, layer, head and measure
     places = pd.MultiIndex.from_frame(awake[[*heads, "measure"]])
     sleeping = awake[(awake["measure"] == AWAKE_SHARE) & (awake["value"] < ASLEEP)]
     asleep = pd.MultiIndex.from_frame(awake[heads]).isin(pd.MultiIndex.from_frame(sleeping[heads]))

@@ -17,7 +17,7 @@ from regard.measures.types import TYPES
 from regard.patterns.definitions import ALWAYS, STRIPES
 from regard.patterns.entries import PHRASES, rank_of
 from regard.patterns.saved import SavedRule
-from regard.studies.atlas.names import AWAKE_SHARE, named_heads
+from regard.studies.atlas.names import AWAKE_SHARE
 from regard.studies.base import layers_of
 
 if TYPE_CHECKING:
@@ -27,15 +27,19 @@ _PLACES = {"[CLS]": "[CLS]", "[SEP]": "[SEP]", "first token (sink)": "the first 
 
 
 def head_records(
-    table: pd.DataFrame, awake: Mapping[str, pd.DataFrame], sums: Sums, rules: Sequence[SavedRule] = ()
+    table: pd.DataFrame,
+    awake: Mapping[str, pd.DataFrame],
+    names: Mapping[str, pd.DataFrame],
+    sums: Sums,
+    rules: Sequence[SavedRule] = (),
 ) -> list[dict[str, Any]]:
     """A record per head: what it is named for over the corpus, shares of map types, every measure.
 
-    `awake` has the table of what heads do when awake by weights, and by contributions.
+    `awake` has the table of what heads do when awake by weights, and by contributions; `names` the named heads.
     """
     kinds = _types(sums)
     known = {rule.name: rule for rule in rules}
-    named = {by: _names(named_heads(mine, rules=list(known)), known) for by, mine in awake.items()}
+    named = {by: _names(mine, known) for by, mine in names.items()}
     rests = {by: _rests(mine, table) for by, mine in awake.items()}
     return [
         {

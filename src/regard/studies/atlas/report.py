@@ -34,7 +34,8 @@ def atlas_result(sums: Sums, context: StudyContext, rules: Sequence[SavedRule] =
     own = [rule.name for rule in rules]
     table = atlas_table(sums)
     awake = {by: awake_table(sums, by, own) for by in BY}
-    named, arriving = (named_heads(awake[by], rules=own) for by in BY)
+    names = {by: named_heads(awake[by], rules=own) for by in BY}
+    named, arriving = names.values()
     others = {} if context.controls is None else context.controls.named
     if context.controls is not None and context.controls.permuted is not None:
         others = {**others, PERMUTED: context.controls.permuted}
@@ -74,7 +75,7 @@ def atlas_result(sums: Sums, context: StudyContext, rules: Sequence[SavedRule] =
         cautions=[*context.cautions(), *carrier_cautions(sums, table), *_unasked(sums, awake["weights"], rules)],
         tables=tables,
         example=context.example,
-        example_options={"report": head_records(table, awake, sums, rules)},
+        example_options={"report": head_records(table, awake, names, sums, rules)},
     )
 
 

@@ -42,27 +42,28 @@ def _layer(sums: Sums, kind: str, layer: int) -> Iterator[dict[str, Any]]:
         return sums.clusters(f"{kind}/{layer}/{name}")
 
     mass, chance, rows = (read(name) for name in ("mass", "chance", "rows"))  # (R, H, P), (R, P), (R, P)
-    hits = sums.whole(f"{kind}/{layer}/hits")  # (H, P)
+    rates = ratio(sums.whole(f"{kind}/{layer}/hits"), rows[0])  # (H, P)
+    means, level = ratio(mass, rows[:, None]), ratio(chance, rows)[:, None]  # (R, H, P), (R, 1, P)
+    values = np.asarray(lift(means, level + np.zeros_like(means)))
+    low, high = interval(values, clusters("rows"))
     for place, pattern in enumerate(PATTERNS):
-        means = ratio(mass[..., place], rows[:, None, place])  # (R, H)
-        level = ratio(chance[:, place], rows[:, place])[:, None]
-        values = np.asarray(lift(means, level + np.zeros_like(means)))
-        rates = ratio(hits[:, place], rows[0, place])
-        numbers = values, clusters("rows")[place], means[0], rates
-        yield from _heads(kind, layer, pattern.name, *numbers, level[0, 0], rows[0, place])
+        ends = low[:, place], high[:, place]
+        numbers = values[0, :, place], *ends, means[0, :, place], rates[:, place]
+        yield from _heads(kind, layer, pattern.name, *numbers, level[0, 0, place], rows[0, place])
     if f"{kind}/{layer}/bag_rows" in sums:
         count = read("bag_rows")[:, None]
         level = ratio(read("bag_chance")[:, None], count)
         gain = ratio(read("bag_gain"), count)
         values = np.asarray(bag_score(gain, level + np.zeros_like(gain)))
         means, rates = (ratio(sums.whole(f"{kind}/{layer}/bag_{name}"), count[0]) for name in ("mass", "hits"))
-        numbers = values, clusters("bag_rows"), means, rates
+        numbers = values[0], *interval(values, clusters("bag_rows")), means, rates
         yield from _heads(kind, layer, BAG, *numbers, level[0, 0], count[0, 0])
     nothing = np.full(mass.shape[1], np.nan)
     for name in (level.name for level in LEVELS if f"{kind}/{layer}/{level.name}" in sums):
         count = read(f"{name}_rows")[:, None]
         expected = float(ratio(sums.whole(f"{kind}/{layer}/{name}_chance"), count[0, 0]))
-        numbers = ratio(read(name), count), clusters(f"{name}_rows"), nothing, nothing
+        values = ratio(read(name), count)
+        numbers = values[0], *interval(values, clusters(f"{name}_rows")), nothing, nothing
         yield from _heads(kind, layer, name, *numbers, expected, count[0, 0])
 
 
@@ -71,20 +72,20 @@ def _heads(
     layer: int,
     name: str,
     values: Array,
-    clusters: Array,
+    low: Array,
+    high: Array,
     mass: Array,
     rates: Array,
     chance: float,
     rows: float,
 ) -> Iterator[dict[str, Any]]:
-    low, high = interval(values, clusters)
-    for head in range(values.shape[1]):
+    for head in range(len(values)):
         yield {
             "kind": kind,
             "layer": layer,
             "head": head,
             "measure": name,
-            "value": float(values[0, head]),
+            "value": float(values[head]),
             "low": float(low[head]),
             "high": float(high[head]),
             "mass": float(mass[head]),
