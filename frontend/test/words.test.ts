@@ -12,6 +12,7 @@ import { EVIDENCE } from "../src/app/evidence/words";
 import { LENS } from "../src/app/lens/words";
 import { APP_VIEW_MODULES } from "../src/app/views";
 import { WHY } from "../src/app/why/words";
+import { FILM } from "../src/film/words";
 import type { Say } from "../src/frame/context";
 import { told } from "../src/frame/report";
 import { VIEW_MODULES } from "../src/views";
@@ -33,11 +34,12 @@ const PARTS: Words[] = [
   CUT,
   LENS,
   EVIDENCE,
+  FILM,
   SENTENCES,
   REFUSALS,
   ...OF_VIEWS,
 ];
-for (const part of [APP, REFUSALS, WHY, CUT, LENS, EVIDENCE]) add(part);
+for (const part of [APP, REFUSALS, WHY, CUT, LENS, EVIDENCE, FILM]) add(part);
 const HAN = /\p{Script=Han}/u;
 const names = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 

@@ -29,7 +29,7 @@ SPARSER = 100  # a hundredth of the steps so far, at least, lies between two fra
 PAGE = 20.0  # seconds between two writings of the page; frames are on disk at once
 
 
-class WatchHeads(TrainerCallback):  # type: ignore[misc] (transformers is not typed)
+class WatchHeads(TrainerCallback):  # type: ignore[misc]  # transformers is not typed
     """A film of what every head does, over the steps of training.
 
     Every so many steps the same few texts are read, and what each head does is measured as `regard study atlas` does.

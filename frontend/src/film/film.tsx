@@ -139,9 +139,9 @@ function Controls({ film }: { film: Projector }) {
         <b>{tell("filmStep", { step: comma(step) })}</b>
         {loss !== null && <span class="quiet"> · {tell("filmLoss", { loss: figure(loss, 3) })}</span>}
       </output>
-      <Choice film={film} label="filmPattern" signal={film.pattern} options={film.patterns} prefix="name_" />
+      <Choice film={film} word="filmPattern" signal={film.pattern} options={film.patterns} prefix="name_" />
       {film.kinds.length > 1 && (
-        <Choice film={film} label="filmKind" signal={film.kind} options={film.kinds} prefix="" />
+        <Choice film={film} word="filmKind" signal={film.kind} options={film.kinds} prefix="" />
       )}
     </div>
   );
@@ -149,16 +149,16 @@ function Controls({ film }: { film: Projector }) {
 
 interface ChoiceProps {
   film: Projector;
-  label: Key;
+  word: Key;
   signal: { value: string };
   options: string[];
   prefix: "name_" | "";
 }
 
-function Choice({ film: { tell }, label, signal, options, prefix }: ChoiceProps) {
+function Choice({ film: { tell }, word, signal, options, prefix }: ChoiceProps) {
   return (
     <label class="film-choice">
-      {tell(label)}{" "}
+      {tell(word)}{" "}
       <select value={signal.value} onChange={(event) => (signal.value = event.currentTarget.value)}>
         {options.map((name) => (
           <option key={name} value={name}>

@@ -1,4 +1,5 @@
 // The sentences of the frame around the views, and those that several views share, in English and Chinese.
+// Long on purpose: a table.
 
 export const PAGE = {
   colon: [": ", "："], // after a name

@@ -40,4 +40,4 @@ def _at_border(received: Array, spans: Array) -> bool:
     """Whether what patches (n,) get lies on the border more than chance allows, and on each of its four sides."""
     sides = border_sides(spans)
     everywhere = all(received[side].mean() > received.mean() for side in sides.T)
-    return everywhere and by_chance(received, spans, 1.0 - sides.any(axis=1)) <= RARELY
+    return everywhere and by_chance(received, spans, 1.0 - np.asarray(sides.any(axis=1), float)) <= RARELY

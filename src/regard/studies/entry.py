@@ -1,6 +1,8 @@
 """How a study is called: registered once, its options checked, its corpus read, named models loaded.
 
 Enters: a model and a corpus by name, options. Leaves: a `Result`; for the command line, what each study takes.
+
+Long on purpose: the way from a call to a study is read in one go.
 """
 
 from __future__ import annotations

@@ -12,10 +12,6 @@ export const words = {
     "A line runs from a token to a token it looks at. Strength: {what}.",
     "线从一个词元连到它所看的词元。深浅：{what}。",
   ],
-  legendCross: [
-    "A token on the left has just been said; from there the next one is chosen.",
-    "左边的词元刚刚说出；由此选择下一个词元。",
-  ],
   legendTogether: [
     "A line runs from a token to a token it looks at. Strength: {what}, the mean of {count} heads:",
     "线从一个词元连到它所看的词元。深浅：{what}，{count} 个头的平均：",

@@ -49,7 +49,7 @@ class Pair:
     def diagonal(self) -> Array:
         """(judged words,) the same for the word at the same share of the sentence."""
         share = (np.array(self.judged.words) + 0.5) / len(self.target)
-        return self._wrong(np.floor(share * len(self.source)).astype(int)[None])[0]
+        return np.asarray(self._wrong(np.floor(share * len(self.source)).astype(int)[None])[0])
 
     def _wrong(self, best: Array) -> Array:
         right = [
