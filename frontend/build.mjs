@@ -1,16 +1,15 @@
 // Builds bundles, each an ES module: regard.js, which notebooks and pages with a walk carry, page.js for pages without
-// one, app.js, the same views with a server behind them; their style sheets; and joint.js, a script for the pages of heads. Each begins with the licences of the packages it contains.
+// one, app.js, the same views with a server behind them; their style sheets; and two scripts: joint.js for the pages of
+// heads, film.js for films of training. Each begins with the licences of the packages it contains.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 
 const outdir = process.argv[2] ?? "../src/regard/static";
 
-const { metafile, outputFiles } = await build({
-  entryPoints: { regard: "src/index.ts", page: "src/page.ts", app: "src/app/index.tsx" },
+const shared = {
   outdir,
   bundle: true,
-  format: "esm",
   target: "es2022",
   minify: true,
   charset: "utf8",
@@ -20,19 +19,20 @@ const { metafile, outputFiles } = await build({
   logLevel: "warning",
   metafile: true,
   write: false,
+};
+const modules = await build({
+  ...shared,
+  entryPoints: { regard: "src/index.ts", page: "src/page.ts", app: "src/app/index.tsx" },
+  format: "esm",
 });
-
-// Inside a page there are no modules: this one is a script.
-await build({
-  entryPoints: { joint: "src/joint/index.ts" },
-  outdir,
-  bundle: true,
+// Inside a page there are no modules: these are scripts.
+const scripts = await build({
+  ...shared,
+  entryPoints: { joint: "src/joint/index.ts", film: "src/film/index.tsx" },
   format: "iife",
-  target: "es2022",
-  minify: true,
-  charset: "utf8",
-  logLevel: "warning",
 });
+const outputFiles = [...modules.outputFiles, ...scripts.outputFiles];
+const outputs = { ...modules.metafile.outputs, ...scripts.metafile.outputs };
 
 // Python's list of views: the ids of the registry that the page loops over.
 const registry = await build({
@@ -55,7 +55,7 @@ writeFileSync(join(outdir, "views.json"), `${JSON.stringify(VIEWS.map(({ id }) =
 
 /** A comment with the name, version and licence of every package in a bundle; packages of one licence text together. */
 function notices(name) {
-  const [, output] = Object.entries(metafile.outputs).find(([path]) => basename(path) === name);
+  const [, output] = Object.entries(outputs).find(([path]) => basename(path) === name);
   const folders = Object.keys(output.inputs).map(
     (path) => path.match(/.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0],
   );

@@ -21,6 +21,8 @@ __all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "find", "load",
 
 def __getattr__(name: str) -> Any:
     """`load` and `Model` need torch, `study`, `find` and `nearest` more: imported when they are first used."""
+    if name == "callbacks":
+        return import_module("regard.callbacks")
     if name == "study":
         return import_module("regard.studies.registry")
     if name == "find":

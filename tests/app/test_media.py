@@ -8,6 +8,7 @@ import wave
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 from PIL import Image, PngImagePlugin
 from transformers import (
@@ -134,15 +135,47 @@ def test_a_question_that_is_none_is_refused(serve, vit):
     assert other.status_code == 403
 
 
-def test_a_sound_is_traced_too(serve, tmp_path):
+@pytest.fixture(scope="module")
+def hearing(tmp_path_factory):
+    """A folder with a tiny model of sounds."""
     torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("models") / "wav2vec2"
     sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
     conv = {"conv_dim": (8, 8, 8), "conv_stride": (10, 8, 4), "conv_kernel": (10, 8, 4), "num_conv_pos_embeddings": 8}
-    Wav2Vec2Model(Wav2Vec2Config(**sizes, **conv, num_conv_pos_embedding_groups=2)).save_pretrained(tmp_path)
-    Wav2Vec2FeatureExtractor().save_pretrained(tmp_path)
-    client, _ = serve(models=(str(tmp_path),))
+    Wav2Vec2Model(Wav2Vec2Config(**sizes, **conv, num_conv_pos_embedding_groups=2)).save_pretrained(folder)
+    Wav2Vec2FeatureExtractor().save_pretrained(folder)
+    return str(folder)
+
+
+def test_a_sound_is_traced_too(serve, hearing):
+    client, _ = serve(models=(hearing,))
     answer = send(client, wav())
     assert answer.status_code == 200, answer.text
     assert decode(answer.content).side("sound").medium.kind == "sound"
     refused = send(client, png())
     assert refused.json()["code"] == "medium_no_image"
+
+
+def samples(values, subtype="PCM_16"):
+    file = io.BytesIO()
+    soundfile.write(file, values, 16_000, subtype=subtype, format="WAV")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (wav()[:1000], "cut short"),
+        (samples(np.zeros((0, 1))), "no samples"),
+        (samples(np.zeros((1600, 8))), "8 channels"),
+        (samples(np.full(1600, np.nan), "FLOAT"), "not finite"),
+        (b"RIFF\x00\x00\x00\x00WAVEjunk", "not a wav or flac file"),
+    ],
+    ids=["truncated", "zero samples", "8 channels", "NaN", "wrong type"],
+)
+def test_bad_sounds_get_one_sentence(serve, hearing, data, words):
+    client, _ = serve(models=(hearing,))
+    answer = send(client, data)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["code"] == "medium_bad" and words in answer.json()["message"]
+    assert "\n" not in answer.json()["message"]

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from transformers import AlbertConfig, AlbertModel
+
+from tests.tiny import made
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "t5", "bart"])
@@ -32,3 +35,45 @@ def test_padded_keys_get_nothing(bert):
     seen = []
     bert._engine.stream(inputs, book, lambda layer: seen.append(layer.attention()))
     assert all(float(maps[0, :, :4, 4:].max()) == 0 for maps in seen)
+
+
+def test_what_follows_the_last_attention_does_not_run(monkeypatch, bert):
+    def broken(*_):
+        raise AssertionError("ran on")
+
+    inputs, book = bert._engine.collate([bert._engine.encode("the cat")])
+    seen, whole = [], []
+    assert bert._engine.stream(inputs, book, lambda layer: whole.append(layer.layer), output=True) is not None
+    monkeypatch.setattr(bert.module.encoder.layer[-1].output.dense, "forward", broken)
+    assert bert._engine.stream(inputs, book, lambda layer: seen.append(layer.layer)) is None
+    assert seen == whole == list(range(len(bert.module.encoder.layer)))
+    with pytest.raises(AssertionError, match="ran on"):
+        bert._engine.stream(inputs, book, seen.append, output=True)
+
+
+def test_a_model_with_hooks_runs_to_its_end(bert):
+    inputs, book = bert._engine.collate([bert._engine.encode("the cat")])
+    ends = []
+    hook = bert.module.encoder.layer[-1].register_forward_hook(lambda *_: ends.append(1))
+    try:
+        bert._engine.stream(inputs, book, lambda layer: None)
+    finally:
+        hook.remove()
+    assert ends == [1]
+
+
+def test_a_model_whose_layers_share_a_module_runs_to_its_end(wordpiece):
+    config = AlbertConfig(
+        vocab_size=len(wordpiece),
+        embedding_size=12,
+        hidden_size=24,
+        num_hidden_layers=3,
+        num_attention_heads=3,
+        intermediate_size=32,
+    )
+    albert = made(AlbertModel, config, wordpiece)
+    inputs, book = albert._engine.collate([albert._engine.encode("the cat")])
+    seen = []
+    albert._engine.stream(inputs, book, lambda layer: seen.append(layer.layer))
+    assert albert._engine._plan.calls == ()
+    assert seen == list(range(albert.config.num_hidden_layers))

@@ -17,16 +17,19 @@ import torch
 from transformers import CONFIG_MAPPING, MODEL_MAPPING, AutoConfig, PreTrainedConfig
 from transformers.initialization import no_init_weights
 
-from tests.fidelity.sizes import FAMILIES, INPUTS, SIZES, UNSET, count_tokens
+from tests.fidelity.inputs import INPUTS, count_tokens
+from tests.fidelity.rare import RARE_INPUTS, RARE_SIZES
+from tests.fidelity.sizes import FAMILIES, SIZES, UNSET
 
 QUERIES, TARGETS, WINDOW = 12, 7, SIZES["sliding_window"]
+OVERRIDES, MAKERS = FAMILIES | RARE_SIZES, INPUTS | RARE_INPUTS
 assert WINDOW < QUERIES  # sliding windows must bite
 
 
 @lru_cache(maxsize=1)
 def config_of(model_type: str) -> PreTrainedConfig:
     """A family's config in small sizes; made once for its two models, which get copies."""
-    return tiny(CONFIG_MAPPING[model_type], FAMILIES.get(model_type, {}))
+    return tiny(CONFIG_MAPPING[model_type], OVERRIDES.get(model_type, {}))
 
 
 def tiny(config_class: type[PreTrainedConfig], overrides: dict[str, Any]) -> PreTrainedConfig:
@@ -39,7 +42,7 @@ def tiny(config_class: type[PreTrainedConfig], overrides: dict[str, Any]) -> Pre
         given = overrides.get(name) or {}
         part_class = _part_class(config_class, name, part, given)
         if part_class is not None:
-            base = FAMILIES.get(part_class.model_type, {})
+            base = OVERRIDES.get(part_class.model_type, {})
             sizes[name] = tiny(part_class, {**base, **given}).to_dict()
     sizes |= {name: value for name, value in overrides.items() if name not in config_class.sub_configs}
     return config_class(**{name: size for name, size in sizes.items() if size is not UNSET})
@@ -63,9 +66,9 @@ def _part_class(config_class: Any, name: str, part: Any, given: dict[str, Any]) 
 
 def model_of(model_type: str) -> torch.nn.Module:
     """The family's base model with its default attention function; the same weights each time."""
-    torch.manual_seed(zlib.crc32(model_type.encode()))
+    torch.default_generator.manual_seed(zlib.crc32(model_type.encode()))
     model = _built(model_type)
-    _enliven(model)
+    enliven(model)
     return model
 
 
@@ -85,7 +88,7 @@ def _built(model_type: str, **options: Any) -> torch.nn.Module:
     return model_class._from_config(config, dtype=torch.float32, **options).eval()
 
 
-def _enliven(model: torch.nn.Module) -> None:
+def enliven(model: torch.nn.Module) -> None:
     """Weights large enough that maps are far from uniform; the default start makes every map look alike."""
     tables = {id(m.weight) for m in model.modules() if isinstance(m, torch.nn.Embedding)}
     for _, parameter in sorted(model.named_parameters(), key=lambda item: item[0]):
@@ -104,9 +107,9 @@ def inputs_of(model_type: str, model: torch.nn.Module) -> dict[str, Any]:
 
     Models that read images or sound as tokens of a text get one example with one image or sound.
     """
-    torch.manual_seed(zlib.crc32(model_type.encode()) + 1)
-    if model_type in INPUTS:
-        return INPUTS[model_type](model)
+    torch.default_generator.manual_seed(zlib.crc32(model_type.encode()) + 1)
+    if model_type in MAKERS:
+        return MAKERS[model_type](model)
     takes = inspect.signature(model.forward).parameters
     config = model.config
     inputs: dict[str, Any] = {}

@@ -33,6 +33,8 @@ def part_of(maps: torch.Tensor, site: Site, example: int, examples: int, parts: 
         return maps[example * parts + site.part].float().numpy()
     if rows == examples and maps.shape[1] == parts * site.heads:
         return maps[example, site.part * site.heads : (site.part + 1) * site.heads].float().numpy()
+    if rows == examples and maps.shape[1] == site.heads:
+        return maps[example].float().numpy()
     raise MismatchError(f"{site.path}: {parts} parts of {examples} examples, but maps of shape {tuple(maps.shape)}")
 
 

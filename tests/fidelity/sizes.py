@@ -1,14 +1,8 @@
-"""Small sizes for the fields of configs, by name, and what single families need beyond them.
-
-Long on purpose: two tables, in which a family is looked up, and the inputs that only a few of them need.
-"""
+"""Small sizes for the fields of configs, by name, and what single families need beyond them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-
-import torch
 
 UNSET = object()  # leave a field at the family's own value
 SIZES: dict[str, Any] = {
@@ -168,7 +162,7 @@ _CAPPED = {"attn_logit_softcapping": 1.0, "query_pre_attn_scalar": 8}  # a cap t
 _ALL_TO_ALL = {"attention_type": "original_full"}  # what these fall back to for short texts anyway
 _PARTLY_ROTARY = {"rotary_dim": 4}
 _WINDOWED_PIXELS = {"window_size": 16, "fullatt_block_indexes": (1,)}
-_ON_RESNET = {
+ON_RESNET = {
     "use_timm_backbone": False,
     "backbone": None,
     "backbone_config": {
@@ -179,11 +173,21 @@ _ON_RESNET = {
         "out_features": ["stage2"],
     },
 }
+_STAGES = {"depths": (1, 1, 1, 1), "hidden_sizes": (32, 32, 32, 32), "embedding_size": 32}
 FAMILIES: dict[str, dict[str, Any]] = {
+    "bit": _STAGES | {"num_groups": 8},
+    "resnet": _STAGES,
+    "florence_vision": {"depths": (1, 1, 2, 1), "embed_dim": (16, 16, 32, 32), "num_heads": (2, 2, 4, 4)}
+    | {"num_groups": (2, 2, 4, 4), "projection_dim": 32},
+    "hiera": {"depths": (1, 1, 1, 1)},
+    "janus_vqgan": {"base_channels": 32, "num_res_blocks": 1, "num_embeddings": 64},
+    "kimi_linear": _HYBRID | {"linear_head_dim": 8, "linear_num_heads": 4},
+    "longcat_flash": {"ffn_hidden_size": 48, "expert_ffn_hidden_size": 16, "zero_expert_num": 2, "moe_topk": 2},
+    "textnet": {"image_size": (64, 64)},
     **dict.fromkeys(["qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "glm_ocr_text", "glm_image_text"], _MROPE),
     **dict.fromkeys(["cosmos3_edge_text"], _MROPE),
     **dict.fromkeys(["qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "qwen4_exp_text"], _HYBRID),
-    **dict.fromkeys(["granitemoehybrid", "kimi_linear", "bailing_hybrid"], _HYBRID),
+    **dict.fromkeys(["granitemoehybrid", "bailing_hybrid"], _HYBRID),
     **dict.fromkeys(["gemma2", "vaultgemma"], _CAPPED),
     **dict.fromkeys(["gemma3_text", "gemma4_text", "olmo3", "cohere2"], _ALTERNATING),
     **dict.fromkeys(["wav2vec2", "hubert", "wavlm", "unispeech", "unispeech-sat", "data2vec-audio"], _CONVOLUTIONS),
@@ -223,81 +227,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "xmod": {"default_language": "en_XX", "languages": ("en_XX",)},
     "yolos": {"image_size": (16, 16), "num_detection_tokens": 4},
     "zaya": {"num_experts_per_tok": 1},
-    **dict.fromkeys(["detr", "conditional_detr", "table-transformer"], _ON_RESNET),
+    **dict.fromkeys(["detr", "conditional_detr", "table-transformer"], ON_RESNET),
     "llava": {"vision_feature_layer": -1},
     "vipllava": {"vision_feature_layers": [-1, -2]},
-}
-
-
-def count_tokens(found: Any, config: Any) -> int:
-    """How many tokens of the text model's width an image or a sound became."""
-    found = getattr(found, "pooler_output", found)
-    width = config.get_text_config().hidden_size
-    parts = found if isinstance(found, (tuple, list)) else [found]
-    return sum(part.numel() for part in parts) // width
-
-
-def _boxes(model: torch.nn.Module) -> dict[str, Any]:
-    ids = torch.randint(10, 90, (2, 12))
-    corners = torch.randint(0, 20, (2, 12, 2))
-    boxes = torch.cat([corners, corners + torch.randint(1, 20, (2, 12, 2))], dim=-1)
-    return {"input_ids": ids, "bbox": boxes, "attention_mask": torch.ones_like(ids)}
-
-
-def _frames(frames: int) -> Callable[[torch.nn.Module], dict[str, Any]]:
-    return lambda _model: {"pixel_values": torch.randn(2, frames, 3, 16, 16)}
-
-
-def _spectrogram(model: torch.nn.Module) -> dict[str, Any]:
-    """(batch, time, mel bins), where most families have time last."""
-    return {model.main_input_name: torch.randn(2, 128 if "Streaming" in type(model).__name__ else 32, 8)}
-
-
-def _spectrogram_to_text(model: torch.nn.Module) -> dict[str, Any]:
-    return {**_spectrogram(model), "decoder_input_ids": torch.randint(10, 90, (2, 7))}
-
-
-def _stacked_images(model: torch.nn.Module) -> dict[str, Any]:
-    """One text with one image given as (batch, images, channels, height, width)."""
-    image = torch.randn(1, 1, 3, 16, 16)
-    with torch.no_grad():
-        count = count_tokens(model.get_image_features(pixel_values=image), model.config)
-    words = torch.randint(10, 80, (1, 10))
-    ids = torch.cat([words[:, :4], torch.full((1, count), model.config.image_token_id), words[:, 4:]], dim=1)
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": image}
-
-
-def _flat_patches(model: torch.nn.Module) -> dict[str, Any]:
-    return {
-        "pixel_values": torch.randn(2, 16, 48),
-        "pixel_attention_mask": torch.ones(2, 16, dtype=torch.long),
-        "spatial_shapes": torch.tensor([[4, 4], [4, 4]]),
-    }
-
-
-INPUTS: dict[str, Callable[[torch.nn.Module], dict[str, Any]]] = {
-    **dict.fromkeys(["bros", "lilt", "layoutlm", "layoutlmv3"], _boxes),
-    **dict.fromkeys(
-        ["audio-spectrogram-transformer", "wav2vec2-bert", "parakeet_encoder", "parakeet_ctc", "lasr_encoder"],
-        _spectrogram,
-    ),
-    **dict.fromkeys(["lasr_ctc", "nemotron3_5_transcribe_asr_audio", "nemotron3_diarization_audio"], _spectrogram),
-    **dict.fromkeys(["nemotron_asr_streaming_encoder"], _spectrogram),
-    **dict.fromkeys(["speech_to_text", "canary", "cohere_asr"], _spectrogram_to_text),
-    **dict.fromkeys(["idefics2", "idefics3", "smolvlm", "modernvbert", "ultravbert"], _stacked_images),
-    **dict.fromkeys(["vivit", "videomae"], _frames(4)),
-    "timesformer": _frames(2),
-    "vjepa2": lambda _model: {"pixel_values_videos": torch.randn(2, 4, 3, 16, 16)},
-    "siglip2_vision_model": _flat_patches,
-    "siglip2": lambda model: {"input_ids": torch.randint(10, 90, (2, 12)), **_flat_patches(model)},
-    "blip_2_qformer": lambda _model: {
-        "query_embeds": torch.randn(2, 6, 32),
-        "encoder_hidden_states": torch.randn(2, 9, 1408),
-    },
-    "lxmert": lambda _model: {
-        "input_ids": torch.randint(10, 90, (2, 12)),
-        "visual_feats": torch.randn(2, 6, 2048),
-        "visual_pos": torch.rand(2, 6, 4),
-    },
-    "vit_mae": lambda _model: {"pixel_values": torch.randn(2, 3, 16, 16), "noise": torch.rand(2, 16)},
 }

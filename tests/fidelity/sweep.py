@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -14,14 +15,17 @@ import torch
 import transformers
 from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
-from tests.fidelity.compare import Record, record
-from tests.fidelity.known import UNTRIED
+from tests.fidelity.compare import record
+from tests.fidelity.known import RARE, REPEATED, UNTRIED
+from tests.fidelity.records import Record
 from tests.processes import warm
 
+ALL = [name for name in MODEL_MAPPING_NAMES if name not in UNTRIED]
+TESTED = [name for name in ALL if name not in RARE or name in REPEATED]
 
-def sweep(workers: int = 2) -> dict[str, Record]:
-    """Records by model type, for all that have a tiny model."""
-    names = [name for name in MODEL_MAPPING_NAMES if name not in UNTRIED]
+
+def sweep(names: Sequence[str] = ALL, workers: int = 2) -> dict[str, Record]:
+    """Records by model type."""
     with ProcessPoolExecutor(workers, mp_context=warm(), initializer=_quiet) as pool:
         return dict(zip(names, pool.map(record, names, chunksize=8), strict=True))
 

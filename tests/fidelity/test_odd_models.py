@@ -25,6 +25,19 @@ def test_a_model_with_blocks_alone_is_refused_by_name():
         traced("hiera")
 
 
+@pytest.mark.parametrize("model_type", ["rt_detr", "d_fine"])  # the second reports what looks like maps
+def test_attention_to_points_that_queries_choose_is_no_map(model_type):
+    trace = traced(model_type)[0]
+    assert "cross" not in trace.kinds
+    assert trace.facts["missed"] == [f"decoder.layers.{layer}.encoder_attn" for layer in (0, 1)]
+
+
+def test_queries_that_are_given_once_are_traced_for_every_window():
+    sites = [site for site in traced("granite_speech")[0].sites if site.kind == "cross"]
+    assert [site.part for site in sites] == [0, 1, 2, 3]  # sixteen frames in windows of four
+    assert len({site.attention(0).tobytes() for site in sites}) == 4
+
+
 def test_longformer_bands_are_put_where_their_keys_are():
     attention = traced("longformer")[0].attention(0, 0)
     assert attention.shape == (12, 12)

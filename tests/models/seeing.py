@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import MODEL_MAPPING, PreTrainedTokenizerFast
 
 import regard
-from tests.fidelity.build import _enliven, tiny
+from tests.fidelity.build import enliven, tiny
 from tests.fidelity.sizes import FAMILIES
 
 _MARKS = (
@@ -113,7 +113,7 @@ def seeing(model_type: str, kinds: Any = MODEL_MAPPING) -> regard.Model:
     config = tiny(config_class, {**given, **beside, "vision_config": vision})
     config.image_token_id = int(tokenizer.convert_tokens_to_ids(tokenizer.image_token))
     module = kinds[type(config)]._from_config(config, dtype=torch.float32).eval()
-    _enliven(module)
+    enliven(module)
     return regard.load((module, processor))
 
 

@@ -4,6 +4,7 @@ import base64
 import json
 import random
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import sentencepiece
 import transformers
 
 import regard
+from regard.base.errors import MissingPackageError
+from regard.models.missing import missing_package
 from tests.tiny import SIZES, saved, tiny_bert
 
 TEXT = "the cat sat on the mat."
@@ -130,15 +133,50 @@ def test_a_damaged_tokenizer_is_told_with_its_reason(wordpiece, tmp_path, conten
         regard.load(tmp_path).trace(TEXT)
 
 
-def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch):
-    marian(tmp_path).save_pretrained(tmp_path)
+def xlm(folder):
+    """Merges of bytes after Moses' tokenizer, as XLM and FlauBERT come."""
+    words = ["<s>", "</s>", "<pad>", "<unk>", "the</w>", "cat</w>", "a", "t</w>"]
+    write(folder / "vocab.json", {word: number for number, word in enumerate(words)})
+    (folder / "merges.txt").write_text("c a 1\nca t</w> 2\n")
+    write(folder / "tokenizer_config.json", {"tokenizer_class": "XLMTokenizer"})
+    return transformers.XLMModel(transformers.XLMConfig(vocab_size=len(words), emb_dim=32, n_layers=1, n_heads=2))
 
-    def missing(*_args, **_options):
-        raise ImportError("MarianTokenizer requires the SentencePiece library but it was not found. Check out the")
 
-    monkeypatch.setattr(transformers.MarianTokenizer, "from_pretrained", missing)
-    with pytest.raises(ValueError, match=r"no tokenizer \(MarianTokenizer requires the SentencePiece library .*\);"):
+def japanese(folder):
+    """Words by MeCab, as Tohoku's BERT comes."""
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n猫\n")
+    settings = {"tokenizer_class": "BertJapaneseTokenizer", "word_tokenizer_type": "mecab"}
+    write(folder / "tokenizer_config.json", settings)
+    return transformers.BertModel(transformers.BertConfig(vocab_size=6, **SIZES))
+
+
+def chinese(folder):
+    (folder / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n猫\n")
+    write(folder / "tokenizer_config.json", {"tokenizer_class": "RoFormerTokenizer"})
+    return transformers.RoFormerModel(transformers.RoFormerConfig(vocab_size=6, embedding_size=24, **SIZES))
+
+
+@pytest.mark.parametrize(("kind", "package"), [(xlm, "sacremoses"), (japanese, "fugashi"), (chinese, "rjieba")])
+def test_the_one_package_that_a_tokenizer_needs_is_named_with_its_pip_line(kind, package, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)  # as where it is not installed
+    kind(tmp_path).save_pretrained(tmp_path)
+    sentence = rf"^the tokenizer of .* needs {package}; run: pip install {package}$"
+    with pytest.raises(MissingPackageError, match=sentence):
         regard.load(tmp_path).trace(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        ("MarianTokenizer requires the SentencePiece library but it was not found. Check out the", "sentencepiece"),
+        ("The unidic_lite dictionary is not installed. See https://github.com for installation.", "unidic-lite"),
+        ("You need to install g2p-en to use FastSpeech2ConformerTokenizer.", "g2p-en"),
+        ("cannot import name 'x'", ""),
+    ],
+)
+def test_what_transformers_says_is_missing_is_the_name_that_pip_knows(words, package):
+    assert missing_package(ImportError(words)) == package
+    assert missing_package(ValueError(words)) == ""
 
 
 def test_a_folder_without_a_tokenizer_has_none_rather_than_an_empty_one(tmp_path):

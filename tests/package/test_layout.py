@@ -21,7 +21,7 @@ RANKS = [
     ("views", "corpus"),
     ("ablation",),
     ("studies",),
-    ("printing", "bertviz", "testing"),
+    ("printing", "bertviz", "testing", "callbacks"),
     ("app",),
     ("commands",),
     ("",),
@@ -41,7 +41,7 @@ HOOKS = {
     "models.lens": ("printing",),
     "ablation.evidence": ("printing", "studies"),
 }
-TORCH = {"capture", "transformer", "models", "ablation", "studies"}
+TORCH = {"capture", "transformer", "models", "ablation", "studies", "callbacks"}
 
 
 def test_imports_point_one_way():

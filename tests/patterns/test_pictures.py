@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from regard import Trace
+from regard.measures.patches import by_chance
 from regard.patterns.cautions import warnings_for
 from regard.patterns.definitions import NO_PICTURE
 from regard.trace.tiles import Tile, picture_side
@@ -80,3 +81,46 @@ def test_one_picture_is_said_to_be_only_one():
     told = [one.code for one in warnings_for(trace.patterns(), heads=1)]
     assert "one_picture" in told
     assert "one_picture" not in [one.code for one in warnings_for(looking("patch above").patterns(), heads=1)]
+
+
+def stripes(received):
+    """A trace with a head for each of some (heads, patches) tables: all rows look alike."""
+    table = np.concatenate([np.zeros((len(received), 1)), received], axis=1)
+    table = 0.8 * table / table.sum(1, keepdims=True) + 0.2 / table.shape[1]
+    maps = np.repeat(table[:, None], len(CELLS) + 1, axis=1)
+    whole = Trace.from_maps(maps[None], ["x"] * (len(CELLS) + 1))
+    (name,) = whole.sides
+    return Trace({name: side()}, whole.sites, whole.facts)
+
+
+def test_heads_that_look_at_things_anywhere_are_rarely_named_for_a_place():
+    """Blobs at random places: a quarter of them lie in the centre, and as many touch the border."""
+    rng = np.random.default_rng(0)
+    places = np.array(CELLS)
+    apart = np.abs(places[None] - rng.integers(0, SIZE, (400, 1, 2)))
+    wide = rng.choice([0.3, 0.8, 1.5], (400, 1, 1))  # patches
+    received = np.exp(-((np.minimum(apart, SIZE - apart) / wide) ** 2).sum(-1) / 2)
+    trace = stripes(received)
+    found = trace.patterns()
+    placed = [one for one in found if one.pattern in PLACES[-2:]]
+    assert len(placed) <= 0.02 * 400
+    inside = [found.measured[0].awake[name].lift > 0.5 for name in PLACES[-2:]]
+    assert (inside[0] | inside[1]).mean() > 0.3  # their shares alone would name them
+
+
+def test_chance_moves_what_patches_get_over_the_grid():
+    spans = np.array([[c / 4, r / 3, (c + 1) / 4, (r + 1) / 3] for r in range(3) for c in range(4)])
+    rng = np.random.default_rng(0)
+    received, away = rng.random(12), rng.random(12)
+    table = received.reshape(3, 4)
+    far = [
+        sum(table[(r - down) % 3, (c - across) % 4] * away[4 * r + c] for r in range(3) for c in range(4))
+        for down in range(3)
+        for across in range(4)
+    ]
+    assert by_chance(received, spans, away) == np.mean(np.array(far) <= far[0] + 1e-12)
+    mixed = rng.permutation(12)  # whatever their order
+    assert by_chance(received[mixed], spans[mixed], away[mixed]) == np.mean(np.array(far) <= far[0] + 1e-12)
+    loose = by_chance(received[:11], spans[:11], away[:11])  # no grid: exchanged at random
+    exact = np.mean([rng.permutation(received[:11]) @ away[:11] <= received[:11] @ away[:11] for _ in range(4000)])
+    assert loose == pytest.approx(exact, abs=0.04)

@@ -1,10 +1,11 @@
 """What test_ray starts: studies on a Ray cluster of its own, their sums written to files.
 
-python -m tests.studies.ray_run MODEL CAUSAL CORPUS TREEBANK GAP OUTPUT
+python -m tests.studies.ray_run MODEL CAUSAL CORPUS TREEBANK GAP PICTURES OUTPUT
 """
 
 import json
 import os
+import random
 import signal
 import sys
 from contextlib import nullcontext
@@ -36,10 +37,11 @@ from regard.studies.worth.study import WorthStudy
 from tests.tiny import saved
 
 TOKENS = (5, 6, 7, 8, 9)  # counted one by one
+VICTIM = random.Random(21).randrange(600)
 
 
 class Dying(Heads):
-    """Portraits, which keep rows beside their sums, whose worker dies once, in the middle of the corpus."""
+    """Portraits, which keep rows beside their sums, whose worker dies once, at an example drawn by lot."""
 
     def __init__(self, tokens, *, flag, **more):
         super().__init__(tokens, **more)
@@ -51,7 +53,7 @@ class Dying(Heads):
 
     def update(self, model, items, sums):
         super().update(model, items, sums)
-        if any(item.number == 300 for item in items) and not Path(self.flag).exists():
+        if any(item.number == VICTIM for item in items) and not Path(self.flag).exists():
             Path(self.flag).touch()
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -66,6 +68,13 @@ class Mentions(Coref):
     """Several windows of few documents."""
 
     window = 16
+
+
+class Pictures(Atlas):
+    """Several windows of few pictures."""
+
+    name = "pictures"
+    window = 4
 
 
 def of_worth(path):
@@ -149,7 +158,7 @@ def lent(engine):
 
 
 if __name__ == "__main__":
-    folder, causal, corpus, treebank, gap, output = sys.argv[1:]
+    folder, causal, corpus, treebank, gap, pictures, output = sys.argv[1:]
     start()
     with RayEngine() as engine:
         with lent(engine), patch.object(MapStudy, "update", refuse), patch.object(AblationMap, "update", refuse):
@@ -165,6 +174,7 @@ if __name__ == "__main__":
             (Trees(), of_treebank(treebank)),
             (Mentions(pieces=32), of_mentions(gap)),
             (Worth(), of_worth(corpus), load(causal)),
+            (Pictures(), Run(Source(f"{pictures}/photos")), load(f"{pictures}/vit")),
         )
         for asked, run, *other in runs:
             found = engine(asked, *(other or [model]), run)

@@ -12,7 +12,10 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from PIL import Image
 from safetensors import safe_open
+from transformers import ViTConfig, ViTImageProcessorPil, ViTModel
 
 from regard.base.errors import UserError
 from regard.corpus.engine import Run, run_local
@@ -30,6 +33,7 @@ from tests.studies.planted import write_planted
 from tests.studies.ray_run import (
     TOKENS,
     Mentions,
+    Pictures,
     Trees,
     Worth,
     controlled,
@@ -70,11 +74,27 @@ def gpt2_folder(gpt2, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def on_ray(bert_folder, gpt2_folder, long_corpus, treebank, gap, tmp_path_factory):
+def pictures(tmp_path_factory):
+    """A tiny ViT with its processor, and a folder of pictures in two sizes."""
+    folder = tmp_path_factory.mktemp("pictures")
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 32}
+    ViTModel(ViTConfig(image_size=48, patch_size=8, **sizes)).save_pretrained(folder / "vit")
+    ViTImageProcessorPil(size={"height": 48, "width": 48}).save_pretrained(folder / "vit")
+    (folder / "photos").mkdir()
+    draw = np.random.default_rng(0)
+    for number in range(10):
+        pixels = draw.integers(0, 255, (40 + 8 * (number % 2), 60, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / "photos" / f"{number}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def on_ray(bert_folder, gpt2_folder, long_corpus, treebank, gap, pictures, tmp_path_factory):
     """A folder of sums from a process of its own: a cluster leaves processes and warnings behind."""
     need(find_spec("ray") is not None, "Ray is not installed")
     output = tmp_path_factory.mktemp("ray")
-    given = map(str, (bert_folder, gpt2_folder, long_corpus, treebank, gap, output))
+    given = map(str, (bert_folder, gpt2_folder, long_corpus, treebank, gap, pictures, output))
     command = [sys.executable, "-m", "tests.studies.ray_run", *given]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
@@ -111,6 +131,12 @@ def test_two_workers_find_the_same_worth(on_ray, gpt2_folder, long_corpus):
     local = run_local(Worth(), load(str(gpt2_folder)), of_worth(long_corpus))
     assert local.windows == 3 and local.tally.examples == 24
     same(local, on_ray / "worth")
+
+
+def test_two_workers_read_a_folder_of_pictures_alike(on_ray, pictures):
+    local = run_local(Pictures(), load(str(pictures / "vit")), Run(Source(str(pictures / "photos"))))
+    assert local.windows == 3 and local.tally.examples == 10
+    same(local, on_ray / "pictures")
 
 
 def same_tables(result, folder):

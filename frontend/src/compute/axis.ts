@@ -15,7 +15,11 @@ export interface Axis {
   special: boolean[];
   border: boolean[]; // special tokens but those that stand for a word
   segment: number[];
+  folded: boolean[]; // whether a position is a whole segment
 }
+
+/** Segments of a side that are shown as one position each, by their numbers, with what they are called. */
+export type Folds = Readonly<Record<number, string>>;
 
 const SYMBOLS: Record<string, string> = { "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽" };
 
@@ -35,14 +39,28 @@ function continuesWord({ word, segment }: Side, i: number): boolean {
   return i > 0 && own !== null && own === word?.[i - 1] && segment[i] === segment[i - 1];
 }
 
-/** Positions of a side at a level. A word is a run of tokens with one word number in one segment. */
-export function axisOf(side: Side, level: Level): Axis {
+/** Whether a token belongs to the folded segment of the one before it. */
+const continuesFold = ({ segment }: Side, folds: Folds, i: number): boolean =>
+  i > 0 && segment[i] in folds && segment[i] === segment[i - 1];
+
+/** The first tokens of the positions of a side at a level, and where the last one ends. */
+export function startsOf(side: Side, level: Level, folds: Folds = {}): number[] {
   const n = side.text.length;
   const starts: number[] = [];
-  for (let i = 0; i < n; i++) if (level === "tokens" || !continuesWord(side, i)) starts.push(i);
-  const firsts = starts.slice();
-  starts.push(n);
-  const labels = firsts.map((first, p) => visible(wordText(side, first, starts[p + 1])));
+  for (let i = 0; i < n; i++)
+    if (!continuesFold(side, folds, i) && (level === "tokens" || !continuesWord(side, i))) starts.push(i);
+  return [...starts, n];
+}
+
+/** Positions of a side at a level. A word is a run of tokens with one word number in one segment. */
+export function axisOf(side: Side, level: Level, folds: Folds = {}): Axis {
+  const starts = startsOf(side, level, folds);
+  const firsts = starts.slice(0, -1);
+  const folded = firsts.map((first) => side.segment[first] in folds);
+  const labels = firsts.map((first, p) =>
+    folded[p] ? folds[side.segment[first]] : visible(wordText(side, first, starts[p + 1])),
+  );
+  const special = firsts.map((first, p) => !folded[p] && side.special[first] === 1);
   return {
     side,
     level,
@@ -50,9 +68,10 @@ export function axisOf(side: Side, level: Level): Axis {
     starts: Int32Array.from(starts),
     labels,
     names: named(labels, firsts),
-    special: firsts.map((first) => side.special[first] === 1),
-    border: firsts.map((first) => side.special[first] === 1 && !side.stand_ins?.includes(first)),
+    special,
+    border: firsts.map((first, p) => special[p] && !side.stand_ins?.includes(first)),
     segment: firsts.map((first) => side.segment[first]),
+    folded,
   };
 }
 

@@ -2,6 +2,7 @@
 // are those of regard.measures (docs/reference/measures.md), which writes what the tests expect.
 
 import type { Site } from "../data/wire";
+import { startsOf } from "./axis";
 import type { Lens } from "./lens";
 
 export const MEASURES = ["previous", "next", "self", "first", "special", "entropy", "distance"] as const;
@@ -175,18 +176,26 @@ interface Seen {
 const sees = ({ first, last, flags }: Seen, key: number): boolean =>
   key >= first && key <= last && (flags === null || flags[key] !== 0);
 
-/** How many positions a row of a lens may see. */
-export function visibleKeys(lens: Lens, p: number): number {
-  const { rows, columns, site, index, head } = lens;
-  const seen = keysSeen(site, index, rows.starts[p + 1] - 1, head.keys); // the last token of a word
-  if (lens.look.level === "tokens") return seen.count;
-  let count = 0;
-  for (let c = 0; c < columns.count; c++) {
-    let some = false;
-    for (let k = columns.starts[c]; k < columns.starts[c + 1]; k++) some ||= sees(seen, k);
-    count += Number(some);
-  }
-  return count;
+/**
+ * What a key of a row would get by chance: one of so many tokens, or words, that the row may see; of a folded segment,
+ * as many as it has. Null for the row of a folded segment, whose tokens see different keys, and where one is all there is.
+ */
+export function chanceOf(lens: Lens, query: number, key: number): number | null {
+  const { rows, columns, site, index, head, look } = lens;
+  if (rows.folded[query]) return null;
+  const seen = keysSeen(site, index, rows.starts[query + 1] - 1, head.keys); // the last token of a word
+  const starts = startsOf(columns.side, look.level);
+  const count = (from: number, to: number) =>
+    starts.filter((first, n) => first >= from && first < to && seesSome(seen, first, starts[n + 1])).length;
+  const all = count(0, head.keys);
+  const folded = columns.folded[key] && !look.averaged;
+  return all > 1 ? (folded ? count(columns.starts[key], columns.starts[key + 1]) : 1) / all : null;
+}
+
+/** Whether one of the keys from one to another may be seen. */
+function seesSome(seen: Seen, from: number, to: number): boolean {
+  for (let key = from; key < to; key++) if (sees(seen, key)) return true;
+  return false;
 }
 
 function keysSeen(site: Site, index: number, query: number, keys: number): Seen {

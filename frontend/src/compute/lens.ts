@@ -3,7 +3,7 @@
 
 import type { Cut, Page, Site } from "../data/wire";
 import { attention, block, type Head, headOf, type Tile } from "./attention";
-import { type Axis, axisOf, type Level } from "./axis";
+import { type Axis, axisOf, type Folds, type Level, startsOf } from "./axis";
 import { wordWorth, worth } from "./worth";
 
 export interface Look {
@@ -11,15 +11,18 @@ export interface Look {
   contributions: boolean; // rather than weights
   relative: boolean; // contributions as shares of their row
   worth?: Cut; // rather than either: what cutting lines this way takes from the output
+  folds?: Readonly<Record<string, Folds>>; // segments that are one position each, by side
+  averaged?: boolean; // what a folded segment gets is the mean over its tokens, not their sum
 }
 
-const BAND = 64; // rows computed in one step of a pass over a head
+const BAND = 64; // rows computed in one step of a pass over a head; of a folded segment, tokens
 
 export class Lens {
   readonly head: Head;
   private readonly norms: Float32Array | null;
   private readonly dots: Float32Array | null;
   private sums: Float32Array | null = null;
+  private readonly means = new Map<number, Float32Array>(); // rows of folded segments, over all keys
 
   constructor(
     readonly site: Site,
@@ -47,7 +50,7 @@ export class Lens {
         if (sum > 0) for (let j = 0; j < m; j++) out[(p - p0) * m + j] /= sum;
       }
     }
-    return out;
+    return this.perToken(out, [0, this.columns.count]);
   }
 
   /** One row. */
@@ -63,12 +66,12 @@ export class Lens {
       const sums = this.rowSums();
       for (let i = 0; i < out.length; i++) if (sums[i] > 0) out[i] /= sums[i];
     }
-    return out;
+    return this.perToken(out, [p, p + 1]);
   }
 
-  /** Rows and columns of a tile, every `stride`-th of each; at word level and for shares, of whole rows. */
+  /** Rows and columns of a tile, every `stride`-th of each; where tokens are joined and for shares, of whole rows. */
   tile(rows: readonly [number, number], columns: readonly [number, number], stride: number): Float32Array {
-    if (this.look.level === "tokens" && !this.divided) {
+    if (!this.joins && !this.divided) {
       const out = this.values({ rows, columns, stride });
       if (this.norms) {
         const m = Math.ceil((columns[1] - columns[0]) / stride);
@@ -82,6 +85,11 @@ export class Lens {
       for (let j = columns[0]; j < columns[1]; j += stride) picked.push(row[j]);
     }
     return Float32Array.from(picked);
+  }
+
+  /** Whether a position may be more than one token. */
+  private get joins(): boolean {
+    return this.look.level === "words" || this.look.folds !== undefined;
   }
 
   private get divided(): boolean {
@@ -113,13 +121,58 @@ export class Lens {
     const { starts } = this.rows;
     const tokens = [starts[rows[0]], starts[rows[1]]] as const;
     const cut = this.look.worth;
-    if (cut && this.look.level === "words")
+    if (cut && this.joins)
       return wordWorth(this.head, ends(starts, rows), ends(this.columns.starts, columns), cut);
-    const alpha = this.values({ rows: tokens, columns: keys });
-    if (this.look.level === "tokens") return this.scaled(alpha, keys);
+    if (!this.joins) return this.scaled(this.values({ rows: tokens, columns: keys }), keys);
     const m = keys[1] - keys[0];
-    const mean = averaged(alpha, m, starts, rows);
+    const mean = new Float32Array((rows[1] - rows[0]) * m);
+    for (let p = rows[0]; p < rows[1]; ) {
+      const end = this.rows.folded[p] ? p + 1 : this.nextFold(p, rows[1]);
+      const part = this.rows.folded[p] ? this.foldedMean(p, keys) : this.averaged(p, end, keys);
+      mean.set(part, (p - rows[0]) * m);
+      p = end;
+    }
     return this.joined(mean, m, columns, keys[0]);
+  }
+
+  /** The next folded position of the rows, or the end. */
+  private nextFold(p: number, end: number): number {
+    const found = this.rows.folded.indexOf(true, p);
+    return found < 0 ? end : Math.min(end, found);
+  }
+
+  /** Rows p0..p1, each the mean over its tokens. */
+  private averaged(p0: number, p1: number, keys: readonly [number, number]): Float32Array {
+    const { starts } = this.rows;
+    const alpha = this.values({ rows: [starts[p0], starts[p1]], columns: keys });
+    return averaged(alpha, keys[1] - keys[0], starts, [p0, p1]);
+  }
+
+  /** The row of a folded segment: the mean over its tokens, of which some are computed at a time. */
+  private foldedMean(p: number, keys: readonly [number, number]): Float32Array {
+    let mean = this.means.get(p);
+    if (!mean) {
+      const m = this.head.keys;
+      const [from, to] = [this.rows.starts[p], this.rows.starts[p + 1]];
+      const sum = new Float64Array(m);
+      for (let row = from; row < to; row += BAND) {
+        const values = this.values({ rows: [row, Math.min(row + BAND, to)], columns: [0, m] });
+        for (let i = 0; i < values.length; i++) sum[i % m] += values[i];
+      }
+      mean = Float32Array.from(sum, (value) => value / (to - from));
+      this.means.set(p, mean);
+    }
+    return mean.subarray(keys[0], keys[1]);
+  }
+
+  /** Where a folded segment is to be shown by the mean over its tokens, their sum is divided by their number. */
+  private perToken(out: Float32Array, [from, to]: readonly [number, number]): Float32Array {
+    const { folded, starts } = this.columns;
+    if (!this.look.averaged || this.look.worth) return out;
+    const width = to - from;
+    for (let p = from; p < to; p++)
+      if (folded[p]) for (let i = p - from; i < out.length; i += width) out[i] /= starts[p + 1] - starts[p];
+    return out;
   }
 
   private scaled(alpha: Float32Array, keys: readonly [number, number]): Float32Array {
@@ -129,7 +182,7 @@ export class Lens {
     return alpha;
   }
 
-  /** Sum of the weights of a word's tokens, or the norm of the sum of their contributions. */
+  /** Sum of the weights of a word's tokens, or the norm of the sum of their contributions; of a segment, the sum of norms. */
   private joined(
     alpha: Float32Array,
     m: number,
@@ -144,11 +197,11 @@ export class Lens {
     for (let p = columns[0]; p < columns[1]; p++) {
       const from = starts[p];
       const size = starts[p + 1] - from;
+      const whole = this.columns.folded[p] ? this.norms?.subarray(from, from + size) : undefined;
       for (let i = 0; i < n; i++) {
         const at = i * m + from - first;
-        out[i * width + p - columns[0]] = pair
-          ? this.length(alpha, at, from, size, pair[p])
-          : sumOf(alpha, at, size);
+        out[i * width + p - columns[0]] =
+          pair && !whole ? this.length(alpha, at, from, size, pair[p]) : sumOf(alpha, at, size, whole);
       }
     }
     return out;
@@ -191,20 +244,23 @@ function averaged(
   return out;
 }
 
-function sumOf(values: Float32Array, at: number, count: number): number {
+function sumOf(values: Float32Array, at: number, count: number, factors?: Float32Array): number {
   let sum = 0;
-  for (let i = at; i < at + count; i++) sum += values[i];
+  for (let i = 0; i < count; i++) sum += factors ? values[at + i] * factors[i] : values[at + i];
   return sum;
 }
 
 /** Where the token pairs of each word begin in `dots`: words in order, pairs (j, j') with j < j'. */
-function pairStarts(axis: Axis): Int32Array {
-  const first = new Int32Array(axis.count + 1);
-  for (let p = 0; p < axis.count; p++) {
-    const size = axis.starts[p + 1] - axis.starts[p];
-    first[p + 1] = first[p] + (size * (size - 1)) / 2;
+function pairStarts({ side, level, starts }: Axis): Int32Array {
+  const words = startsOf(side, level);
+  const before = new Map<number, number>(); // pairs before a token with which a word begins
+  let pairs = 0;
+  for (let p = 0; p + 1 < words.length; p++) {
+    const size = words[p + 1] - words[p];
+    before.set(words[p], pairs);
+    pairs += (size * (size - 1)) / 2;
   }
-  return first;
+  return starts.map((token) => before.get(token) ?? pairs);
 }
 
 /** Lenses of one page, made once for each look. */
@@ -214,11 +270,12 @@ export class Lenses {
 
   constructor(private readonly page: Page) {}
 
-  axis(side: string, level: Level): Axis {
-    const key = `${level} ${side}`;
+  axis(side: string, level: Level, folds: Look["folds"] = undefined): Axis {
+    const own = folds?.[side];
+    const key = `${level} ${side} ${own ? JSON.stringify(own) : ""}`;
     let axis = this.axes.get(key);
     if (!axis) {
-      axis = axisOf(this.page.sides.get(side)!, level);
+      axis = axisOf(this.page.sides.get(side)!, level, own);
       this.axes.set(key, axis);
     }
     return axis;
@@ -226,10 +283,12 @@ export class Lenses {
 
   of(site: Site, index: number, look: Look): Lens {
     const number = this.page.sites.indexOf(site);
-    const key = `${number} ${index} ${look.level} ${look.contributions} ${look.relative} ${look.worth}`;
+    const folds = look.folds ? `${JSON.stringify(look.folds)} ${look.averaged}` : "";
+    const key = `${number} ${index} ${look.level} ${look.contributions} ${look.relative} ${look.worth} ${folds}`;
     let lens = this.made.get(key);
     if (!lens) {
-      lens = new Lens(site, index, this.axis(site.query, look.level), this.axis(site.key, look.level), look);
+      const axis = (side: string) => this.axis(side, look.level, look.folds);
+      lens = new Lens(site, index, axis(site.query), axis(site.key), look);
       this.made.set(key, lens);
     }
     return lens;

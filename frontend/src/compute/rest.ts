@@ -11,12 +11,12 @@ export const isCausal = (site: Site): boolean =>
 export type Rests = (query: number, key: number) => boolean;
 
 export function restsOf(site: Site, rows: Axis, columns: Axis): Rests {
-  const { border, starts } = columns;
+  const { border, starts, folded } = columns;
   if (!isCausal(site)) return (_, key) => border[key];
   const { left } = site.mask;
   return (query, key) => {
     const first = left === null ? 0 : Math.max(0, rows.starts[query] - left);
-    return border[key] || (starts[key] <= first && first < starts[key + 1]);
+    return border[key] || (!folded[key] && starts[key] <= first && first < starts[key + 1]);
   };
 }
 

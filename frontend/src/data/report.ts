@@ -38,6 +38,10 @@ const DARK = coloursOf(
 
 const BRIGHT = 0.2; // luminance that is plain to see on a dark ground
 
+/** The colour of the name of a pattern. */
+export const knownColour = (name: string, theme: "light" | "dark"): string =>
+  (theme === "dark" ? DARK[name] : PATTERNS[name]) ?? OTHER;
+
 /**
  * The colour of a name: its own on either ground, or that which a page brings for a rule that somebody saved; on a dark
  * ground such a one, if it is dark, is mixed with white until it is plain to see.

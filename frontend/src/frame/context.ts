@@ -5,7 +5,7 @@ import { useContext } from "preact/hooks";
 import { bare } from "../compute/axis";
 import type { Judged } from "../data/worth";
 import type { Store } from "../state/store";
-import { isKey, type Key, say } from "../words";
+import { isKey, type Key, partName, say } from "../words";
 
 export const StoreContext = createContext<Store | null>(null);
 
@@ -25,15 +25,11 @@ export function sayIn(store: Store): Say {
   return (key, values) => say(language, key, values);
 }
 
-/** What a part of a text is called: prompt, answer, or whose turn of a conversation it is ("user 2"). */
-export function partName(store: Store): (part: string) => string {
-  const tell = sayIn(store);
-  return (part) => {
-    const [role, number] = part.split(" ");
-    const key = `${role}Part`;
-    return isKey(key) ? [tell(key), number].filter(Boolean).join(" ") : part;
-  };
-}
+/** What parts of a text are called, in the language of a store. */
+export const partNames = (store: Store): ((part: string) => string) => {
+  const language = store.language.value;
+  return (part) => partName(language, part);
+};
 
 /** The token or label whose log probability is meant, or what else. */
 export function judgedName({ about, name }: Judged, tell: Say): string {

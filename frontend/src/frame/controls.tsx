@@ -9,7 +9,7 @@ import { headColour, inkOn, type Theme } from "../marks/scales";
 import { type Selection, samePlace } from "../state/selection";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
-import { partName, type Say, useSay, useStore } from "./context";
+import { partNames, type Say, useSay, useStore } from "./context";
 
 /** Which one head. */
 export function OneHead() {
@@ -233,7 +233,7 @@ export function Segments() {
   const from = store.page.sides.get(site.query)!.segments;
   const to = store.page.sides.get(site.key)!.segments;
   if (from.length * to.length < 2) return null;
-  const name = partName(store);
+  const name = partNames(store);
   const { selection } = store;
   const value = selection.value.from === null ? "all" : `${selection.value.from} ${selection.value.to}`;
   const pairs = from.flatMap((a, i) =>

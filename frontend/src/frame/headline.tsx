@@ -99,7 +99,9 @@ function unnamed(place: string, rest: Rest | null, example: string, tell: Say): 
 
 /** The strongest of the looks that show a name best, with the number that the picture shows for it. */
 function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | null {
-  const lens = store.lens(store.lead);
+  const site = store.site.value;
+  const look = { ...store.look.value, folds: undefined }; // of tokens, whatever is folded
+  const lens = store.lenses.of(site, site.heads.indexOf(store.lead), look);
   let best = { query: -1, key: -1, value: -1 };
   for (const [query, key] of evidence) {
     const value = lens.row(query)[key];
@@ -113,6 +115,6 @@ function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | nul
 /** A look in words; in cross attention with the word that is said next, for that is what it looks for. */
 function lookFor(store: Store, look: Look, tell: Say): string {
   if (store.site.value.kind !== "cross") return tell("headlineLook", look);
-  const next = store.rows.value.names[look.query + 1];
+  const next = store.lenses.axis(store.site.value.query, store.look.value.level).names[look.query + 1];
   return next === undefined ? tell("headlineCrossLast", look) : tell("headlineCross", { ...look, next });
 }

@@ -1,5 +1,6 @@
 // What is known of one head, in sentences with their numbers; and what to keep in mind.
 
+import { positionOf } from "../compute/axis";
 import type { Lens } from "../compute/lens";
 import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
@@ -14,6 +15,12 @@ import { MostWorth } from "./worth";
 export function wordFor(tell: Say, name: string): string {
   const key = `name_${name}`;
   return isKey(key) ? tell(key) : name;
+}
+
+/** A name in few letters. */
+export function shortFor(tell: Say, name: string): string {
+  const short = `short_${name}`;
+  return isKey(short) ? tell(short) : wordFor(tell, name);
 }
 
 /** A sentence of Python in the reader's language, where its code is known. */
@@ -142,9 +149,10 @@ const looks = new WeakMap<Lens, Look | null>();
 /** Where a head looks most, resting places left out; of one token, where that is given. */
 export function strongestLook(store: Store, { site, head }: Cell, only?: number): Look | null {
   if (!isHere(site)) return null;
-  const lens = store.lens(head, site);
+  const look = { ...store.look.value, folds: undefined }; // of tokens, whatever is folded
+  const lens = store.lenses.of(site, site.heads.indexOf(head), look);
   if (lens.rows.count > SEARCHED) return null;
-  if (only !== undefined) return searched(lens, site, only);
+  if (only !== undefined) return searched(lens, site, positionOf(lens.rows, only));
   const known = looks.get(lens);
   if (known !== undefined) return known;
   const found = searched(lens, site);

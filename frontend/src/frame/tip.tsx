@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 import { positionOf } from "../compute/axis";
-import { visibleKeys } from "../compute/digest";
+import { chanceOf } from "../compute/digest";
 import { FEW, mean } from "../compute/mean";
 import { sizeOf } from "../compute/worth";
 import { isKnown, nameOf } from "../data/report";
@@ -103,10 +103,12 @@ function pairTip(store: Store): string | null {
     parts.push(tell(Number.isNaN(value) ? "tipUnknown" : "tipWorth", said));
     parts.push(tell("tipWeight", { value: brief(weightOf(store, head, query, key)) }));
   } else parts.push(tell("tipPair", { ...pair, value: brief(value) }));
-  const seen = visibleKeys(store.lens(head ?? heads[0]), query);
+  if (store.columns.value.folded[key] && !worth)
+    parts.push(tell(store.look.value.averaged ? "foldedMean" : "foldedSum"));
   // Contributions and worth have no chance level; a share of the row has.
-  if (!worth && (!contributions || relative) && seen > 1)
-    parts.push(tell("tipChance", { times: timesOf(value * seen) }));
+  const chance =
+    worth || (contributions && !relative) ? null : chanceOf(store.lens(head ?? heads[0]), query, key);
+  if (chance) parts.push(tell("tipChance", { times: timesOf(value / chance) }));
   parts.push(
     head === null ? tell("tipHeads", { layer, count: heads.length }) : tell("tipHead", { layer, head }),
   );
@@ -119,10 +121,10 @@ function pairTip(store: Store): string | null {
 /** The attention behind a line, of one head or the mean of all that are chosen. */
 function weightOf(store: Store, head: number | null, query: number, key: number): number {
   const site = store.site.value;
-  const { level } = store.look.value;
+  const { level, folds } = store.look.value;
   const heads = head === null ? chosenOf(store) : [head];
-  const of = (one: number) =>
-    store.lenses.of(site, site.heads.indexOf(one), { level, contributions: false, relative: false });
+  const plain = { level, folds, contributions: false, relative: false };
+  const of = (one: number) => store.lenses.of(site, site.heads.indexOf(one), plain);
   return heads.reduce((sum, one) => sum + of(one).row(query)[key], 0) / heads.length;
 }
 

@@ -30,6 +30,7 @@ export function axes(
   zoom: Zoom,
   lit: { rows: readonly number[]; columns: readonly number[] },
   colours: Palette,
+  name = (axis: Axis, position: number, _: "query" | "key"): string => axis.names[position],
 ): void {
   const every = Math.max(1, Math.ceil(SMALLEST / zoom.scale));
   const write = (axis: Axis, position: number, across: boolean, strong: boolean) => {
@@ -43,7 +44,7 @@ export function axes(
       const box = across ? [x - 8, 0, 16, frame.top] : [0, y - 8, frame.left, 16];
       pen.rect(box[0], box[1], box[2], box[3], { colour: colours.band });
     }
-    pen.text(x, y, elided(axis.names[position], room, SIZE), {
+    pen.text(x, y, elided(name(axis, position, across ? "key" : "query"), room, SIZE), {
       colour: axis.special[position] && !strong ? colours.quiet : colours.ink,
       size: SIZE,
       align: across ? "start" : "end",

@@ -29,16 +29,16 @@ export function rowHeight(height: number, rows: number, touch = false): number {
   return Math.max(lowest, Math.min(HIGHEST, Math.floor(height / Math.max(1, rows))));
 }
 
-/** Where the columns of a picture of a given width stand; `widest` is the longest label's width at 13 px. */
-export function geometry(width: number, row: number, widest: number): Geometry {
+/** Where the columns of a picture of a given width stand, `outer` left free; `widest` is the longest label's width at 13 px. */
+export function geometry(width: number, row: number, widest: number, outer = 0): Geometry {
   const size = row < 22 ? 13 : row < 29 ? 14 : 16;
   const text = Math.max(40, Math.min((widest * size) / 13 + 4, Math.min(240, width * 0.26)));
-  const free = width - 2 * text - 4 * GAP;
+  const free = width - 2 * (text + outer) - 4 * GAP;
   const strip = Math.max(
     14,
     Math.min(WIDEST_STRIP, (free - Math.min(WIDEST_GAP, Math.max(NARROWEST_GAP, 0.72 * free))) / 2),
   );
-  const span = Math.min(width, 2 * text + 4 * GAP + 2 * strip + WIDEST_GAP);
+  const span = Math.min(width - 2 * outer, 2 * text + 4 * GAP + 2 * strip + WIDEST_GAP);
   const margin = (width - span) / 2 + strip + GAP;
   return { left: margin + text, right: width - margin - text, strip, width, text, row, size };
 }

@@ -34,9 +34,9 @@ export function divideColumn(
   for (const bound of bounds) {
     const y = bound.at * g.row - top;
     const own = bound.after === "answer";
-    const text = `${own ? `${name(bound.before)} ↑ | ` : ""}↓ ${name(bound.after)}`;
     const colour = inkOf(bound, colours);
     pen.lines([near, y, far, y], 1, own ? 1.5 : 0.75, { colour });
+    const text = `${own ? `${name(bound.before)} ↑ | ` : ""}↓ ${name(bound.after)}`;
     if (measure(text, LETTERS, false) <= g.strip + GAP + g.text / 2)
       tag(pen, far - away * 2, y, text, away > 0 ? "end" : "start", colour, colours);
     else if (side === "query") tag(pen, near + GAP, y, text, "start", colour, colours); // else it covers words
@@ -49,7 +49,7 @@ export function divideText(
   { words, size }: Setting,
   bounds: readonly Bound[],
   top: number,
-  name: PartName,
+  name: PartName | null, // null: rules alone
   colours: Palette,
 ): void {
   for (const bound of bounds) {
@@ -59,6 +59,7 @@ export function divideText(
     const own = bound.after === "answer";
     const colour = inkOf(bound, colours);
     pen.lines([x, y - size, x, y + size * 1.2], 1, own ? 1.5 : 0.75, { colour });
+    if (!name) continue;
     tag(pen, x + 4, y + size * 1.1, name(bound.after), "start", colour, colours);
     if (!own) continue;
     const end = first.line === last.line ? x - 4 : last.x + last.width;

@@ -13,6 +13,7 @@ export function placesOf(axis: Axis): Map<number, Box> | null {
   if (medium?.kind === "picture" && spans) {
     const all = spans.all();
     for (let p = 0; p < axis.count; p++) {
+      if (axis.folded[p]) continue;
       const box = all.subarray(4 * axis.starts[p], 4 * axis.starts[p] + 4);
       if (!Number.isNaN(box[0])) place.set(p, [box[0], box[1], box[2], box[3]]);
     }
@@ -24,7 +25,8 @@ export function placesOf(axis: Axis): Map<number, Box> | null {
 function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   const { row, column } = axis.side;
   if (!row || !column) return;
-  const known = [...Array(axis.count).keys()].filter((p) => row[axis.starts[p]] !== null);
+  const known = [...Array(axis.count).keys()].filter((p) => !axis.folded[p] && row[axis.starts[p]] !== null);
+  if (!known.length) return;
   const of = (list: (number | null)[], p: number) => list[axis.starts[p]] ?? 0;
   const rows = Math.max(...known.map((p) => of(row, p))) + 1;
   const columns = Math.max(...known.map((p) => of(column, p))) + 1;
@@ -34,12 +36,9 @@ function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   }
 }
 
-const SPECIAL = 16; // tokens beside patches at most, for a side to be a picture rather than a text with one in it
-
 /** The position that looks where none is chosen: [CLS] of a picture; in a text the last, from which the next is chosen. */
 export function firstLooker(axis: Axis): number {
-  const places = placesOf(axis);
-  return places && places.size >= axis.count - SPECIAL ? 0 : axis.count - 1;
+  return placesOf(axis) && axis.side.segments.length < 2 ? 0 : axis.count - 1;
 }
 
 const FINEST = 96; // cells of a side of a raster at most

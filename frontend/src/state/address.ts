@@ -30,6 +30,8 @@ export function toHash(s: Selection): string {
   if (s.from !== null && s.to !== null) parts.set("segments", `${s.from},${s.to}`);
   if (s.log) parts.set("log", "1");
   if (s.form !== "auto") parts.set("form", s.form);
+  if (s.folded.length) parts.set("folded", s.folded.join(","));
+  if (s.averaged) parts.set("averaged", "1");
   if (s.step) parts.set("step", String(s.step));
   return parts.toString().replace(/%2C/g, ",");
 }
@@ -55,6 +57,8 @@ export function fromHash(hash: string): Partial<Selection> {
     from: segments.length === 2 ? segments[0] : null,
     to: segments.length === 2 ? segments[1] : null,
     log: parts.get("log") === "1",
+    folded: parts.get("folded")?.split(",") ?? [],
+    averaged: parts.get("averaged") === "1",
     form: FORMS.find((form) => form === parts.get("form")) ?? "auto",
     step: Math.max(0, Math.trunc(Number(parts.get("step") ?? 0))) || 0,
   };

@@ -23,6 +23,8 @@ export interface Selection {
   log: boolean;
   step: number; // of the walk
   form: Form; // of the head view
+  folded: string[]; // segments that are shown as one position each: the name of their side and their number, "text.1"
+  averaged: boolean; // what a folded segment gets is the mean over its tokens, not their sum
 }
 
 /** Heads between two columns of tokens, or over the text set as text; where nobody chose, phones get the text. */
@@ -69,5 +71,7 @@ export function initial(page: Page): Selection {
     log: false,
     step: 0,
     form: "auto",
+    folded: [],
+    averaged: false,
   };
 }

@@ -12,10 +12,12 @@ import { type Judged, judgedOf } from "../data/worth";
 import type { Theme } from "../marks/scales";
 import type { Language } from "../words";
 import type { Edges } from "./edges";
+import { foldsOf, segmentOf } from "./folds";
 import { type Hover, initial, NOTHING, type Place, type Selection } from "./selection";
 import type { View } from "./view";
 
 const USUAL = "heads"; // the view that is open where none is named
+const POSITIONS = ["kind", "level", "folded"] as const; // choices with which positions become others
 
 /** The form of the head view that is shown. */
 export const formOf = ({ selection, narrow }: Store): "columns" | "sentence" => {
@@ -72,7 +74,7 @@ export class Store {
   readonly site: ReadonlySignal<Site>;
   readonly heads: ReadonlySignal<number[]>;
   readonly look: ReadonlySignal<Look>;
-  readonly plain: ReadonlySignal<Look>; // weights or contributions: what heads are named by
+  readonly plain: ReadonlySignal<Look>; // weights or contributions, nothing folded: what heads are named by
   readonly rows: ReadonlySignal<Axis>;
   readonly columns: ReadonlySignal<Axis>;
   readonly active: ReadonlySignal<Active>;
@@ -92,13 +94,29 @@ export class Store {
     this.heads = computed(() => this.selection.value.heads);
     this.look = computed(() => {
       const { level, contributions, relative, worth } = this.selection.value;
-      const look = { level, relative, contributions: contributions && this.site.value.norms !== null };
+      const { averaged } = this.selection.value;
+      const folds = this.view.folds
+        ? foldsOf(this.page, this.selection.value.folded, this.language.value)
+        : undefined;
+      const joined = folds && { folds, averaged };
+      const look = {
+        level,
+        relative,
+        contributions: contributions && this.site.value.norms !== null,
+        ...joined,
+      };
       const cut = worth && this.view.signed && hasWorth(this.site.value) && this.judged?.how;
       return cut ? { ...look, contributions: false, worth: cut } : look;
     });
-    this.plain = computed(() => ({ ...this.look.value, worth: undefined }));
-    this.rows = computed(() => this.lenses.axis(this.site.value.query, this.look.value.level));
-    this.columns = computed(() => this.lenses.axis(this.site.value.key, this.look.value.level));
+    this.plain = computed(() => ({
+      ...this.look.value,
+      worth: undefined,
+      folds: undefined,
+      averaged: undefined,
+    }));
+    const axis = (side: string) => this.lenses.axis(side, this.look.value.level, this.look.value.folds);
+    this.rows = computed(() => axis(this.site.value.query));
+    this.columns = computed(() => axis(this.site.value.key));
     this.active = computed(() => {
       const { queries, keys } = this.selection.value;
       const { query, key } = this.hover.value;
@@ -207,7 +225,8 @@ export class Store {
       this.powers.fetch(site, true).then(again, () => {}); // whoever fetches tells what went wrong
       return;
     }
-    if (change.kind !== undefined || change.level !== undefined) this.hover.value = NOTHING;
+    const refolded = next.folded.length > 0 && next.view !== before.view; // not every view folds
+    if (refolded || POSITIONS.some((name) => change[name] !== undefined)) this.hover.value = NOTHING;
     if (next.view !== before.view) this.pointed.value = null; // what was pointed at is gone, and says nothing of it
     this.selection.value = next;
   }
@@ -270,6 +289,7 @@ export class Store {
     const within = (side: string) => (p: number) => p >= 0 && p < this.page.sides.get(side)!.text.length;
     next.queries = next.queries.filter(within(site.query));
     next.keys = next.keys.filter(within(site.key));
+    next.folded = next.folded.filter((id) => segmentOf(this.page, id) !== null);
     next.pairs = next.pairs.filter(([q, k]) => within(site.query)(q) && within(site.key)(k));
     return next;
   }

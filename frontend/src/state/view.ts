@@ -16,6 +16,7 @@ export interface View {
   hint?: Key; // what the inspector says where nothing is chosen
   help?: Key; // about its keys
   signed?: boolean; // can show numbers of both signs: what lines are worth
+  folds?: boolean; // can show a segment as one position
   led?: boolean; // begins with a sentence of its own on what it shows
   wide?: boolean; // takes the whole width, without the inspector
   here?: (store: Store) => boolean; // whether it can be shown; without it, always

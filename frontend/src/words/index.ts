@@ -6,6 +6,7 @@ import type { EVIDENCE } from "../app/evidence/words";
 import type { LENS } from "../app/lens/words";
 import type { APP_VIEW_MODULES } from "../app/views";
 import type { WHY } from "../app/why/words";
+import type { FILM } from "../film/words";
 import type { VIEW_MODULES } from "../views";
 import type { APP } from "./app";
 import { HEADLINES } from "./headlines";
@@ -28,6 +29,7 @@ export type Key =
   | keyof typeof CUT
   | keyof typeof LENS
   | keyof typeof EVIDENCE
+  | keyof typeof FILM
   | KeyOf<(typeof VIEW_MODULES)[number]>
   | KeyOf<(typeof APP_VIEW_MODULES)[number]>;
 export type Values = Record<string, string | number>;
@@ -68,6 +70,13 @@ export const together = (...sentences: (string | false | null | undefined)[]): s
     .filter(Boolean)
     .join(" ")
     .replace(/(?<=[。！？]) /g, "");
+
+/** What a part of a text is called: prompt, answer, or whose turn of a conversation it is ("user 2"). */
+export function partName(language: Language, part: string): string {
+  const [role, number] = part.split(" ");
+  const key = `${role}Part`;
+  return isKey(key) ? [say(language, key), number].filter(Boolean).join(" ") : part;
+}
 
 /** Whether a text is the name of a sentence. */
 export const isKey = (text: string): text is Key => Object.hasOwn(TABLE, text);

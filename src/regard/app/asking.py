@@ -14,7 +14,7 @@ from regard.app.fields import Fields
 from regard.app.problems import Problem, bad, large
 from regard.app.questions import model_of
 from regard.app.settings import Limits
-from regard.studies.entry import MENTIONS, UTTERANCES, Registered
+from regard.studies.entry import ALIGNED, MENTIONS, Registered
 from regard.studies.registry import STUDIES
 from regard.trace.sentences import refusal
 
@@ -45,7 +45,7 @@ def offered() -> list[dict[str, Any]]:
     return [
         {"name": study.name, "help": study.help, "control": "control" in study.shared, "reads": _reads(study)}
         for study in STUDIES.values()
-        if not study.models and study.corpora is not UTTERANCES
+        if not study.models and study.corpora is not ALIGNED
     ]
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import psutil
 
 from regard.app.problems import large
-from regard.models.cutting import KEEP
 from regard.models.packaged import resolve
 from regard.trace.pool import POOL
 from regard.trace.sentences import refusal
@@ -36,6 +35,8 @@ def estimate(model: Model, tokens: int, *, backward: bool = False, maps: bool = 
     A backward pass keeps the steps of all layers; where scores are split, the maps of all layers too. Cut lines take a
     mask for each head of a layer and some maps at a time, random lines beside them a list of those there are.
     """
+    from regard.models.cutting import KEEP  # with torch, which is there once a model is
+
     config = model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
     width = _first(config, "hidden_size", "d_model", "n_embd", "width")
     heads = _first(config, "num_attention_heads", "encoder_attention_heads", "n_head", "num_heads", "heads")

@@ -188,7 +188,7 @@ class Models:
             if place != name:
                 model._engine.name = name
             if model.tokenizer is None and not media_of(model):
-                raise UserError(refusal("no_tokenizer", name=name, why=model._engine.no_tokenizer))
+                raise UserError(refusal("no_tokenizer", name=name, why=model._engine.missing.aside))
             if not model.layout():
                 raise UserError(refusal("no_attention", name=name))
             return model

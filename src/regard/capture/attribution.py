@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from regard.capture.offloaded import held
 from regard.capture.operation import Operation
 
 # nn.Embedding tables by their names in BERT-type families, and the part each makes; then those of regard's own models.
@@ -58,11 +59,11 @@ class EmbeddingParts:
         parts = torch.stack([part.expand(batch, -1, -1) for part in self.seen.values()])  # (P, B, T, d)
         total = parts.sum(0)
         sigma = (total.var(-1, unbiased=False, keepdim=True) + self.norm.eps).sqrt()  # (B, T, 1)
-        scaled = self.norm.weight * (parts - parts.mean(-1, keepdim=True)) / sigma
-        terms = torch.cat([scaled, self.norm.bias.expand_as(total)[None]])
+        scaled = held(self.norm) * (parts - parts.mean(-1, keepdim=True)) / sigma
+        terms = torch.cat([scaled, held(self.norm, "bias").expand_as(total)[None]])
         if self.widen is not None:
-            terms = terms @ self.widen.weight.T
-            terms[-1] += self.widen.bias
+            terms = terms @ held(self.widen).T
+            terms[-1] += held(self.widen, "bias")
         return terms
 
 
@@ -80,9 +81,9 @@ def _project(terms: torch.Tensor, layer: torch.nn.Linear, vectors: torch.Tensor)
     batch, heads, length, width = vectors.shape
     if terms.shape[1] != batch or layer.out_features != heads * width or layer.in_features != terms.shape[-1]:
         return None
-    images = terms @ layer.weight.T  # (P, B, T, d_model) @ (d_model, H d) -> (P, B, T, H d)
+    images = terms @ held(layer).T  # (P, B, T, d_model) @ (d_model, H d) -> (P, B, T, H d)
     if layer.bias is not None:
-        images[-1] += layer.bias
+        images[-1] += held(layer, "bias")
     return images.reshape(len(terms), batch, length, heads, width).transpose(2, 3)
 
 

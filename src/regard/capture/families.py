@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 # Cross attention, by the names its module has across families.
-CROSS = re.compile(r"cross|encoder_?attn|enc_?dec_?att|encoder_attention|src_attn", re.IGNORECASE)
+CROSS = re.compile(r"cross|encoder_?attn|enc_?dec_?att|encoder_(?:decoder_)?attention|src_attn", re.IGNORECASE)
 VISION = re.compile(r"vision|visual|image|vit\b", re.IGNORECASE)
 
 # These scale the attention *output* by a sink term and report weights whose rows sum to 1.
 SINK_ON_OUTPUT = ("granite_swa", "granitemoe_swa")
+
+# What a module has that attends to points which each query chooses (deformable attention), not to positions.
+SAMPLED = "sampling_offsets"
 
 # These report, for each query, only the weights of the keys in a window around it: bands of a map.
 BANDED = ("longformer", "led")

@@ -109,7 +109,8 @@ def _bounded(operation: Operation) -> bool:
 
 
 def _largest(values: torch.Tensor) -> float:
-    low, high = torch.aminmax(values)
+    swapped = values.transpose(1, 2)  # as projections leave them, heads inside tokens: read in the order of memory
+    low, high = torch.aminmax(swapped if swapped.is_contiguous() else values)
     return max(abs(float(low)), abs(float(high)))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from regard.capture.families import SINK_ON_OUTPUT
+from regard.capture.families import SAMPLED, SINK_ON_OUTPUT
 from regard.capture.tap import Call
 from regard.capture.watch import Seen
 
@@ -77,13 +77,14 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
     implied = call.mask is None and not call.eager and causal and queries > 1
     keys = queries if implied and call.k.shape[2] > queries else call.k.shape[2]  # an empty static cache
     sink = extras.get("s_aux")
+    rows = max(call.q.shape[0], call.k.shape[0])  # learned queries may be given once for all
     operation = Operation(
         path=path,
         module=call.module,
         part=call.part,
-        q=call.q,
-        k=call.k[:, :, :keys],
-        v=call.v[:, :, :keys],
+        q=_for_all(call.q, rows),
+        k=_for_all(call.k[:, :, :keys], rows),
+        v=_for_all(call.v[:, :, :keys], rows),
         mask=call.mask,
         causal=implied,
         window=extras.get("sliding_window") if implied else None,
@@ -98,6 +99,10 @@ def from_call(call: Call, path: str, model_type: str) -> Operation:
     )
     operation = operation if call.uniform is None else _flatten(operation, *call.uniform)
     return _without(operation, call.cut) if call.cut else operation
+
+
+def _for_all(vectors: torch.Tensor, rows: int) -> torch.Tensor:
+    return vectors if vectors.shape[0] == rows else vectors.expand(rows, -1, -1, -1)
 
 
 def operation_of(source: Call | Seen, model_type: str) -> Operation | None:
@@ -188,9 +193,9 @@ def _from_seen(seen: Seen) -> Operation | None:
         return _without(operation, seen.cut) if seen.cut else operation
     maps = seen.maps
     assert maps is not None
-    if (
-        maps.ndim > 4 or maps.shape[-2] not in seen.lengths
-    ):  # a softmax over blocks or channels: its rows are not positions
+    if maps.ndim > 4 or maps.shape[-2] not in seen.lengths:  # over blocks or channels: its rows are not positions
+        return None
+    if hasattr(seen.module, SAMPLED):  # its keys are points between positions
         return None
     if maps.ndim == 3:
         heads = _head_count(seen.module)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import torch
 
+from regard.capture.offloaded import held
 from regard.capture.operation import HIDDEN, Operation, implied_mask
 
 
@@ -17,8 +18,10 @@ def attention_of(operation: Operation) -> torch.Tensor:
     if operation.maps is not None:
         return operation.maps.float()
     assert operation.q is not None and operation.k is not None
-    keys = repeat_heads(operation.k, operation.heads).float()
-    scores = (operation.q.float() * operation.scale) @ keys.transpose(-1, -2)  # (B, H, Q, d) @ (B, H, d, K)
+    queries, keys = operation.q.float().flatten(0, 1), repeat_heads(operation.k, operation.heads).float().flatten(0, 1)
+    none = queries.new_empty(())  # is not added
+    scores = torch.baddbmm(none, queries, keys.transpose(1, 2), beta=0, alpha=operation.scale)  # (B H, Q, K)
+    scores = scores.view(operation.batch, operation.heads, *scores.shape[1:])
     if operation.softcap is not None:
         scores = scores.div_(operation.softcap).tanh_().mul_(operation.softcap)
     if operation.bias is not None:
@@ -112,5 +115,5 @@ def value_norms(operation: Operation, projection: torch.nn.Module) -> torch.Tens
 
 def output_weight(projection: torch.nn.Module) -> torch.Tensor:
     """(inputs, outputs) weight of an output projection, a Linear or GPT-2's transposed one."""
-    weight: torch.Tensor = projection.weight.detach().float()  # type: ignore[operator]
+    weight = held(projection).float()
     return weight if type(projection).__name__ == "Conv1D" else weight.T

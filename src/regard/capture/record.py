@@ -17,6 +17,7 @@ from regard.capture.families import VISION
 from regard.capture.finite import require_finite
 from regard.capture.gradients import Gradient, Gradients
 from regard.capture.naming import NamedOperation, Namer, as_numpy, split_mask
+from regard.capture.offloaded import held
 from regard.capture.operation import Operation
 from regard.trace.mask import Mask
 from regard.trace.medium import SOUND, Medium
@@ -153,7 +154,8 @@ class Recorder:
                 return wanted
         alone = item.kind == "encoder" and not {"text", "encoder"} & set(keep)
         tower = VISION.search(item.operation.path) or alone or (item.kind == "cross" and role == "key")
-        if tower and (found := self._picture(example, length, part, sides)):
+        windows = max(1, item.operation.batch // self.book.batch)
+        if tower and (found := self._picture(example, length, part, windows, sides)):
             return found
         for name, mask in keep.items():
             if mask.shape[1] == length and not (name in ("encoder", "decoder") and len(keep) > 1):
@@ -162,9 +164,12 @@ class Recorder:
         sides.setdefault(name, Side(name, tuple(Token(str(i)) for i in range(length))))
         return name
 
-    def _picture(self, example: int, length: int, part: int, sides: dict[str, Side]) -> str | None:
-        """The name of the side of so many patches of the example's picture, which is made if it is new."""
-        if not self.book.seen:
+    def _picture(self, example: int, length: int, part: int, windows: int, sides: dict[str, Side]) -> str | None:
+        """The name of the side of so many patches of the example's picture, which is made if it is new.
+
+        Several windows are the picture's tiles, or else lie where only the model knows.
+        """
+        if not self.book.seen or windows not in (1, len(self.book.seen[example])):
             return None
         side = picture_side(self.book.seen[example], self._medium(example), length, part)
         if side is None:
@@ -231,7 +236,7 @@ class Recorder:
             return None, projection
         if operation.path not in self._grams:
             assert operation.v is not None
-            weight = projection.weight.detach()  # type: ignore[operator]
+            weight = held(projection)
             width = operation.v.shape[-1]
             inputs = operation.heads * width
             if weight.shape[0] == inputs and type(projection).__name__ == "Conv1D":

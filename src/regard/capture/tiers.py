@@ -21,7 +21,7 @@ from transformers import BertConfig, BertModel, GPT2Config, GPT2Model, PreTraine
 
 from regard.base.errors import UserError
 from regard.capture.alone import alone, configs_of
-from regard.capture.families import BANDED
+from regard.capture.families import BANDED, SAMPLED
 from regard.capture.heap import large_blocks_apart
 from regard.capture.keeping import Keeper
 from regard.capture.operation import Operation, from_call, from_watch
@@ -50,13 +50,15 @@ class Plan:
     """How a model is captured, and the output projection that reads each attention (or why none is known).
 
     `missed` are the paths of attention that ran but is not a map of positions (blocks, windows in blocks, pooling);
-    `vectors` says whether q, k and v of all attention are seen.
+    `vectors` says whether q, k and v of all attention are seen; `calls` are the paths of all calls in their order, if
+    each module calls once and the tap sees all of it.
     """
 
     tier: str
     projections: dict[str, torch.nn.Module | str] = field(default_factory=dict)
     missed: tuple[str, ...] = ()
     vectors: bool = True
+    calls: tuple[str, ...] = ()
 
 
 class _Keeper:
@@ -125,8 +127,9 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         model(**inputs)
     tapped, (outside, missed) = keeper.store.operations(), from_watch(watch.seen)
     if tapped and not watch.seen:
-        return tapped, Plan("tap", projections)
-    maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) else []
+        return tapped, Plan("tap", projections, calls=_calls(tapped))
+    sampled = any(hasattr(module, SAMPLED) for module in model.modules())  # what is reported of it looks like maps
+    maps = _maps(model, inputs) if isinstance(model, PreTrainedModel) and not sampled else []
     if len(maps) > _layers(tapped) + _layers(outside) or (maps and not tapped and len(maps) == _layers(outside)):
         return maps, Plan("maps", vectors=False)
     found = _in_order(tapped, outside)
@@ -144,6 +147,12 @@ def _survey(model: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Ope
         f"{type(model).__name__} ran no softmax attention that regard can see; models such as Mamba, RWKV or FNet "
         "mix tokens by other means and have no attention maps"
     )
+
+
+def _calls(operations: list[Operation]) -> tuple[str, ...]:
+    """The paths of the calls behind operations in their order; none if a module calls more than once."""
+    paths = tuple(operation.path for operation in _in_order(operations))
+    return paths if len(set(paths)) == len(paths) else ()
 
 
 def _layers(operations: list[Operation]) -> int:

@@ -66,12 +66,14 @@ def find(  # long because of its options and their descriptions
     """
     from regard.patterns.rules import parse_rule
     from regard.patterns.saved import add_rule, named_rule, rules_file
-    from regard.printing.found import as_record, found_report
-    from regard.studies.find.asking import find_in, source_for
 
     parsed = parse_rule(rule)
     if save is not None:
-        named_rule(save, rule)  # before anything runs
+        named_rule(save, rule)  # before anything runs, and before torch is imported
+
+    from regard.printing.found import as_record, found_report
+    from regard.studies.find.asking import find_in, source_for
+
     given = {"limit": limit, "unit": unit, "format": file_format}
     source, named = source_for(parsed, corpus, {name: value for name, value in given.items() if value is not None})
     loaded = loading.load(model or named)

@@ -1,6 +1,6 @@
-"""`regard train`: a small Transformer from your own text, or a classifier from an existing model.
+"""`regard train`: a small Transformer from your own text, a classifier from an existing model, an induction head.
 
-Enters: files of text, sentence pairs or labelled examples. Leaves: checkpoints; a folder for a classifier.
+Enters: files of text, sentence pairs or labelled examples. Leaves: checkpoints; folders for the others.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,7 @@ Warmup = Annotated[int, typer.Option(help="Steps until the highest learning rate
 Vocabulary = Annotated[int, typer.Option(help="Number of word pieces.", min=100)]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same weights.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")]
+PROBES = 16  # rows of words that an induction head is watched with
 Threads = Annotated[int | None, typer.Option(help="Processor cores to use.", min=1)]
 
 
@@ -131,6 +132,44 @@ def train_classifier_command(
         offline=loading.offline,
     )
     out.print(f"\nmodel: [bold]{folder}[/bold]; try: regard study ablation {dev or data} --model {folder}")
+
+
+@app.command("induction")
+def train_induction_command(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write: the model, and film/.")] = Path(
+        "induction"
+    ),
+    steps: Annotated[int, typer.Option(help="Steps of training.", min=1)] = 600,
+    rate: Rate = 3e-3,
+    warmup: Warmup = 100,
+    layers: Annotated[int, typer.Option(help="Layers; one alone cannot learn it.", min=1)] = 2,
+    every: Annotated[int, typer.Option(help="Steps between two frames of the film.", min=1)] = 10,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Train a small decoder on rows of words that begin again, and film its heads: watch an induction head be born."""
+    from regard.callbacks import WatchHeads
+    from regard.studies.film.births import births_of, sentences_of
+    from regard.transformer.induction import repeated_texts, train_induction
+
+    _threads(threads)
+    film = output / "film"
+
+    def watch(model: Any, tokenizer: Any) -> Callable[[int, float | None], Any]:
+        texts = repeated_texts(PROBES, tokenizer)
+        watched.append(WatchHeads(film, texts, model=model, tokenizer=tokenizer, every=every, restart=True))
+        return watched[0].step
+
+    watched: list[WatchHeads] = []
+    folder, loss = train_induction(
+        output, steps=steps, rate=rate, warmup=warmup, layers=layers, seed=seed, console=err, watch=watch
+    )
+    page = watched[0].close()
+    for sentence in sentences_of(births_of(watched[0].frames)):
+        out.print(sentence, highlight=False, markup=False)
+    out.print(f"\nmodel: [bold]{folder}[/bold], loss {loss:.3f}; film: [bold]{page}[/bold]")
+    out.print(f"try: regard serve --studies {folder} --model {folder}")
 
 
 def _threads(count: int | None) -> None:

@@ -68,7 +68,7 @@ def bag_of_words(
 
 def own_targets(segments: Array, key_segments: Array, content: Array) -> Array:
     """(queries, keys) booleans: ordinary tokens (`content`, of the keys) of the query's sentence."""
-    return (segments[:, None] == key_segments[None, :]) & content[None, :]
+    return (segments[..., :, None] == key_segments[..., None, :]) & content[..., None, :]
 
 
 def bag_rows(

@@ -31,20 +31,20 @@ def induction(attention: Array, tokens: Array, *, visible: Array | None = None, 
 
 def duplicate_targets(tokens: Array, key_tokens: Array, *, start: int = 0) -> Array:
     """(queries, keys) booleans: an earlier place of the same token, for queries that begin at `start`."""
-    same = (tokens[:, None] == key_tokens[None, :]) & (tokens[:, None] >= 0)
+    same = (tokens[..., :, None] == key_tokens[..., None, :]) & (tokens[..., :, None] >= 0)
     return same & _earlier(tokens, key_tokens, start)
 
 
 def induction_targets(tokens: Array, key_tokens: Array, *, start: int = 0) -> Array:
     """(queries, keys) booleans: the place after an earlier one of the same token, where another token stands there."""
     earlier = _earlier(tokens, key_tokens, start)
-    before = array_namespace(key_tokens).roll(key_tokens, 1)  # token_(j-1); the first one wraps round
-    same = (tokens[:, None] == before[None, :]) & (tokens[:, None] >= 0)
-    other = tokens[:, None] != key_tokens[None, :]
-    first = positions(key_tokens, key_tokens.shape[0])[None, :] == 0
+    before = array_namespace(key_tokens).roll(key_tokens, 1, axis=-1)  # token_(j-1); the first one wraps round
+    same = (tokens[..., :, None] == before[..., None, :]) & (tokens[..., :, None] >= 0)
+    other = tokens[..., :, None] != key_tokens[..., None, :]
+    first = positions(key_tokens, key_tokens.shape[-1])[None, :] == 0
     return same & other & earlier & ~first
 
 
 def _earlier(tokens: Array, key_tokens: Array, start: int) -> Array:
-    query = positions(tokens, tokens.shape[0])[:, None] + start
-    return positions(tokens, key_tokens.shape[0])[None, :] < query
+    query = positions(tokens, tokens.shape[-1])[:, None] + start
+    return positions(tokens, key_tokens.shape[-1])[None, :] < query

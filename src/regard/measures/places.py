@@ -26,5 +26,6 @@ def to_first(attention: Array, *, visible: Array | None = None, rows: Array | No
 
 
 def place_targets(attention: Array, chosen: Array) -> Array:
-    """(queries, keys) booleans with the same keys in every row."""
-    return array_namespace(attention).broadcast_to(chosen, tuple(attention.shape[-2:]))
+    """(..., queries, keys) booleans with the same keys, `chosen` (..., keys), in every row."""
+    shape = (*chosen.shape[:-1], *attention.shape[-2:])
+    return array_namespace(attention).broadcast_to(chosen[..., None, :], shape)

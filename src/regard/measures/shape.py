@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from array_api_compat import device
 
 from regard.measures.entropy import entropy
-from regard.measures.library import array_namespace, clip
+from regard.measures.library import array_namespace, clip, distinct
 from regard.measures.offset import offset_targets
 from regard.measures.reading import Array, lift, positions, weigh
 
@@ -103,7 +103,7 @@ def shape_sums(
     xp = array_namespace(attention)
     weights = key_tables(segments, key_segments, start=start) if tables is None else tables
     queries, keys = attention.shape[-2:]
-    numbers = xp.unique_values(key_segments)
+    numbers = distinct(key_segments)
     member = xp.astype(segments[None, :] == numbers[:, None], attention.dtype)  # (S, Q)
     targets = xp.stack([offset_targets(attention, offset, start=start) for offset in OFFSETS])
     diagonals = weigh(xp.reshape(attention, (-1, queries, keys)), xp.astype(targets, attention.dtype))
@@ -153,7 +153,7 @@ def _matched(segments: Array) -> Array:
     """(2, n) by distance: weights of a pair of one part and of a pair of two, after which both are as many."""
     xp = array_namespace(segments)
     count = segments.shape[-1]
-    numbers = xp.unique_values(segments)
+    numbers = distinct(segments)
     if numbers[numbers >= 0].shape[0] < 2:  # no pair of two parts: none is matched
         return xp.zeros((2, count), dtype=xp.float64, device=device(segments))
     parts = (segments[None, :] == numbers[:, None]) & (segments >= 0)[None, :]  # (S, n)
@@ -200,7 +200,7 @@ def shape_of(sums: ShapeSums, uniform: ShapeSums, segments: Array, evenness: Arr
     count = diagonals.shape[-1]
     means = xp.sum(columns, axis=-2) / count  # (H, K)
     expected = xp.sum(uniform.columns, axis=-2) / count  # (K,)
-    order = xp.argsort(means, axis=-1, descending=True)[:, :COLUMNS]  # (H, 3)
+    order = xp.argsort(-means, axis=-1, stable=True)[:, :COLUMNS]  # (H, 3)
     chosen = order[:, :, None] == positions(means, keys)[None, None, :]  # (H, 3, K)
     keep = ~xp.any(chosen, axis=1)  # (H, K)
     first = xp.astype(chosen[:, 0, :], means.dtype)
@@ -285,7 +285,7 @@ def _where_roomy(roomy: Array, *features: Array) -> list[Array]:
 def _own(columns: Array, uniform: Array, segments: Array, keep: Array) -> Array:
     """Lift of the mass within the query's part, among the ordinary keys that are kept."""
     xp = array_namespace(columns)
-    numbers = xp.unique_values(segments)
+    numbers = distinct(segments)
     ordinary = (segments >= 0)[None, :] & (numbers >= 0)[:, None]  # (S, K)
     same = xp.astype((numbers[:, None] == segments[None, :]) & ordinary, columns.dtype)
     every = xp.astype(ordinary, columns.dtype)

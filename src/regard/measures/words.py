@@ -85,18 +85,19 @@ def word_targets(
     words: Array, key_words: Array, *, itself: Array | None = None, segments: Array | None = None
 ) -> Array:
     """(queries, keys) booleans: the same word; not at `itself`, or only across `segments`, where given."""
-    targets = (words[:, None] == key_words[None, :]) & (words[:, None] >= 0)
+    targets = (words[..., :, None] == key_words[..., None, :]) & (words[..., :, None] >= 0)
     if itself is not None:
         targets = targets & ~itself
-    return targets if segments is None else targets & (segments[:, None] != segments[None, :])
+    return targets if segments is None else targets & (segments[..., :, None] != segments[..., None, :])
 
 
 def related_targets(words: Array, key_words: Array, related: Array) -> Array:
-    """(queries, keys) booleans: a related word."""
+    """(..., queries, keys) booleans: a related word, by tables (..., W + 1, W + 1)."""
     xp = array_namespace(words)
-    last = related.shape[0] - 1  # where -1 is looked up
+    last = related.shape[-1] - 1  # where -1 is looked up
     query, key = (xp.where(some < 0, xp.full_like(some, last), some) for some in (words, key_words))
-    return xp.take(xp.take(related, query, axis=0), key, axis=1)
+    rows = xp.take_along_axis(related, query[..., :, None], axis=-2)  # (..., Q, W + 1)
+    return xp.take_along_axis(rows, key[..., None, :], axis=-1)
 
 
 def repeated(words: Array, key_words: Array) -> Array:
@@ -107,6 +108,7 @@ def repeated(words: Array, key_words: Array) -> Array:
 
 def piece_targets(pieces: Array, key_pieces: Array, *, start: int = 0) -> Array:
     """(queries, keys) booleans: another piece of the same word, for queries that begin at `start`."""
-    query = positions(pieces, pieces.shape[0])[:, None] + start
-    key = positions(pieces, key_pieces.shape[0])[None, :]
-    return (pieces[:, None] == key_pieces[None, :]) & (pieces[:, None] >= 0) & (query != key)
+    query = positions(pieces, pieces.shape[-1])[:, None] + start
+    key = positions(pieces, key_pieces.shape[-1])[None, :]
+    same = pieces[..., :, None] == key_pieces[..., None, :]
+    return same & (pieces[..., :, None] >= 0) & (query != key)

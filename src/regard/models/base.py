@@ -15,11 +15,12 @@ import torch
 
 from regard.base.errors import TooLongError, UserError
 from regard.capture import Book
+from regard.capture.offloaded import device_of
 from regard.models.conversation import Conversation, lay_out
 from regard.models.eyes import Eyes
 from regard.models.generation import generate, generate_all
 from regard.models.hearing import heard_input
-from regard.models.loading import NoTokenizer
+from regard.models.missing import NoTokenizer
 from regard.models.prepare import Encoded, as_prompt, encode, encode_turns, pad, shift_right
 from regard.models.sampling import GREEDY, Sampling
 from regard.models.speech import Speech
@@ -37,9 +38,8 @@ class Reader:
     def __init__(self, module: torch.nn.Module, tokenizer: Any = None, *, name: str, device: Device = None) -> None:
         self.module = module if device is None else module.to(device)
         self.name = name
-        self.no_tokenizer = ""  # why there is none, if known
-        if isinstance(tokenizer, NoTokenizer):
-            self.no_tokenizer, tokenizer = f" ({tokenizer.why})", None
+        self.missing = tokenizer if isinstance(tokenizer, NoTokenizer) else NoTokenizer()
+        tokenizer = None if isinstance(tokenizer, NoTokenizer) else tokenizer
         is_tokenizer = tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens")
         self.tokenizer: Any = tokenizer if is_tokenizer else getattr(tokenizer, "tokenizer", None)
         self.processor: Any = None if is_tokenizer else tokenizer
@@ -53,7 +53,7 @@ class Reader:
     @property
     def device(self) -> torch.device:
         parameter = next(self.module.parameters(), None)
-        return torch.device("cpu") if parameter is None else parameter.device
+        return torch.device("cpu") if parameter is None else device_of(self.module, parameter)
 
     @property
     def is_encoder_decoder(self) -> bool:
@@ -94,10 +94,7 @@ class Reader:
         if heard_input(self.module) is not None:
             raise UserError(f"{self.name} reads no text but hears; pass audio='a.wav' (--audio a.wav)")
         if self.tokenizer is None:
-            raise UserError(
-                f"{self.name} has no tokenizer{self.no_tokenizer}; load it as (model, tokenizer), or call trace_inputs "
-                "with its inputs"
-            )
+            raise self.missing.error(self.name)
 
     def encode(
         self, text: Text, pair: str | None = None, *, truncate: bool = False, segment_ids: bool = True

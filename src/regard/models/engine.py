@@ -158,8 +158,13 @@ class Engine(Reader):
         """Keep memory level while batches of many shapes run; see `capture.steady`."""
         return steady(self.module)
 
-    def stream(self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None]) -> Any:
-        """Run the model and pass each layer's attention to `take` as it is computed; nothing is kept."""
+    def stream(
+        self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None], *, output: bool = False
+    ) -> Any:
+        """Run the model and pass each layer's attention to `take` as it is computed; nothing is kept.
+
+        Returns the model's output if asked; otherwise what follows the last attention need not run.
+        """
 
         def checked(layer: Layer) -> None:
             require_finite(layer.named, book)
@@ -169,7 +174,7 @@ class Engine(Reader):
         with alone(self.module):
             if self._plan is None:
                 _, self._plan = capture(self.module, ready, None)
-            return stream(self.module, ready, self._plan, set(book.keep), checked)
+            return stream(self.module, ready, self._plan, set(book.keep), checked, output=output)
 
     def trace_rows(
         self,

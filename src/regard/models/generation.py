@@ -22,6 +22,7 @@ from transformers import (
 
 from regard.base.errors import UserError
 from regard.capture.finite import require_finite_output
+from regard.capture.offloaded import device_of
 from regard.capture.record import Book
 from regard.capture.tiers import undisturbed
 from regard.models.sampling import GREEDY, Sampling
@@ -65,7 +66,7 @@ def generate_all(
     **more: Any,
 ) -> list[list[int]]:
     """The same for the rows of a padded batch, (B, T) ids and mask; rows that end early are padded."""
-    device = next(module.parameters()).device
+    device = device_of(module, next(module.parameters()))
     given = {"input_ids": ids.to(device), "attention_mask": mask.to(device)}
     return generated(module, given, count, pad_id, sampling, **more)
 
@@ -74,7 +75,7 @@ def generated(
     module: Any, inputs: Mapping[str, Any], count: int, pad_id: int, sampling: Sampling = GREEDY, **more: Any
 ) -> list[list[int]]:
     """What a model generates from any inputs, which are on its device."""
-    device = next(module.parameters()).device
+    device = device_of(module, next(module.parameters()))
     choosing = [_Finite()] if sampling.temperature == 0 else [_Finite(), *_warpers(sampling), _Drawn(sampling, device)]
     with undisturbed(module):
         output = module.generate(

@@ -60,7 +60,7 @@ def _transcript(reader: Reader, inputs: dict[str, Any], target: Target) -> Encod
     """What the decoder reads: a given transcript, or the model's own."""
     tokenizer, config = reader.tokenizer, reader.config
     if tokenizer is None:
-        raise UserError(f"{reader.name} has no tokenizer{reader.no_tokenizer}; load it as (model, processor)")
+        raise UserError(f"{reader.name} has no tokenizer{reader.missing.aside}; load it as (model, processor)")
     start = int(config.decoder_start_token_id)
     name, end = str(tokenizer.convert_ids_to_tokens(start)), tokenizer.eos_token_id
     if isinstance(target, str):

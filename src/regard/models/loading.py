@@ -19,6 +19,7 @@ from regard.models import gguf
 from regard.models.hearing import heard_input
 from regard.models.hub import leaving_it_alone, why_not_asked
 from regard.models.making import making
+from regard.models.missing import NoTokenizer, missing_package
 from regard.models.packaged import PACKAGED, is_whisper, packaged_path
 from regard.models.progress import err, working
 from regard.models.smiles import smiles_tokenizer
@@ -170,13 +171,6 @@ def _model(place: str, options: dict[str, Any], dtype: Any, allow_pickle: bool) 
     return loader.from_pretrained(place, dtype=dtype or "auto", **safe, **options).eval()
 
 
-@dataclass(frozen=True)
-class NoTokenizer:
-    """Takes a tokenizer's place where there is none, and says why."""
-
-    why: str
-
-
 def _tokenizer(place: str, options: dict[str, Any]) -> Any:
     """The tokenizer of a text model, the image processor of a vision model, or why there is none."""
     import transformers
@@ -188,13 +182,13 @@ def _tokenizer(place: str, options: dict[str, Any]) -> Any:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         if _has_vocabulary(tokenizer, Path(place), options):
             return tokenizer
-        why = "its folder has no tokenizer files"
+        why, package = "its folder has no tokenizer files", ""
     except Exception as error:  # the tokenizers library raises Exception itself
-        why = _reason(error).split(". ")[0]
+        why, package = _reason(error).split(". ")[0], missing_package(error)
     try:
         return transformers.AutoImageProcessor.from_pretrained(place, **options)
     except Exception:
-        return NoTokenizer(why)
+        return NoTokenizer(why, package)
 
 
 @dataclass(frozen=True)

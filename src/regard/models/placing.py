@@ -23,6 +23,8 @@ _POINTS = 48  # pixels of a side of a tile from which its place is found
 def seen_through(prepare: Prepare, size: tuple[int, int], patch: tuple[int, int]) -> list[Sighting]:
     """What a model sees of a picture of this (width, height): its tiles, or its list of patches."""
     black, white, across, down = (prepare(picture) for picture in _probes(size))
+    if "flattened_patches" in black:
+        return [_numbered(np.asarray(black["flattened_patches"])[0])]
     shape = black.get("spatial_shapes", black.get("image_grid_thw"))
     values = [_numbers(one) for one in (black, white, across, down)]
     found = [_ratio(*parts) for parts in zip(*values, strict=True)]
@@ -84,6 +86,12 @@ def _spread(count: int) -> np.ndarray:
     """Some of so many pixels, drawn alike each time."""
     most = _POINTS * _POINTS
     return np.arange(count) if count <= most else np.random.default_rng(0).choice(count, most, replace=False)
+
+
+def _numbered(patches: np.ndarray) -> Patches:
+    """Patches (n, 2 + pixels) that begin with their row and column, from 1; 0 is padding. They cover the picture."""
+    rows, columns = (patches[:, part].round().astype(int) - 1 for part in (0, 1))
+    return Patches((int(rows.max()) + 1, int(columns.max()) + 1), rows, columns)
 
 
 def _patches(x: np.ndarray, y: np.ndarray, real: np.ndarray, shape: np.ndarray) -> Patches:

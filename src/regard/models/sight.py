@@ -118,24 +118,35 @@ def _in_text(
 
 
 def _laid_out(reader: Reader, picture: Any, text: str) -> dict[str, Any]:
+    """The text with the picture in it, as the processor lays it out."""
     processor = reader.eyes.processor
-    token = getattr(processor, "image_token", "<image>")
+    token = str(getattr(processor, "image_token", "<image>"))
     if token in text:
-        prompt = text
+        prompts = [text]
     elif getattr(processor, "chat_template", None):
         content = [{"type": "image"}, {"type": "text", "text": text}]
-        prompt = processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+        prompts = [processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)]
     else:
-        prompt = f"{token}{text}"
+        prompts = [text, f"{token}{text}"]  # some processors put the picture there themselves
+    for prompt in prompts:
+        last = prompt == prompts[-1]
+        try:
+            found = _processed(reader, picture, prompt)
+        except Exception as error:  # third-party code, which may raise anything
+            if last:
+                raise UserError(
+                    f"the model's processor failed on this text and image: {type(error).__name__}: {error}"
+                ) from error
+            continue
+        if last or image_id(reader) in found["input_ids"][0].tolist():
+            break
+    return {name: value for name, value in found.items() if reader.takes(name)}
+
+
+def _processed(reader: Reader, picture: Any, prompt: str) -> Any:
     begun = getattr(reader.tokenizer, "bos_token", None)
     more = {"add_special_tokens": False} if begun and prompt.startswith(begun) else {}
-    try:
-        found = processor(images=[picture], text=[prompt], return_tensors="pt", **more)
-    except Exception as error:  # third-party code, which may raise anything
-        raise UserError(
-            f"the model's processor failed on this text and image: {type(error).__name__}: {error}"
-        ) from error
-    return {name: value for name, value in found.items() if reader.takes(name)}
+    return reader.eyes.processor(images=[picture], text=[prompt], return_tensors="pt", **more)
 
 
 # -- answers -----------------------------------------------------------------------------------------------

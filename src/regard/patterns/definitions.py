@@ -33,7 +33,10 @@ Targets = tuple[Array, Array | None]  # (rows, keys) target keys, and (rows,) wh
 
 @dataclass(frozen=True)
 class Part:
-    """A run of query rows and all keys, from which tables of targets are made."""
+    """A run of query rows and all keys, from which tables of targets are made; of one input, or of a padded batch.
+
+    Of a batch all arrays have an axis of inputs in front, those of the context too.
+    """
 
     context: MapContext
     queries: Places
@@ -81,7 +84,7 @@ class Pattern:
         """(rows, keys) target keys among the visible ones, and (rows,) which rows may count."""
         found, rows = self.choose(part)
         found = found & (part.visible if self.rests else part.free)
-        return found, np.ones(len(found), bool) if rows is None else rows
+        return found, np.ones(found.shape[:-1], bool) if rows is None else rows
 
     @property
     def phrase(self) -> str:
@@ -108,22 +111,31 @@ def _places(choose: Callable[[Places], Array]) -> Callable[[Part], Targets]:
     return targets
 
 
+def _same(queries: Array, keys: Array) -> Array:
+    """(..., rows, keys) whether a query and a key have the same number."""
+    return np.asarray(queries[..., :, None] == keys[..., None, :])
+
+
+def _across(part: Part) -> Array:
+    """(..., rows, keys) whether a query and a key are in different sentences."""
+    return ~_same(part.queries.segments, part.keys.segments)
+
+
 def _same_word(part: Part) -> Targets:
     same = word_targets(part.queries.words, part.keys.words)
     if not part.context.same:
         return same, None
-    apart = part.queries.pieces[:, None] != part.keys.pieces[None, :]
+    apart = ~_same(part.queries.pieces, part.keys.pieces)
     return same, (same & apart).any(axis=-1)  # a second occurrence, not a second piece of this one
 
 
 def _same_word_elsewhere(part: Part) -> Targets:
-    here = part.queries.pieces[:, None] == part.keys.pieces[None, :] if part.context.same else None
+    here = _same(part.queries.pieces, part.keys.pieces) if part.context.same else None
     return word_targets(part.queries.words, part.keys.words, itself=here), None
 
 
 def _same_word_across(part: Part) -> Targets:
-    across = part.queries.segments[:, None] != part.keys.segments[None, :]
-    return word_targets(part.queries.words, part.keys.words) & across, None
+    return word_targets(part.queries.words, part.keys.words) & _across(part), None
 
 
 def _related_word(part: Part) -> Targets:
@@ -132,8 +144,7 @@ def _related_word(part: Part) -> Targets:
 
 
 def _related_word_across(part: Part) -> Targets:
-    across = part.queries.segments[:, None] != part.keys.segments[None, :]
-    return _related_word(part)[0] & across, None
+    return _related_word(part)[0] & _across(part), None
 
 
 def _pieces(part: Part) -> Targets:
@@ -156,14 +167,14 @@ def _predictive(part: Part) -> Targets:
 
 
 def _first(part: Part) -> Targets:
-    return place_targets(part.visible, np.arange(part.visible.shape[1]) == 0), part.queries.content
+    return place_targets(part.visible, np.arange(part.visible.shape[-1]) == 0), part.queries.content
 
 
 def _patches(choose: Callable[[Array, Array], Array]) -> Callable[[Part], Targets]:
     """Targets that are chosen by where patches lie in their picture."""
 
     def targets(part: Part) -> Targets:
-        return choose(part.queries.spans, part.keys.spans), np.isfinite(part.queries.spans[:, 0])
+        return choose(part.queries.spans, part.keys.spans), np.isfinite(part.queries.spans[..., 0])
 
     return targets
 

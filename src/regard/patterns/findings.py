@@ -19,6 +19,7 @@ from regard.patterns.definitions import ALWAYS, STRIPES, THRESHOLDS, USUAL, WORD
 from regard.patterns.entries import PHRASES, rank_of
 from regard.patterns.levels import LEVELS
 from regard.patterns.naming import ASLEEP, FLOOR, STAYS, beyond_one_offset, own_name
+from regard.patterns.placed import beyond_one_picture
 from regard.patterns.rows import SiteRows, read_trace
 from regard.patterns.saved import SavedRule, usable_rules
 from regard.patterns.table import Finding, Patterns, SiteMeasures
@@ -76,7 +77,9 @@ def patterns(
     read = read_trace(trace, by, own)
     few = {name: _few(side) for name, side in trace.sides.items()}
     found = [
-        finding for rows in read for finding in (*_findings(trace, rows, threshold, few, own), *_sleepers(trace, rows))
+        finding
+        for rows in read
+        for finding in (*_findings(trace, rows, threshold, few, own, by), *_sleepers(trace, rows))
     ]
     strongest = tuple(sorted(_one_stripe(found), key=lambda f: -f.score))
     return Patterns(strongest, tuple(rows.measured for rows in read), dict(trace.facts), by, own)
@@ -94,6 +97,7 @@ def _findings(
     threshold: float | None,
     few: Mapping[str, frozenset[str]],
     own: Sequence[SavedRule],
+    by: str,
 ) -> Iterator[Finding]:
     """Heads that reach the threshold of a pattern; `few` are kinds of words that are no name, by side."""
     thresholds = THRESHOLDS | dict.fromkeys((rule.name for rule in own), USUAL)
@@ -111,6 +115,8 @@ def _findings(
         weight = awake.weight[chosen][:, places]
         sure = _sure(mass, weight, awake.chance[number][places])
         sure &= beyond_one_offset(name, hit, awake.strongest[chosen][:, places], places)
+        site = _site(trace, measured)
+        sure &= beyond_one_picture(name, site, trace.sides[site.key_side], chosen, places, by)
         for row in np.flatnonzero(sure):
             index = int(chosen[row])
             best = _best_rows(mass[row], hit[row], places, awake.strongest[index])

@@ -72,13 +72,13 @@ class Batch:
         """The same for values (..., n, F) of few of an array's `size` rows, at different `places` (n,)."""
         self._rows.append((name, size, places, values))
 
-    def pour(self, sums: Sums) -> None:
+    def pour(self, sums: Sums, groups: int = GROUPS) -> None:
         """Add what was recorded: sums by group of clusters (groups, ...), and the totals."""
         for name, array in self._totals.arrays.items():
             sums.add(name, array)
         for row in self._rows:
             sums.add_at(*row)
-        sums.add_all(self._held, self.clusters)
+        sums.add_all(self._held, self.clusters, groups)
 
 
 class Pass(ABC):

@@ -91,11 +91,23 @@ def mentions(corpus: Corpus | Sequence[str | os.PathLike[str]], options: Mapping
     return source
 
 
-def utterances(corpus: Corpus, options: Mapping[str, Any]) -> Source:
-    """Sounds with the onsets of their words."""
+REFERENCES = ("gold", "dictionary", "parallel")  # what tells which words of two sentences belong together
+
+
+def aligned(corpus: Corpus, options: Mapping[str, Any]) -> Source:
+    """Sounds with the onsets of their words, or sentences with their translations if something tells their links."""
+    from regard.corpus.readers.lines import format_of
+
     source = texts(corpus, options)
+    if any(options.get(name) for name in REFERENCES):
+        return replace(source, format="translations")
     if source.format not in (None, "jsonl", "utterances"):
         raise UserError(f"utterances are read from JSONL files, not from {source.format!r}")
+    if format_of(source) not in ("jsonl", "utterances"):
+        raise UserError(
+            f"{source.name} is no JSONL file of utterances; for translations, say which words belong together: --gold, "
+            "--dictionary or --parallel"
+        )
     return replace(source, format="utterances")
 
 
@@ -120,8 +132,10 @@ TREEBANK = Corpora("treebank", "A CoNLL-U file to learn from, also .gz.", trees,
 MENTIONS = Corpora(
     "files", "GAP (.tsv), CoNLL-2012 (.conll) or WinoBias files, or folders of them: one corpus.", mentions, "one"
 )
-UTTERANCES = Corpora(
-    "utterances", "JSONL files: audio, text and onsets [[character, seconds], ...] of each utterance.", utterances
+ALIGNED = Corpora(
+    "corpora",
+    "JSONL files: audio, text and onsets [[character, seconds], ...] of each utterance; or source TAB target lines.",
+    aligned,
 )
 
 

@@ -118,8 +118,8 @@ class TaskOptions(_Reading, _Sampling, _Keeping, _Cutting, _Engine, _Reporting):
     """What a study of a task takes: no control, since random weights cannot do a task."""
 
 
-class UtteranceOptions(_Sampling, _Keeping, _Engine, _Reporting):
-    """What a study of utterances takes: sounds cannot be cut, and untrained weights know no words."""
+class AlignmentOptions(_Sampling, _Keeping, _Control, _Engine, _Reporting):
+    """What a study of alignment takes: nothing can be cut, and a control is for translations alone."""
 
 
 class FindOptions(_Reading, _Reporting, total=False):

@@ -20,32 +20,32 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from regard.base.errors import OutOfRangeError, UserError
 from regard.studies.entry import (
+    ALIGNED,
     MENTIONS,
     TEXTS,
     TEXTS_OR_IMAGES,
     TREEBANK,
     TREEBANKS,
-    UTTERANCES,
     Corpus,
     Named,
     Registry,
+    aligned,
     loaded,
     mentions,
     run_over,
     texts,
     texts_or_images,
     trees,
-    utterances,
     with_trees,
 )
 from regard.studies.options import (
+    AlignmentOptions,
     Flag,
     MentionOptions,
     Options,
     ProbeOptions,
     TaskOptions,
     TreeOptions,
-    UtteranceOptions,
 )
 
 if TYPE_CHECKING:
@@ -74,16 +74,41 @@ _LEAST = Flag("Fewest instances for which a relation gets a row.", least=1)
 _ROWS = Flag("How to read the pieces of an attending word: mean, or first only.", metavar="WAY")
 
 
-@STUDIES.add(UTTERANCES)
-def alignment(model: Named, corpus: Corpus, **options: Unpack[UtteranceOptions]) -> Result:
-    """Which cross heads of a speech model tell when each word begins: onset errors on held-out utterances.
+@STUDIES.add(ALIGNED)
+def alignment(
+    model: Named,
+    corpus: Corpus,
+    *,
+    gold: Annotated[str | None, Flag("Links of each line's words in Pharaoh format, 0-0 1-2.", metavar="FILE")] = None,
+    dictionary: Annotated[str | None, Flag("Words that translate each other: word TAB word.", metavar="FILE")] = None,
+    parallel: Annotated[
+        str | None, Flag("Other sentence pairs, from which a dictionary is learned (IBM model 1).", metavar="FILE")
+    ] = None,
+    **options: Unpack[AlignmentOptions],
+) -> Result:
+    """Which cross heads tell when each word of a sound begins, or which words of a translation belong together.
 
-    Heads are ranked on one half of the utterances and tested on the other, both ways round, beside the model's own list
-    of alignment heads and a line through the text.
+    Heads are ranked on one half of the corpus and tested on the other, both ways round. A speech model is asked for the
+    onsets of words, beside its own list of alignment heads and a line through the text. A translation model is asked
+    which words belong together, beside the diagonal; right links come from `gold`, from a `dictionary`, or from one
+    that is learned from `parallel` pairs that are not in the corpus. The row of a token is the one that chooses the
+    next token, and is read so.
     """
     from regard.studies.alignment.study import Alignment
 
-    return run_over(Alignment(seed=options.get("seed", 0)), model, utterances(corpus, options), options)
+    given = {"gold": gold, "dictionary": dictionary, "parallel": parallel}
+    asked = {name: str(place) for name, place in given.items() if place is not None}
+    source, seed = aligned(corpus, {**options, **asked}), options.get("seed", 0)
+    if not asked:
+        if options.get("control"):
+            raise UserError("a control is for translations: untrained weights write no words that could be timed")
+        return run_over(Alignment(seed=seed), model, source, options)
+    if len(asked) > 1:
+        raise UserError(f"links come from one place; choose one of {', '.join(f'--{name}' for name in asked)}")
+    from regard.studies.alignment.word_study import WordAlignment
+
+    ((kind, place),) = asked.items()
+    return run_over(WordAlignment(kind=kind, place=place, corpus=source.place, seed=seed), model, source, options)
 
 
 def _compare_types(results: Mapping[str, Result], folder: Path) -> None:

@@ -21,7 +21,7 @@ from regard.patterns.definitions import PATTERNS, Part, bag_missing
 from regard.patterns.levels import LEVELS, WEIGHED
 from regard.studies.atlas.carriers import Carried, carried_of
 from regard.studies.atlas.stripes import Exchange, exchange_of
-from regard.trace.places import Array, MapContext, context_between
+from regard.trace.places import Array, MapContext, Places, context_between
 
 if TYPE_CHECKING:
     from regard.models.related import Relation
@@ -45,9 +45,8 @@ class LevelRows:
     def weigh(self, attention: torch.Tensor) -> torch.Tensor:
         """(B, H, Q) the level of each row of maps (B, H, Q, K)."""
         assert self.weights is not None
-        if self.weights.ndim == 2:
-            return (attention.flatten(1, 2) @ self.weights[..., None]).view(attention.shape[:-1])
-        return (attention * self.weights[:, None]).sum(dim=-1)
+        weights = self.weights[:, None] if self.weights.ndim == 3 else self.weights[:, None, None]
+        return (attention * weights).sum(dim=-1)  # a product with a matrix of one column would take three times as long
 
 
 @dataclass(eq=False)
@@ -57,7 +56,8 @@ class Tables:
     asked (A,) are places in `PATTERNS`. targets (B, Q, K, A) are those of the patterns. whole (B, Q K, A) is the
     same, 0 in rows that do not count, so that one product with the maps sums over keys and rows; rows and chances (B,
     P) are how many rows count and the sum of their chance levels. awake (B, Q K, A) is whole outside the resting
-    places; awake_chance and awake_counted (B, Q, A + 1) are of those rows, the bag of words last. own (B, Q, K) are
+    places, and differs (D,) are the patterns for which the two are not the same; awake_chance and awake_counted (B, Q,
+    A + 1) are of those rows, the bag of words last. own (B, Q, K) are
     the ordinary tokens of the query's own sentence where there are two, for the bag of words; size (B, Q) is how many
     they are, bag (B, Q) is 1 where such a row counts, has_bag whether any does. visible (B, Q, K); seen (B, Q) counts
     visible keys, 1 at least; levels are by name; carried are the rows of patterns whose score one word may carry,
@@ -70,6 +70,7 @@ class Tables:
     rows: Array
     chances: Array
     awake: torch.Tensor
+    differs: torch.Tensor
     awake_chance: torch.Tensor
     awake_counted: torch.Tensor
     own: torch.Tensor
@@ -88,6 +89,11 @@ class Tables:
         return self.make_whole()
 
     @cached_property
+    def differing(self) -> torch.Tensor:
+        """(B, Q K, D) what awake has for the patterns for which it is not whole."""
+        return self.awake[..., self.differs]
+
+    @cached_property
     def targets(self) -> torch.Tensor:
         return self.make_targets()
 
@@ -99,23 +105,25 @@ class Tables:
 @dataclass(eq=False)
 class _Rows:
     """What is known of a batch row by row: targets (B, Q, K, A + 1) and counted (B, Q, A + 1), the bag of words last;
-    weights (B, Q, K, W) of the levels and which rows count for each level (L, B, Q); rests (B, Q, K).
+    weights (B, Q, K) of the W levels that are weighed, which rows count for each level (L, B, Q), rests (B, Q, K).
+    In memory the targets of one pattern come after one another.
     """
 
     targets: Array
     counted: Array
-    weights: Array
+    weights: list[Array]
     levels: Array
     rests: Array
 
 
-def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True) -> Tables:
+def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True, related: bool = True) -> Tables:
     """Targets of every pattern for the inputs of a batch, or of those alone whose targets are no resting places.
 
-    What cannot be asked of an input counts no row.
+    What cannot be asked of an input counts no row; without `related`, neither do words related by embedding.
     """
     visible = view.visible
-    contexts = _contexts(inputs.book, view.query, view.key, view.causal, inputs.model._engine.relation())
+    relation = inputs.model._engine.relation() if related else None
+    contexts = _contexts(inputs.book, view.query, view.key, view.causal, relation)
     can = np.array([[not pattern.missing(context) for pattern in PATTERNS] for context in contexts])  # (B, P)
     asked = np.flatnonzero(can.any(axis=0) & np.array([resting or not pattern.rests for pattern in PATTERNS]))
     found = _rows(contexts, visible, asked, can)
@@ -130,19 +138,20 @@ def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True) -> Tables
     awake = counted & some
 
     def tensor(array: Array) -> torch.Tensor:
-        return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32)).to(view.device)
+        return torch.from_numpy(array.astype(np.float32)).to(view.device)  # in the order of memory that it has
 
     def folded(rows: Array) -> torch.Tensor:
         """(B, Q K, A) targets of the patterns in the rows (B, Q, A + 1) that count."""
-        return tensor((found.targets * rows[:, :, None])[..., :-1]).flatten(1, 2)
+        return torch.from_numpy(found.targets[..., :-1] * rows[:, :, None, :-1]).to(view.device).flatten(1, 2)
 
     return Tables(
         asked=asked,
-        make_whole=lambda: folded(counted),
+        make_whole=lambda: folded(counted).contiguous(),  # its rows are looked up, too
         make_targets=lambda: tensor(found.targets[..., :-1]),
         rows=of_all(asked, counted[..., :-1].sum(axis=1)),
-        chances=of_all(asked, (chance * counted)[..., :-1].sum(axis=1)),
+        chances=of_all(asked, (chance * counted)[..., :-1].sum(axis=1, dtype=np.float64)),
         awake=folded(awake),
+        differs=torch.from_numpy(np.flatnonzero((counted != awake)[..., :-1].any(axis=(0, 1)))).to(view.device),
         awake_chance=tensor(awake_chance),
         awake_counted=tensor(awake),
         own=tensor(found.targets[..., -1]),
@@ -161,35 +170,41 @@ def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True) -> Tables
 
 def _rows(contexts: list[MapContext], visible: Array, asked: Array, can: Array) -> _Rows:
     """The tables of each input, padded; `can` (B, P) says what can be asked of it."""
-    batch, queries, _ = visible.shape
-    found = _Rows(
-        targets=np.zeros((*visible.shape, len(asked) + 1), np.float32),
-        counted=np.zeros((batch, queries, len(asked) + 1), bool),
-        weights=np.zeros((*visible.shape, len(WEIGHED)), np.float32),
-        levels=np.zeros((len(LEVELS), batch, queries), bool),
-        rests=np.zeros(visible.shape, bool),
-    )
-    for number, context in enumerate(contexts):
-        rows, columns = len(context.queries.words), len(context.keys.words)
-        part = Part(context, context.queries, 0, visible[number, :rows, :columns])
-        targets, counted = found.targets[number, :rows, :columns], found.counted[number, :rows]
-        found.rests[number, :rows, :columns] = part.rests
-        for place in np.flatnonzero(can[number, asked]):
-            targets[..., place], counted[:, place] = PATTERNS[asked[place]].targets(part)
-        if not bag_missing(context):
-            targets[..., -1], counted[:, -1] = part.own & part.visible, context.queries.content
-        for column, level in enumerate(WEIGHED):
-            found.weights[number, :rows, :columns, column] = level.weights(part)  # type: ignore[misc]
-        for row, level in enumerate(LEVELS):
-            found.levels[row, number, :rows] = level.counted(part) & level.possible(context)
-    return found
+    context = _joined(contexts, visible.shape[1:])
+    part = Part(context, context.queries, 0, visible)
+    targets = np.empty((len(asked) + 1, *visible.shape), np.float32)  # by pattern, so that each is written in one go
+    counted = np.empty((len(asked) + 1, *visible.shape[:2]), bool)
+    for place, number in enumerate(asked):
+        found, rows = PATTERNS[number].targets(part)
+        np.multiply(found, can[:, number, None, None], out=targets[place], casting="unsafe")
+        counted[place] = rows & can[:, number, None]
+    bag = np.array([not bag_missing(one) for one in contexts])
+    np.multiply(part.own & visible, bag[:, None, None], out=targets[-1], casting="unsafe")
+    counted[-1] = context.queries.content & bag[:, None]
+    weights = [np.broadcast_to(level.weights(part), visible.shape).astype(np.float32) for level in WEIGHED]  # type: ignore[misc]
+    possible = np.array([[level.possible(one) for one in contexts] for level in LEVELS])
+    levels = np.stack([level.counted(part) for level in LEVELS]) & possible[..., None]
+    return _Rows(np.moveaxis(targets, 0, -1), np.moveaxis(counted, 0, -1), weights, levels, part.rests)
+
+
+def _joined(contexts: list[MapContext], shape: tuple[int, int]) -> MapContext:
+    """The contexts of inputs as one of their padded maps (queries, keys), for targets: places and related words."""
+    first = contexts[0]
+    keys = Places.padded([context.keys for context in contexts], shape[1])
+    queries = keys if first.same else Places.padded([context.queries for context in contexts], shape[0])
+    known = [np.zeros((1, 1), bool) if context.related is None else context.related for context in contexts]
+    most = max(len(table) for table in known)
+    related = np.zeros((len(contexts), most, most), bool)
+    for row, table in zip(related, known, strict=True):
+        row[: len(table), : len(table)] = table
+    return replace(first, queries=queries, keys=keys, related=related)
 
 
 def _levels(
-    counted: Array, weights: Array, visible: Array, seen: Array, tensor: Callable[[Array], torch.Tensor]
+    counted: Array, weights: list[Array], visible: Array, seen: Array, tensor: Callable[[Array], torch.Tensor]
 ) -> dict[str, LevelRows]:
-    """The rows of each level, from which count (L, B, Q), and the weights (B, Q, K, W) of those that are weighed."""
-    means = dict(zip([level.name for level in WEIGHED], np.moveaxis(weights, -1, 0), strict=True))
+    """The rows of each level, from which count (L, B, Q), and the weights (B, Q, K) of those that are weighed."""
+    means = dict(zip([level.name for level in WEIGHED], weights, strict=True))
     found = {}
     for level, rows in zip(LEVELS, counted, strict=True):
         mine = None

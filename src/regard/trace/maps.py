@@ -17,6 +17,12 @@ from regard.trace.sentences import reason
 from regard.trace.site import KINDS, Array, Site
 from regard.trace.tokens import Segment, Side
 
+# What models of transformers, and BertViz, call their maps.
+_OUTPUTS = {
+    "attentions": None,  # the one kind that the model has
+    "attention": None,
+    **{f"{kind}_attention{ending}": kind for kind in KINDS for ending in ("", "s")},
+}
 _SIDES = {"encoder": ("encoder", "encoder"), "decoder": ("decoder", "decoder"), "cross": ("decoder", "encoder")}
 
 
@@ -30,7 +36,7 @@ def of_maps(
     causal: bool | None = None,
 ) -> tuple[dict[str, Side], tuple[Site, ...]]:
     """Sides and sites of maps; see `Trace.from_maps`."""
-    by_kind = dict(maps) if isinstance(maps, Mapping) else {kind: maps}
+    by_kind = _by_kind(maps, kind)
     unknown = set(by_kind) - set(KINDS)
     if unknown:
         raise UserError(f"unknown kind {sorted(unknown)[0]!r}; choose from {', '.join(KINDS)}")
@@ -50,6 +56,16 @@ def of_maps(
     return sides, tuple(sites)
 
 
+def _by_kind(maps: Any, kind: str) -> dict[str, Any]:
+    """Maps by kind of attention; the outputs of a model of transformers call them by other names."""
+    if not isinstance(maps, Mapping):
+        return {kind: maps}
+    named = {str(name): value for name, value in maps.items() if value is not None}
+    if not set(named) & set(_OUTPUTS):
+        return named
+    return {_OUTPUTS[name] or kind: value for name, value in named.items() if name in _OUTPUTS and len(value)}
+
+
 def _sides(
     tokens: Sequence[str] | Mapping[str, Sequence[str]],
     key_tokens: Sequence[str] | None,
@@ -66,6 +82,7 @@ def _sides(
         return {name: side_of(texts, name) for name, texts in tokens.items()}
     query_side, key_side = _SIDES[kind]
     first = side_of(tokens, query_side)
+    segments = segments or (segments_of(first) if query_side == "encoder" else ())
     if segments:
         first = Side(first.name, _segmented(first, segments), segments)
     if key_tokens is None and query_side == key_side:
@@ -75,6 +92,18 @@ def _sides(
     if query_side == key_side:
         key_side = "keys"
     return {key_side: side_of(key_tokens, key_side), query_side: first}
+
+
+def segments_of(side: Side) -> tuple[Segment, ...]:
+    """Two sentences, where [SEP], or a pair of </s>, says where the first ends; otherwise none are known."""
+    texts, last = side.texts, len(side) - 1
+    ends = [i for i, text in enumerate(texts) if text == "[SEP]"]
+    if len(ends) == 2 and ends[1] == last and ends[0] + 1 < last:
+        return Segment("A", 0, ends[0] + 1), Segment("B", ends[0] + 1, last + 1)
+    ends = [i for i, text in enumerate(texts) if text == "</s>"]
+    if len(ends) == 3 and ends[1] == ends[0] + 1 and ends[2] == last and ends[1] + 1 < last:
+        return Segment("A", 0, ends[1]), Segment("B", ends[1], last + 1)
+    return ()
 
 
 def _segmented(side: Side, segments: tuple[Segment, ...]) -> tuple[Any, ...]:
@@ -131,7 +160,7 @@ def _are_causal(arrays: list[Array], kind: str, given: bool | None) -> bool:
 
 def _layers(maps: Any, kind: str) -> list[Array]:
     """(heads, queries, keys) arrays, one per layer."""
-    arrays = [as_array(layer) for layer in maps]
+    arrays = [_maps_in(layer) for layer in maps]
     for number, array in enumerate(arrays):
         if array.ndim == 4 and array.shape[0] == 1:
             arrays[number] = array[0]
@@ -144,11 +173,25 @@ def _layers(maps: Any, kind: str) -> list[Array]:
     return arrays
 
 
+def _maps_in(layer: Any) -> Array:
+    """The maps of a layer; of a saved module output, such as nnsight's (output, maps), the part that is maps."""
+    if not isinstance(layer, tuple | list) or not layer or not hasattr(layer[0], "shape"):
+        return as_array(layer)
+    parts = [as_array(part) for part in layer if getattr(part, "ndim", 0) in (3, 4)]
+    found = [part for part in parts if part.ndim == 4 and part.min() >= 0 and part.max() <= 1 + 1e-3]
+    if len(found) == 1:
+        return found[0]
+    return np.stack([as_array(part) for part in layer])  # of each head
+
+
 def as_array(value: Any) -> Array:
     """A float32 numpy array of a tensor of any library, or of nested lists."""
+    value = getattr(value, "value", value) if type(value).__module__.startswith("nnsight") else value  # its proxies
     for step in ("detach", "float", "cpu"):  # torch: off the graph, out of bfloat16, off the accelerator
         if hasattr(value, step) and not isinstance(value, np.ndarray):
             value = getattr(value, step)()
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        value = np.from_dlpack(value)
     return np.asarray(value, dtype=np.float32)
 
 

@@ -46,6 +46,19 @@ class Places:
         """The same for a run of positions."""
         return Places(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
+    @classmethod
+    def padded(cls, sides: Sequence[Places], length: int) -> Places:
+        """Those of several sides as one, (sides, length) each; what is added has no number and is of no kind."""
+        found = []
+        for name in cls.__dataclass_fields__:
+            arrays = [getattr(side, name) for side in sides]
+            none = {"b": False, "i": -1, "f": np.nan}[arrays[0].dtype.kind]
+            table = np.full((len(arrays), length, *arrays[0].shape[1:]), none, arrays[0].dtype)
+            for row, array in zip(table, arrays, strict=True):
+                row[: len(array)] = array
+            found.append(table)
+        return cls(*found)
+
 
 @dataclass(frozen=True, eq=False)
 class Grammar:

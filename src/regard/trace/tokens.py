@@ -152,6 +152,8 @@ def word_groups(side: Side) -> list[list[int]]:
 def word_text(tokens: Sequence[Token]) -> str:
     """The text of a word, put together from its tokens."""
     first, *later = tokens
+    if not later:
+        return first.text if first.adds is None else first.adds
     parts = (token.text.removeprefix("##") if token.adds is None else token.adds for token in later)
     return "".join((first.text if first.adds is None else first.adds, *parts))
 

@@ -371,7 +371,9 @@ class Trace:
         ----------
         maps
             (layers, heads, queries, keys), a sequence of (heads, queries, keys) or (1, heads, queries, keys)
-            arrays, or a mapping from kind ("encoder", "decoder", "cross") to these.
+            arrays, or a mapping from kind ("encoder", "decoder", "cross") to these: also the outputs of a model of
+            transformers that was called with output_attentions=True. A layer may be a saved module output that has
+            maps in it, as nnsight's are.
         tokens
             Token texts; for a mapping of maps, a mapping with "encoder" and "decoder" token texts. Word pieces are
             recognised by tokenizer marks (##berries, Ġthe, ▁the, a space in front); without, each token is a word.
@@ -380,7 +382,8 @@ class Trace:
         kind
             The kind of attention of a single array of maps.
         segments
-            Labelled ranges of the first side's tokens.
+            Labelled ranges of the first side's tokens; unless given, two sentences are told apart by [SEP], or by
+            </s></s>. Without those, what is asked about the other sentence is n/a.
         tokenizer
             The tokenizer of the tokens, as returned by its `convert_ids_to_tokens`: words, special tokens and parts of
             characters are then exact.
@@ -392,6 +395,53 @@ class Trace:
 
         sides, sites = of_maps(maps, tokens, key_tokens, kind, tuple(segments), tokenizer=tokenizer, causal=causal)
         return cls(sides, sites, dict(facts or {}))
+
+    @classmethod
+    def from_transformer_lens(
+        cls,
+        cache: Any,
+        tokens: Sequence[str] | Mapping[str, Sequence[str]],
+        *,
+        tokenizer: Any = None,
+        example: int = 0,
+        facts: Mapping[str, Any] | None = None,
+    ) -> Trace:
+        """A trace of an `ActivationCache` of TransformerLens, or of any mapping with its names.
+
+        q, k and v are kept where they give the same maps as the cache has (after rotation, if any); maps alone
+        otherwise, as with ALiBi. Norms are n/a: a cache has no weights.
+
+        Parameters
+        ----------
+        cache
+            What `run_with_cache` returned second.
+        tokens
+            Token texts, such as `model.to_str_tokens(text)`; for an encoder-decoder, by side.
+        tokenizer
+            As in `from_maps`.
+        example
+            Which one of a batch.
+        """
+        from regard.trace.cached import of_cache
+
+        return cls(*of_cache(cache, tokens, tokenizer, example), dict(facts or {}))
+
+    @classmethod
+    def from_headvis(cls, folder: str | Path, sequence: int | None = None) -> Trace:
+        """A trace of one sequence of a HeadVis tree, such as `regard export` writes.
+
+        It holds those heads that have the sequence; weights that the tree leaves out are 0.
+
+        Parameters
+        ----------
+        folder
+            The tree: config.json, heads/L0H0.json, ...
+        sequence
+            Its sequence_id; the one that most heads have, unless given.
+        """
+        from regard.trace.cached import of_headvis
+
+        return cls(*of_headvis(folder, sequence), {"captured": "a HeadVis tree; weights that it leaves out are 0"})
 
     def view(self, view: str = "heads", **first: Unpack[ViewOptions]) -> View:
         """Interactive views in a notebook; the widget's `selection` says what is chosen, `select` changes it.

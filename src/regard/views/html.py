@@ -114,7 +114,7 @@ def page_of(trace: Trace, *, title: str | None = None, **shown: Any) -> bytes:
     script, style = _script(bundle(f"{carried}.js")), bundle(f"{carried}.css")
     head, tail = _PAGE.split("{payload}")
     name = title or f"{trace.facts.get('model', 'attention')} · regard"
-    policy = _policy(script, style)
+    policy = policy_of(script, style)
     head = head.format(policy=policy, title=html.escape(str(name)), style=style, bytes=len(payload))
     text, first = _text(payload), _opening(payload) * 5 // 4
     run = f"<script>{script}</script>\n".encode()
@@ -168,7 +168,7 @@ def bundle(name: str) -> str:
     return text.replace("</script", "<\\/script") if name.endswith(".js") else text
 
 
-def _policy(script: str, style: str) -> str:
+def policy_of(script: str, style: str) -> str:
     """Nothing may be fetched; only our own script and style run."""
     return (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "

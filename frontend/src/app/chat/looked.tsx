@@ -1,7 +1,7 @@
 // What the model looked at when it chose a word: in one sentence, as bars, and how much of it rested.
 
 import { visible } from "../../compute/axis";
-import { partName, useStore } from "../../frame/context";
+import { partNames, useStore } from "../../frame/context";
 import { percent } from "../../marks/scales";
 import { useSession, useTell } from "../context";
 import type { Glance } from "../records";
@@ -55,7 +55,7 @@ export function Looked() {
 function Bars({ word }: { word: Word }) {
   const { chat } = useSession();
   const tell = useTell();
-  const name = partName(useStore());
+  const name = partNames(useStore());
   const turns = chat.turns.value;
   const shares = word.looks.slice(0, LISTED).map((look) => look[2] / word.words!);
   const left = 1 - shares.reduce((sum, one) => sum + one, 0);

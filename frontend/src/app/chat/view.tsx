@@ -3,7 +3,7 @@
 import { useComputed } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { partName, useStore } from "../../frame/context";
+import { partNames, useStore } from "../../frame/context";
 import { percent } from "../../marks/scales";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Spot } from "../records";
@@ -98,7 +98,7 @@ function Begin({ name }: { name: string }) {
 function Said({ turn, at, last }: { turn: Turn; at: number; last: boolean }) {
   const { chat } = useSession();
   const tell = useTell();
-  const name = partName(useStore());
+  const name = partNames(useStore());
   const { role, content, words, cut } = turn;
   return (
     <article data-role={role}>

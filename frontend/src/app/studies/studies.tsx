@@ -184,7 +184,7 @@ function How({ study }: { study: StudyRecord }) {
 function Report({ study, page, address: elsewhere, back }: Reading & { back: () => void }) {
   const tell = useTell();
   const session = useSession();
-  const { theme } = session;
+  const { theme, language } = session;
   const frame = useRef<HTMLIFrameElement>(null);
   const address = elsewhere ?? (page ? folderOf(study) + page : study.report!);
   useEffect(() => {
@@ -211,7 +211,7 @@ function Report({ study, page, address: elsewhere, back }: Reading & { back: () 
       </header>
       <iframe
         ref={frame}
-        src={`${address}#theme=${theme.value}`}
+        src={`${address}#theme=${theme.value}&language=${language.value}`}
         title={tell("report", { name: study.title || study.name })}
         sandbox="allow-scripts"
       />

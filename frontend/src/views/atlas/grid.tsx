@@ -6,12 +6,11 @@ import type { Digest } from "../../compute/digest";
 import { isCausal } from "../../compute/rest";
 import { type Cell, colourOf, NONE, nameOf, namesOf, restOf, type Tint } from "../../data/report";
 import { type Say, useSay, useStore } from "../../frame/context";
-import { wordFor } from "../../frame/report";
+import { shortFor, wordFor } from "../../frame/report";
 import { paint } from "../../frame/small";
 import { brief, changeShades, figure, shades } from "../../marks/scales";
 import { samePlace } from "../../state/selection";
 import type { Store } from "../../state/store";
-import { isKey } from "../../words";
 import { ghost, glimpseOf } from "./ghost";
 import type { Layout } from "./layout";
 
@@ -267,12 +266,6 @@ function Chips({ names, tint }: { names: string[]; tint: Tint }) {
       ))}
     </span>
   );
-}
-
-/** A name in few letters. */
-export function shortFor(tell: Say, name: string): string {
-  const short = `short_${name}`;
-  return isKey(short) ? tell(short) : wordFor(tell, name);
 }
 
 /** The name a head is labelled with, and whether the legend leaves it out. */

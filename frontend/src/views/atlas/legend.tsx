@@ -15,11 +15,10 @@ import {
 import { isHere } from "../../data/wire";
 import { type Say, useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
-import { wordFor } from "../../frame/report";
+import { shortFor, wordFor } from "../../frame/report";
 import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
-import { shortFor } from "./grid";
 
 interface LegendProps {
   digests: Map<string, Digest>;

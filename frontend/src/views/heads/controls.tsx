@@ -2,6 +2,7 @@
 
 import { useSay, useStore } from "../../frame/context";
 import { Choice, HeadPatches, Kinds, Layers, Level, Segments, Special } from "../../frame/controls";
+import { Folds } from "../../frame/folds";
 import { figure } from "../../marks/scales";
 import { formOf } from "../../state/store";
 import { isVision } from "./overlay";
@@ -14,6 +15,7 @@ export function Controls() {
       <Layers />
       <HeadPatches />
       <Segments />
+      <Folds />
       <Level />
       <Special />
       <Threshold />

@@ -6,9 +6,10 @@ import type { Axis } from "../../compute/axis";
 import { FIRST, run, superseded } from "../../compute/jobs";
 import { sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
+import { FoldButton, headsOf } from "../../frame/folds";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
-import { type Geometry, geometry, middle, rowHeight, strengthOf } from "../../marks/columns";
+import { GAP, type Geometry, geometry, middle, rowHeight, strengthOf } from "../../marks/columns";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import { NOTHING } from "../../state/selection";
@@ -118,6 +119,8 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
           </div>
           <Tokens side="query" axis={scene.rowAxis} shown={scene.rows} g={g} box={box.value} />
           <Tokens side="key" axis={scene.columnAxis} shown={scene.columns} g={g} box={box.value} />
+          <Headers side="query" axis={scene.rowAxis} shown={scene.rows} g={g} box={box.value} />
+          <Headers side="key" axis={scene.columnAxis} shown={scene.columns} g={g} box={box.value} />
         </div>
       </div>
     </div>
@@ -127,7 +130,14 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
 const longer = (scene: Scene): number => Math.max(scene.rows.list.length, scene.columns.list.length);
 
 const geometryOf = (scene: Scene, { width, height }: { width: number; height: number }): Geometry =>
-  geometry(width || 800, rowHeight(height, longer(scene), isTouch()), scene.widest);
+  geometry(
+    width || 800,
+    rowHeight(height, longer(scene), isTouch()),
+    scene.widest,
+    [scene.rowAxis, scene.columnAxis].some(({ side }) => side.segments.length > 1) ? TRIANGLE : 0,
+  );
+
+const TRIANGLE = 20; // pixels that the triangle of a part takes, beside the bars
 
 function Heading({ text, from, to, end }: { text: string; from: number; to: number; end?: boolean }) {
   // A heading may reach into the gap between the columns, never over another one.
@@ -174,11 +184,29 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
   );
 }
 
+/** Where a part of the text begins: a triangle that folds it. */
+function Headers({ side, axis, shown, g }: TokensProps) {
+  const edge = g.text + GAP + g.strip + TRIANGLE;
+  const from = Math.max(0, side === "query" ? g.left - edge : g.width - g.right - edge);
+  const away = side === "query" ? { left: `${from}px` } : { right: `${from}px` };
+  return (
+    <>
+      {headsOf(axis, shown.list).map(({ at, number }) => (
+        <FoldButton
+          key={number}
+          {...{ side: axis.side, number, short: true }}
+          style={{ ...away, position: "absolute", top: `${at * g.row + 1}px`, height: `${g.row - 2}px` }}
+        />
+      ))}
+    </>
+  );
+}
+
 const NEAR = 5; // pixels from a line that still mean it
 
 /** Between the columns the pointer means the strongest line near it. */
 function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometry): void {
-  if ((event.target as HTMLElement).closest(".token")) return;
+  if ((event.target as HTMLElement).closest(".token, .fold")) return;
   const run = (event.currentTarget as HTMLElement).getBoundingClientRect();
   const [x, y] = [event.clientX - run.left, event.clientY - run.top];
   const { links: all, rows, columns, rowAxis, columnAxis } = scene;
@@ -210,7 +238,7 @@ function pointAtLine(event: PointerEvent, store: Store, scene: Scene, g: Geometr
 /** A click keeps the line under the pointer: both its ends are pinned, and its head leads. */
 function keepLine(event: PointerEvent, store: Store, { rowAxis, columnAxis }: Scene): void {
   const pair = pairOf(store);
-  if (!pair || event.button !== 0 || (event.target as HTMLElement).closest(".token")) return;
+  if (!pair || event.button !== 0 || (event.target as HTMLElement).closest(".token, .fold")) return;
   const { heads, queries, keys } = store.selection.peek();
   const [query, key] = [rowAxis.starts[pair.query], columnAxis.starts[pair.key]];
   const { head = store.lead } = pair;

@@ -12,6 +12,7 @@ export const view: View = {
   title: "heads",
   heads: "some",
   signed: true,
+  folds: true,
   Component: Heads,
   Controls,
   hint: "hoverHint",

@@ -2,6 +2,7 @@
 
 import { restOf } from "../../data/report";
 import { quantityOf, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
+import { foldSentence } from "../../frame/folds";
 import { FADED, strengthOf } from "../../marks/columns";
 import { strengthEntries, strengths, swatches } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
@@ -27,6 +28,7 @@ export function Legend({ scene, sentence = false }: { scene: Scene; sentence?: b
         {store.site.value.kind === "cross" && ` ${tell("legendCross")}`}
         {many && sentence && ` ${tell("legendMany", { count: scene.heads.length })}`}
         {many && <span class="listed"> {scene.heads.map((head) => `${layer}.${head}`).join(" ")}</span>}
+        {foldSentence(store) && ` ${foldSentence(store)}`}
         {left && !sentence && ` ${tell("legendLeft", { count })}`}
       </p>
       <span class="swatches">
@@ -135,6 +137,17 @@ function restingText(store: Store, scene: Scene): string | null {
 
 /** The same in a saved picture: strengths, and the colours of the heads; returns the height. */
 export function legendPicture(pen: Pen, store: Store, scene: Scene, width: number): number {
+  const high = swatchesPicture(pen, store, scene, width);
+  const folded = foldSentence(store);
+  if (!folded) return high;
+  const colour = palette(store.theme.value).quiet;
+  pen.text(0, high + FOLDED / 2, folded, { colour, size: 11, mono: false });
+  return high + FOLDED;
+}
+
+const FOLDED = 18; // height of the sentence about folded segments
+
+function swatchesPicture(pen: Pen, store: Store, scene: Scene, width: number): number {
   const tell = sayIn(store);
   const colours = palette(store.theme.value);
   if (scene.signed) {

@@ -4,7 +4,8 @@ import type { Active } from "../../compute/active";
 import { type Axis, boundsOf } from "../../compute/axis";
 import { FAINT, type Links } from "../../compute/links";
 import { mean } from "../../compute/mean";
-import { partName } from "../../frame/context";
+import { partNames } from "../../frame/context";
+import { nameOn } from "../../frame/folds";
 import {
   bars,
   FADED,
@@ -198,16 +199,16 @@ export function drawFront(sheet: Sheet): boolean {
 function drawLabels({ pen, store, scene, g, top, height }: Sheet, active: Active): void {
   const { queries, keys } = store.selection.value;
   const label =
-    (axis: Axis, lit: number[], pins: number[]) =>
+    (axis: Axis, role: "query" | "key", lit: number[], pins: number[]) =>
     (position: number): Label => ({
-      text: axis.names[position],
+      text: nameOn(store, axis, position, role),
       special: axis.special[position],
       lit: lit.includes(position),
       pinned: pins.includes(axis.starts[position]),
       dim: false,
     });
-  const rows = scene.rows.list.map(label(scene.rowAxis, active.queries, queries));
-  const columns = scene.columns.list.map(label(scene.columnAxis, active.keys, keys));
+  const rows = scene.rows.list.map(label(scene.rowAxis, "query", active.queries, queries));
+  const columns = scene.columns.list.map(label(scene.columnAxis, "key", active.keys, keys));
   const colours = palette(store.theme.value);
   labels(pen, rows, "query", g, top, height, colours);
   labels(pen, columns, "key", g, top, height, colours);
@@ -218,8 +219,9 @@ function drawParts({ pen, store, scene, g, top }: Sheet): void {
   const rows = boundsOf(scene.rowAxis, scene.rows.list);
   const columns = boundsOf(scene.columnAxis, scene.columns.list);
   const colours = palette(store.theme.value);
-  divideColumn(pen, rows, "query", g, top, partName(store), colours);
-  divideColumn(pen, columns, "key", g, top, partName(store), colours);
+  const name = partNames(store);
+  divideColumn(pen, rows, "query", g, top, name, colours);
+  divideColumn(pen, columns, "key", g, top, name, colours);
 }
 
 /** One line, over all others. */

@@ -9,6 +9,7 @@ import type { Axis } from "../../compute/axis";
 import { aspectOf, pictureOf } from "../../data/picture";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
+import { foldSentence } from "../../frame/folds";
 import {
   type Box,
   type Canvas,
@@ -46,7 +47,7 @@ export function Overlay() {
     !(queries.length + keys.length) && tell("looksFirst", { token: rows.labels[firstLooker(rows)] });
   return (
     <div class="stage overlay">
-      <p class="legend">{together(tell("legendPatches", { what: quantity }), first)}</p>
+      <p class="legend">{together(tell("legendPatches", { what: quantity }), first, foldSentence(store))}</p>
       <div class="panels">
         <Panel side="query" axis={store.rows.value} />
         <Panel side="key" axis={store.columns.value} />

@@ -4,6 +4,7 @@ import { type Axis, boundsOf } from "../../compute/axis";
 import { gather, type Links } from "../../compute/links";
 import { mean, type Seer, seersOf } from "../../compute/mean";
 import { isCausal, type Rests, restsOf } from "../../compute/rest";
+import { foldedNames } from "../../frame/folds";
 import { measure } from "../../marks/pen";
 import { lineColour, palette, signColour, type Theme } from "../../marks/scales";
 import { covers } from "../../state/edges";
@@ -52,7 +53,7 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
     links,
     signed: look.worth !== undefined,
     rests: look.worth ? () => false : restsOf(site, rowAxis, columnAxis), // what it is worth to rest is the question
-    widest: Math.max(widest(rowAxis), widest(columnAxis)),
+    widest: Math.max(widest(rowAxis.names), widest(columnAxis.names), widest(foldedNames(store))),
   };
 }
 
@@ -94,11 +95,11 @@ export function restingPlaces({ rests, columns, columnAxis }: Scene): string[] {
   return [...new Set(found.map((key) => (columnAxis.border[key] ? columnAxis.labels[key] : "")))];
 }
 
-const LONGEST = 24; // letters after which a label is surely elided
+const LONGEST = 32; // letters after which a label is surely elided
 
-function widest(axis: Axis): number {
+function widest(names: readonly string[]): number {
   let longest = "";
-  for (const label of axis.names) if (label.length > longest.length) longest = label;
+  for (const label of names) if (label.length > longest.length) longest = label;
   return measure(longest.slice(0, LONGEST)) + 4;
 }
 
@@ -117,7 +118,7 @@ export function focusOf(store: Store, scene: Scene): Focus | null {
   const { list } = scene.rows;
   const answer = boundsOf(scene.rowAxis, list).find(({ after }) => after === "answer");
   const query = list[(answer?.at ?? list.length) - 1];
-  if (query === undefined || !scene.seers.length) return null;
+  if (query === undefined || scene.rowAxis.folded[query] || !scene.seers.length) return null;
   const row = mean(scene.seers.map((seer) => seer.row(query)));
   const awake = scene.columns.list.filter((key) => !scene.rests(query, key));
   const most = awake.reduce((best, key) => (row[key] > row[best] ? key : best), awake[0]);

@@ -4,8 +4,9 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { type Axis, bare, boundsOf } from "../../compute/axis";
 import { mean } from "../../compute/mean";
-import { partName, useSay, useStore } from "../../frame/context";
+import { partNames, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
+import { FoldButton, headsOf } from "../../frame/folds";
 import { useSeen } from "../../frame/scroller";
 import { divideText } from "../../marks/parts";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
@@ -60,6 +61,8 @@ export function Sentence({ scene, busy }: { scene: Scene; busy: boolean }) {
           </div>
           {set && !set.own && <Words side="key" axis={scene.columnAxis} text={set.keys} box={box.value} />}
           {set && <Words side="query" axis={scene.rowAxis} text={set.queries} box={box.value} />}
+          {set && !set.own && <Headers axis={scene.columnAxis} text={set.keys} />}
+          {set && <Headers axis={scene.rowAxis} text={set.queries} />}
         </div>
       </div>
     </div>
@@ -105,8 +108,36 @@ function Words({ side, axis, text, box }: WordsProps) {
   );
 }
 
+/** Below the first word of a part: its name, and a triangle that folds it. */
+function Headers({ axis, text }: { axis: Axis; text: Setting }) {
+  const positions = text.words.map(({ position }) => position);
+  return (
+    <>
+      {headsOf(axis, positions).map(({ at, number }) => {
+        const { x, y } = text.words[at];
+        const top = `${y + text.size * 0.75}px`;
+        return (
+          <FoldButton
+            key={number}
+            {...{ side: axis.side, number }}
+            style={{ position: "absolute", left: `${x}px`, top }}
+          />
+        );
+      })}
+    </>
+  );
+}
+
 /** Everything in sight; true if a word is active. */
-function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, height: number): boolean {
+function draw(
+  pen: Pen,
+  store: Store,
+  scene: Scene,
+  texts: Texts,
+  top: number,
+  height: number,
+  printed = false,
+): boolean {
   const theme = store.theme.value;
   const colours = coloursOf(scene, theme);
   const grey = colours.map(() => palette(theme).quiet);
@@ -153,8 +184,11 @@ function draw(pen: Pen, store: Store, scene: Scene, texts: Texts, top: number, h
       palette(theme),
     );
   if (!texts.own) write(texts.keys, scene.columnAxis, keys, pinnedKeys);
-  if (!texts.own) drawParts(pen, store, texts.keys, scene.columnAxis, top);
-  drawParts(pen, store, texts.queries, scene.rowAxis, top);
+  const name = printed ? partNames(store) : null; // on a screen buttons have the names
+  const divide = (text: Setting, axis: Axis) =>
+    divideText(pen, text, partsOf(text, axis), top, name, palette(theme));
+  if (!texts.own) divide(texts.keys, scene.columnAxis);
+  divide(texts.queries, scene.rowAxis);
   write(
     texts.queries,
     scene.rowAxis,
@@ -194,14 +228,12 @@ function drawRest(
 const pinnedIn = (axis: Axis, pins: number[], text: Setting): Set<number> =>
   new Set(text.words.map((w) => w.position).filter((p) => pins.includes(axis.starts[p])));
 
-/** Rules before the first words of what the model wrote, and of the turns of a conversation. */
-function drawParts(pen: Pen, store: Store, text: Setting, axis: Axis, top: number): void {
-  const bounds = boundsOf(
+/** The first words of what the model wrote, and of the turns of a conversation. */
+const partsOf = (text: Setting, axis: Axis) =>
+  boundsOf(
     axis,
     text.words.map(({ position }) => position),
   );
-  divideText(pen, text, bounds, top, partName(store), palette(store.theme.value));
-}
 
 const PRINTED = 300; // free height of a saved picture
 
@@ -209,6 +241,6 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const scene = shownScene.of(store);
   if (!scene) return null;
   const texts = textsOf(scene, width, PRINTED, false);
-  draw(pen, store, scene, texts, 0, texts.height);
+  draw(pen, store, scene, texts, 0, texts.height, true);
   return texts.height + legendPicture(shifted(pen, 0, texts.height), store, scene, width);
 }

@@ -13,6 +13,7 @@ export const view: View = {
   title: "matrix",
   heads: "one",
   signed: true,
+  folds: true,
   lists: true,
   Component: Matrix,
   Controls,

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice, SignButton } from "../../frame/controls";
+import { foldSentence } from "../../frame/folds";
 import { together } from "../../words";
 import { ColourBar } from "./colourbar";
 import { FindToken } from "./find";
@@ -26,7 +27,9 @@ export function Matrix() {
           {shown &&
             together(
               tell(signed ? "legendMatrixWorth" : "legendMatrix", { what: quantity }),
+              store.site.value.kind === "cross" && tell("legendCross"),
               shown.rests && tell("legendResting"),
+              foldSentence(store),
               shown.pool > 1 && tell("legendPooled", { n: shown.pool }),
             )}
         </p>

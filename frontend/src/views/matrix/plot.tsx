@@ -3,12 +3,14 @@
 
 import { type Signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Axis } from "../../compute/axis";
 import { run, superseded } from "../../compute/jobs";
 import { isCausal, type Rests, restsOf } from "../../compute/rest";
 import { TILE, type Tile, Tiles } from "../../compute/tiles";
 import type { Cell } from "../../data/report";
-import { partName, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
+import { partNames, quantityOf, sayIn, useSay, useStore } from "../../frame/context";
 import { mark, stage } from "../../frame/drawn";
+import { foldedNames, nameOn } from "../../frame/folds";
 import { axes, type Frame, type Zoom } from "../../marks/axes";
 import { heat, signedHeat } from "../../marks/heat";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
@@ -20,6 +22,7 @@ import { shownBy } from "../../state/shown";
 import type { Store } from "../../state/store";
 import { drawCuts } from "./cuts";
 import { type Gestures, LARGEST, listen } from "./gestures";
+import { HEADER, Headers } from "./headers";
 
 /** What a plot shows, for the sentences around it. */
 export interface PlotState {
@@ -57,7 +60,7 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
   const source = useSignal(current);
   source.value = current;
 
-  const labels = useComputed(() => labelRoom(source.value)); // of thousands of tokens: not at every change of the box
+  const labels = useComputed(() => labelRoom(source.value, store)); // of thousands of tokens: not at every change of the box
   const frame = useComputed<Frame>(() => frameOf(labels.value, box.value.width, box.value.height));
   const reset = () => {
     const { width, height } = frame.peek();
@@ -106,6 +109,7 @@ export function Plot({ state, cell: given, aside = false }: PlotProps) {
         role="img"
         aria-label={`${tell("layerHead", { layer: cell.site.layer, head: cell.head })}. ${tell("matrixHint")}`}
       />
+      {store.view.folds && <Headers lens={current.lens} frame={frame.value} zoom={zoom.value} />}
     </div>
   );
 }
@@ -245,20 +249,29 @@ function* refineAll(tiles: Tiles, rough: Tile[]): Generator<void, void> {
 }
 
 const LABEL = 130;
+const MOST = 0.36; // of the whole that names take
+const FOLDED = 220; // room for the name of a folded segment
 const COARSEST = 3; // the level that shows through while finer tiles are made
 
 /** The room that the names of rows and of columns take. */
-function labelRoom({ lens }: Tiles): { left: number; top: number } {
-  const room = (labels: readonly string[]) =>
-    Math.min(
-      LABEL,
-      18 + labels.reduce((widest, text) => Math.max(widest, measure(text.slice(0, 18), 12)), 0),
-    );
-  return { left: room(lens.rows.names), top: room(lens.columns.names) };
+function labelRoom({ lens }: Tiles, store: Store): { left: number; top: number } {
+  const widest = (labels: readonly string[], letters: number) =>
+    labels.reduce((widest, text) => Math.max(widest, measure(text.slice(0, letters), 12)), 0);
+  const folded = widest(store.view.folds ? foldedNames(store) : [], 32);
+  const room = ({ names, side }: Axis) =>
+    Math.min(folded ? FOLDED : LABEL, 18 + Math.max(folded, widest(names, 18))) +
+    (store.view.folds && side.segments.length > 1 ? HEADER : 0);
+  return { left: room(lens.rows), top: room(lens.columns) };
 }
 
 function frameOf({ left, top }: { left: number; top: number }, width: number, height: number): Frame {
-  return { left, top, width: Math.max(40, width - left), height: Math.max(40, height - top) };
+  const [beside, above] = [Math.min(left, MOST * width), Math.min(top, MOST * height)].map(Math.round);
+  return {
+    left: beside,
+    top: above,
+    width: Math.max(40, width - beside),
+    height: Math.max(40, height - above),
+  };
 }
 
 const minimum = (frame: Frame, { lens }: Tiles): number =>
@@ -362,8 +375,8 @@ function drawOver(pen: Pen, tiles: RestingTiles, frame: Frame, zoom: Zoom, store
   const colours = palette(store.theme.value);
   const { queries, keys } = store.active.value;
   const { lens } = tiles;
-  divideMap(pen, lens.rows, lens.columns, frame, zoom, partName(store), colours);
-  axes(pen, lens.rows, lens.columns, frame, zoom, { rows: queries, columns: keys }, colours);
+  divideMap(pen, lens.rows, lens.columns, frame, zoom, partNames(store), colours);
+  axes(pen, lens.rows, lens.columns, frame, zoom, { rows: queries, columns: keys }, colours, namesOf(store));
   if (tiles.causal) sayUnseen(pen, frame, lens.columns.count * zoom.scale, zoom, store);
   drawCuts(pen, tiles.lens, frame, zoom, store);
   const { query, key } = store.hover.value;
@@ -390,6 +403,10 @@ function sayUnseen(pen: Pen, frame: Frame, size: number, zoom: Zoom, store: Stor
   });
 }
 
+/** What positions are called on the axes. */
+const namesOf = (store: Store) => (axis: Axis, position: number, role: "query" | "key") =>
+  nameOn(store, axis, position, role);
+
 const AXIS = 16; // room for the name of an axis
 
 /** The whole map, whatever part of it is in sight. */
@@ -397,7 +414,7 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const tiles = drawn.of(store);
   if (!tiles) return null;
   const { rows, columns } = tiles.lens;
-  const frame = frameOf(labelRoom(tiles), width - AXIS - BAR_ROOM, width);
+  const frame = frameOf(labelRoom(tiles, store), width - AXIS - BAR_ROOM, width);
   const scale = Math.min(24, frame.width / Math.max(columns.count, rows.count));
   const zoom = { x: 0, y: 0, scale };
   const whole = { ...frame, width: columns.count * scale, height: rows.count * scale };
@@ -406,8 +423,8 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   for (const _ of refineAll(tiles, drawTiles(nowhere, tiles, whole, zoom, store, Infinity).rough));
   drawTiles(inner, tiles, whole, zoom, store, Infinity);
   const colours = palette(store.theme.value);
-  divideMap(inner, rows, columns, whole, zoom, partName(store), colours);
-  axes(inner, rows, columns, whole, zoom, { rows: [], columns: [] }, colours);
+  divideMap(inner, rows, columns, whole, zoom, partNames(store), colours);
+  axes(inner, rows, columns, whole, zoom, { rows: [], columns: [] }, colours, namesOf(store));
   const tell = sayIn(store);
   const names = { query: tell("queryAxis"), key: tell("keyAxis") };
   axisNames(pen, { ...whole, left: whole.left + AXIS, top: whole.top + AXIS }, names, colours);

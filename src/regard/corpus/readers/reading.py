@@ -14,12 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from regard.base.errors import MissingFileError, MissingPackageError, UserError
-from regard.corpus.readers import coreference, coreference_readers, pictures, prose, treebank, utterances
+from regard.corpus.readers import coreference, coreference_readers, pictures, prose, translations, treebank, utterances
 from regard.corpus.readers.lines import format_of, lines_of
 from regard.corpus.readers.source import Example, Problems, Source
 from regard.corpus.readers.tables import example_of, read_jsonl, table_reader
 
-FORMATS = ("text", "jsonl", "tsv", "csv", "conllu", "treebank", *coreference.FORMATS, "utterances", "images", "dataset")
+FORMATS = (
+    "text",
+    "jsonl",
+    "tsv",
+    "csv",
+    "conllu",
+    "treebank",
+    *coreference.FORMATS,
+    "utterances",
+    "translations",
+    "images",
+    "dataset",
+)
 UNITS = ("line", "paragraph", "sentence")
 
 _Reader = Callable[[Source, Problems], Iterator[Example]]
@@ -169,6 +181,7 @@ _READERS: dict[str, _Reader] = {
     "conll": _coreference(coreference_readers.read_conll),
     "winobias": _coreference(coreference_readers.read_winobias),
     "utterances": utterances.read_utterances,
+    "translations": translations.read_translations,
     "images": pictures.read_pictures,
     "dataset": _dataset,
 }

@@ -1,1 +1,1 @@
-"""Which cross heads of a speech model tell when each word begins."""
+"""Which cross heads tell when each word begins, or which words of a translation belong together."""

@@ -6,14 +6,13 @@ Enters: errors of single heads and of sets, by utterance. Leaves: a `Result`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import between, draws, interval
-from regard.studies.alignment.choosing import MOST, candidates, half_of, numbers, places, ranked
+from regard.studies.alignment.choosing import MOST, Chosen, candidates, half_of, numbers, places, ranked
 from regard.studies.base import StudyContext
 from regard.studies.chart import Bar, Chart
 from regard.studies.result import Result
@@ -22,19 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHOSEN, SINGLE, OWN, ALL, LINE = "chosen heads", "best single head", "the model's own list", "all heads", "a line"
+UTTERANCES = "utterances"
 Errors = dict[int, Array]  # of each utterance, (words,) seconds
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Sets that were chosen on one half each, the other half's first."""
-
-    sets: tuple[list[int], list[int]]
-
-    def named(self, heads: list[tuple[int, int]]) -> str:
-        """Both sets, or the one that both halves chose."""
-        said = [", ".join(f"{heads[one][0]}.{heads[one][1]}" for one in sorted(chosen)) for chosen in self.sets]
-        return said[0] if said[0] == said[1] else f"{said[0]} (chosen on even utterances); {said[1]} (on odd ones)"
 
 
 def alignment_result(sums: Sums, sets: Sums, named: list[tuple[int, int]], context: StudyContext) -> Result:
@@ -103,7 +91,7 @@ def _table(
     import pandas as pd
 
     own = ", ".join(f"{layer}.{head}" for layer, head in named)
-    said = {OWN: own, ALL: "all", LINE: "none"} | {name: one.named(heads) for name, one in chosen.items()}
+    said = {OWN: own, ALL: "all", LINE: "none"} | {name: one.named(heads, UTTERANCES) for name, one in chosen.items()}
     rows = []
     for name, errors in ways.items():
         signed = np.concatenate(list(errors.values()))
@@ -183,7 +171,7 @@ def _findings(
     sizes = [len(one) for one in chosen[CHOSEN].sets]
     sentences.append(
         f"Chosen on one half, {sizes[0]} and {sizes[1]} of {len(heads)} heads (at most {MOST}): "
-        f"{chosen[CHOSEN].named(heads)}."
+        f"{chosen[CHOSEN].named(heads, UTTERANCES)}."
     )
     return sentences
 

@@ -71,5 +71,6 @@ def _even(bag: BagOfRows | None, awake: torch.Tensor, tables: Tables) -> torch.T
 
 def arriving_of(attention: torch.Tensor, norms: torch.Tensor) -> torch.Tensor:
     """What arrives in place of where heads look: ||alpha f(x)|| as shares of each row; norms are (B, H, K)."""
-    total = attention @ norms[..., None]  # (B, H, Q, 1)
-    return (attention * norms[:, :, None]).div_(torch.where(total > 0, total, 1))
+    arriving = attention * norms[:, :, None]
+    total = arriving.sum(dim=-1, keepdim=True)  # (B, H, Q, 1)
+    return arriving.div_(torch.where(total > 0, total, 1))

@@ -61,14 +61,15 @@ class AtlasTaker(Taker[Tables]):
         rows = MapRows(attention, tables.seen, operation.sink is not None or operation.maps is not None)
         peak, strongest = attention.max(dim=-1)
         awake = tables.levels["awake"].weigh(attention)  # (B, H, Q)
-        self._masses(layer, attention, strongest, tables)
+        mass = attention.flatten(2) @ tables.whole  # (B, H, Q K) @ (B, Q K, A) -> (B, H, A)
+        self._masses(layer, attention, mass, strongest, tables)
         if self.copying is not None:
             self.copying.take(layer, attention)
         self._levels(layer, rows, peak, awake, tables)
         bag = BagOfRows.of(rows, tables) if tables.has_bag else None
         if bag is not None:
             self._bag(layer, bag, hit_rows(strongest, tables.own[..., None]), tables)
-        self._awake(layer, "weights", awake_sums(attention, awake, bag, tables))
+        self._awake(layer, "weights", awake_sums(attention, awake, bag, tables, _awake_mass(attention, mass, tables)))
         self._rules(layer, "weights", attention, tables.ruled)
         norms = layer.norms()
         if norms is not None:
@@ -94,9 +95,10 @@ class AtlasTaker(Taker[Tables]):
             for code in set(rule.reasons) if by == "weights" else ():
                 self.batch.total(f"missing/rule{number}/{code}", np.array([rule.reasons.count(code)]))
 
-    def _masses(self, layer: Layer, attention: torch.Tensor, strongest: torch.Tensor, tables: Tables) -> None:
-        """Mass on the targets of every pattern, and how often they are the strongest keys (B, H, Q)."""
-        mass = attention.flatten(2) @ tables.whole  # (B, H, Q K) @ (B, Q K, A) -> (B, H, A)
+    def _masses(
+        self, layer: Layer, attention: torch.Tensor, mass: torch.Tensor, strongest: torch.Tensor, tables: Tables
+    ) -> None:
+        """Mass (B, H, A) on the targets of every pattern, and how often they are the strongest keys (B, H, Q)."""
         self.add(layer, "mass", of_all(tables.asked, mass.cpu().numpy()))
         self.add(layer, "hits", of_all(tables.asked, _hits(strongest, tables).cpu().numpy()))
         self._carried(layer, attention, tables)
@@ -136,6 +138,13 @@ class AtlasTaker(Taker[Tables]):
         for name, values in (("mass", bag.mass), ("hits", hit), ("gain", gain), ("chance", chance), ("rows", counted)):
             total = sum_rows(values, counted[..., 0])[..., 0]  # (B, H), or (B, 1) where heads do not differ
             self.add(layer, f"bag_{name}", total[:, 0] if name in ("chance", "rows") else total)
+
+
+def _awake_mass(attention: torch.Tensor, mass: torch.Tensor, tables: Tables) -> torch.Tensor:
+    """(B, H, A) mass in the rows that count when awake, from that in all rows that count, mostly the same ones."""
+    if not len(tables.differs):
+        return mass
+    return mass.index_copy(-1, tables.differs, attention.flatten(2) @ tables.differing)
 
 
 def _hits(strongest: torch.Tensor, tables: Tables) -> torch.Tensor:

@@ -131,7 +131,7 @@ class Collected:
         if features.hidden is not None and _gives_hidden(model):
             inputs["output_hidden_states"] = True
         with naming(items):
-            output = model._engine.stream(inputs, book, taker)
+            output = model._engine.stream(inputs, book, taker, output=True)
             states = None if features.hidden is None else _hidden(model, output, inputs, taker.words)
         maps = taker.stacked(model)  # (B, W, W, heads)
         features.heads = tuple(taker.heads)
