@@ -25,13 +25,14 @@ def test_the_bundle_is_fresh(tmp_path):
     need(there, "needs Node and the front end's packages (make test installs them)")
     subprocess.run(["node", "build.mjs", str(tmp_path)], cwd=FRONTEND, check=True, timeout=120)
     built = sorted(path.name for path in tmp_path.iterdir())
-    assert built == ["app.css", "app.js", "joint.js", "page.css", "page.js", "regard.css", "regard.js", "views.json"]
+    pairs = [f"{name}.{kind}" for name in ("app", "film", "page", "regard") for kind in ("css", "js")]
+    assert built == sorted([*pairs, "joint.js", "views.json"])
     for name in built:
         same = (tmp_path / name).read_bytes() == (STATIC / name).read_bytes()
         assert same, f"src/regard/static/{name} is stale: run npm run build in frontend/"
 
 
-@pytest.mark.parametrize("name", ["regard.js", "page.js", "app.js"])
+@pytest.mark.parametrize("name", ["regard.js", "page.js", "app.js", "film.js"])
 def test_a_bundle_begins_with_the_licences_of_what_is_in_it(name):
     head = (STATIC / name).read_text("utf-8").split("*/")[0]
     assert head.startswith("/*! This file contains:")
