@@ -38,7 +38,7 @@ SETTLED = """() => !document.querySelector('[data-saved], [data-busy], .busy, [a
   && document.getAnimations().every(one => one.playState !== 'running')"""
 QUIET = 1.0  # seconds without a change before a picture is taken
 PATIENCE = 240_000  # milliseconds; a model is loaded meanwhile
-QUALITY = 62
+QUALITY = 56
 STUDIES = ("tokens", "atlas", "norms")
 
 
