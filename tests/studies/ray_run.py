@@ -112,7 +112,7 @@ def start(tries=8):
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - or workers wait for every other test
     for left in reversed(range(tries)):
         try:
-            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+            ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
         except Exception as error:  # Ray raises no narrower one
             if not left or "timed out during startup" not in str(error):
                 raise
