@@ -32,6 +32,17 @@ def test_on_a_phone_the_page_scrolls_one_way_and_nothing_lies_over_anything(show
     assert small == []
 
 
+def test_where_tabs_do_not_fit_the_open_one_is_in_sight(show, pages):
+    page = show(pages["pair"], "#view=neurons&layer=0&heads=1", **{**PHONE, "viewport": {"width": 200, "height": 844}})
+    page.wait_for_selector(".tabs [data-view=neurons][aria-selected=true]")
+    run = """(() => {
+      const bar = document.querySelector(".tabs");
+      const [tab, all] = [bar.querySelector("[aria-selected=true]"), bar].map((e) => e.getBoundingClientRect());
+      return bar.scrollWidth > bar.clientWidth && tab.left >= all.left && tab.right <= all.right;
+    })()"""
+    until(page, run)
+
+
 def test_on_a_phone_a_tap_explains_and_the_next_one_keeps(show, pages):
     page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
     page.wait_for_selector(".token")

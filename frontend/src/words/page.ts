@@ -177,8 +177,8 @@ export const PAGE = {
   name_sink: ["share taken by the learned sink", "可学习汇聚点所占份额"],
   "name_entropy of uniform": ["entropy of uniform", "均匀分布的熵"],
   noPattern: [
-    "No named pattern fits enough of its tokens here.",
-    "在足够多的词元上，没有哪个已命名的模式与它相符。",
+    "No named pattern fits enough tokens of this text; in another text it may have a name.",
+    "在这段文字中，没有哪个已命名的模式与足够多的词元相符；换一段文字，它可能会有名称。",
   ],
   story: ["What the heads do", "各头的作用"],
   storyClose: ["Hide these", "隐藏这些"],

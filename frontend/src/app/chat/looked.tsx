@@ -11,11 +11,11 @@ const LISTED = 8;
 
 const bare = (text: string): string => visible(text.trim() || text);
 
-/** The text that was looked at most, all its places together. */
-function mostOf(looks: readonly Glance[]): string {
+/** The text that was looked at most, all its places together, and the sum of its weights. */
+function mostOf(looks: readonly Glance[]): [string, number] {
   const sums = new Map<string, number>();
   for (const [, text, weight] of looks) sums.set(bare(text), (sums.get(bare(text)) ?? 0) + weight);
-  return [...sums].sort((a, b) => b[1] - a[1])[0][0];
+  return [...sums].sort((a, b) => b[1] - a[1])[0];
 }
 
 export function Looked() {
@@ -27,10 +27,13 @@ export function Looked() {
   const { looks, words: share } = word;
   const rest = 100 - percent(share);
   const token = bare(word.text);
+  const [most, weight] = looks.length ? mostOf(looks) : ["", 0];
   return (
     <aside class="looked" data-looked={looks.length}>
       <h2>
-        {looks.length ? tell("chatLooked", { token, most: mostOf(looks) }) : tell("chatThinly", { token })}
+        {looks.length
+          ? tell("chatLooked", { token, most, share: percent(weight / share) })
+          : tell("chatThinly", { token })}
       </h2>
       <p>{tell(rest > 0 ? "chatWords" : "chatAllWords", { words: percent(share), rest })}</p>
       {looks.length > 0 && <Bars word={word} />}

@@ -37,8 +37,8 @@ export const words = {
     "此模型没有对话模板：消息以纯文本形式传入。",
   ],
   chatLooked: [
-    "When it chose “{token}”, it looked most at “{most}”.",
-    "选择“{token}”时，它看得最多的是“{most}”。",
+    "When it chose “{token}”, {share}% of what it looked at was “{most}”, more than any other word.",
+    "选择“{token}”时，它所看的词中“{most}”占 {share}%，多于其他任何词。",
   ],
   chatWords: [
     "{words}% of its attention was on words, tinted in the text; the other {rest}% rested on the first token it sees and on special tokens.",
