@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 import regard
 from regard.models.sight import picture_inputs
-from tests.fidelity.build import _enliven
+from tests.fidelity.build import enliven
 from tests.models.seeing import tokenizer_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # transformers' own, for odd tiny sizes
@@ -25,7 +25,7 @@ BART = {f"{side}_{name}": number for side in ("encoder", "decoder")
 
 
 def loaded(module, processor):
-    _enliven(module.eval())
+    enliven(module.eval())
     return regard.load((module, processor))
 
 

@@ -22,11 +22,14 @@ function toggle(store: Store, id: string): void {
   store.set({ folded: folded.includes(id) ? folded.filter((one) => one !== id) : [...folded, id] });
 }
 
-/** A button for each segment, and what is shown of those that are folded. */
+const isPair = ({ segments }: Side): boolean => segments.every(({ name }) => name === "A" || name === "B");
+
+/** A button for each segment, and what is shown of those that are folded; two sentences have theirs on the axes alone. */
 export function Folds() {
   const store = useStore();
   const tell = useSay();
-  const sides = foldable(store);
+  const folds = store.selection.value.folded.length > 0;
+  const sides = foldable(store).filter((side) => folds || !isPair(side));
   if (!sides.length) return null;
   const { averaged } = store.selection.value;
   const options = [["sum", tell("foldSum")] as const, ["mean", tell("foldMean")] as const];
