@@ -51,7 +51,7 @@ example: $(VENV)/.dev
 	@$(BIN)/python -m regard.app.saved
 
 docs: $(VENV)/.dev
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/versions.py
 	@echo "documentation: site/index.html"
 
 docs-generated: $(VENV)/.dev

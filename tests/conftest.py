@@ -8,6 +8,8 @@ from __future__ import annotations
 import gc
 import io
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,14 +17,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 
-# Tiny models and small sums: two threads only wait for each other. Set before numpy and torch are there, and for the
-# processes that tests start.
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+from tests.processes import ONE_THREAD, warm_python
+
+os.environ.update(ONE_THREAD)  # before numpy and torch are there, and for the processes that tests start
 os.environ["REGARD_RULES"] = os.devnull + "/none"  # for fixtures that outlive a test: nobody's saved rules
 
 import regard
@@ -37,6 +39,16 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 WORDS = ("the a cat dog sat on mat store i went to at bought fresh straw ##berries . , ? ! it un ##bel ##iev").split()
+# The shell is the same engine without windows, which take most of the time where pages are opened and closed.
+CHROMIUM = "chromium-headless-shell", "chromium", "google-chrome"
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 ARTICLE = ("I went to the store.", "At the store, I bought fresh strawberries.")
 
 
@@ -58,6 +70,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return LONG.index(place) if place in LONG else len(LONG), -tests[item.path], place
 
     items.sort(key=turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(specs: list[Any]) -> None:
+    """All workers are forked from one process that has imported what takes long."""
+    for spec in specs:
+        spec.python = shlex.join(warm_python())
 
 
 def pytest_sessionstart() -> None:
@@ -83,11 +102,19 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory) -> Iterator[None]:
+    """No test knows the cache of whoever runs it; all workers share one, so that a real model is dequantised once."""
+    base = tmp_path_factory.getbasetemp()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_CACHE", str((base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "cache"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_rules(tmp_path_factory, monkeypatch) -> None:
-    """No test knows the rules, or the cache, of whoever runs it; each that saves some has a file of its own."""
+    """No test knows the rules of whoever runs it; each that saves some has a file of its own."""
     monkeypatch.setenv("REGARD_RULES", str(tmp_path_factory.getbasetemp() / f"rules-{uuid4().hex}.json"))
-    monkeypatch.setenv("REGARD_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
 @pytest.fixture
@@ -125,6 +152,19 @@ def corpora() -> Path:
     path = Path(__file__).resolve().parents[2] / "shared" / "data"
     need(path.is_dir(), "the corpora are not beside the repository (../shared/data)")
     return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One for all tests of a process: there cannot be two."""
+    from playwright import sync_api
+
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    need(found is not None, "needs Chromium")
+    with sync_api.sync_playwright() as play:
+        running = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield running
+        running.close()
 
 
 @pytest.fixture(scope="session")

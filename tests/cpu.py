@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 
 import psutil
 import pytest
+
+from tests.processes import WARM, connected
 
 _SHOWN = 25
 _spent: Counter[str] = Counter()  # seconds, by test; in the process that hands them out, those of all
 _last = 0.0
 
 
+def _running() -> Iterator[psutil.Process]:
+    """What this process has started, also through the one that forks for all workers of a run (tests/warm.py)."""
+    yield from psutil.Process().children(recursive=True)
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    for other in psutil.Process(os.getppid()).children() if worker else ():
+        with suppress(psutil.Error):
+            if other.name() == worker:
+                yield from (other, *other.children(recursive=True))
+
+
+def _forked() -> float:
+    """What took what was forked for this process and has ended."""
+    if WARM not in os.environ:
+        return 0.0
+    with connected() as server:
+        server.sendall(json.dumps({"worker": os.environ.get("PYTEST_XDIST_WORKER", "alone")}).encode() + b"\n")
+        return float(server.makefile().readline())
+
+
 def _now() -> float:
     """Seconds of CPU of this process, of those it started that have ended, and of those that run."""
     own = os.times()
-    total = own.user + own.system + own.children_user + own.children_system
-    for child in psutil.Process().children(recursive=True):
+    total = own.user + own.system + own.children_user + own.children_system + _forked()
+    for process in _running():
         with suppress(psutil.Error):
-            total += sum(child.cpu_times()[:4])
+            total += sum(process.cpu_times()[:4])
     return total
 
 

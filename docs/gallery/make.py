@@ -5,7 +5,8 @@
     python docs/gallery/make.py --page           # the page alone
     python docs/gallery/make.py heads atlas      # some
 
-All pictures take some minutes on two cores.
+All pictures take some minutes on two cores. They are made with the faces Inter, JetBrains Mono and Noto Sans CJK installed
+(apt-get install fonts-inter fonts-jetbrains-mono fonts-noto-cjk), which the page asks for first; without them it says so.
 """
 
 from __future__ import annotations
@@ -24,34 +25,60 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
+from pictures import asked_about, looked_at
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from shots import APP, CAT, DECODER, FIGURES, HEARD, HERE, PAGE, SAVED, SHOTS, SIZES, STORE, THEMES, Shot, kept, page
+from shots import (
+    APP,
+    CAT,
+    DECODER,
+    FIGURES,
+    HEARD,
+    HERE,
+    PAGE,
+    QUESTION,
+    SAVED,
+    SEEN,
+    SHOTS,
+    SIZES,
+    STORE,
+    THEMES,
+    Shot,
+    kept,
+    page,
+)
 
 import regard
 from regard.models.means import SENTENCES
-from regard.views.wire import opening
+from regard.trace.trace import Trace
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 SETTLED = """() => !document.querySelector('[data-saved], [data-busy], .busy, [aria-busy=true]')
-  && document.getAnimations().every(one => one.playState !== 'running')"""
+  && ![...document.querySelectorAll('.thumb canvas')].some(map => map.width === 300 && map.height === 150)
+  && document.getAnimations().every(one => one.playState !== 'running')"""  # a map that is not drawn has a canvas's first size
 QUIET = 1.0  # seconds without a change before a picture is taken
 PATIENCE = 240_000  # milliseconds; a model is loaded meanwhile
-QUALITY = 56
+QUALITY, PHOTO = 56, 44  # of letters and lines, and where a photograph takes most of the bytes
 STUDIES = ("tokens", "atlas", "norms")
+FACES = ("Inter", "JetBrains Mono", "Noto Sans CJK SC")  # that the page asks for, and ships none of
 
 
 def main() -> None:
     """Make what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(s.name for s in SHOTS)}, figures")
+    figures = [f"figure-{name}" for name in FIGURES]
+    every = [*(shot.name for shot in SHOTS), "figures", *figures]
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(every)}")
     parser.add_argument("--all", type=Path, metavar="FOLDER", help="every size and theme, as PNG")
     parser.add_argument("--page", action="store_true", help="write the page without making pictures")
     given = parser.parse_args()
     if given.page:
         PAGE.write_text(page(), "utf-8")
         return
+    lacking = [face for face in FACES if not installed(face)]
+    if lacking:
+        print(f"not installed: {', '.join(lacking)}; pictures will have other letters than those kept", file=sys.stderr)
     names = given.names or [shot.name for shot in SHOTS] + ["figures"]
     folder = given.all or HERE
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,20 +98,30 @@ def main() -> None:
                 )
                 take(browser, SAVED, saved.as_uri(), folder, wanted)
             if HEARD.name in names:
-                heard = regard.load("whisper-tiny.en").trace(audio=recording())
-                path = heard.save_html(Path(scratch) / "sound.html", report=False, **opening(heard))
+                path = heard().save_html(Path(scratch) / "sound.html", report=False)
                 take(browser, HEARD, path.as_uri(), folder, wanted)
+            for shot in (one for one in SEEN if one.name in names):
+                trace = asked_about(QUESTION, regard.load(DECODER).tokenizer) if "<image>" in shot.how else looked_at()
+                path = trace.save_html(Path(scratch) / f"{shot.name}.html")
+                take(browser, shot, f"{path.as_uri()}#{shot.opens}", folder, wanted)
             browser.close()
-        if "figures" in names:
-            draw(folder)
+        drawn = figures if "figures" in names else [name for name in figures if name in names]
+        if drawn:
+            draw(folder, drawn)
     if not given.all:
         PAGE.write_text(page(), "utf-8")
 
 
-def recording() -> Path:
-    """A recording of the package moonshine-voice."""
+def installed(face: str) -> bool:
+    """Whether the browser will find a face on this machine."""
+    asked = ["fc-match", "--format=%{family}", face]
+    return bool(which(asked[0])) and face in subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+
+
+def heard() -> Trace:
+    """What Whisper hears in a recording of the package moonshine-voice."""
     (folder,) = find_spec("moonshine_voice").submodule_search_locations
-    return Path(folder) / "assets" / "beckett.wav"
+    return regard.load("whisper-tiny.en").trace(audio=Path(folder) / "assets" / "beckett.wav")
 
 
 @contextmanager
@@ -125,7 +162,8 @@ def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] 
             for frame in opened.frames:  # a report draws its atlas in a page of its own
                 frame.wait_for_function("() => !document.querySelector('#atlas .wait')")
             settle(opened)
-            keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None)
+            quality = PHOTO if shot in SEEN else QUALITY
+            keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None, quality)
             opened.close()
             print(name, flush=True)
 
@@ -140,20 +178,25 @@ def settle(opened: Any) -> None:
         opened.wait_for_timeout(50)
 
 
-def keep(image: Image.Image, path: Path, whole: bool) -> None:
+def keep(image: Image.Image, path: Path, whole: bool, quality: int = QUALITY) -> None:
     """A picture as it is, or small."""
     if whole:
         image.save(path.with_suffix(".png"))
     else:
-        image.convert("RGB").save(path.with_suffix(".webp"), quality=QUALITY, method=6)
+        image.convert("RGB").save(path.with_suffix(".webp"), quality=quality, method=6)
 
 
-def draw(folder: Path) -> None:
+def draw(folder: Path, names: list[str]) -> None:
     """The figures, as the lines beside them in the page make them."""
-    trace = regard.load().trace(*STORE)
-    answered = regard.load(DECODER).trace(CAT, generate=10)
+    made = {
+        "trace": regard.load().trace(*STORE),
+        "answered": regard.load(DECODER).trace(CAT, generate=10),
+        "heard": heard(),
+    }
     for name, line in FIGURES.items():
-        drawn = eval(line, {"trace": trace, "answered": answered})  # the lines are in shots.py
+        if f"figure-{name}" not in names:
+            continue
+        drawn = eval(line, made)  # the lines are in shots.py
         keep(Image.open(io.BytesIO(drawn._repr_png_())), folder / f"figure-{name}", folder != HERE)
 
 

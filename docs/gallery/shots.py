@@ -28,11 +28,13 @@ class Shot:
     ready: str = ""  # a selector
     then: str = ""  # what is clicked after that
     widths: tuple[int, ...] = (USUAL,)  # that the documentation keeps
+    themes: tuple[str, ...] = THEMES  # that the documentation keeps
+    note: str = ""  # what a reader should know of what is shown
 
     @property
     def kept(self) -> list[str]:
         """Names of the pictures that the documentation keeps."""
-        usual = [f"{self.name}-{theme}-{USUAL}" for theme in THEMES]
+        usual = [f"{self.name}-{theme}-{USUAL}" for theme in self.themes]
         return usual + [f"{self.name}-light-{width}" for width in self.widths if width != USUAL]
 
 
@@ -63,16 +65,16 @@ APP = (
     Shot("atlas", "Atlas: every head of the model", "regard, then Atlas", _store("atlas", 0, 2), ".finding", widths=ALL),
     Shot("heads", "Heads: lines from the tokens that look to those looked at", "regard, then Heads", _store("heads", 1, 8, form="columns"), ".finding", widths=(390, USUAL)),
     Shot("sentence", "Heads, over the sentence itself", "regard, then Heads, Sentence", _asked("The animal didn't cross the street because it was too tired.", view="heads", kind="encoder", layer=3, heads=1, form="sentence", queries=10), ".ranking"),
-    Shot("matrix", "Matrix: one head as a map, one row as bars", "regard, then Matrix", _store("matrix", 0, 2, queries=5), ".finding, .ranking", widths=ALL),
+    Shot("matrix", "Matrix: one head as a map, one row as bars", "regard, then Matrix", _store("matrix", 0, 2, queries=5), ".finding, .ranking", widths=(390, USUAL)),
     Shot("neurons", "Neurons: how q and k make one score", "regard, then Neurons", _store("neurons", 0, 2, queries=5, pairs="5,4"), "[data-query]"),
     Shot("rollout", "Roll-out: what reaches one token of the last layer from the input", "regard, then Roll-out", _store("rollout", 0, 2), "[data-asked]"),
-    Shot("walk", "Walk: the model step by step", "regard, then Walk", _asked(STORE[0], view="walk", kind="encoder", layer=0, heads=2, step=4), ".walk"),
+    Shot("walk", "Walk: the model step by step", "regard, then Walk", _asked(STORE[0], view="walk", kind="encoder", layer=0, heads=7, step=4), ".walk"),
     Shot("cross", "Walk through an encoder-decoder: cross attention", 'regard walk "I have a black cat."', _asked("I have a black cat.", model="translator", view="walk"), "[data-step=cross]", "[data-step=cross]"),
     Shot("compare", "Compare: two inputs, and their difference", "regard, then Compare", _store("compare", 1, 8, otherText="I went to the garden.", otherPair="At the garden, I picked fresh strawberries."), "[data-panel=both] canvas"),
     Shot("studies", "Studies that were saved", "regard serve --studies my-studies", _store("studies", 0, 2), "[data-study]"),
     Shot("report", "The report of a study", "regard study tokens text.txt -o my-studies/tokens", _store("studies", 0, 2), "[data-study]", "[data-report=tokens]"),
-    Shot("why", "Why there: lines back through the layers", f"regard serve -m {DECODER}, click a line, then Why there?", _look(18, 6, 9, 3, why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
-    Shot("cut", "What the model says without one look", f"regard serve -m {DECODER}, click a line, then Cut this look", _look(3, 4, 2, 1, cut="decoder:3.4:2-1"), ".app-cut [data-cut-control]"),
+    Shot("why", "Why this link: back through the layers", f"regard serve -m {DECODER}, click a line, then Why this link?", _look(18, 6, 9, 3, why="decoder:18.6:9-3"), "[data-line='16.0 3 2']", widths=(390, USUAL)),
+    Shot("cut", "What the model says without one link", f"regard serve -m {DECODER}, click a line, then Cut this link", _look(3, 4, 2, 1, cut="decoder:3.4:2-1"), ".app-cut [data-cut-control]"),
     Shot("chat", "What a word of an answer looked at", f"regard serve -m {DECODER}, then Chat", f"model={DECODER}&view=chat", "[data-start]", "[data-start]"),
     Shot("decoder-heads", "A decoder's induction head, with what it wrote", f"regard serve -m {DECODER}", _decoder("heads", form="columns"), SAID),
     Shot("decoder-sentence", "The same over the text: prompt and answer", f"regard serve -m {DECODER}", _decoder("heads", form="sentence"), SAID),
@@ -90,6 +92,7 @@ FIGURES = {
     "atlas": 'trace.figure("atlas")',
     "neurons": 'trace.figure("neurons", layer=0, head=2, query=5)',
     "decoder": 'answered.figure("matrix", layer=17, head=5)',
+    "sound": 'heard.figure("sound", layer=2, head=5, query=3)',
 }
 HEARD = Shot(
     "sound",
@@ -99,7 +102,40 @@ HEARD = Shot(
     ".sound-words button",
     "[data-word='1']",
 )
-SHOTS = (*APP, SAVED, HEARD)
+QUESTION = "What is on the roof?"
+RANDOM = (
+    "Random weights: what these heads look at means nothing. The photograph is china.jpg of the package scikit-learn, by "
+    "danielbuechele (CC BY 2.0); docs/gallery/pictures.py has the models."
+)
+SEEN = (
+    Shot(
+        "picture",
+        "A picture: where one patch looks, in one head and in all of the layer",
+        'regard.load((vit, processor)).trace(image="china.jpg").save_html("picture.html")',
+        "view=heads&kind=encoder&layer=2&heads=4&queries=79",
+        ".overlay .patches",
+        note=RANDOM,
+    ),
+    Shot(
+        "question",
+        "A picture and a question: where a word looks",
+        f'regard.load((llava, processor)).trace("<image> {QUESTION}", image="china.jpg").save_html("question.html")',
+        "view=heads&kind=decoder&layer=3&heads=2",
+        ".overlay .patches",
+        themes=("light",),
+        note=RANDOM,
+    ),
+    Shot(
+        "picture-atlas",
+        "Atlas of a picture: every head over its ghost",
+        'regard.load((vit, processor)).trace(image="china.jpg").save_html("picture.html")',
+        "view=atlas&kind=encoder&layer=2&heads=4",
+        ".thumb canvas",
+        themes=("light",),
+        note=RANDOM,
+    ),
+)
+SHOTS = (*APP, SAVED, HEARD, *SEEN)
 
 
 def kept() -> list[str]:
@@ -112,25 +148,37 @@ def page() -> str:
     store = ", ".join(f'"{text}"' for text in STORE)
     parts = [
         "# Gallery",
-        "Every view, and what made it. The models come with regard: all-MiniLM-L6-v2 reads "
+        "Every view below the line that made it. What begins with # goes at the end of the address that regard prints, and "
+        "opens the app as it is in the picture. The models come with regard: all-MiniLM-L6-v2 reads "
         f"*{STORE[0]}* / *{STORE[1]}*, and {DECODER} goes on with *{CAT}*. "
         "Made by `python docs/gallery/make.py`.",
         *(_section(shot) for shot in SHOTS),
         "## Figures for papers",
         "```python\n"
         f"trace = regard.load().trace({store})\n"
-        f'answered = regard.load("{DECODER}").trace("{CAT}", generate=10)\n```',
+        f'answered = regard.load("{DECODER}").trace("{CAT}", generate=10)\n'
+        'heard = regard.load("whisper-tiny.en").trace(audio="beckett.wav")\n```',
         *(f"```python\n{line}\n```\n\n![Figure: {name}](gallery/figure-{name}.webp)" for name, line in FIGURES.items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _section(shot: Shot) -> str:
-    cells = [f"![{shot.title}, {theme}](gallery/{shot.name}-{theme}-{USUAL}.webp)" for theme in THEMES]
-    rows = ["| light | dark |", "|---|---|", f"| {' | '.join(cells)} |"]
+    cells = [f"![{shot.title}, {theme}](gallery/{shot.name}-{theme}-{USUAL}.webp)" for theme in shot.themes]
+    rows = [f"| {' | '.join(shot.themes)} |", "|" + "---|" * len(cells), f"| {' | '.join(cells)} |"]
     more = [width for width in shot.widths if width != USUAL]
     if more:
         narrow = [f"![{shot.title}, {width} pixels wide](gallery/{shot.name}-light-{width}.webp)" for width in more]
         rows += ["", "| " + " | ".join(f"{width} pixels wide" for width in more) + " |", "|" + "---|" * len(more)]
         rows.append(f"| {' | '.join(narrow)} |")
-    return f"## {shot.title}\n\n    {shot.how}\n\n" + "\n".join(rows)
+    note = f"{shot.note}\n\n" if shot.note else ""
+    return f"## {shot.title}\n\n{_lines(shot)}\n\n{note}" + "\n".join(rows)
+
+
+def _lines(shot: Shot) -> str:
+    """The command; of the app also the part of its address that opens the picture, and how a hand gets there."""
+    if not shot.how.startswith("regard serve") and shot.how.split(",")[0] != "regard":
+        return f"    {shot.how}"
+    command, _, by_hand = shot.how.partition(", ")
+    address = f"\n    #{shot.opens}" if shot.opens else ""
+    return f"    {command}{address}" + (f"\n\nBy hand: {by_hand.removeprefix('then ')}" if by_hand else "")

@@ -81,8 +81,8 @@ def _counts(sums: Any) -> dict[str, Any]:
         awake = awake_table(sums, by)
         named = named_heads(awake)
         heads = ["kind", "layer", "head"]
-        said = named[~named["measure"].isin(["always rests", "same words from everywhere"])]
-        striped = named[named["measure"] == "same words from everywhere"]
+        said = named[~named["measure"].isin(["always rests", "fixed words"])]
+        striped = named[named["measure"] == "fixed words"]
         level = awake.loc[awake["measure"] == "awake", "value"]
         found[by] = {
             "heads": len(awake[heads].drop_duplicates()),
@@ -165,7 +165,7 @@ def _told(found: dict[str, Any]) -> str:
     return f"""
 Over a corpus: {PARAGRAPHS} paragraphs of WikiText-2 of {FEWEST} to {TOKENS} tokens, and {SENTENCES} sentences of the English Web Treebank. "Before the
 split" a head has the name of the pattern of its highest lift among all its attention, resting places included. After it,
-how many heads have a name of their own, + how many look at the same words from everywhere.
+how many heads have a name of their own, + how many look at fixed words.
 
 {first}
 

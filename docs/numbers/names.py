@@ -21,7 +21,7 @@ TEXTS = (
     ),
 )
 SEEDS, OF_DECODER = 10, 2
-_RESTING = ("always rests", "same words from everywhere")
+_RESTING = ("always rests", "fixed words")
 
 
 def measure(data: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Ask, fromAddress, LOOKS, NO_OTHER, NOTHING_ASKED, toAddress, toldOf } from "../src/app/address";
 import { otherOf } from "../src/app/compare/comparison";
-import { compared, distance, fits, otherWords } from "../src/app/compare/difference";
+import { besides, compared, distance, fits, otherWords } from "../src/app/compare/difference";
 import { listed } from "../src/app/effect";
 import { suited } from "../src/app/examples";
 import { tidy } from "../src/app/export";
@@ -173,7 +173,7 @@ test("a difference is A − B, cell by cell, and its distance the share that mov
   cells.forEach((cell, i) => {
     expect(Math.abs(cell.a - cell.b)).toBeCloseTo(sizes[i], 6);
   });
-  expect(cells.length).toBe(8);
+  expect(cells.length).toBe(6);
   expect(finish(compared(a, a)).distance).toBe(0);
 });
 
@@ -302,6 +302,12 @@ test("of hidden states the mean comes first, told by its code and not by its nam
   const rows = [row("(mean of all tokens)", 0.5), row("cat", 0.2), row("x", 0.9, "mean")];
   const found = { about: "hidden states", rows } as unknown as Effect;
   expect(listed(found, "zero").map(({ name }) => name)).toEqual(["x", "cat", "(mean of all tokens)"]);
+});
+
+test("a difference agrees with the two numbers beside it", () => {
+  expect(besides(0.5538, 0.2964, 0.2574)).toEqual(["0.554", "0.296", "+0.258"]);
+  expect(besides(0.1, 0.4, 0.3)).toEqual(["0.100", "0.400", "−0.300"]);
+  expect(besides(0.5, 0.5, 0.02)).toEqual(["0.5000", "0.5000", "0.0000"]);
 });
 
 test("the other side of a comparison is another text, another model, or all heads on", () => {

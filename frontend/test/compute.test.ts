@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { coverage, mostAligning } from "../src/compute/aligning";
-import { attention, group, headOf, products, scores } from "../src/compute/attention";
+import { attention, group, headOf, scores } from "../src/compute/attention";
 import { axisOf } from "../src/compute/axis";
 import { Lenses } from "../src/compute/lens";
 import { attribution, halfOf, mostOf, participation, riseOf, rowOf } from "../src/compute/pairs";
+import { products } from "../src/compute/products";
 import { restsOf } from "../src/compute/rest";
 import { FADED, links } from "../src/marks/columns";
 import { golden, reference } from "./golden";
@@ -12,6 +13,22 @@ const close = (found: ArrayLike<number>, wanted: number[], within = 2e-6) => {
   expect(found.length).toBe(wanted.length);
   for (let i = 0; i < wanted.length; i++) expect(Math.abs(found[i] - wanted[i])).toBeLessThan(within);
 };
+
+test("one row in two is the same before and after the others were looked at", () => {
+  const page = golden();
+  const { attention: wanted } = reference(page);
+  page.sites.forEach((site, s) => {
+    const head = headOf(site, 0);
+    const some = { rows: [1, head.queries], columns: [0, head.keys], every: 2 } as const;
+    const first = attention(head, some);
+    attention(head, { rows: [0, head.queries], columns: [0, head.keys] });
+    close(
+      first,
+      wanted[s][0].flatMap((row, i) => (i % 2 ? row : [])),
+    );
+    close(attention(head, some), Array.from(first));
+  });
+});
 
 describe("attention of the golden file", () => {
   const page = golden();
@@ -54,16 +71,26 @@ describe("attention of the golden file", () => {
   });
 });
 
-test("products of odd sizes agree with plain sums", () => {
+test("products of vectors in any number agree with plain sums", () => {
   const vector = (n: number) => Float32Array.from({ length: n }, (_, i) => Math.sin(i * 1.7));
-  const [q, k] = [vector(7 * 5), vector(9 * 5)];
-  const found = products(q, k, 5, [1, 6], [2, 9]);
-  for (let i = 0; i < 5; i++)
-    for (let j = 0; j < 7; j++) {
-      let sum = 0;
-      for (let c = 0; c < 5; c++) sum += q[(i + 1) * 5 + c] * k[(j + 2) * 5 + c];
-      expect(found[i * 7 + j]).toBeCloseTo(sum, 5);
-    }
+  const shapes = [
+    { d: 5, rows: [1, 6], columns: [2, 9], stride: 1 },
+    { d: 64, rows: [0, 32], columns: [0, 40], stride: 1 },
+    { d: 64, rows: [3, 4], columns: [0, 41], stride: 1 },
+    { d: 3, rows: [0, 40], columns: [7, 8], stride: 1 },
+    { d: 8, rows: [1, 41], columns: [2, 41], stride: 3 },
+  ] as const;
+  for (const { d, rows, columns, stride } of shapes) {
+    const [q, k] = [vector(rows[1] * d), vector(columns[1] * d)];
+    const wanted: number[] = [];
+    for (let i = rows[0]; i < rows[1]; i += stride)
+      for (let j = columns[0]; j < columns[1]; j += stride) {
+        let sum = 0;
+        for (let c = 0; c < d; c++) sum += q[i * d + c] * k[j * d + c];
+        wanted.push(sum / 8);
+      }
+    close(products(q, k, d, rows, columns, stride, 1 / 8), wanted);
+  }
 });
 
 describe("lenses", () => {
@@ -176,7 +203,7 @@ test("lines that rest are drawn first, in grey and paler", () => {
       key: Uint32Array.of(0, 0, 1),
       head: Uint8Array.of(0, 0, 0),
     },
-    ...{ weight: Float32Array.of(1, 1, 0.9), top: 1, left: false, received: [], strongest: [], lookedAt: [] },
+    ...{ weight: Float32Array.of(1, 1, 0.9), top: 1, left: false, received: [] },
   };
   const places = { rows: Int32Array.of(0, 1), columns: Int32Array.of(0, 1) };
   const inks = {
@@ -186,7 +213,7 @@ test("lines that rest are drawn first, in grey and paler", () => {
     resting: FADED,
     quiet: "grey",
   };
-  const g = { left: 50, right: 150, strip: 10, width: 200, text: 40, row: 20, size: 13 };
+  const g = { left: 50, right: 150, before: 10, strip: 10, width: 200, text: 40, row: 20, size: 13 };
   links(pen, found, places, inks, g, 0, 100);
   expect(strokes).toEqual([
     ["grey", 2, 1],

@@ -1,10 +1,10 @@
 // Long texts: pictures of heads whose weights are not here, layers that a page does not hold, and finding a token.
 
 import { expect, test } from "vitest";
-import { pictured } from "../src/compute/digest";
+import { digest, pictured } from "../src/compute/digest";
 import { Lenses } from "../src/compute/lens";
 import { matching, strongestLook } from "../src/compute/looks";
-import type { Packed, Page } from "../src/data/wire";
+import { Packed, type Page } from "../src/data/wire";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
 import { golden } from "./golden";
@@ -47,6 +47,39 @@ test("a picture has the pixels that came", () => {
   expect(made).toMatchObject({ size: [2, 2], pool: 57, sampled: 1, top: 1, shares: true });
   expect(made.pixels).toBe(pixels);
   expect(made.measures.previous).toBeNaN();
+});
+
+/** The golden page with 80 tokens, which its first site looks from and at by weights that differ everywhere. */
+function longer(): Page {
+  const page = golden();
+  const [site] = page.sites;
+  const vectors = (shift: number) => {
+    const values = Float32Array.from({ length: 80 * 4 }, (_, i) => 2 * Math.sin(i * i + shift));
+    return new Packed({ dtype: "f4", shape: [1, 80, 4], offset: 0 }, new Uint8Array(values.buffer));
+  };
+  const side = page.sides.get(site.query)!;
+  const all = <T>(value: T) => new Array<T>(80).fill(value);
+  const text = Array.from({ length: 80 }, (_, i) => `token${i}`);
+  const other = { ...side, text, special: all(0), segment: all(0), word: null, adds: undefined };
+  page.sides = new Map([...page.sides, [site.query, other], [site.key, other]]);
+  const open = { left: null, right: null, table: null };
+  const nothing = { bias: null, sink: null, norms: null, dots: null, lse: null, maps: null, softcap: null };
+  page.sites = [{ ...site, ...nothing, heads: [0], mask: open, q: vectors(1), k: vectors(2) }];
+  return page;
+}
+
+test("at a glance, a pixel is the largest weight of one row", () => {
+  const page = longer();
+  const lens = new Lenses(page).of(page.sites[0], 0, PLAIN);
+  const step = digest(lens, "glance").next();
+  const { pixels, size, pool, sampled, top } = step.value!;
+  expect([step.done, size, pool, sampled]).toEqual([true, [27, 27], 3, 3]);
+  for (let y = 0; y < 27; y++) {
+    const row = lens.row(3 * y);
+    for (let x = 0; x < 27; x++)
+      expect(pixels[27 * y + x]).toBeCloseTo(Math.max(...row.subarray(3 * x, 3 * x + 3)), 6);
+  }
+  expect(top).toBeCloseTo(Math.max(...pixels), 6);
 });
 
 test("a token is looked at most where its column is largest, apart from itself", () => {

@@ -6,7 +6,8 @@ import { evenStep, layerStep, rolledOut } from "../src/compute/rollout";
 import type { Page, Site } from "../src/data/wire";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
-import { askedOf, ofLeft, restingText, sharesOf } from "../src/views/rollout/scene";
+import { restingText } from "../src/views/rollout/said";
+import { askedOf, ofLeft, sharesOf } from "../src/views/rollout/shares";
 import { MOST, reasonAgainst, stepsOf } from "../src/views/rollout/steps";
 import { golden, reference } from "./golden";
 
@@ -92,7 +93,7 @@ describe("the view", () => {
     expect(shares.left).toBeCloseTo(1 - shares.values[0] - shares.values[6], 6);
     expect(ofLeft(shares, 1)[0]).toBeCloseTo(shares.values[1] / shares.left, 9);
     expect(restingText(store, shares)).toContain(
-      `the other ${Math.round(100 * (1 - shares.left))}% rests on [CLS], [SEP]`,
+      `the other ${Math.round(100 * (1 - shares.left))}% rests on [CLS] and [SEP]`,
     );
     expect([...shares.values].reduce((sum, share) => sum + share)).toBeCloseTo(1, 6);
     expect([...shares.even!].reduce((sum, share) => sum + share)).toBeCloseTo(1, 6);

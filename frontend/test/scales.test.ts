@@ -9,6 +9,7 @@ import {
   inkOn,
   palette,
   ramp,
+  roundTicks,
   type Theme,
 } from "../src/marks/scales";
 import { contrast, deltaE, EYES, linear, oklab, TWINS } from "./eyes";
@@ -106,4 +107,29 @@ test("numbers have three digits and no exponents", () => {
   expect(brief(0.0004)).toBe("<0.001");
   expect(brief(0.456)).toBe("0.46");
   expect([brief(1), brief(0.9999), brief(0.044)]).toEqual(["1.00", "1.00", "0.044"]);
+});
+
+test("ticks are round numbers within the range, 0 among them, written with as many decimals", () => {
+  expect(roundTicks(-0.14, 0.067)).toEqual([
+    [-0.1, "−0.10"],
+    [-0.05, "−0.05"],
+    [0, "0"],
+    [0.05, "+0.05"],
+  ]);
+  for (const [low, high] of [
+    [-3, 0],
+    [0, 1e-5],
+    [-0.0021, 0.9],
+    [-7000, 12000],
+  ]) {
+    const ticks = roundTicks(low, high);
+    expect(ticks.length).toBeGreaterThan(1);
+    expect(ticks.length).toBeLessThanOrEqual(6);
+    expect(ticks.some(([value, text]) => value === 0 && text === "0")).toBe(true);
+    for (const [value, text] of ticks) {
+      expect(value).toBeGreaterThanOrEqual(low);
+      expect(value).toBeLessThanOrEqual(high);
+      expect(Number(text.replace("−", "-"))).toBeCloseTo(value, 12);
+    }
+  }
 });

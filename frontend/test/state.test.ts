@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
-import { axisOf, hasWords, positionOf, visible } from "../src/compute/axis";
+import { describe, expect, test } from "vitest";
+import { axisOf, hasWords, listed, positionOf, tokenIn, visible } from "../src/compute/axis";
 import { digest, MEASURES } from "../src/compute/digest";
 import { gather, MOST } from "../src/compute/links";
 import { Tiles } from "../src/compute/tiles";
+import type { Side } from "../src/data/wire";
 import { fromHash, toHash } from "../src/state/address";
 import type { Selection } from "../src/state/selection";
 import { Store } from "../src/state/store";
@@ -179,4 +180,25 @@ test("every sentence fills its blanks", () => {
   expect(say("zh", "layerHead", { layer: 2, head: 3 })).toBe("头 2.3");
   expect(preferred(["zh-CN", "en"])).toBe("zh");
   expect(preferred([])).toBe("en");
+});
+
+describe("tokens as they are drawn", () => {
+  const sideOf = (text: string[], word: (number | null)[]) =>
+    ({ name: "text", text, word, segment: text.map(() => 0), segments: [], special: [] }) as unknown as Side;
+
+  test("words go without their space; what continues a word is marked", () => {
+    const side = sideOf(
+      ["The", " straw", "berries", " didn", "'t", ",", "  two", " ", "草", "莓"],
+      [0, 1, 1, 2, 2, 3, 4, null, 5, 5],
+    );
+    const { labels } = axisOf(side, "tokens");
+    expect(labels).toEqual(["The", "straw", "##berries", "didn", "'t", ",", "␣␣two", "␣", "草", "莓"]);
+    expect(axisOf(side, "words").labels.slice(0, 3)).toEqual(["The", "strawberries", "didn't"]);
+    expect(side.text.map((_, i) => tokenIn(side, i))).toEqual(labels);
+  });
+
+  test("in a list a space is shown where only it tells two tokens apart", () => {
+    expect(listed([" was", " had", "was"])).toEqual(["␣was", "had", "was"]);
+    expect(listed([" was", " had"])).toEqual(["was", "had"]);
+  });
 });

@@ -53,7 +53,17 @@ test("maps of the atlas share their room with one that is large, and give up lit
   expect(wide.size * 12 + wide.beside).toBeLessThan(1110);
   const tight = layoutOf(800, 500, 12, 6);
   expect(tight).toMatchObject({ small: false, beside: 0 });
-  expect(layoutOf(1110, 500, 9, 30).beside).toBeGreaterThanOrEqual(336); // thirty layers scroll
+});
+
+test("thirty layers fit in columns side by side, with one head large beside them where there is room", () => {
+  const screen = layoutOf(1060, 570, 9, 30); // a window of 1440 x 900
+  expect(screen).toMatchObject({ small: true, blocks: 2 });
+  expect(screen.size).toBeGreaterThanOrEqual(28);
+  expect(screen.size * 15).toBeLessThan(570);
+  expect(screen.beside).toBeGreaterThanOrEqual(336);
+  expect(layoutOf(1060, 480, 9, 30)).toMatchObject({ blocks: 3, beside: 0 });
+  const short = layoutOf(900, 360, 9, 30); // cells would be too small: they scroll, with names
+  expect(short).toMatchObject({ small: false, blocks: 1 });
 });
 
 test("on a phone the maps of twelve heads are at least 24 pixels wide, and go without names", () => {

@@ -1,6 +1,7 @@
 // Long on purpose: its tests share one walk and read it step by step.
 import { expect, test, vi } from "vitest";
 import { SvgPen } from "../src/marks/pen";
+import { wrapped } from "../src/marks/wrapped";
 import { Store } from "../src/state/store";
 import { VIEWS } from "../src/views";
 import { WalkData } from "../src/walk/data";
@@ -21,7 +22,7 @@ import {
   transposed,
 } from "../src/walk/maths";
 import { ALONE, DECODER, ENCODER, type StepId, stepFor, stepsOf, wordsOf } from "../src/walk/order";
-import { drawScene, type Scene, wrapped } from "../src/walk/picture";
+import { drawScene, type Scene } from "../src/walk/picture";
 import { short, terms } from "../src/walk/pieces";
 import { told } from "../src/walk/steps";
 import { isKey, say } from "../src/words";

@@ -111,19 +111,19 @@ test("a head among the parts becomes a line; any other look begins anew", () => 
 
 test("the reason is one sentence, and names what came before", () => {
   expect(reason(FOUND, tell)).toBe(
-    "18.6 looks from “sat₉” to “on₃”; the largest part in it is 16.0's, which comes from “sat”, the token before.",
+    "18.6 looks from “sat₉” to “on₃” above all because head 16.0 had copied “sat₂”, the token before it, into “on₃”: induction.",
   );
+  const other = { ...FOUND.query, token: " dog" };
+  expect(reason({ ...FOUND, query: other }, tell)).toMatch(/the token before it, into “on₃”\.$/); // no induction
   expect(brought(FOUND.key, tell)).toBe("Head 16.0 brought “sat₂” here: “on₃” carries what stood before it.");
   expect(reason({ ...FOUND, key: side(3, head(16, 0, 6, 1)) }, tell)).toContain(
-    "16.0's, which comes from “cat”.",
+    "because head 16.0 had brought “cat₁” to “on₃”.",
   );
   expect(reason({ ...FOUND, key: side(3, mlp(4, 6)) }, tell)).toContain("what MLP 4 made of “on₃”");
   const word = { ...mlp(0, 6), name: "word", kind: "word" as const };
-  expect(reason({ ...FOUND, key: side(3, word) }, tell)).toContain(
-    "the largest part in it is the word itself",
-  );
+  expect(reason({ ...FOUND, key: side(3, word) }, tell)).toContain("above all because of the word itself");
   const segment = { ...word, name: "segment", kind: "segment" as const };
-  expect(reason({ ...FOUND, key: side(3, segment) }, tell)).toContain("which sentence “on₃” is in");
+  expect(reason({ ...FOUND, key: side(3, segment) }, tell)).toContain("the sentence “on₃” is in");
   const opening = head(16, 0, 6, 2);
   const rested = { ...opening, sources: [{ ...opening.sources[0], token: "[CLS]" }] };
   expect(reason({ ...FOUND, key: side(3, rested) }, tell)).not.toContain("the token before");
@@ -240,7 +240,7 @@ test("a cut is told in one sentence of the reader's language, with its control o
     values: { times: "9.5", mean: "0.0020", sd: "0.0010", count: 16, larger: 0, theirs: "0.84", own: "0.99" },
   };
   expect(sentence({ said, sentence: "" }, "sat₉ → on₃", tell)).toBe(
-    'Cutting sat₉ → on₃ in head 18.6 lowers P("on") from 0.740 to 0.721 (−0.019).',
+    "Cutting sat₉ → on₃ in head 18.6 lowers P(“on”) from 0.740 to 0.721 (−0.019).",
   );
   expect(sentence({ said: [...said, control], sentence: "" }, "sat₉ → on₃", tell)).toContain(
     "; that is about 9.5 times what a random line of the nearest weight does (0.0020, sd 0.0010, n = 16, as much or more: 0; weights 0.84 on average, this one 0.99).",
@@ -258,11 +258,11 @@ test("a cut is told in one sentence of the reader's language, with its control o
       { said: [said[0], { ...said[1], code }, { code: "", values: { ...control.values, ...values } }] },
       tell,
     );
-  expect(judged({})).toBe("More than any of 16 random lines does.");
-  expect(judged({ larger: 1 })).toBe(
-    "Not clearly more than chance: as much or more with 1 of 16 random lines.",
+  expect(judged({})).toBe("More than chance: none of 16 random cuts changes as much.");
+  expect(judged({ larger: 1 })).toBe("Not shown to matter: 1 of 16 random cuts changed as much.");
+  expect(judged({ size: 256 })).toBe(
+    "More than chance: none of 16 random cuts of 256 links changes as much.",
   );
-  expect(judged({ size: 256 })).toBe("More than any of 16 random sets of 256 lines does.");
   expect(judged({}, "keeps_probability")).toBe("");
   const unknown = [{ code: "of the future", values: {} }, said[1]];
   expect(sentence({ said: unknown, sentence: "As it came." }, "x", tell)).toBe("As it came.");

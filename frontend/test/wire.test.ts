@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { opening } from "../src/data/opening";
+import type { Ref } from "../src/data/packed";
 import { Pieces } from "../src/data/pieces";
-import { decode, extents, isHere, PayloadError } from "../src/data/wire";
+import { decode, extents, headerOf, isHere, PayloadError } from "../src/data/wire";
 import { bytes, golden } from "./golden";
 
 test("the golden file says what it holds", () => {
@@ -14,6 +15,27 @@ test("the golden file says what it holds", () => {
   expect(page.sites[1].patterns![1][0]).toMatchObject({ name: "previous token", score: 0.75 });
   expect(page.sites[1].types!.part(1)[page.types.indexOf("diagonal")]).toBe(0.75);
   expect(page.sites[1].measures["previous token"].all()).toEqual(Float32Array.of(Number.NaN, 0.5));
+});
+
+test("some rows of a head are those of the whole head, however its numbers are packed", () => {
+  const records = headerOf(bytes()).sites as Record<string, Ref | null | undefined>[];
+  expect(new Set(records.flatMap(({ q, maps }) => [q, maps].map((one) => one?.dtype)))).toContain("vec");
+  const arrays = golden().sites.flatMap(({ q, k, maps }) => [q, k, maps].filter((one) => one !== null));
+  for (const array of arrays) {
+    const [heads, n, width] = array.shape;
+    for (let h = 0; h < heads; h++)
+      for (const [from, every] of [
+        [0, 1],
+        [0, 3],
+        [1, 2],
+      ]) {
+        const whole = array.part(h);
+        const wanted: number[] = [];
+        for (let row = from; row < n; row += every)
+          wanted.push(...whole.subarray(row * width, (row + 1) * width));
+        expect(Array.from(array.rows(h, [from, n], every))).toEqual(wanted);
+      }
+  }
 });
 
 test("a sound comes with its side, and tokens with their seconds in it", () => {

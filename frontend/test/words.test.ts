@@ -75,8 +75,10 @@ describe("the table", () => {
 
   test("Chinese has room around Latin letters that are filled in, and none between sentences", () => {
     const share = 11;
-    expect(say("zh", "otherRests", { share, place: "[CLS]" })).toBe("11% 在休息，主要停在 [CLS] 上");
-    expect(say("zh", "otherRests", { share, place: "第一个词元" })).toBe("11% 在休息，主要停在第一个词元上");
+    expect(say("zh", "ledeRests", { share, place: "[CLS]" })).toBe(
+      "11% 的注意力在休息，主要停在 [CLS] 上（注意力汇）。",
+    );
+    expect(say("zh", "ledeRests", { share, place: "第一个词元" })).toMatch(/主要停在第一个词元上（/);
     expect(together("前。", false, "后。")).toBe("前。后。");
     expect(together("One.", null, "Two.")).toBe("One. Two.");
   });

@@ -150,7 +150,6 @@ describe("numbers of both signs", () => {
     expect(lines.at(-1)).toBeNaN();
     expect([found.query[found.count - 1], found.key[found.count - 1]]).toEqual([0, 2]);
     expect(found.top).toBe(2);
-    expect(Array.from(found.strongest[0])).toEqual([-2, 1, -1]);
     expect(found.received[0][2]).toBeCloseTo((-0.001 - 1) / 3);
     expect(ended(gather([lens], all(lens), 0.9)).count).toBe(4);
   });
@@ -190,7 +189,7 @@ describe("numbers of both signs", () => {
       of: (value: number) => (Number.isNaN(value) ? 2 : value < 0 ? 1 : 0),
     };
     const places = { rows: Int32Array.from([0]), columns: Int32Array.from([0, 1, 2]) };
-    const g = { left: 0, right: 100, strip: 10, width: 100, text: 10, row: 20, size: 13 };
+    const g = { left: 0, right: 100, before: 10, strip: 10, width: 100, text: 10, row: 20, size: 13 };
     links(pen, found, places, inks, g, 0, 100);
     expect(drawn.sort()).toEqual([
       ["blue", false],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from regard.studies.find.asking import find
     from regard.studies.heads.nearest import nearest
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Model", "Segment", "Side", "Site", "Token", "Trace", "find", "load", "nearest", "study"]
 
 

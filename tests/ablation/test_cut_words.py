@@ -30,7 +30,7 @@ def test_a_cut_says_what_it_changes_in_words_and_beside_random_lines(family):
     assert made.change.before == pytest.approx(float(before[index].exp()), rel=1e-4)
     assert (made.lines, made.position, made.actual) == (8, 6, "s")
     assert made.change.after == made.change.before  # a causal model: position 6 does not see position 7
-    assert made.sentence.startswith('Cutting s → * in head 1.1 leaves P("s") at')
+    assert made.sentence.startswith("Cutting s → * in head 1.1 leaves P(“s”) at")
     control = made.control
     weights = f"({control.weight:.2f} on average, these {made.weight:.2f})"
     assert f"; 8 random lines of the nearest weights {weights} change it by" in made.sentence
@@ -57,7 +57,7 @@ def test_a_line_break_and_all_heads_are_named_so_that_the_sentence_stays_one_lin
     blocks = parse_edges("*.*:5→3", trace)
     change = CutChange("probability", "\n", 0.5, 0.25)
     what, result = said_of(blocks, trace, change, None, CutEdges(blocks, trace))
-    assert str(what).endswith("in heads *.*") and str(result).startswith('lowers P("⏎") from')
+    assert str(what).endswith("in heads *.*") and str(result).startswith("lowers P(“⏎”) from")
 
 
 def test_random_lines_have_the_weight_of_the_cut_and_are_elsewhere(family):

@@ -18,6 +18,7 @@ import regard
 from regard.app.answers import Answers, KeptAnswer
 from regard.app.problems import Problem
 from regard.app.settings import Limits
+from regard.models.conversation import contents_in, conversation_of, lay_out
 from regard.views import decode
 from tests.capture.own_maps import own_maps
 from tests.models.talkers import CHAT, NAMED
@@ -256,12 +257,18 @@ def test_the_chat_tells_tokens_as_they_come_and_what_they_looked_at(page, folder
     trace = regard.load(str(folder)).trace(messages=CHAT, target=end["ids"])
     layers = trace.layers()[-1:]  # the last third of three
     borders = np.array([token.border for token in trace.tokens])
+    contents = contents_in(lay_out(regard.load(str(folder)).tokenizer, conversation_of(CHAT)), CHAT)
+    spoken_at = {place for there in contents for place in there}
+    said = [not spoken_at.isdisjoint(range(token.start or 0, token.end or 0)) for token in trace.tokens]
+    template = np.arange(len(said)) < end["prompt"]
+    template &= ~np.array(said)
     for number, one in enumerate(tokens):
         row = np.mean(
             [trace.attention(layer, queries=end["prompt"] + number - 1) for layer in layers], axis=(0, 1)
         ).ravel()
         row[borders] = 0
         row[0] = 0
+        row[template] = 0
         assert one["looks"], "nothing was looked at"
         for position, text, weight, place in one["looks"]:
             assert weight == pytest.approx(row[position], abs=1e-5)

@@ -7,14 +7,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import httpx
 
-from tests.processes import Forked, command_line, spawned
+from tests.processes import Forked, command_line, spawned, warm_python
 
 from .conftest import started
 from .entering import entered, origin_of, token_of
@@ -62,7 +61,7 @@ def test_plain_regard_opens_the_browser_and_stops_at_ctrl_c(tmp_path):
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
     browser.chmod(0o755)
     environment = {**os.environ, "BROWSER": str(browser)}
-    command = [sys.executable, "-m", "regard"]
+    command = [*warm_python(), "-m", "regard"]
     with spawned(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout is not None

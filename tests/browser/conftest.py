@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.browser.windows import Windows
-from tests.conftest import need
 
 import regard
 from regard.models.images import medium_of, read_picture
@@ -24,16 +22,6 @@ from regard.transformer.model import Translator
 from regard.views import save_html
 from regard.views.walk import Walked, walk
 
-# The shell is the same engine without windows, which take most of the time where pages are opened and closed.
-CHROMIUM = "chromium-headless-shell", "chromium", "google-chrome"
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PAIR = "[CLS] i went to the store . [SEP] at the store , i bought fresh straw ##berries . [SEP]".split()
 LONG_TOKEN = "Donaudampfschifffahrtsgesellschaftskapitän" * 2
 ODD = ["</script><img src=x onerror=alert(1)>", LONG_TOKEN, "草莓", "فراولة", "Ġspace", "\n"]
@@ -50,18 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    from playwright import sync_api
-
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    need(found is not None, "needs Chromium")
-    with sync_api.sync_playwright() as play:
-        running = play.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from test_heads import QUERY, address, still, until
+
+import regard
 
 
 def test_the_atlas_shows_every_head_and_one_large_beside_them(show, pages):
@@ -92,3 +96,48 @@ def test_atlas_cells_are_reached_by_keyboard(show, pages):
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.dataset.cell") == "1-1"
+
+
+LAYERS, HEADS = 30, 9
+IN_SIGHT = """() => {
+  const box = document.querySelector('.scroller').getBoundingClientRect();
+  const whole = e => e.top >= box.top && e.bottom <= box.bottom + 1 && e.left >= box.left && e.right <= box.right + 1;
+  return [...document.querySelectorAll('.thumb')].filter(e => whole(e.getBoundingClientRect())).length;
+}"""
+
+CHOSEN_IN_SIGHT = """() => {
+  const box = selector => document.querySelector(selector).getBoundingClientRect();
+  const [cell, scroller] = [box('.thumb[aria-pressed=true]'), box('.scroller')];
+  return cell.top >= scroller.top && cell.bottom <= scroller.bottom;
+}"""
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory):
+    """A page with the shape of SmolLM2: thirty layers of nine heads."""
+    maps = np.random.default_rng(0).dirichlet(np.ones(12), (LAYERS, HEADS, 12)).astype("f4")
+    trace = regard.Trace.from_maps(maps, [f"word{i}" for i in range(12)])
+    return trace.save_html(tmp_path_factory.mktemp("deep") / "deep.html", view="atlas", layer=17, heads=[5])
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
+def test_thirty_layers_are_in_sight_at_once_with_one_head_large_beside_them(show, deep, width, height):
+    page = show(deep, viewport={"width": width, "height": height})
+    page.wait_for_selector("[data-cell='29-8']")
+    still(page)
+    assert page.locator(".thumb").count() == page.evaluate(IN_SIGHT) == LAYERS * HEADS
+    assert page.eval_on_selector("[data-cell='17-5']", "map => map.clientWidth") >= 28
+    assert page.locator("[data-beside='17-5']").count() == 1
+    assert page.locator(".blocks > .grid").count() > 1
+    page.focus("[data-cell='14-5']")
+    page.keyboard.press("ArrowDown")  # from the foot of one column to the head of the next
+    assert page.evaluate("document.activeElement.dataset.cell") == "15-5"
+
+
+def test_where_thirty_layers_do_not_fit_they_scroll_to_the_chosen_head(show, deep):
+    page = show(deep, viewport={"width": 1000, "height": 520})
+    page.wait_for_selector("[data-cell='17-5']")
+    still(page)
+    assert page.locator(".blocks > .grid").count() == 1
+    assert page.evaluate(IN_SIGHT) < LAYERS * HEADS
+    until(page, CHOSEN_IN_SIGHT)

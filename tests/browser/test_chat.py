@@ -77,7 +77,7 @@ def test_an_answer_comes_with_its_looks_and_then_the_conversation_is_in_the_view
     shares = [int(one.removesuffix("%")) for one in page.locator("[data-looked] .look b").all_inner_texts()]
     assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 104  # of what went to words, each rounded
     first = page.locator("[data-looked] .look .name").first.inner_text()
-    share, most = re.search(r", (\d+)% of what it looked at was “(.+)”", told).groups()
+    share, most = re.search(r", (\d+)% of the attention it paid to words went to “(.+?)”", told).groups()
     assert int(share) >= shares[0] and (first == most or len(shares) > 1)  # equal tokens count together
     page.click("[data-do=show]")
     page.wait_for_selector(QUERY)
@@ -109,7 +109,7 @@ def test_what_a_word_looked_at_is_tinted_where_it_was_said(use):
     role = "e => [e.textContent, e.closest('[data-role]').dataset.role, e.dataset.tint]"
     tinted = [part.evaluate(role) for part in parts]
     for name, who, share in listed:
-        if who != "template" and int(share[:-1]) >= 6:  # smaller ones have no number over them
+        if int(share[:-1]) >= 6:  # smaller ones have no number over them
             assert any(who == by and share == over for text, by, over in tinted), (name, who, share, tinted)
     assert (
         page.evaluate("document.querySelector('[data-role=user] p').textContent") == "the cat? \U0001f600 and the dog?"

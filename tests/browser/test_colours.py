@@ -64,13 +64,13 @@ def test_the_numbers_of_the_legend_add_up_to_the_heads(show, pages):
     counts = page.eval_on_selector_all(".entry [data-first]", "all => all.map(e => +e.dataset.first)")
     heads = page.locator(".thumb").count()
     assert sum(counts) == heads
-    assert page.inner_text(".tally").startswith(f"{heads} heads, {heads - counts[-1]} named")
+    assert page.inner_text("[data-headline=finding]").startswith(f"{heads - counts[-1]} of {heads} heads have a name")
 
 
 def test_the_legend_of_lines_and_the_inspector_say_one_number(show, pages):
     page = show(pages["pair"], "#view=heads&layer=0&heads=1&form=columns")
     page.wait_for_selector("[data-resting]")
-    share = page.inner_text("[data-resting]").split("%")[0].split()[-1]
+    share = page.inner_text("[data-resting]").split("%")[0].split("(")[-1]
     assert f"{share}% of its attention" in page.inner_text(".lede")
 
 

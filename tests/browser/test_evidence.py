@@ -11,11 +11,13 @@ import pytest
 from test_access import COLOURS, violations, with_axe
 from test_heads import QUERY, until
 from tests.app.conftest import hosted
+from tests.browser.windows import Windows
 from tests.models.talkers import NAMED
 from tests.tiny import enlarged, saved, tiny_llama
 
 import regard
 from regard.ablation.evidence import answer_evidence
+from regard.app.settings import Limits
 
 TEXT = "The cat sat on the mat. 😀 A dog ran home! Who ran"
 STARTS = "[...document.querySelectorAll('[data-sentence]')].map(e => Number(e.dataset.sentence))"
@@ -31,20 +33,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory, bytelevel: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def home(folder: Path) -> Iterator[str]:
-    with hosted(models=(str(folder),)) as (found, _):
+    with hosted(models=(str(folder),), limits=Limits(answer=40)) as (found, _):
         yield found
 
 
 @pytest.fixture(params=["en-US", "zh-CN"])
-def page(browser: Any, home: str, folder: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale=request.param)
-    page = context.new_page()
-    page.set_default_timeout(240_000)
-    page.goto(f"{home}#model={quote(str(folder))}&text={quote(TEXT)}&generate=10&view=heads")
-    page.wait_for_selector(QUERY)
-    page.wait_for_selector("[data-says='next token'] [data-do=evidence]")
-    yield page
-    context.close()
+def page(windows: Windows, home: str, folder: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    with windows.lent() as take:
+        page = take(viewport={"width": 1280, "height": 800}, locale=request.param)
+        page.goto(f"{home}#model={quote(str(folder))}&text={quote(TEXT)}&generate=10&view=heads")
+        page.wait_for_selector(QUERY)
+        page.wait_for_selector("[data-says='next token'] [data-do=evidence]")
+        yield page
 
 
 def test_the_prompt_is_tinted_on_request_with_what_python_finds(page, folder):

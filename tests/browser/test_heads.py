@@ -61,9 +61,14 @@ def test_it_draws_lines_between_two_columns_of_tokens(pair, pair_trace):
     assert lines > 5000
     assert front > 500
     assert "looks at" in pair.inner_text(".legend")
-    assert pair.inner_text("[data-resting]") == "grey, always fainter: resting on [CLS], [SEP]"
+    assert pair.inner_text("[data-resting]") == "grey, drawn faintly: rests on [CLS], [SEP]"
     pair.dblclick("[data-head='1']")
-    until(pair, "document.querySelector('[data-resting]').textContent.endsWith(', 16% of the attention of words')")
+    until(pair, "document.querySelector('[data-resting]').textContent.endsWith('(16% of its attention)')")
+
+
+def test_the_first_picture_does_not_wait_until_the_page_is_read(pair):
+    marked = "performance.getEntriesByName('regard:drawn')[0].startTime"
+    assert pair.evaluate(f"{marked} < performance.getEntriesByType('navigation')[0].domInteractive")
 
 
 def test_heads_toggle_isolate_all_and_none(pair):
@@ -269,6 +274,8 @@ def test_any_token_is_just_text(show, pages):
     page.wait_for_selector(QUERY)
     shown = names(page, QUERY)
     assert shown[0] == "</script><img src=x onerror=alert(1)>"
-    assert shown[2:] == ["草莓", "فراولة", "␣space", "⏎"]
+    assert shown[2:] == ["草莓", "فراولة", "space", "⏎"]
+    titles = page.eval_on_selector_all(QUERY, "all => all.map(e => e.title)")
+    assert titles[4:] == ["␣space", ""]  # the exact text where it is drawn in another way
     assert page.locator("img").count() == 0
     assert page.inner_text(".model") == "<b>odd</b>"

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 from test_heads import QUERY, until
 from tests.app.conftest import hosted
+from tests.browser.windows import Windows
 from tests.tiny import enlarged, saved, tiny_llama
 
 import regard
@@ -31,15 +32,13 @@ def home(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(params=["en-US", "zh-CN"])
-def page(browser: Any, home: str, folder: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale=request.param)
-    page = context.new_page()
-    page.set_default_timeout(240_000)
-    page.goto(f"{home}#model={quote(str(folder))}&text={quote(TEXT)}&view=heads")
-    page.wait_for_selector(QUERY)
-    page.wait_for_selector("[data-says='next token'] [data-do=lens]")
-    yield page
-    context.close()
+def page(windows: Windows, home: str, folder: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    with windows.lent() as take:
+        page = take(viewport={"width": 1280, "height": 800}, locale=request.param)
+        page.goto(f"{home}#model={quote(str(folder))}&text={quote(TEXT)}&view=heads")
+        page.wait_for_selector(QUERY)
+        page.wait_for_selector("[data-says='next token'] [data-do=lens]")
+        yield page
 
 
 def rows(page: Any) -> list[list[str]]:

@@ -11,6 +11,7 @@ import pytest
 from test_access import COLOURS, SETTLED, violations, with_axe
 from test_heads import QUERY, still, until
 from tests.app.conftest import hosted
+from tests.browser.windows import Windows
 
 MODEL = "SmolLM2-135M-Instruct"
 TEXT = "The cat sat on the mat. The cat sat"
@@ -25,22 +26,17 @@ def home(smollm: Any) -> Iterator[str]:  # skipped where the model is missing
 
 
 @pytest.fixture
-def use(browser: Any, home: str) -> Iterator[Callable[..., Any]]:
-    contexts = []
+def use(windows: Windows, home: str) -> Iterator[Callable[..., Any]]:
+    with windows.lent() as take:
 
-    def open_app(text: str = TEXT, *, width: int = 1440, **more: object) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, locale="en-US")
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(240_000)
-        parts = {"text": text, "view": "heads", **WHY, **more}
-        page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
-        page.wait_for_selector("#regard:not([data-saved]) .token")
-        return page
+        def open_app(text: str = TEXT, *, width: int = 1440, **more: object) -> Any:
+            page = take(viewport={"width": width, "height": 900}, locale="en-US")
+            parts = {"text": text, "view": "heads", **WHY, **more}
+            page.goto(home + "#" + "&".join(f"{name}={quote(str(value))}" for name, value in parts.items()))
+            page.wait_for_selector("#regard:not([data-saved]) .token")
+            return page
 
-    yield open_app
-    for context in contexts:
-        context.close()
+        yield open_app
 
 
 def click_line(page: Any, query: int, key: int) -> None:
@@ -83,13 +79,13 @@ def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
     assert "not what would happen without a part" in page.inner_text("[data-why-sum]")
     said = page.inner_text(".app-back header")
     assert (
-        "18.6 looks from “sat₉” to “on₃”; the largest part in it is 16.0's, which comes from “sat”, the token before."
-        in said
+        "18.6 looks from “sat₉” to “on₃” above all because head 16.0 had copied “sat₂”, the token before it, "
+        "into “on₃”: induction." in said
     )
     names = page.eval_on_selector_all("[data-line]", "all => all.map(e => e.dataset.line)")
     assert names[:2] == ["18.6 9 3", "16.0 3 2"]
     rows = page.eval_on_selector_all(".app-back-drawing svg text", "all => all.map(e => e.textContent)")
-    assert rows.index("layer 18") < rows.index("layer 16") and "⋮ 1 between" in rows
+    assert rows.index("layer 18") < rows.index("layer 16") and "layer 17 not drawn" in rows
     assert not barriers(page)
     page.click("[data-line='16.0 3 2']")
     until(page, "location.hash.includes('layer=16&heads=0&queries=3&keys=2')")
@@ -103,37 +99,48 @@ def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
     until(page, "document.querySelector('.app-back') === null")
 
 
+TICKS = "all => all.map(e => [+e.dataset.tick, +e.querySelector('text').getAttribute('x'), e.textContent])"
+DOTS = "all => all.map(e => [+(e.dataset.otherCut ?? e.dataset.ownCut), +e.getAttribute('cx')])"
+
+
 def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     page = use(queries=9, keys=3)
     page.wait_for_selector("[data-says] [data-bar]")
     page.click("[data-do=cut]")
     page.wait_for_selector("[data-headline=news]")
-    bars = page.eval_on_selector_all(".app-cut [data-bar]", BARS)
+    bars = page.eval_on_selector_all("[data-cut-below] [data-bar]", BARS)
     found = smollm.cut(TEXT, edges=[("decoder", 18, 6, 9, 3)], controls=0)
     wanted = sorted(((row.after["mask"], row.before) for row in found.rows), reverse=True)
     assert bars == [pytest.approx(pair, abs=1e-4) for pair in wanted]
     assert any(abs(now - ghost) > 1e-3 for now, ghost in bars)
-    said = page.locator(".app-cut [data-difference]").first.inner_text().replace("−", "-")
+    said = page.locator("[data-cut-below] [data-difference]").first.inner_text().replace("−", "-")
     assert float(said) == pytest.approx(bars[0][0] - bars[0][1], abs=6e-4)
-    assert 'Cutting sat₉ → on₃ in head 18.6 lowers P("on") from' in page.inner_text("[data-headline]")
+    assert "Cutting sat₉ → on₃ in head 18.6 lowers P(“on”) from" in page.inner_text("[data-headline]")
     page.wait_for_selector("[data-cut-control]")
-    control = page.inner_text("[data-cut-control]")
+    control = page.text_content("[data-cut-control] p")
     assert "times what a random line of the nearest weight does" in control
     count, larger = re.search(r"n = (\d+), as much or more: (\d+)", control).groups()
     verdict = (
-        f"Not clearly more than chance: as much or more with {larger} of {count}"
+        f"Not shown to matter: {larger} of {count} random cuts"
         if int(larger)
-        else f"More than any of {count}"
+        else f"More than chance: none of {count} random cuts"
     )
-    assert verdict in page.inner_text("[data-headline]")
+    assert page.inner_text("[data-headline]").startswith(verdict)  # first of all
     others = page.eval_on_selector_all("[data-other-cut]", "all => all.map(e => +e.dataset.otherCut)")
     own = float(page.get_attribute("[data-own-cut]", "data-own-cut"))
     assert own == pytest.approx(found.change.after - found.change.before, abs=1e-4)
     assert (len(others), sum(abs(one) >= abs(own) for one in others)) == (int(count), int(larger))
+    assert page.text_content("[data-strip] [data-axis]") == "change of the probability of “on”"
+    ticks = page.eval_on_selector_all("[data-tick]", TICKS)  # the axis has numbers, and dots stand where they say
+    assert len(ticks) >= 3 and any(value == 0 for value, _, _ in ticks)
+    (low, left, _), (high, right, _) = ticks[0], ticks[-1]
+    assert all(float(text.replace("−", "-")) == pytest.approx(value, abs=1e-9) for value, _, text in ticks)
+    for value, at in page.eval_on_selector_all("[data-other-cut], [data-own-cut]", DOTS):
+        assert at == pytest.approx(left + (value - low) * (right - left) / (high - low), abs=0.1)
     page.click(".app-how button >> nth=1")
     until(page, "location.hash.includes('how=zero')")
     zero = smollm.cut(TEXT, edges=[("decoder", 18, 6, 9, 3)], how="zero", controls=0).change.after
-    first = "+document.querySelector('.app-cut [data-bar]').dataset.bar"
+    first = "+document.querySelector('[data-cut-below] [data-bar]').dataset.bar"
     until(page, f"Math.abs({first} - {zero}) < 1e-4", seconds=60)
     assert not barriers(page)
     page.keyboard.press("Control+z")
@@ -155,7 +162,7 @@ def test_a_cut_in_the_address_is_asked_about_once(use):
     page.wait_for_selector("[data-cut-control]")
     page.wait_for_selector("[data-bar]")
     page.wait_for_timeout(1500)
-    assert "n = " in page.inner_text("[data-cut-control]")
+    assert "n = " in page.text_content("[data-cut-control] p")
     assert len({one["controls"] for one in asked}) == len(asked) == 2
 
 
@@ -169,10 +176,10 @@ def test_a_cut_in_the_address_is_asked_about_once(use):
 def test_a_column_and_a_block_are_cut_and_the_numbers_are_pythons(use, smollm, pins, asked, said):
     page = use(**pins)
     page.click("[data-do=cut]")
-    until(page, "document.querySelectorAll('.app-cut [data-ghost]').length > 0", seconds=60)
+    until(page, "document.querySelectorAll('[data-cut-below] [data-ghost]').length > 0", seconds=60)
     assert said in page.inner_text("[data-cut-edge]")
     made = smollm.cut(TEXT, edges=[("decoder", 18, 6, *asked)], controls=0)
-    after, before = page.eval_on_selector_all(".app-cut [data-bar]", BARS)[0]
+    after, before = page.eval_on_selector_all("[data-cut-below] [data-bar]", BARS)[0]
     assert (before, after) == pytest.approx((made.change.before, made.change.after), abs=1e-5)
 
 

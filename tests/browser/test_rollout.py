@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from test_heads import address, still, until
 from test_views import picture
+
+from regard.trace.trace import Trace
+from regard.views import save_html
 
 
 def shares(page):
@@ -43,7 +48,7 @@ def test_shares_are_those_of_python_and_a_click_asks_about_another_token(show, p
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-asked='4']")
     said = page.inner_text(".rollout-ranked")  # beside the numbers it is about
-    assert "not the explanation" in said and "regard study deletion" in said
+    assert "not an explanation" in said and "Abnar" in said and "regard study deletion" in said
 
 
 def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show, pages):
@@ -52,7 +57,7 @@ def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show
     still(page)
     read = """rows => rows.map(row => [row.querySelector('.name').textContent, +row.dataset.share,
       parseFloat(row.querySelector('i').style.width) / parseFloat(row.querySelector('b').style.left),
-      getComputedStyle(row.querySelector('i')).backgroundColor])"""
+      getComputedStyle(row.querySelector('i')).borderTopColor])"""
     rows = page.eval_on_selector_all(".rollout-ranked [data-share]", read)
     for _, _, times, colour in rows:
         red, _, blue = (int(part) for part in colour[4:-1].split(","))
@@ -60,9 +65,46 @@ def test_the_finding_stands_above_and_colours_tell_more_from_less_than_even(show
     name, _, times, _ = max(rows, key=lambda row: row[2])
     said = page.inner_text("[data-finding]")
     asked = page.locator(".rollout .token[aria-pressed=true]").get_attribute("data-position") == "3"
-    assert asked and f"({times:.2g} ×)" in said and ("itself" in said or name in said)
-    least, _, times, _ = min(rows, key=lambda row: row[2])  # it has a bar, be it ever so short
-    assert f"Least: {least} ({times:.2g} ×)" in page.inner_text(".rollout-said")
+    assert asked and f"({times:.2g} ×" in said and name.rstrip("₀₁₂₃₄₅₆₇₈₉") in said
+    rests = float(page.get_attribute("[data-rests]", "data-rests"))
+    assert said.startswith(f"After 3 layers, {100 * rests:.0f}% of “to” comes from [CLS] and [SEP]. Of the rest, ")
+    told = [float(times) for times in re.findall(r"\(([\d.]+) ×", said)]
+    assert told == sorted(told, reverse=True) and min(told) >= 1
+    assert page.locator(".rollout-scale span").all_inner_texts() == ["½ ×", "1 ×", "2 ×"]
+
+
+def test_shares_in_the_list_are_of_the_whole_and_what_rests_is_the_remainder(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=rollout&queries=16")
+    page.wait_for_selector("[data-rests]")
+    still(page)
+    row = pair_trace.rollout("weights")[16]
+    assert "% of “berries” comes from" in page.inner_text("[data-finding]")  # without the mark of a piece
+    read = "all => all.map(row => ['.name', '.value'].map(part => row.querySelector(part).textContent))"
+    said = dict(page.eval_on_selector_all(".rollout-ranked [data-share]", read))
+    assert float(said["berries"].removesuffix("%")) == pytest.approx(100 * row[16], abs=0.51)
+    rests = float(page.inner_text("[data-rests] .value").removesuffix("%"))
+    assert sum(float(text.removesuffix("%")) for text in said.values()) + rests == pytest.approx(100, abs=1.5)
+
+
+def test_where_a_token_only_rests_the_roll_out_says_so_and_tells_no_others_apart(show, tmp_path):
+    maps = np.zeros((12, 1, 4, 4), np.float32)
+    maps[..., 0] = 1
+    saved = save_html(Trace.from_maps(maps, "a b c d".split(), causal=True), tmp_path / "rests.html")
+    page = show(saved, "#view=rollout")
+    page.wait_for_selector("[data-finding]")
+    assert "100% of “d” comes from “a”, where heads rest" in page.inner_text("[data-finding]")
+    assert page.locator(".rollout-scale").count() == 0
+    assert set(page.locator(".rollout-ranked .times").all_inner_texts()) == {""}
+
+
+def test_the_rows_of_the_roll_out_fill_the_height(show, pages):
+    page = show(pages["pair"], "#view=rollout", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector("[data-asked]")
+    still(page)
+    ends = [
+        box["y"] + box["height"] for box in (page.locator(one).bounding_box() for one in (".mixing", ".rollout-ranked"))
+    ]
+    assert min(ends) > 780 and max(ends) <= 900
 
 
 def test_each_bar_says_how_many_times_an_even_share_it_is(show, pages):
@@ -75,6 +117,27 @@ def test_each_bar_says_how_many_times_an_even_share_it_is(show, pages):
     assert len(rows) > 8
     for said, times in rows:
         assert float(said.removesuffix(" ×")) == pytest.approx(times, rel=0.06)
+
+
+def test_the_line_of_the_token_itself_is_explained(show, pages):
+    """Half of each step stays in place, so that even layers leave a token more of itself than of others."""
+    page = show(pages["pair"], "#view=rollout&queries=16")
+    page.wait_for_selector(".rollout-ranked .times")
+    still(page)
+    read = """rows => rows.map(row =>
+      [row.querySelector('.name').textContent, parseFloat(row.querySelector('b').style.left)])"""
+    lines = dict(page.eval_on_selector_all(".rollout-ranked [data-share]", read))
+    own = lines.pop("berries")
+    assert len(set(lines.values())) == 1 and own > max(lines.values())
+    assert "The line of “berries” itself stands farther right" in page.inner_text(".rollout-ranked")
+
+
+def test_small_first_parts_have_their_number_before_the_bar(show, pages):
+    page = show(pages["pair"], "#view=rollout&queries=3")
+    page.wait_for_selector(".mixing [data-layers]")
+    read = "rows => rows.map(row => [row.querySelector('.small').textContent, row.querySelector('i').textContent])"
+    for outside, inside in page.eval_on_selector_all(".mixing [data-layers]", read):
+        assert bool(outside) != bool(inside)
 
 
 def test_what_a_token_consists_of_is_shown_layer_by_layer(show, pages, pair_trace):
@@ -98,7 +161,7 @@ def test_a_saved_picture_has_the_question_the_text_and_the_shares(show, pages, t
     page.wait_for_selector("[data-asked='3']")
     texts, name = picture(page, tmp_path / "picture.svg")
     assert name == "regard-rollout.svg"
-    assert any("holds most of" in text for text in texts)
+    assert any("comes from [CLS] and [SEP]" in text for text in texts)
     assert "bought" in texts and texts[-1].startswith("pair · ")
 
 
@@ -110,7 +173,7 @@ def test_kinds_that_cannot_be_multiplied_say_why(show, pages):
     page.click("[data-value=encoder]")
     page.wait_for_selector("[data-asked='3']")
     page.click("[data-tool=language]")
-    until(page, "document.querySelector('.rollout-said').textContent.includes('最多的是')")
+    until(page, "document.querySelector('.rollout-said').textContent.includes('最突出')")
     vision = show(pages["vision"], "#view=rollout")
     until(vision, "document.querySelector('.notice')?.textContent.includes('shown for texts')")
 

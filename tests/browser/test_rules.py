@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.app.conftest import hosted
+from tests.browser.windows import Windows
 from tests.tiny import enlarged, saved, tiny_bert
 
 import regard
@@ -34,15 +35,12 @@ def places(tmp_path_factory: pytest.TempPathFactory, wordpiece: Any) -> tuple[Pa
 
 
 @pytest.fixture
-def page(browser: Any, places: tuple[Path, Path]) -> Iterator[Any]:
-    with hosted(models=(str(places[0]),), studies=places[1]) as (home, _):
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US")
-        page = context.new_page()
-        page.set_default_timeout(240_000)
+def page(windows: Windows, places: tuple[Path, Path]) -> Iterator[Any]:
+    with hosted(models=(str(places[0]),), studies=places[1]) as (home, _), windows.lent() as take:
+        page = take(viewport={"width": 1280, "height": 900}, locale="en-US")
         page.goto(f"{home}#text={quote(TEXT)}&view=atlas")
         page.wait_for_selector("#regard:not([data-saved]) .thumb", state="attached")
         yield page
-        context.close()
 
 
 def test_heads_light_up_and_the_rule_is_saved(page, places):

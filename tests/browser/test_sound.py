@@ -2,66 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import wave
-
 import numpy as np
 import pytest
 from test_colours import pixels
 from test_heads import until
+from test_views import picture
+from tests.planted import HEARD, spoken
 
-from regard.trace.mask import Mask
-from regard.trace.medium import Medium
-from regard.trace.site import Site
-from regard.trace.tokens import Segment, Side, Token
-from regard.trace.trace import Trace
 from regard.views import save_html
-from regard.views.wire import opening
-
-FRAMES, HEARD, STEP = 60, 50, 0.02
-PLANTED = {" ever": 5, " tried": 22, ".": 40}  # the frame that each word is listened for at
-
-
-def silence() -> bytes:
-    file = io.BytesIO()
-    with wave.open(file, "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(16_000)
-        out.writeframes(bytes(2 * 16_000))
-    return file.getvalue()
-
-
-def spoken() -> Trace:
-    """Three words; the row before each of them looks at a frame of its own, and head 1 always at the padding."""
-    times = np.arange(FRAMES, dtype=np.float32) * STEP
-    frames = tuple(Token(f"{time:.2f} s", segment=int(i >= HEARD)) for i, time in enumerate(times))
-    segments = (Segment("sound", 0, HEARD), Segment("padding", HEARD, FRAMES))
-    loud = np.tile(np.arange(100, dtype=np.uint8), (8, 1))
-    medium = Medium("sound", "audio/wav", silence(), (HEARD * STEP,), loud)
-    sound = Side("sound", frames, segments, medium=medium, spans=np.stack([times, times + STEP], axis=1))
-    texts = ["<|start|>", "<|quiet|>", *PLANTED]
-    text = Side("decoder", tuple(Token(t, i, word=i, special=i < 2) for i, t in enumerate(texts)))
-    cross = np.zeros((2, len(texts), FRAMES), np.float32)
-    for row, frame in enumerate(PLANTED.values()):
-        cross[0, row + 1, frame - 1 : frame + 2] = 0.25, 0.5, 0.25
-    cross[0, [0, -1], 0] = 1
-    cross[1, :, HEARD + 3] = 1
-    own = np.tril(np.ones((2, len(texts), len(texts)), np.float32))
-    own /= own.sum(axis=-1, keepdims=True)
-    moments = np.roll(np.eye(FRAMES, dtype=np.float32), 7, axis=1)[None].repeat(2, axis=0)
-    sites = (
-        Site("encoder", 0, "sound", "sound", (0, 1), maps=moments),
-        Site("decoder", 0, "decoder", "decoder", (0, 1), maps=own, mask=Mask(right=0)),
-        Site("cross", 0, "decoder", "sound", (0, 1), maps=cross),
-    )
-    return Trace({"sound": sound, "decoder": text}, sites, {"model": "planted"})
 
 
 @pytest.fixture(scope="module")
 def spoken_page(tmp_path_factory):
-    trace = spoken()
-    return save_html(trace, tmp_path_factory.mktemp("sound") / "a.html", report=False, **opening(trace))
+    return save_html(spoken(), tmp_path_factory.mktemp("sound") / "a.html", report=False)
 
 
 FRONT = ".sound-picture canvas[role=img]"
@@ -110,7 +63,9 @@ def test_a_moment_tints_the_words_that_heard_it(show, spoken_page):
 def test_attention_on_silence_is_said(show, spoken_page):
     page = show(spoken_page, "#view=sound&kind=cross&layer=0&heads=0,1")
     page.hover("[data-word='0']")
-    until(page, "document.querySelector('[data-told]').innerText.includes('0.50 of the attention is on the')")
+    until(
+        page, "document.querySelector('[data-told]').innerText.includes('0.50 of the attention falls on the padding')"
+    )
     assert "Mean of 2 heads of layer 0" in page.inner_text(".sound-said")
 
 
@@ -162,6 +117,19 @@ def test_arrows_go_from_word_to_word(show, spoken_page):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-word='1'][aria-pressed=true]")
+    page.keyboard.press("ArrowDown")
+    until(page, "document.querySelector('.sound-said').innerText.startsWith('Head 1.0')")
+
+
+def test_a_picture_of_the_view_names_its_axis_and_its_colours(show, spoken_page, tmp_path):
+    page = show(spoken_page, "#view=sound&kind=cross&layer=0&heads=0")
+    page.hover("[data-word='1']")
+    page.wait_for_selector("[data-word='1'].lit")
+    page.click("[data-word='1']")
+    texts, name = picture(page, tmp_path / "sound.svg")
+    assert name == "regard-sound-layer0-head0.svg"
+    assert {"time, seconds", "attention weight / the row's largest", "tried", "0 s"} <= set(texts)
+    assert texts[0].startswith("Head 0.0: Before it writes “tried”") and "planted" in texts[-1]
 
 
 def test_pages_of_texts_have_no_such_view(show, pages):

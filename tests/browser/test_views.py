@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from test_heads import INK, QUERY, address, still, until
+
+from regard.patterns.entries import BROAD, DOES, RANKS
+
+WHOLE = "all => all.map(e => e.getBoundingClientRect().width * devicePixelRatio / e.width)"
 
 
 def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, pair_trace):
@@ -16,10 +21,10 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     text = page.inner_text(".about")
     (found,) = [f for f in pair_trace.patterns().of(0, 1) if f.pattern == "previous token"]
     rest = round(100 * found.rest)
-    assert f"{rest}% of its attention rests, mostly on [SEP]." in text
+    assert f"{rest}% of its attention rests, mostly on [SEP], an attention sink." in text
     assert f"With the other {100 - rest}% it looks one token back." in text
     assert re.search(rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+for 14 of the 14 tokens", text)
-    assert "previous token" in text.split("Measured by what it passes on: ")[1]
+    assert "previous token" in text.split("Counting what it actually writes: ")[1]
     page.click(".missing summary")
     assert "Type of map: diagonal" in page.inner_text(".missing")
     assert "not why the model answers" in page.text_content(".cautions")
@@ -40,6 +45,8 @@ def test_the_story_opens_each_head_with_its_token_pinned(show, pages, pair_trace
     for place in places:
         layer, head = map(int, place.split("."))
         assert found.of(layer, head)
+    scales = page.eval_on_selector_all(".story canvas", WHOLE)
+    assert len(scales) == len(places) and all(scale >= 1 and scale == int(scale) for scale in scales)  # sharp
     page.click(".story .card >> nth=0")
     layer, head = map(int, places[0].split("."))
     until(page, f"location.hash.includes('view=heads') && location.hash.includes('layer={layer}')")
@@ -57,10 +64,10 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
     said = page.inner_text("[data-headline=finding]")
     assert 0 < named < len(names)
-    assert said.startswith(f"{named} of {len(names)} heads have a name, most often ")
-    first = [some[0] for some in awake if some]
-    most = max(first.count(name) for name in first)
-    assert f"({most})" in said.split("most often ")[1].split(", ")[0]
+    first = Counter(some[0] for some in awake if some)
+    specific = min(first, key=lambda name: (name in BROAD, RANKS[name]))  # not the most frequent
+    does = DOES[specific] if first[specific] == 1 else re.sub("^([a-z]+)s ", r"\1 ", DOES[specific])
+    assert said.startswith(f"{named} of {len(names)} heads have a name in this text: {first[specific]} {does}")
     page.click("[role=tab]:has-text('Heads')")
     page.wait_for_selector(QUERY)
     (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]
@@ -219,7 +226,7 @@ SAID = {
     "heads": ("Where head 0.1 looks", "looks", "looked at", "attention weight", "0.3"),
     "atlas": ("Every head of the model", "layer", "head", "weight / the head's largest", "1.0"),
     "matrix": ("Where head 0.1 looks", "looks", "looked at", "attention weight", "0.20"),
-    "neurons": ("How head 0.1 scores each key", "key k", "weight (· below 0.001)"),
+    "neurons": ("How head 0.1 scores each key", "× k", "= q × k", "Σ × 1/√16 → score", "softmax → weight"),
 }
 
 

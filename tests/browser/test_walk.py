@@ -186,7 +186,7 @@ def test_scores_turn_into_shares_that_are_the_models(page, walked):
     page.click("[data-head='2']")
     go(page, "softmax")
     page.click("[data-word=s3]")
-    shares = [near(one.inner_text())[0] for one in page.locator(".turning tr td:last-child").all()]
+    shares = [near(one.inner_text())[0] for one in page.locator(".turning td.number:nth-child(4)").all()]
     assert shares == pytest.approx(walked.trace.attention(0, 2)[3].tolist(), abs=0.006)
     still(page)
     widths = [box["width"] for box in (one.bounding_box() for one in page.locator(".grown .amount").all())]
@@ -274,4 +274,4 @@ def test_the_first_layer_of_the_default_model_is_split_where_the_walk_leads(show
     page.click("[data-go=neurons]")
     table = page.locator("table.attribution")
     assert table.locator("tbody th").all_inner_texts() == ["word", "position", "segment", "constant"]
-    assert page.locator(".pair-about h3").inner_text().split() == ["to", "→", "went"]
+    assert page.locator(".pair-about h3").inner_text().split() == ["“to”", "→", "“went”"]

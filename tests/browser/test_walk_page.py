@@ -48,11 +48,35 @@ def test_a_row_of_cross_attention_says_what_was_said_and_what_comes_next(page, w
     page.wait_for_selector("[data-saying]")
     words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
     page.select_option("[data-pair=query]", "1")
-    assert page.inner_text("[data-saying]").startswith(
-        f"Row of “{words[1]}”: having said it, about to say “{words[2]}”"
-    )
+    assert page.inner_text("[data-saying]").startswith(f"“{words[1]}” is written, “{words[2]}” comes next: ")
     page.select_option("[data-pair=query]", str(len(words) - 1))
-    assert "about to end" in page.inner_text("[data-saying]")
+    assert "and the text ends" in page.inner_text("[data-saying]")
+
+
+def test_the_row_that_is_asked_about_does_not_give_the_answer(page):
+    page.click("[data-step=cross]")
+    page.wait_for_selector("[data-alignment]")
+    veiled = page.locator("[data-alignment] tr:has(.veiled)")
+    assert veiled.count() == 1 and set(veiled.locator("td").all_inner_texts()) == {"?"}
+    asked = page.inner_text("[data-question] p >> nth=0").split("“")[1].split("”")[0]
+    assert veiled.locator("th").inner_text().split()[0].startswith(asked)
+    page.click("[data-option='0']")
+    page.wait_for_selector("[data-said]")
+    assert veiled.count() == 0
+
+
+def test_scaling_shows_the_softmax_with_and_without_it(page, walked):
+    go(page, "scale")
+    page.wait_for_selector("[data-end]")
+    row = int(page.input_value("[data-pair=query]"))
+    head = int(page.get_attribute(".head[aria-pressed=true]", "data-head"))
+    scores = walked.trace.scores(0, head)[row]
+    width = walked.trace.q(0, head).shape[-1]
+    for end, wanted in (("walk_unscaled", scores * np.sqrt(width)), ("walk_scaled", scores)):
+        weights = np.exp(wanted - wanted.max())
+        weights /= weights.sum()
+        shown = [text.strip() for text in page.locator(f"[data-end={end}] .part").all_inner_texts()]
+        assert max(float(text.lstrip("<")) for text in shown) == pytest.approx(weights.max(), abs=0.006)
 
 
 def test_cross_attention_shows_the_whole_alignment_and_whose_row_is_read(page, walked):
@@ -64,6 +88,8 @@ def test_cross_attention_shows_the_whole_alignment_and_whose_row_is_read(page, w
     assert page.get_attribute(".head[aria-pressed=true]", "data-head") == str(head) != "0"
     weights = site.attention(head)
     read = "rows => rows.map(row => [...row.cells].slice(1).findIndex(cell => cell.dataset.most !== undefined))"
+    page.click("[data-option='0']")  # the row that is asked about is shown once it is answered
+    page.wait_for_selector("[data-said]")
     assert page.eval_on_selector_all("[data-alignment] tbody tr", read) == weights.argmax(axis=1).tolist()
     words = [token.text.strip() for token in walked.trace.side("decoder").tokens]
     page.click(f"[data-alignment] [data-row='2'] td >> nth={int(weights[2].argmin())}")
@@ -162,6 +188,26 @@ def test_a_step_fits_the_window(page, width):
             assert lit["x"] >= 0 and lit["x"] + lit["width"] <= width
 
 
+ROWS = """rows => rows.map(row => {
+  const [number, bar, after, grown] = [...row.querySelectorAll('td')].map(one => one.getBoundingClientRect());
+  return [row.getBoundingClientRect().height, number.right <= bar.left + 1, bar.right <= after.left + 1,
+    after.right <= grown.left + 1];
+})"""
+
+
+def test_a_large_screen_has_taller_rows_and_each_number_stands_before_its_bar(page):
+    heights = {}
+    for width, height in ((1000, 700), (1440, 900), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        go(page, "softmax", unfold=False)
+        still(page)
+        rows = page.eval_on_selector_all(".turning tbody tr:has(.grown)", ROWS)
+        assert rows and all(all(order) for _, *order in rows)
+        heights[width] = min(high for high, *_ in rows)
+    page.set_viewport_size({"width": 1280, "height": 760})
+    assert heights[1000] < heights[1440] < heights[1920]
+
+
 def test_no_step_has_a_barrier(page):
     assert barriers(page, SEARCHED["translator"]) == []
 
@@ -187,7 +233,8 @@ def test_a_clicked_cell_opens_in_the_neuron_view_as_the_same_pair_and_back(page,
     assert page.get_attribute("[data-view=neurons]", "aria-selected") == "true"
     for part in ("kind=cross", "layer=0", "heads=2", "queries=1", "pairs=1,4"):
         assert part in page.url
-    assert page.locator(".pairs .pair").count() == 1
+    page.wait_for_selector("[data-key='4'][aria-pressed=true]")  # it is pinned in the table
+    assert page.inner_text(".pair-about h3").count("→") == 1
     page.click("[data-go=walk]")
     assert page.get_attribute("[aria-current=step]", "data-step") == "cross"
     assert page.input_value("[data-pair=key]") == "4"

@@ -51,7 +51,7 @@ def test_a_saved_page_shows_what_python_computes(show, judged, tmp_path):
     page.wait_for_selector(QUERY)
     assert page.locator(".worth-line").count() == 0
     page.click("[data-value=worth]")
-    assert page.inner_text(".meaning") == "what it changes"
+    assert page.inner_text("[data-value=worth]") == "worth"
     facts = judged.facts["worth"]
     line = page.inner_text(".worth-line")
     assert f"log p of “{facts['name'].strip()}”" in line

@@ -4,10 +4,8 @@ import copy
 import os
 import pickle
 import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +18,7 @@ from regard.base.errors import UserError
 from regard.capture import Ablation
 from regard.capture.prefix import Shared
 from regard.trace.heads import Head
+from tests.processes import warm_python
 from tests.tiny import enlarged, tiny_bert
 
 TEXTS = ["the cat sat on the mat .", "a dog", "i went to the store , at the store i bought fresh straw", "it sat"]
@@ -43,7 +42,7 @@ def maps(model, text):
 
 
 @pytest.mark.slow
-def test_a_thousand_traces_from_eight_threads_over_two_models_of_one_module_are_all_right(pair):
+def test_hundreds_of_traces_from_eight_threads_over_two_models_of_one_module_are_all_right(pair):
     expected = {text: maps(pair[0], text) for text in TEXTS}
 
     def wrong(number):
@@ -51,7 +50,7 @@ def test_a_thousand_traces_from_eight_threads_over_two_models_of_one_module_are_
         return not same(maps(pair[number // 8 % 2], text), expected[text])
 
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(wrong, range(1000))) == 0
+        assert sum(pool.map(wrong, range(400))) == 0
     assert all(module.training for module in pair[0].module.modules())
 
 
@@ -189,6 +188,7 @@ import numpy as np, torch
 from transformers import BertConfig, BertModel
 import regard
 
+torch.set_num_threads(2)
 torch.manual_seed(0)
 sizes = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=32)
 model = regard.load(BertModel(BertConfig(vocab_size=40, **sizes)).train())
@@ -221,12 +221,5 @@ sys.exit(str(codes) if any(codes) else 0)
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 def test_a_process_forked_during_a_trace_can_trace_with_training_flags_as_they_were():
-    source = str(Path(regard.__file__).parents[1])
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORKING],
-        env={**os.environ, "PYTHONPATH": source, "OMP_NUM_THREADS": "2"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = subprocess.run([*warm_python(), "-W", "ignore", "-c", FORKING], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from copy import deepcopy
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 import regard
 from tests.models.talkers import CHAT, NAMED
-from tests.processes import spawned
+from tests.processes import spawned, warm_python
 from tests.tiny import enlarged, saved, tiny_llama
 
 
@@ -82,7 +81,7 @@ def test_a_template_that_refuses_leaves_the_chat_as_it_was(command, folder):
 
 def test_ctrl_c_stops_the_answer_and_keeps_it(folder, tmp_path):
     file = tmp_path / "chat.safetensors"
-    command = [sys.executable, "-m", "regard", "chat", "-m", str(folder), "--tokens", "1800", "--temperature", "1.5"]
+    command = [*warm_python(), "-m", "regard", "chat", "-m", str(folder), "--tokens", "1800", "--temperature", "1.5"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with spawned(command, **pipes, text=True) as process:
         try:

@@ -3,17 +3,20 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import ARTICLE, need
-from tests.processes import Forked, command_line
+from tests.processes import Forked, command_line, warm_python
 from tests.tiny import saved
+
+PICTURE = Path(__file__).parents[2] / "docs" / "images" / "norms.png"
 
 
 def process(*args, stdin=None):
     return subprocess.run(
-        [sys.executable, "-m", "regard", *args], capture_output=True, text=True, input=stdin, timeout=240
+        [*warm_python(), "-m", "regard", *args], capture_output=True, text=True, input=stdin, timeout=240
     )
 
 
@@ -79,7 +82,8 @@ def test_models_are_listed(command):
         (["trace", "word " * 600], "--truncate"),
         (["trace", "a", "-m", "/no/such/folder"], "neither a folder"),
         (["trace", "a", "--generate", "3"], "causal language model"),
-        (["trace", "a", "--image", "nothing.png"], "does not read images"),
+        (["trace", "a", "--image", "nothing.png"], "there is no image file nothing.png"),
+        (["trace", "a", "--image", str(PICTURE)], "does not read images"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_two(command, args, message):

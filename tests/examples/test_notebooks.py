@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import warm_python
+
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 NAMES = ["ablation", "from-bertviz", "patterns", "quick-tour", "studies"]
 SAVED = ["patterns", "quick-tour"]  # with outputs, by examples/save_outputs.py
@@ -30,9 +32,14 @@ def test_a_saved_notebook_shows_something_without_a_kernel(name):
 @pytest.fixture(scope="module")
 def kernel():
     """One kernel for all notebooks: to import the libraries takes longer than most of them."""
-    from jupyter_client.manager import start_new_kernel
+    from jupyter_client.manager import KernelManager
 
-    manager, client = start_new_kernel(kernel_name="python3")
+    manager = KernelManager(kernel_name="python3")
+    manager.kernel_spec.argv[:1] = warm_python()
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=240)
     yield manager
     client.stop_channels()
     manager.shutdown_kernel(now=True)

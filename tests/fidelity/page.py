@@ -18,6 +18,7 @@ from tests.fidelity.compare import BOUND
 from tests.fidelity.known import FAILURES, PARTS, RARE, REPEATED, UNTRIED
 from tests.fidelity.records import Record
 from tests.models.seeing import TYPES
+from tests.models.towers import TOWERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "models.md"
 _HEAD = "| Family | Class | Captured: layers x heads | Tier | Difference | In the score beside q, k | Norms |"
@@ -118,8 +119,19 @@ def pictured() -> list[str]:
         "Exact and placed as well: the cross attention of Mllama to its tiles and of Pix2Struct to its numbered "
         "patches, the image tokens of Florence-2, and the cross attention of BLIP-2's learned queries, whose tokens "
         "have no place themselves (tests/models/test_more_sight.py). Windows of a tower have no place: those of "
-        "Qwen2.5-VL, which sorts patches into them, of Swin and of Florence-2. Not checked: SmolVLM, which is laid out "
-        "as Idefics3 is but whose processor needs a further package (num2words).",
+        "Qwen2.5-VL, which sorts patches into them, of Swin and of Florence-2. SmolVLM's processor needs a further "
+        "package (`pip install num2words`).",
+        "",
+        "## Pictures alone",
+        "",
+        f"{len(TOWERS)} types of vision models with image processors of transformers, tiny and with random weights: "
+        f"attention agrees with the eager model's own maps to {_power(BOUND)}, and a look at the patch that changes "
+        "with some pixels, in each quadrant of the picture, is drawn on these pixels (tests/models/test_towers.py).",
+        "",
+        f"{', '.join(sorted(TOWERS))}.",
+        "",
+        "[CLS], registers and the detection tokens of YOLOS stand beside the picture. ViTMAE shuffles its patches by "
+        "chance, also if it hides none: they have no place. Windows of Swin have none either.",
         "",
     ]
 

@@ -11,7 +11,7 @@ from regard.measures import (
     shape_features,
     sink_mass,
 )
-from regard.measures.shape import join_sums, key_tables, shape_sums
+from regard.measures.shape_sums import join_sums, key_tables, shape_sums
 
 
 def test_entropy_of_uniform_attention_is_log_of_key_count():

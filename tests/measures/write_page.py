@@ -71,7 +71,17 @@ def patterns() -> str:
     return f"""## Patterns
 
 `trace.patterns()` reads all heads with these, over rows of ordinary tokens. A head is named for a pattern when its lift
-reaches the threshold over eight rows or more; a dash marks numbers that stand beside a pattern.
+reaches the threshold over eight rows or more; a dash marks numbers that stand beside a pattern. Entropy and distance
+are of all rows that see more than one key, special tokens included.
+
+A **word** is a run of letters, digits and underscores with inner apostrophes (*don't* is one), or a single mark; a
+character of a script without spaces is a word. **Punctuation** is any word without a letter or digit, symbols such as $
+and % among them. [UNK] is an ordinary token: nothing rests on it, and two of them are not the same word. A token of
+white space alone belongs to no word.
+
+Where heads **rest**, special tokens and in a causal model the first token that a row sees, is never a target of another
+pattern, in any column of a study. In a causal model *repeated token* takes the place of *same word* and *same word,
+elsewhere*.
 
 | pattern | a head that | lift from |
 |---|---|---|

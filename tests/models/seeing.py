@@ -58,6 +58,7 @@ TYPES: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], dict[str, Any]]
     "paligemma": ("PaliGemma", "Siglip", {**_SQUARE, "image_seq_length": 64}, {}, {"projection_dim": 32}),
     "gemma3": ("Gemma3", "Gemma3", {**_SQUARE, "image_seq_length": 4}, {"image_seq_length": 4}, {}),
     "idefics3": ("Idefics3", "Idefics3", _TILED, {"image_seq_len": 16}, {}),
+    "smolvlm": ("SmolVLM", "SmolVLM", _TILED, {"image_seq_len": 16}, {}),
     "internvl": (
         "InternVL", "GotOcr2", {**_SQUARE, "crop_to_patches": True, "min_patches": 1, "max_patches": 6},
         {"image_seq_length": 16}, {},
@@ -115,6 +116,18 @@ def seeing(model_type: str, kinds: Any = MODEL_MAPPING) -> regard.Model:
     module = kinds[type(config)]._from_config(config, dtype=torch.float32).eval()
     enliven(module)
     return regard.load((module, processor))
+
+
+def bluest(spans: np.ndarray, key: int) -> tuple[float, float]:
+    """Where the picture is drawn bluest for a look at one key alone: shares of its width and height."""
+    from regard.views.drawing.overlay import lit
+
+    look = np.zeros(len(spans), np.float32)
+    look[key] = 1
+    drawn = lit(np.full((128, 192, 3), 0.5, np.float32), spans, look)
+    bluer = drawn[..., 2] - drawn[..., 0]
+    rows, columns = np.nonzero(bluer > 0.95 * bluer.max())
+    return float(columns.mean() + 0.5) / 192, float(rows.mean() + 0.5) / 128
 
 
 def silence(module: torch.nn.Module) -> None:

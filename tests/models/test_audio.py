@@ -79,12 +79,13 @@ def test_bad_files_get_one_sentence(tmp_path):
     assert "cut.wav is cut short" in refused(tmp_path / "cut.wav")
     assert "cut.flac is" in refused(tmp_path / "cut.flac")
     assert "text.wav is not a wav or flac file that can be read" in refused(tmp_path / "text.wav")
-    assert "empty.wav is not a wav or flac file that can be read" in refused(tmp_path / "empty.wav")
+    assert refused(tmp_path / "empty.wav") == "empty.wav is empty; copy or record it again"
+    assert refused(tmp_path) == f"{tmp_path} is a folder; name one of its files"
     assert "8 channels" in refused(written(tmp_path / "eight.wav", tone(channels=8)))
     assert "has no samples" in refused(written(tmp_path / "none.wav", tone(0)))
     assert "not finite" in refused(written(tmp_path / "nan.wav", damaged, subtype="FLOAT"))
     assert "25 ms" in refused(written(tmp_path / "short.wav", tone(0.01)))
-    assert "is a OGG file; convert it" in refused(written(tmp_path / "a.ogg", tone()))
+    assert "is in the format OGG; convert it" in refused(written(tmp_path / "a.ogg", tone()))
     assert "there is no sound file" in refused(tmp_path / "missing.wav")
 
 

@@ -16,7 +16,7 @@ import regard
 from regard.commands.doctor import examine
 from regard.models import gguf
 from tests.conftest import need
-from tests.processes import spawned
+from tests.processes import spawned, warm_python
 
 TEXT = "the cat sat"
 
@@ -183,7 +183,7 @@ LOAD = "import sys, regard; regard.load(sys.argv[1])"
 def test_nothing_is_written_to_standard_error_where_it_is_a_file(file, tmp_path):
     said = tmp_path / "stderr.txt"
     with said.open("wb") as stream:
-        subprocess.run([sys.executable, "-W", "ignore", "-c", LOAD, str(file)], stderr=stream, check=True)
+        subprocess.run([*warm_python(), "-W", "ignore", "-c", LOAD, str(file)], stderr=stream, check=True)
     assert said.read_text() == ""
 
 

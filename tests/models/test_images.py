@@ -15,8 +15,8 @@ from regard.base.errors import UserError
 from regard.models.images import LONGEST, medium_of, read_picture
 from regard.models.placing import seen_through
 from regard.trace.tiles import Patches, Tile
+from tests.media import PEAK
 
-PEAK = "next(l.split()[1] for l in open('/proc/self/status') if l.startswith('VmHWM'))"
 PILLOW = {
     "ViT": ((0, 0, 1, 1), (4, 4)),
     "CLIP": ((1 / 6, 0, 5 / 6, 1), (4, 4)),  # the middle of a picture of 3 : 2
@@ -69,7 +69,7 @@ def test_text_in_a_png_does_not_reach_a_page():
     [
         ("drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "PNG, JPEG"),
         ("page.pdf", b"%PDF-1.4 nothing", "PNG, JPEG"),
-        ("empty.png", b"", "PNG, JPEG"),
+        ("empty.png", b"", "is empty; copy or save it again"),
         ("postscript.eps", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "PNG, JPEG"),
         ("tiff.tif", stored(coloured(), "TIFF"), "PNG, JPEG"),
         ("half.png", stored(coloured(400, 300))[:200], "damaged"),

@@ -8,7 +8,7 @@ from transformers import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, ViTConfig, ViTMod
 
 import regard
 from regard.models.sight import picture_inputs
-from tests.models.seeing import TYPES, entering, seeing, silence
+from tests.models.seeing import TYPES, bluest, entering, seeing, silence
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # transformers' own, for odd tiny sizes
 SIZE = (96, 64)
@@ -40,6 +40,9 @@ def test_image_tokens_lie_where_their_pixels_are(model):
         wide = np.array([0.12, 0.14])  # pixels of the patch are resampled into their neighbours
         near = ((spans[:, :2] - wide < middle) & (spans[:, 2:] + wide > middle)).all(1)
         assert changed.any() and near[changed].all()
+        key = int(moved.argmax())
+        cell = (spans[key, 2:] - spans[key, :2]) / 2
+        assert (np.abs(bluest(spans, key) - middle) < cell + wide).all()
         assert not changed.all()
 
 

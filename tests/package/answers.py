@@ -59,6 +59,8 @@ def answer(arguments):
 
 
 if __name__ == "__main__":
+    for name in [name for name in sys.modules if name.split(".")[0] == "regard"]:  # imported with its asserts
+        del sys.modules[name]
     sys.meta_path.insert(0, BareFinder)
     print(json.dumps([answer(arguments) for arguments in json.loads(sys.argv[1])]))  # noqa: T201
     loaded = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "regard"}

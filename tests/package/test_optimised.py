@@ -4,12 +4,12 @@ import ast
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.package.answers import answer
+from tests.processes import warm_python
 from tests.tiny import saved, tiny_bert
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "regard"
@@ -78,7 +78,7 @@ def bad(wordpiece, tmp_path_factory):
 
 def test_what_is_wrong_is_said_in_the_same_words_without_asserts(bad, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-m", "tests.package.answers", json.dumps(bad)]
+    command = [*warm_python(), "-m", "tests.package.answers", json.dumps(bad)]
     here = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE.parents[1]), os.environ.get("PYTHONPATH", "")])}
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, env=here)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -17,9 +17,10 @@ print(child.pid, flush=True)
 time.sleep(600)
 """
 FORKED = """
-import time
+import os, time
 from tests import processes
-processes._WARM.clear()
+os.environ.pop(processes.WARM, None)
+processes.warm(["time"])  # a server of its own, which imports nothing that takes long
 child = processes.Forked(time.sleep, 600)
 print(child.pid, flush=True)
 time.sleep(600)

@@ -22,6 +22,17 @@ def test_the_version_is_the_same_everywhere():
     assert {"message", "title", "authors", "type"} <= set(citation)
 
 
+def test_the_changelog_begins_with_this_version_in_a_sentence_and_three_parts():
+    """A part for what is not released may stand before it."""
+    parts = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    names = [part.split("\n", 1)[0] for part in parts]
+    newest = parts[1] if names[0] == "Unreleased" else parts[0]
+    title, sentence, *_ = (line for line in newest.splitlines() if line)
+    assert title == regard.__version__ and not sentence.startswith(("#", "-"))
+    assert re.findall(r"^### (.+)$", newest, flags=re.MULTILINE) == ["Added", "Changed", "Fixed"]
+    assert names[-1] == "0.1.0" and len(set(names)) == len(names)
+
+
 def recipe():
     return yaml.safe_load((ROOT / "packaging" / "conda" / "recipe.yaml").read_text())
 

@@ -44,8 +44,8 @@ def lifts(**given):
 def test_neighbours_explain_related_words_and_the_token_itself_explains_the_same_word():
     related = lifts(related_word=[0.5, 0.5], previous_token=[0.6, 0.1])
     assert own_name("related word", related).tolist() == [False, True]
-    common = lifts(related_word=[0.4, 0.4], common_words=[0.5, 0.3])
-    assert own_name("related word", common).tolist() == [False, True]
+    frequent = lifts(related_word=[0.4, 0.4], frequent_words=[0.5, 0.3])
+    assert own_name("related word", frequent).tolist() == [False, True]
     same = {"same word": [0.9, 0.9], "same word, elsewhere": [0.1, 0.3]}
     assert own_name("same word", lambda name: np.array(same[name])).tolist() == [False, True]
     near = lifts(tokens_just_before=[0.6, 0.6], previous_token=[0.4, 0.1])

@@ -24,33 +24,33 @@ def nearest():
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_a_head_that_looks_at_common_words_from_everywhere_is_named_for_that_alone(causal):
+def test_a_head_that_looks_at_frequent_words_whichever_token_looks_is_named_for_that_alone(causal):
     weights = np.where(np.isin(np.arange(24), COMMON), 1.0, 0.01) * (np.tri(24) if causal else np.ones((24, 24)))
     found = found_for(weights / weights.sum(axis=-1, keepdims=True), causal=causal)
     assert {f.pattern for f in found} == {STRIPES}
-    assert found.measured[0].stays["common words"][0] == pytest.approx(1, abs=1e-6)
-    assert "is on common words" in found[0].sentence and "1.00 of that stays" in found[0].sentence
+    assert found.measured[0].stays["frequent words"][0] == pytest.approx(1, abs=1e-6)
+    assert "is on frequent words" in found[0].sentence and "1.00 of that stays" in found[0].sentence
 
 
 def test_a_head_that_looks_at_its_own_common_word_is_no_stripe():
     found = found_for(nearest())
-    assert "common words" in {f.pattern for f in found} and STRIPES not in {f.pattern for f in found}
-    assert found.measured[0].stays["common words"][0] == pytest.approx(0, abs=1e-6)
+    assert "frequent words" in {f.pattern for f in found} and STRIPES not in {f.pattern for f in found}
+    assert found.measured[0].stays["frequent words"][0] == pytest.approx(0, abs=1e-6)
 
 
 def test_two_words_of_a_kind_are_too_few_for_a_name():
     side = Side("text", tuple(Token(f"w{n}", n, word=n, common=n in COMMON[:2]) for n in range(24)))
     maps = np.tile(np.isin(np.arange(24), COMMON[:2]) / 2, (24, 1))
     found = found_for(maps, side=side)
-    assert found.measured[0].awake["common words"].lift[0] == pytest.approx(1)
-    assert not {STRIPES, "common words"} & {f.pattern for f in found}
+    assert found.measured[0].awake["frequent words"].lift[0] == pytest.approx(1)
+    assert not {STRIPES, "frequent words"} & {f.pattern for f in found}
 
 
 def test_long_texts_are_exchanged_in_blocks_too(monkeypatch):
     maps = np.random.default_rng(0).dirichlet(np.full(24, 0.3), size=24)
-    whole = found_for(maps).measured[0].stays["common words"]
+    whole = found_for(maps).measured[0].stays["frequent words"]
     monkeypatch.setattr("regard.patterns.rows._BLOCK", 24 * 30 * 5)
-    np.testing.assert_allclose(found_for(maps).measured[0].stays["common words"], whole, rtol=1e-6)
+    np.testing.assert_allclose(found_for(maps).measured[0].stays["frequent words"], whole, rtol=1e-6)
 
 
 def test_kinds_of_words_are_read_from_their_texts():
@@ -76,7 +76,7 @@ def test_kinds_that_a_text_does_not_have_are_missing_with_a_reason():
 
 
 @pytest.mark.models
-def test_a_tokenizer_knows_common_words_and_an_early_layer_looks_at_them_from_everywhere(smollm, minilm):
+def test_a_tokenizer_knows_frequent_words_and_an_early_layer_looks_at_them_whichever_token_looks(smollm, minilm):
     for model in (smollm, minilm):
         side = model.trace("He saw the cat sit on the mat of a neighbour in Zanzibar").side()
         common = {side.texts[n].strip().lower() for n in np.flatnonzero(places_of(side, {}).common)}
@@ -89,5 +89,5 @@ def test_a_tokenizer_knows_common_words_and_an_early_layer_looks_at_them_from_ev
         "the lamp had to burn in the night, and the keeper walked to the village for glass."
     )
     found = smollm.trace(text).patterns()
-    striped = {f.layer for f in found if f.pattern == STRIPES and "on common words" in f.sentence}
+    striped = {f.layer for f in found if f.pattern == STRIPES and "on frequent words" in f.sentence}
     assert len(striped & set(range(3, 10))) >= 4

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from base64 import b64decode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,18 @@ import pytest
 
 from regard.studies.atlas.study import Atlas
 from regard.studies.result import Result
+from regard.views.figures import Picture
+from regard.views.themes import THEMES, theme
 from tests.studies.store_trees import STORE, written
 from tests.tiny import saved
 
+ALL_FIGURES = {"test_figures", "test_article"}
+FIGURES = {  # files whose tests look which figures are in a folder
+    *("test_ablation", "test_cli", "test_coref", "test_deletion", "test_probe", "test_retrieval", "test_similarity"),
+    *("test_sinks", "test_syntax"),
+}
+_BLANK_SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'
+_BLANK_PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=")
 SMALL = 16  # examples of a window, where a test needs several
 THREE = 2 * SMALL + 8  # of three such windows, the last not full
 NOUNS, VERBS, ENDS = "cat dog mat store straw it".split(), "sat went bought".split(), ". ! ?".split()
@@ -73,9 +83,26 @@ def figures_left_out() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def without_figures() -> Iterator[None]:
-    with figures_left_out():
+@contextmanager
+def figures_drawn_once() -> Iterator[None]:
+    """Of three drawings of a figure, light as SVG and PNG and dark, the first alone; the others are blank."""
+    drawn = Picture._bytes
+
+    def once(picture: Picture, ending: str, dpi: int = 144) -> bytes:
+        if ending == "png":
+            return _BLANK_PNG
+        return drawn(picture, ending, dpi) if theme() == THEMES["light"] else _BLANK_SVG
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Picture, "_bytes", once)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_figures(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Figures where tests look at them, all of what is drawn in tests of figures alone."""
+    name = request.module.__name__.rpartition(".")[2]
+    with nullcontext() if name in ALL_FIGURES else figures_drawn_once() if name in FIGURES else figures_left_out():
         yield
 
 

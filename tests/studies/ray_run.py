@@ -8,7 +8,7 @@ import os
 import random
 import signal
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from unittest.mock import patch
@@ -117,7 +117,8 @@ def start(tries=8):
             if not left or "timed out during startup" not in str(error):
                 raise
             for process in psutil.Process().children(recursive=True):
-                process.kill()  # or the next try has half a cluster beside it
+                with suppress(psutil.NoSuchProcess):  # it has ended with the others
+                    process.kill()  # or the next try has half a cluster beside it
             ray.shutdown()
         else:
             return

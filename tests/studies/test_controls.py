@@ -16,7 +16,6 @@ from regard.studies.tokens.study import Tokens
 from tests.studies.conftest import SMALL, THREE
 from tests.studies.planted import planted_model, write_planted
 
-pytestmark = pytest.mark.usefixtures("without_figures")
 COLUMNS = ["model", "random weights", "lowest", "highest", "shuffled weights"]
 
 

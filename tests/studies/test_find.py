@@ -260,7 +260,7 @@ def test_a_saved_rule_names_heads_over_a_treebank_and_in_figures(tmp_path):
     made = regard.study.atlas(planted_model(), trees)
     named = made.tables["Named heads"]
     assert named[named["measure"] == rule.name]["head"].tolist() == [0]
-    assert any("ead 0.0 follows the rule “heads of subjects”: 1.00 of its awake" in text for text in made.findings)
+    assert any("ead 0.0 follows the rule “heads of subjects”: 100% of its attention" in text for text in made.findings)
     records = made.example_options["report"]
     assert [one["patterns"][0].get("colour") for one in records] == [rule.colour, None]
     made.figure()  # has a colour for it

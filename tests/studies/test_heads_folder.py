@@ -57,6 +57,8 @@ def test_headvis_offers_every_metric(saved, tmp_path):
     config = json.loads((tmp_path / "data" / "config.json").read_text("utf-8"))
     numbers = {name for name, value in rows[0].items() if isinstance(value, int | float)}
     assert numbers == {"layer", "head", *config["metrics"]}
+    assert set(config["scatter"].values()) <= numbers and set(config["metric_descriptions"]) == set(config["metrics"])
+    assert [one["format"] for one in config["statistics_display"].values()] == ["integer"]  # or 32 looks are 32.0000
     assert sum(row["correlation"] is None for row in rows) == 1
     assert sorted((row["layer"], row["head"]) for row in rows) == [tuple(place) for place in config["heads"]]
 
@@ -84,6 +86,10 @@ def test_headvis_reads_the_same_looks(saved, tmp_path, command):
         assert one["attention_values"] == pytest.approx([row.weights[n] for n in free], abs=1e-6)
         assert strongest_shown(one) == (pytest.approx(one["max_activation"], abs=1e-6), row.query, row.key)
     assert sum(read["heads/L1H2.json"]["qk_distance_histogram"]["bin_values"]) == pytest.approx(1, abs=1e-4)
+    tokens = pd.read_parquet(folder / "tokens.parquet").query("layer == 1 and head == 2 and side == 'looked at'")
+    shares = dict(zip(tokens["token"], tokens["share"], strict=True))
+    shown = {one["token"]: one["weight"] for one in read["heads/L1H2.json"]["top_key_tokens"]}
+    assert shown == {token: pytest.approx(100 * shares[token], abs=0.006) for token in shown} and shown
     wrong = command("export", tmp_path)
     assert wrong.returncode == 2 and "regard study heads CORPUS -o FOLDER" in wrong.stderr
 
@@ -98,7 +104,7 @@ def test_the_result_is_a_folder_of_tables_and_pages(saved):
     for row in index.itertuples():
         assert f'href="heads/{row.layer}.{row.head}.html"' in report
         page = (folder / "heads" / f"{row.layer}.{row.head}.html").read_text("utf-8")
-        assert "Strongest looks" in page and "Ordinary looks" in page and "How far it looks" in page
+        assert "Strongest links" in page and "Ordinary links" in page and "How far it looks" in page
         assert 'href="../report.html"' in page and "http:" not in page and "https:" not in page
         assert f'class="does">{html.escape(row.does)}' in page
         assert row.does.startswith("No description holds on new text (most above chance: ") != row.verified

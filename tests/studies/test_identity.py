@@ -24,7 +24,7 @@ from regard.studies.folder import CHECKPOINT, LOCK
 from tests.studies.conftest import SMALL, THREE, write_corpus
 from tests.tiny import tiny_bert
 
-pytestmark = pytest.mark.usefixtures("small_windows", "without_figures")
+pytestmark = pytest.mark.usefixtures("small_windows")
 
 
 def stop(*_):

@@ -97,18 +97,20 @@ def check_both(model, text, pair, maps, causal):
 
 def check_same(trace, sums):
     """Every measure and pattern of every head, and what the heads are called."""
-    index = ["kind", "layer", "measure", "head"]
     awake = awake_table(sums)
-    table, when_awake = (made.set_index(index).sort_index() for made in (atlas_table(sums), awake))
+    table, when_awake = (
+        dict(iter(made.sort_values("head", kind="stable").groupby(["kind", "layer", "measure"])))
+        for made in (atlas_table(sums), awake)
+    )
     compared = set()
     for site in trace.patterns().measured:
         heads = len(site.heads)
         for name in (*(pattern.name for pattern in PATTERNS), BAG):
             reading, place = site.readings.get(name), (site.kind, site.layer, name)
             if reading is None or not reading.rows.any():
-                assert place not in table.index.droplevel("head") or (table.loc[place, "rows"] == 0).all(), name
+                assert place not in table or (table[place]["rows"] == 0).all(), name
                 continue
-            mine = table.loc[place]
+            mine = table[place]
             assert list(mine["rows"]) == list(reading.rows), name
             for column, value in (("mass", reading.mass), ("chance", reading.chance), ("value", reading.lift)):
                 np.testing.assert_allclose(mine[column], value, **CLOSE, err_msg=f"{name}: {column}")
@@ -117,7 +119,7 @@ def check_same(trace, sums):
         for name, level in site.levels.items():
             if name == "sink":  # maps that are given have no sink; what they lack to 1 is rounding
                 continue
-            mine = table.loc[site.kind, site.layer, name]
+            mine = table[site.kind, site.layer, name]
             np.testing.assert_allclose(mine["value"], level.value, **CLOSE, err_msg=name)
             np.testing.assert_allclose(mine["chance"], level.chance, **CLOSE, err_msg=name)
         compared |= check_awake(site, when_awake)
@@ -132,11 +134,13 @@ def check_same(trace, sums):
 
 def check_awake(site, table):
     """What the heads of a site do when awake; the names that were compared."""
-    level = table.loc[site.kind, site.layer, AWAKE_SHARE]["value"]
+    level = table[site.kind, site.layer, AWAKE_SHARE]["value"]
     np.testing.assert_allclose(1 - level, site.rest, **CLOSE)
     compared = set()
-    for name in table.loc[site.kind, site.layer].index.unique("measure").drop(AWAKE_SHARE):
-        mine, reading = table.loc[site.kind, site.layer, name], site.awake.get(name)
+    for (kind, layer, name), mine in table.items():
+        if (kind, layer) != (site.kind, site.layer) or name == AWAKE_SHARE:
+            continue
+        reading = site.awake.get(name)
         if reading is None or not reading.rows.any():
             assert (mine["rows"] == 0).all(), name
             continue
@@ -233,7 +237,7 @@ def test_the_atlas_of_a_tiny_model_is_what_its_trace_says(models, causal, kind):
 @pytest.mark.parametrize("pair", [None, ARTICLE[1]])
 def test_the_atlas_of_a_real_model_is_what_its_trace_says(minilm, pair):
     compared = check_both(minilm, ARTICLE[0], pair, real_maps(minilm, ARTICLE[0], pair), False)
-    words = {"common words", "common words stay"}
+    words = {"frequent words", "frequent words stay"}
     assert pair is None or {BAG, "same word in the other sentence", "delimiter", "next token", *words} <= compared
 
 
@@ -241,5 +245,5 @@ def test_the_atlas_of_a_real_model_is_what_its_trace_says(minilm, pair):
 def test_the_atlas_of_a_decoder_says_what_stays_as_its_trace_does(smollm):
     text = "In 1969 the crew of Apollo 11 landed on the Moon, and Armstrong walked on it; Collins stayed in orbit."
     compared = check_both(smollm, text, None, real_maps(smollm, text, None), True)
-    kinds = {"common words", "capitalised words", "numbers"}
+    kinds = {"frequent words", "capitalised words", "numbers"}
     assert kinds | {f"{name} stay" for name in kinds} <= compared

@@ -12,7 +12,7 @@ from tests.studies.conftest import write_corpus
 from tests.studies.killing import kill
 from tests.studies.test_resume import begun
 
-pytestmark = pytest.mark.usefixtures("small_windows", "without_figures")
+pytestmark = pytest.mark.usefixtures("small_windows")
 
 
 def tables(folder):

@@ -5,7 +5,6 @@ import pickle
 import random
 import re
 import subprocess
-import sys
 from dataclasses import asdict
 from importlib.util import find_spec
 
@@ -29,6 +28,7 @@ from regard.studies.controls import CONTROL, random_model, shuffled_model
 from regard.studies.heads.study import Heads
 from regard.studies.result import _slug
 from tests.conftest import need
+from tests.processes import warm_python
 from tests.studies.planted import write_planted
 from tests.studies.ray_run import (
     TOKENS,
@@ -95,7 +95,7 @@ def on_ray(bert_folder, gpt2_folder, long_corpus, treebank, gap, pictures, tmp_p
     need(find_spec("ray") is not None, "Ray is not installed")
     output = tmp_path_factory.mktemp("ray")
     given = map(str, (bert_folder, gpt2_folder, long_corpus, treebank, gap, pictures, output))
-    command = [sys.executable, "-m", "tests.studies.ray_run", *given]
+    command = [*warm_python(), "-m", "tests.studies.ray_run", *given]
     done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return output

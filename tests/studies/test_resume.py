@@ -21,7 +21,7 @@ from regard.studies.folder import CHECKPOINT
 from tests.processes import Forked, command_line
 from tests.studies.conftest import SMALL
 
-pytestmark = pytest.mark.usefixtures("small_windows", "without_figures")
+pytestmark = pytest.mark.usefixtures("small_windows")
 
 
 def slow(*arguments):

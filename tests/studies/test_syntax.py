@@ -76,7 +76,7 @@ def test_the_result_is_a_table_figures_and_a_report_with_arcs(planted):
     assert len(table) == 3 * 2 * 2 + 2  # relations x heads x directions, and a tree per head
     assert (table["low"] <= table["value"]).all() and (table["value"] <= table["high"]).all()
     for name in ("relations", "encoder-heads"):
-        assert (folder / f"{name}.png").stat().st_size > 1000
+        assert (folder / f"{name}.svg").stat().st_size > 1000 and (folder / f"{name}.png").exists()
     report = (folder / "report.html").read_text("utf-8")
     assert report.count("<svg role") == 2  # a sentence for each relation
     assert "UD relations and Stanford names" in report

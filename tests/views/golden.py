@@ -156,7 +156,7 @@ def reference_of(trace: Trace, seen: Trace) -> dict[str, Any]:
 
 def golden() -> bytes:
     trace = golden_trace()
-    with mock.patch.multiple(wire, _EXACT=0, LONG=6):  # pack everything, and call seven keys many
+    with mock.patch.multiple(wire, _EXACT=0, LONG=6, __version__="0.1.0"):  # pack everything, and call seven keys many
         reference = reference_of(trace, decode(encode(trace, report=False)))
         given = {"height": [np.arange(site.heads) + 0.5 for site in trace.sites]}
         whole = replace(trace, facts={"model": "golden", "reference": reference})

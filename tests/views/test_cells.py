@@ -9,6 +9,7 @@ import IPython.display
 import numpy as np
 import pytest
 from tests.patterns.maps import shifted, trace_of
+from tests.planted import spoken
 
 import regard
 from regard.views import cells
@@ -108,3 +109,17 @@ def test_a_study_shows_its_findings_and_its_first_figure(bert, tmp_path):
     assert result.title in bundle["text/html"] and "<img" in bundle["text/html"]
     assert all(text in bundle["text/plain"] for text in result.findings[:8])
     assert len(bundle["text/html"]) < 700_000
+
+
+def test_a_cell_sends_a_view_of_a_sound_that_opens_on_it():
+    view = cells.view_of(spoken())
+    assert (view.selection["view"], view.selection["kind"], view.selection["layer"]) == ("sound", "cross", 1)
+    assert spoken().view("atlas").selection["view"] == "atlas"
+
+
+def test_what_is_not_sent_does_not_make_a_trace_too_large(bert, monkeypatch):
+    trace = bert.trace("the cat sat .")
+    vectors = sum(site.q.nbytes + site.k.nbytes for site in trace.sites)
+    assert all(site.v is not None for site in trace.sites)
+    monkeypatch.setattr(cells, "LIGHT", vectors)
+    assert cells.view_of(trace) is not None

@@ -3,6 +3,7 @@
 Long on purpose: every view and format is tried on the same few traces.
 """
 
+import itertools
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -18,6 +19,8 @@ from regard.patterns import add_rule
 from regard.patterns.definitions import ALWAYS, BAG, NAMES, OF_TRACES, STRIPES
 from regard.patterns.entries import LETTERS, PATTERN_COLOURS, PHRASES, TYPE_COLOURS
 from regard.trace.lettering import readable
+from regard.trace.site import Site
+from regard.trace.tokens import Side, Token
 from regard.trace.trace import Trace
 from regard.views import encode
 from regard.views.drawing.atlas import pooled
@@ -51,7 +54,7 @@ def test_a_figure_says_where_it_comes_from_and_text_stays_text(trace, tmp_path):
 def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(trace, tmp_path):
     svg = texts(trace.figure("matrix", layer=1, head=2).save(tmp_path / "figure.svg"))
     assert all(part in svg for part in ("Where head 1.2 looks", "looks", "looked at", "attention weight"))
-    assert "“[CLS] the cat sat ." in svg
+    assert "“the cat sat . / a dog went to the store”" in svg  # as it was written
     special = [token.special for token in trace.side().tokens]
     strongest = trace.attention(1, 2)[:, ~np.array(special)].max()  # where the bar ends
     ticks = [float(part) for part in re.findall(r"(?<![\w.])\d\.\d+(?![\w.])", svg.replace("1.2", ""))]
@@ -78,21 +81,46 @@ def test_lines_have_a_legend_of_heads_and_strengths(trace, tmp_path):
     assert all(part in svg for part in ("looks", "looked at", "1.0", "1.2", "attention weight"))
 
 
-def test_the_query_stands_once_above_its_keys_and_neurons_are_in_the_order_of_what_they_add(trace):
+def test_the_query_stands_once_above_its_keys_and_neurons_are_in_the_order_of_what_they_add_to_the_best(trace):
     drawn = trace.figure("neurons", layer=1, head=2, query=3).figure
     query, keys, products = (axes.images[0].get_array() for axes in (drawn.axes[0], *drawn.axes[4:6]))
-    q, k, weights = trace.q(1, 2)[3], trace.k(1, 2), trace.attention(1, 2, queries=3).ravel()
-    most = weights.argmax()
-    order = np.argsort(-np.abs(q * k[most]), kind="stable")
+    q, k, scores = trace.q(1, 2)[3], trace.k(1, 2), trace.scores(1, 2, queries=3).ravel()
+    most = trace.attention(1, 2, queries=3).ravel().argmax()
+    rise = trace.site(1).scale * q * (k[most] - k[np.isfinite(scores)].mean(0))
+    assert rise.sum() == pytest.approx(scores[most] - scores[np.isfinite(scores)].mean(), rel=1e-4)
+    order = np.argsort(-np.abs(rise), kind="stable")
     np.testing.assert_allclose(query, q[order][None], rtol=1e-6)
     np.testing.assert_allclose(keys, k[:, order], rtol=1e-6)
     np.testing.assert_allclose(products, (q * k)[:, order], rtol=1e-5)
-    assert (np.diff(np.abs(products[most])) <= 1e-6).all()
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["q of sat₃"]
     assert [label.get_text() for label in drawn.axes[5].get_xticklabels()] == [str(n) for n in order[:6]]
     looked = drawn.axes[4].get_yticklabels()[most]
     assert looked.get_fontweight() == "bold"
-    assert f"“sat₃” looks most at “{looked.get_text()}”" in drawn._suptitle.get_text()
+    said = drawn._suptitle.get_text().replace("\n", " ")
+    assert f"“sat₃” looks most at “{looked.get_text()}”: score " in said
+    score, above = (float(text.replace("−", "-")) for text in re.search(r"score (\S+), (\S+) above", said).groups())
+    assert (score, above) == pytest.approx((scores[most], rise.sum()), rel=0.06)
+
+
+def test_the_figure_of_neurons_fits_a_column_without_k(trace):
+    drawn = trace.figure("neurons", layer=1, head=2, query=3, width="column").figure
+    drawn.draw_without_rendering()
+    products, scores, weights = drawn.axes[3:6]
+    np.testing.assert_allclose(np.sort(products.images[0].get_array()), np.sort(trace.q(1, 2)[3] * trace.k(1, 2)), 1e-5)
+    below = [axes.xaxis.label.get_window_extent() for axes in (products, scores, weights) if axes.get_xlabel()]
+    assert all(one.x1 <= other.x0 + 1 for one, other in itertools.pairwise(below))
+    assert drawn._suptitle.get_window_extent().x0 >= 0
+
+
+def test_neurons_that_are_too_many_for_numbers_above_them_are_named_below(trace):
+    rng = np.random.default_rng(3)
+    side = Side("encoder", tuple(Token(text, word=i) for i, text in enumerate("a b c d".split())))
+    q, k = rng.standard_normal((2, 1, 4, 64)).astype(np.float32)
+    many = Trace({"encoder": side}, (Site("encoder", 0, "encoder", "encoder", (0,), scale=0.125, q=q, k=k),))
+    rise = q[0, 3] * (k[0, (k[0] @ q[0, 3]).argmax()] - k[0].mean(0))
+    first = ", ".join(str(n) for n in np.argsort(-np.abs(rise), kind="stable")[:6])
+    assert many.figure("neurons", query=3).figure.axes[5].get_xlabel() == f"neurons {first}, …"
+    assert "move the bold score most" in trace.figure("neurons", layer=1, head=2).figure.axes[5].get_xlabel()
 
 
 def test_scores_and_weights_of_neurons_are_bars_with_their_numbers(trace):
@@ -108,7 +136,7 @@ def test_scores_and_weights_of_neurons_are_bars_with_their_numbers(trace):
     assert all(ends[0] in "-−" and ends[-1] == "+" for ends in signs)
     for axes, values in ((blocks[2], trace.scores(1, 2, queries=3)), (blocks[3], trace.attention(1, 2, queries=3))):
         np.testing.assert_allclose([bar.get_width() for bar in axes.patches], values.ravel(), rtol=1e-5)
-        said = [float(text.get_text().replace("−", "-").replace("·", "0")) for text in axes.texts]
+        said = [float(text.get_text().replace("−", "-") or 0) for text in axes.texts]
         np.testing.assert_allclose(said, values.ravel(), atol=0.051)
 
 
@@ -135,7 +163,18 @@ def test_the_legend_of_lines_has_the_numbers_of_the_app(minilm):
     axes = trace.figure("heads", layer=1, head=8).figure.axes[0]
     said = [text.get_text() for legend in axes.artists for text in legend.get_texts()]
     assert [text for text in said if text[0].isdigit()] == ["1.8", "0.03", "0.1", "0.3", "0.96"]
-    assert "resting, 31% of the attention of words" in said
+    assert "resting, 31% of words' attention" in said
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("width", ["column", 4.2, "page"])
+@pytest.mark.parametrize("heads", [[8], [2, 5, 8]])
+def test_the_two_legends_of_lines_do_not_meet(minilm, width, heads):
+    trace = minilm.trace("I went to the store.", "At the store, I bought fresh strawberries.")
+    drawn = trace.figure("heads", layer=1, heads=heads, width=width).figure
+    drawn.draw_without_rendering()
+    left, right = (legend.get_window_extent() for legend in drawn.axes[0].artists)
+    assert left.x0 >= 0 and left.x1 <= right.x0 and right.x1 <= drawn.bbox.width
 
 
 @pytest.mark.models
@@ -143,7 +182,7 @@ def test_small_maps_are_grey_where_heads_rest(minilm):
     drawn = minilm.trace("I went to the store.").figure("atlas").figure
     all_of_it, resting = (image.get_array() for image in drawn.axes[0].images)
     assert resting.count() and resting.count() < all_of_it.count()
-    assert "grey: resting" in {axes.get_ylabel().split("; ")[-1] for axes in drawn.axes}
+    assert "resting" in {text.get_text() for axes in drawn.axes for text in axes.texts}  # beside a grey swatch
 
 
 @pytest.mark.parametrize("view", ["heads", "matrix", "atlas", "neurons"])

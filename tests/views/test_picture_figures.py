@@ -2,28 +2,19 @@
 
 import numpy as np
 import pytest
+from tests.planted import PLACED, pictured
 
 from regard import Trace
-from regard.models.images import medium_of, read_picture
 from regard.trace.site import Site
 from regard.trace.tiles import Tile, picture_side
 from regard.views import decode
 from regard.views.drawing.overlay import lit
 from regard.views.wire import encode
 
-SIZE, PLANTED = 6, (1, 4)  # the patch that head 1 looks at
-
 
 @pytest.fixture(scope="module")
 def trace():
-    pixels = np.random.default_rng(0).integers(60, 200, (SIZE * 8, SIZE * 8, 3), dtype=np.uint8)
-    place = np.array([[1 / pixels.shape[1], 0, 0], [0, 1 / pixels.shape[0], 0]])
-    tile = Tile(place, np.ones(pixels.shape[:2], bool), (8, 8))
-    side = picture_side([tile], medium_of(read_picture(pixels)), 1 + SIZE * SIZE, 0)
-    maps = np.full((3, len(side), len(side)), 1 / len(side), np.float32)
-    maps[1] = 0.2 / (len(side) - 1)
-    maps[1, :, 1 + SIZE * PLANTED[0] + PLANTED[1]] = 0.8
-    return Trace({"image": side}, (Site("encoder", 0, "image", "image", (0, 1, 2), maps=maps),), {"model": "m"})
+    return pictured()
 
 
 def test_a_figure_shows_the_picture_for_every_head_and_says_what_is_there(trace):
@@ -41,7 +32,7 @@ def test_the_planted_patch_is_the_blue_and_clear_one(trace):
     grey = np.full((60, 60, 3), 0.5, np.float32)
     found = lit(grey, side.spans, trace.attention(0, 1, queries=0)[0])
     bluer = found[..., 2] - found[..., 0]
-    row, column = (slice(10 * place, 10 * place + 10) for place in PLANTED)
+    row, column = (slice(10 * place, 10 * place + 10) for place in PLACED)
     inside = bluer[row, column].min()
     bluer[row, column] = 0
     assert inside > 0.2 and bluer.max() < 0.1

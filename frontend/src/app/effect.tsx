@@ -2,7 +2,7 @@
 
 import type { Say } from "../frame/context";
 import "./effect.css";
-import { visible } from "../compute/axis";
+import { bare, listed as tokensListed } from "../compute/axis";
 import { told } from "../frame/report";
 import { figure } from "../marks/scales";
 import { isKey, together } from "../words";
@@ -65,7 +65,9 @@ function Table({ found }: { found: Record }) {
   const tell = useTell();
   const { mode } = session.ask.value;
   const key = `about_${found.about}`;
-  const token = visible(found.tokens[found.position ?? -1] ?? "");
+  const token = bare(found.tokens[found.position ?? -1] ?? " ");
+  const rows = listed(found, mode);
+  const names = tokensListed(rows.map(({ name }) => name));
   const compared = found.rows.some(({ before }) => before !== null);
   return (
     <>
@@ -87,10 +89,10 @@ function Table({ found }: { found: Record }) {
           </tr>
         </thead>
         <tbody>
-          {listed(found, mode).map(({ name, before, after, code }, i) => (
+          {rows.map(({ name, before, after, code }, i) => (
             <tr key={i} class={code === "mean" ? "total" : ""}>
               <th scope="row" class="name" dir="auto" title={name}>
-                {code === "mean" ? tell("everything") : visible(name)}
+                {code === "mean" ? tell("everything") : names[i]}
               </th>
               {compared && (
                 <td class="number" title={String(before)} data-before={before}>
@@ -127,7 +129,7 @@ function Notes({ found }: { found: Record }) {
         <p class="app-note">{tell("movedMost", { count: LISTED })}</p>
       )}
       {values.length > 0 && <p class="app-note">{tell("kl", { values: values.join(" · ") })}</p>}
-      {found.actual !== null && <p class="app-note">{tell("actually", { token: visible(found.actual) })}</p>}
+      {found.actual !== null && <p class="app-note">{tell("actually", { token: bare(found.actual) })}</p>}
       {found.modes.includes("mean") && (
         <p class="app-note">{tell("meanOver", { count: session.server.state.value?.sentences ?? 0 })}</p>
       )}
@@ -172,7 +174,7 @@ export function verdictOf({ about, rows }: Record, mode: string, tell: Say): str
     const [first] = rows;
     const after = first?.after[mode];
     if (!first || first.before === null || after === undefined) return "";
-    const token = visible(first.name);
+    const token = bare(first.name);
     return tell("verdictAnswer", { token, before: number(first.before), after: number(after) });
   }
   const alike = rows.find(({ code }) => code === "mean")?.after[mode];

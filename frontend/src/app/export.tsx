@@ -6,6 +6,7 @@ import { useStore } from "../frame/context";
 import { download, pictureName, savePicture, svgOf } from "../frame/picture";
 import type { Store } from "../state/store";
 import { VIEWS } from "../views";
+import { pinnedRow } from "../views/sound/scene";
 import type { Key } from "../words";
 import * as api from "./api";
 import { sentenceOf, useSession, useTell } from "./context";
@@ -14,7 +15,7 @@ import { type Trouble, troubleOf } from "./server";
 import type { Session } from "./session";
 
 const MOST = 1_000_000; // numbers in a table that a spreadsheet opens
-const FIGURES: readonly string[] = ["heads", "matrix", "atlas", "neurons"];
+const FIGURES: readonly string[] = ["heads", "matrix", "atlas", "neurons", "sound"];
 type Width = "column" | "page";
 const SHARP = 2; // pixels of a PNG for each of the picture's
 
@@ -157,12 +158,13 @@ function figureFile(store: Store, id: string, format: string, width: Width): str
   const { view, kind, layer, heads, queries, pairs, threshold } = store.selection.peek();
   const { contributions, worth } = store.look.peek();
   const query = new URLSearchParams({ view, kind, layer: String(layer), format, width });
-  if (view !== "atlas") query.set("heads", (view === "heads" ? heads : [store.lead]).join(","));
+  if (view !== "atlas")
+    query.set("heads", (view === "heads" || view === "sound" ? heads : [store.lead]).join(","));
   if (contributions) query.set("contributions", "1");
   if (worth) query.set("worth", "1");
   if (threshold > 0 && view === "heads") query.set("threshold", String(threshold));
-  const token = pairs.at(-1)?.[0] ?? queries.at(-1);
-  if (view === "neurons" && token !== undefined) query.set("query", String(token));
+  const token = view === "sound" ? pinnedRow(store) : (pairs.at(-1)?.[0] ?? queries.at(-1));
+  if (token !== undefined) query.set("query", String(token)); // of neurons, over a picture, in a sound
   return `/api/traces/${id}/figure?${query}`;
 }
 

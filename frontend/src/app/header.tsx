@@ -1,5 +1,7 @@
 // The top of the app: which model, which sentences, and what is going on with them.
 
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { Say } from "../frame/context";
 import { together } from "../words";
@@ -11,6 +13,7 @@ import { Models } from "./models";
 import { Off } from "./off";
 import { Answer } from "./saying";
 import type { Session } from "./session";
+import "./phone.css";
 
 export function Header() {
   const session = useSession();
@@ -80,11 +83,12 @@ function Inputs() {
   const tell = useTell();
   const { text, pair, target, generate } = session.ask.value;
   const about = session.model.value?.about;
-  const said = session.shown.value?.page.facts.said;
+  const spoken = session.shown.value?.page.facts.said;
   if (session.ask.value.chat) return <Spoken />;
   if (session.store.value?.selection.value.view === "chat") return <span class="fill" />; // its box is below
+  const said = [text, pair, target].filter((one) => one.trim()).join(" · ");
   return (
-    <div class="app-inputs">
+    <Folding said={said}>
       {about?.text !== false && (
         <Field
           name="text"
@@ -98,7 +102,7 @@ function Inputs() {
         <Field
           name="target"
           label={tell("targetLabel")}
-          hint={said ? tell("saidHint", { text: String(said) }) : tell("targetHint")}
+          hint={spoken ? tell("saidHint", { text: String(spoken) }) : tell("targetHint")}
           value={target}
           set={(value) => session.change({ target: value })}
         />
@@ -129,6 +133,32 @@ function Inputs() {
           </select>
         </label>
       )}
+    </Folding>
+  );
+}
+
+/** The fields; on a phone they are one line of text until somebody touches it. */
+function Folding({ said, children }: { said: string; children: ComponentChildren }) {
+  const tell = useTell();
+  const editing = useSignal(false);
+  const box = useRef<HTMLDivElement>(null);
+  const edit = () => {
+    editing.value = true;
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(".app-field")?.focus());
+  };
+  // The line itself loses the focus when the fields take its place.
+  const leave = ({ target, relatedTarget }: FocusEvent) => {
+    const gone = !box.current?.contains(relatedTarget as Node | null);
+    if (gone && (target as Element).closest("[data-do=edit]") === null) editing.value = false;
+  };
+  const folded = said && !editing.value;
+  return (
+    <div class={folded ? "app-inputs folded" : "app-inputs"} ref={box} onFocusOut={leave}>
+      <button type="button" class="app-said" data-do="edit" title={tell("editText")} onClick={edit}>
+        <span dir="auto">{said}</span>
+        <span aria-hidden="true">✎</span>
+      </button>
+      {children}
     </div>
   );
 }

@@ -15,6 +15,7 @@ import { REFUSALS } from "../words/sentences";
 import "./app.css";
 import { Chooser } from "./chooser";
 import { SessionContext, sentenceOf, useSession, useTell } from "./context";
+import { CutBelow } from "./cut/below";
 import { CutResult, newsOfCut } from "./cut/result";
 import { CUT } from "./cut/words";
 import { Effect, newsOfOff } from "./effect";
@@ -50,6 +51,14 @@ const Verdict = () => (
   </>
 );
 
+/** What was asked of single links, under the view. */
+const Below = () => (
+  <>
+    <CutBelow />
+    <Back />
+  </>
+);
+
 const Aside = () => (
   <>
     <Looks />
@@ -77,7 +86,7 @@ function App() {
     first: Saying,
     verdict: Verdict,
     aside: Aside,
-    below: Back,
+    below: Below,
     commands: () => commandsOf(session, tell),
     keys: [tell("help_input"), tell("help_off")],
   };
@@ -127,6 +136,11 @@ function toInput(event: KeyboardEvent): void {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
     return;
   event.preventDefault();
+  const folded = document.querySelector<HTMLElement>(".folded > [data-do=edit]");
+  if (folded?.offsetParent) {
+    folded.click(); // on a phone
+    return;
+  }
   const field = document.querySelector<HTMLTextAreaElement>("[data-field=text]");
   field?.focus();
   field?.select();

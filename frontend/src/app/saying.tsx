@@ -1,7 +1,8 @@
 // What the model says, beside the picture: bars, ghosts of what it said before, its answer as chips.
 
 import "./saying.css";
-import { bare, numbered, visible } from "../compute/axis";
+import { bare, listed, numbered, tokenIn } from "../compute/axis";
+import type { Side } from "../data/wire";
 import { useStore } from "../frame/context";
 import { figure } from "../marks/scales";
 import { isKey } from "../words";
@@ -63,7 +64,7 @@ export function Saying() {
       {moved && <p class="app-note">{tell(same ? "saysSame" : "saysGhost")}</p>}
       {found.about === "next token" && <LensPanel />}
       {found.actual !== null && (
-        <p class="app-note">{tell(answered ? "goesOn" : "actually", { token: visible(found.actual) })}</p>
+        <p class="app-note">{tell(answered ? "goesOn" : "actually", { token: bare(found.actual) })}</p>
       )}
       {answer.length > 0 && (
         <p class="chips" data-chips>
@@ -111,30 +112,58 @@ interface Rows {
   score: boolean; // whether it is one number that is no share
   moved: boolean; // whether there is a before and an after
   most?: number; // rows that are listed
+  wide?: boolean; // there is room for columns with names, and bars reach as far as the largest
 }
 
+/** The word whose number changes most. */
+export const mostMoved = (rows: readonly EffectRow[], mode: string): EffectRow | undefined => {
+  const far = ({ before, after }: EffectRow) => Math.abs((after[mode] ?? 0) - (before ?? 0));
+  return [...rows].sort((a, b) => far(b) - far(a))[0];
+};
+
 /** Bars of what a model says, largest first; ghosts are before, and a number says how far it moved. */
-export function SaidRows({ rows, mode, score, moved, most = 8 }: Rows) {
+export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: Rows) {
+  const tell = useTell();
   const nowOf = ({ before, after }: EffectRow) => after[mode] ?? before ?? 0;
   const sorted = [...rows].sort((a, b) => nowOf(b) - nowOf(a));
+  const names = listed(sorted.map(({ name }) => name));
+  const top = wide ? Math.max(1e-9, ...rows.flatMap((row) => [nowOf(row), row.before ?? 0])) : 1;
+  const first = wide ? mostMoved(rows, mode) : undefined;
+  const number = (value: number) => (value > 0 && value < 0.001 ? "< 0.001" : figure(value, 2));
   return (
-    <ol aria-live="polite" class={moved ? "app-bars moved" : "app-bars"}>
+    <ol aria-live="polite" class={["app-bars", moved && "moved", wide && "wide"].filter(Boolean).join(" ")}>
+      {wide && (
+        <li class="heads quiet" aria-hidden="true">
+          <span class="bars" />
+          {(["cutBefore", "cutAfter", "cutChange"] as const).map((key) => (
+            <span key={key} class="number">
+              {tell(key)}
+            </span>
+          ))}
+        </li>
+      )}
       {sorted.slice(0, most).map((row, i) => {
         const { name, before } = row;
         const now = nowOf(row);
         return (
-          <li key={i} data-bar={now} data-ghost={moved ? before : undefined}>
+          <li
+            key={i}
+            class={row === first ? "most" : ""}
+            data-bar={now}
+            data-ghost={moved ? before : undefined}
+          >
             <span class="name" dir="auto" title={name}>
-              {visible(name)}
+              {names[i]}
             </span>
             {!score && (
               <span class="bars" aria-hidden="true">
-                {moved && <i class="ghost" style={{ width: `${100 * (before ?? 0)}%` }} />}
-                <i class="solid" style={{ width: `${100 * now}%` }} />
+                {moved && <i class="ghost" style={{ width: `${(100 * (before ?? 0)) / top}%` }} />}
+                <i class="solid" style={{ width: `${(100 * now) / top}%` }} />
               </span>
             )}
+            {wide && <span class="number quiet">{number(before ?? 0)}</span>}
             <span class="number" title={moved ? `${before} → ${now}` : String(now)}>
-              {now > 0 && now < 0.001 ? "< 0.001" : figure(now, 2)}
+              {number(now)}
             </span>
             {moved && (
               <span class="number quiet" data-difference>
@@ -153,13 +182,8 @@ export const signed = (value: number): string =>
   Math.abs(value) < 5e-4 ? "0" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** The tokens that a causal model wrote itself. */
-function answerOf({
-  segments,
-  text,
-}: {
-  segments: { name: string; start: number; end: number }[];
-  text: string[];
-}) {
-  const own = segments.find(({ name }) => name === "answer");
-  return own ? text.slice(own.start, own.end).map(visible) : [];
+function answerOf(side: Side): string[] {
+  const own = side.segments.find(({ name }) => name === "answer");
+  const tokens = side.text.map((_, i) => i).slice(own?.start, own?.end);
+  return own ? tokens.map((i) => tokenIn(side, i)) : [];
 }

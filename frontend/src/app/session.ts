@@ -74,6 +74,7 @@ export class Session {
   private untouched: Selection | null = null; // as the page set it while an answer is awaited
   private begun: Partial<Selection>; // what is to be chosen when the next page comes
   private telling: boolean; // whether the report may choose the head
+  private filed = false; // whether the next page is the first of a file
   private last = ""; // what was asked last
   private missed: Trouble | null = null; // why an address was not opened: said beside what is shown instead
   private writing = 0;
@@ -98,12 +99,8 @@ export class Session {
     this.portraits.look();
     await this.openAnswer();
     const typed = this.ask.peek().text !== "";
-    const named = this.ask.peek().model ?? standard; // an address may name a model and no text
-    const first = examples.find((one) => one.model === (named ?? examples[0].model));
-    if (first && !typed) {
-      this.show(first.id, this.addressed);
-      this.example.value = null; // the story says what to look for
-    }
+    const named = this.ask.peek().model ?? standard ?? examples[0].model; // an address may name a model and no text
+    const shown = typed || this.showFirst(named);
     effect(() => this.follow());
     effect(() => this.worth.follow(this.textual));
     effect(() => this.why.follow(this.textual));
@@ -123,7 +120,16 @@ export class Session {
     });
     effect(() => this.write());
     window.addEventListener("hashchange", () => this.read());
-    if (!first && !typed) await this.openSuited(named!);
+    if (!shown) await this.openSuited(named!);
+  }
+
+  /** The first example of a model, if it has one. */
+  private showFirst(model: string | null): boolean {
+    const first = this.server.state.peek()?.examples.find((one) => one.model === model);
+    if (!first) return false;
+    this.show(first.id, this.addressed);
+    this.example.value = null; // the story says what to look for
+    return true;
   }
 
   /** An answer that a program was given, by the link that came with it. */
@@ -207,8 +213,9 @@ export class Session {
 
   /** Look at a picture or a sound, or at none any more. */
   lookAt(file: File | null): void {
-    this.telling = true;
-    this.begun = file && !file.type.startsWith("image/") ? { view: "sound" } : {};
+    if (this.store.peek()) this.begun = {}; // else an address may say what to look at in it
+    this.telling = this.begun.layer === undefined;
+    this.filed = file !== null;
     this.medium.value = file;
   }
 
@@ -387,7 +394,7 @@ export class Session {
       this.main.stop();
       this.trouble.value = null;
       this.returning = false;
-      if (!reads) this.store.value = this.saved.value = this.shown.value = null; // no text is on its way
+      if (!reads) this.store.value = this.saved.value = this.shown.value = this.untouched = null; // no text is on its way
     }
   }
 
@@ -480,8 +487,10 @@ export class Session {
     const store = this.store.peek();
     // What the reader chose meanwhile, in the saved example or on the way back, stays chosen.
     const touched = this.untouched !== null && store?.selection.peek() !== this.untouched;
-    const begun = touched ? {} : this.begun;
+    const begun = touched ? {} : this.filed ? { ...openingOf(next.page), ...this.begun } : this.begun;
+    if (this.filed && heardIn(next.page)) this.telling = false; // it opens with what was listened for
     this.begun = {};
+    this.filed = false;
     this.untouched = null;
     this.saved.value = null;
     this.returning = false;
@@ -542,7 +551,9 @@ export class Session {
     const store = this.store.peek();
     clearTimeout(this.writing);
     if (!store || this.returning || this.saved.peek() !== null) return;
-    const parts = [toAddress(this.ask.peek()), toHash(store.selection.peek())];
+    const ask = this.ask.peek();
+    const model = ask.text ? ask.model : this.server.nameOf(ask); // without a text, the name is all that is asked
+    const parts = [toAddress({ ...ask, model }), toHash(store.selection.peek())];
     this.trail.write(`#${parts.filter(Boolean).join("&")}`, own);
   }
 
@@ -557,7 +568,7 @@ export class Session {
   private read(): void {
     const chosen = fromHash(location.hash);
     const before = this.ask.peek();
-    const ask = fromAddress(location.hash) ?? before;
+    const ask = fromAddress(location.hash) ?? this.named(location.hash) ?? before;
     const same = JSON.stringify(pictured(ask)) === JSON.stringify(pictured(before));
     clearTimeout(this.writing);
     this.trail.moved();
@@ -570,7 +581,26 @@ export class Session {
     this.store.peek()?.set(chosen);
     if (this.returning) this.untouched = this.store.peek()?.selection.peek() ?? null;
     this.ask.value = ask;
+    if (!same && !ask.text && !this.medium.peek() && !this.showFirst(ask.model)) this.openSuited(ask.model!);
   }
+
+  /** What an address asks that names another model and no text. */
+  private named(hash: string): Ask | null {
+    const model = modelIn(hash);
+    const other = model !== null && model !== this.server.nameOf(this.ask.peek());
+    return other ? { ...NOTHING_ASKED, model } : null;
+  }
+}
+
+/** Whether a page is of a sound. */
+const heardIn = (page: Page): boolean =>
+  [...page.sides.values()].some(({ medium }) => medium?.kind === "sound");
+
+/** What the page of a file opens with: a sound with what was listened for. */
+function openingOf(page: Page): Partial<Selection> {
+  if (!heardIn(page)) return {};
+  const { kind, layer, part, heads } = page.selection;
+  return { view: "sound", kind, layer, part, heads };
 }
 
 /** What a picture depends on: neither on what it is compared with nor on what is asked about it. */

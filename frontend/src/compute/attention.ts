@@ -3,6 +3,7 @@
 //     A[i, j] = exp(softcap(scale * q_i . k_j) + bias_ij + mask_ij - lse_i)
 
 import type { Packed, Site } from "../data/wire";
+import { products } from "./products";
 
 const CACHE_BYTES = 128 << 20; // unpacked vectors kept; 144 heads of 512 tokens take 38 MB
 
@@ -92,97 +93,35 @@ export const keyVectors = (head: Head): Float32Array => block(head.site.k!, grou
 /** Dimension of q and k. */
 export const width = (site: Site): number => site.q!.shape[2];
 
-/** Products of rows r0..r1 of q with rows c0..c1 of k, every `stride`-th of each. Long because the loop is unrolled. */
-export function products(
-  q: Float32Array,
-  k: Float32Array,
-  d: number,
-  rows: readonly [number, number],
-  columns: readonly [number, number],
-  stride = 1,
-): Float32Array {
-  const n = Math.ceil((rows[1] - rows[0]) / stride);
-  const m = Math.ceil((columns[1] - columns[0]) / stride);
-  const out = new Float32Array(n * m);
-  const jump = d * stride;
-  let i = 0;
-  // Two rows by four columns: each number read serves several products (1.7 times faster than row by column).
-  for (; i + 1 < n; i += 2) {
-    const a = rows[0] * d + i * jump;
-    const b = a + jump;
-    let j = 0;
-    for (; j + 3 < m; j += 4) {
-      const c0 = columns[0] * d + j * jump;
-      const c1 = c0 + jump;
-      const c2 = c1 + jump;
-      const c3 = c2 + jump;
-      let s0 = 0;
-      let s1 = 0;
-      let s2 = 0;
-      let s3 = 0;
-      let t0 = 0;
-      let t1 = 0;
-      let t2 = 0;
-      let t3 = 0;
-      for (let c = 0; c < d; c++) {
-        const x = q[a + c];
-        const y = q[b + c];
-        const k0 = k[c0 + c];
-        const k1 = k[c1 + c];
-        const k2 = k[c2 + c];
-        const k3 = k[c3 + c];
-        s0 += x * k0;
-        s1 += x * k1;
-        s2 += x * k2;
-        s3 += x * k3;
-        t0 += y * k0;
-        t1 += y * k1;
-        t2 += y * k2;
-        t3 += y * k3;
-      }
-      let at = i * m + j;
-      out[at] = s0;
-      out[at + 1] = s1;
-      out[at + 2] = s2;
-      out[at + 3] = s3;
-      at += m;
-      out[at] = t0;
-      out[at + 1] = t1;
-      out[at + 2] = t2;
-      out[at + 3] = t3;
-    }
-    for (; j < m; j++) {
-      out[i * m + j] = dot(q, a, k, columns[0] * d + j * jump, d);
-      out[(i + 1) * m + j] = dot(q, b, k, columns[0] * d + j * jump, d);
-    }
-  }
-  for (; i < n; i++)
-    for (let j = 0; j < m; j++)
-      out[i * m + j] = dot(q, rows[0] * d + i * jump, k, columns[0] * d + j * jump, d);
-  return out;
-}
-
-/** Product of two vectors that begin at `a` and `b`. */
-export function dot(q: Float32Array, a: number, k: Float32Array, b: number, d: number): number {
-  let sum = 0;
-  for (let c = 0; c < d; c++) sum += q[a + c] * k[b + c];
-  return sum;
-}
-
 export interface Tile {
   rows: readonly [number, number];
   columns: readonly [number, number];
-  stride?: number;
+  stride?: number; // one position in so many of each side
+  every?: number; // and one row in so many; as many as columns unless told
+}
+
+interface Queries {
+  q: Float32Array;
+  rows: readonly [number, number];
+  every: number;
+}
+
+/** Where the query vectors of a tile lie: of a head that is only glanced at, no others are unpacked. */
+function queriesOf(head: Head, { rows, stride = 1, every = stride }: Tile): Queries {
+  const array = head.site.q!;
+  if (every === 1 || unpacked.get(array)?.has(head.index)) return { q: queryVectors(head), rows, every };
+  const q = array.rows(head.index, rows, every);
+  return { q, rows: [0, q.length / width(head.site)], every: 1 };
 }
 
 /** Scores of a tile before softmax; keys that may not be seen are -Infinity. */
 export function scores(head: Head, tile: Tile): Float32Array {
   const { site, index } = head;
-  const { rows, columns, stride = 1 } = tile;
-  const out = products(queryVectors(head), keyVectors(head), width(site), rows, columns, stride);
+  const { columns, stride = 1 } = tile;
   const { scale, softcap } = site;
-  if (softcap === null) for (let i = 0; i < out.length; i++) out[i] *= scale;
-  else for (let i = 0; i < out.length; i++) out[i] = Math.tanh((out[i] * scale) / softcap) * softcap;
+  const { q, rows, every } = queriesOf(head, tile);
+  const out = products(q, keyVectors(head), width(site), rows, columns, stride, scale, every);
+  if (softcap !== null) for (let i = 0; i < out.length; i++) out[i] = Math.tanh(out[i] / softcap) * softcap;
   if (site.bias) addBias(out, site.bias, head, tile);
   if (site.mask.table) maskTable(out, site.mask.table, index, tile);
   else if (site.mask.left !== null || site.mask.right !== null) maskBand(out, site.mask, tile);
@@ -191,9 +130,9 @@ export function scores(head: Head, tile: Tile): Float32Array {
 
 /** Visit a tile: place in the output, query, key. */
 function each(tile: Tile, visit: (at: number, query: number, key: number) => void): void {
-  const { rows, columns, stride = 1 } = tile;
+  const { rows, columns, stride = 1, every = stride } = tile;
   let at = 0;
-  for (let query = rows[0]; query < rows[1]; query += stride)
+  for (let query = rows[0]; query < rows[1]; query += every)
     for (let key = columns[0]; key < columns[1]; key += stride) visit(at++, query, key);
 }
 
@@ -225,14 +164,14 @@ function maskBand(out: Float32Array, mask: Site["mask"], tile: Tile): void {
 /** Attention of a tile. Whole rows find their own log-sum-exp and remember it. */
 export function attention(head: Head, tile: Tile): Float32Array {
   if (head.site.maps) return fromMaps(head, tile);
-  const { rows, columns, stride = 1 } = tile;
+  const { rows, columns, stride = 1, every = stride } = tile;
   const whole = columns[0] === 0 && columns[1] === head.keys && stride === 1;
-  if (!whole) ensureLse(head, rows, stride);
+  if (!whole) ensureLse(head, rows, every);
   const out = scores(head, tile);
   head.lse ??= new Float32Array(head.queries).fill(Number.NaN);
   const m = Math.ceil((columns[1] - columns[0]) / stride);
   const sink = sinkOf(head);
-  for (let query = rows[0], at = 0; query < rows[1]; query += stride, at += m) {
+  for (let query = rows[0], at = 0; query < rows[1]; query += every, at += m) {
     const lse = head.lse[query];
     if (Number.isNaN(lse)) head.lse[query] = softmax(out, at, m, sink);
     else if (lse === -Infinity) out.fill(0, at, at + m);
@@ -241,14 +180,15 @@ export function attention(head: Head, tile: Tile): Float32Array {
   return out;
 }
 
-function fromMaps(head: Head, { rows, columns, stride = 1 }: Tile): Float32Array {
+function fromMaps(head: Head, tile: Tile): Float32Array {
+  const { rows, columns, stride = 1, every = stride } = tile;
   const map = block(head.site.maps!, head.index);
-  if (stride === 1 && columns[0] === 0 && columns[1] === head.keys)
+  if (stride === 1 && every === 1 && columns[0] === 0 && columns[1] === head.keys)
     return map.slice(rows[0] * head.keys, rows[1] * head.keys);
   const out = new Float32Array(
-    Math.ceil((rows[1] - rows[0]) / stride) * Math.ceil((columns[1] - columns[0]) / stride),
+    Math.ceil((rows[1] - rows[0]) / every) * Math.ceil((columns[1] - columns[0]) / stride),
   );
-  each({ rows, columns, stride }, (at, query, key) => {
+  each(tile, (at, query, key) => {
     out[at] = map[query * head.keys + key];
   });
   return out;

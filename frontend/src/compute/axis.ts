@@ -58,7 +58,7 @@ export function axisOf(side: Side, level: Level, folds: Folds = {}): Axis {
   const firsts = starts.slice(0, -1);
   const folded = firsts.map((first) => side.segment[first] in folds);
   const labels = firsts.map((first, p) =>
-    folded[p] ? folds[side.segment[first]] : visible(wordText(side, first, starts[p + 1])),
+    folded[p] ? folds[side.segment[first]] : written(side, first, starts[p + 1]),
   );
   const special = firsts.map((first, p) => !folded[p] && side.special[first] === 1);
   return {
@@ -76,7 +76,34 @@ export function axisOf(side: Side, level: Level, folds: Folds = {}): Axis {
 }
 
 /** A token as a sentence has it: without the space before it. */
-export const bare = (token: string): string => visible(token).replace(/^␣+(?=.)/, "");
+export const bare = (token: string): string => visible(token).replace(/^␣(?=[^␣])/, "");
+
+/** Whether a token begins with a space, however its tokenizer writes that. */
+export const isSpaced = (token: string): boolean => /^[ Ġ▁]/.test(token);
+
+const LETTER = /^[\p{L}\p{N}]/u;
+const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u; // scripts
+
+/**
+ * A token of a text as it is drawn: without the space that nearly every word begins with. Where there is none, in the
+ * middle of a word, it has the sign that WordPiece gives such pieces.
+ */
+function written(side: Side, first: number, end: number): string {
+  const text = bare(wordText(side, first, end));
+  const piece = continuesWord(side, first) && LETTER.test(text) && !UNSPACED.test(text);
+  return piece ? `##${text}` : text;
+}
+
+/** A token by itself in the words of its text. */
+export const tokenIn = (side: Side, i: number): string => written(side, i, i + 1);
+
+/** Tokens in a list without their spaces, but for those that only a space tells apart. */
+export function listed(tokens: readonly string[]): string[] {
+  const all = tokens.map(bare);
+  return all.map((text, i) =>
+    all.some((other, j) => other === text && tokens[j] !== tokens[i]) ? visible(tokens[i]) : text,
+  );
+}
 
 const DIGITS = "₀₁₂₃₄₅₆₇₈₉";
 

@@ -25,10 +25,10 @@ const MOST_SKETCHED = 28;
 const PAIR = 2; // rows are computed two at a time
 
 /**
- * How a digest is made: from every row; from some, for the numbers; and for the picture alone from every row, or from
- * the fewest.
+ * How a digest is made: from every row; from some, for the numbers; and for the picture alone from every row, from some,
+ * or from the fewest.
  */
-type Care = "exact" | "sample" | "picture" | "sketch";
+type Care = "exact" | "sample" | "picture" | "sketch" | "glance";
 
 /** The digest of a lens. A job: it yields between bands of rows. */
 export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Digest> {
@@ -36,6 +36,7 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
   const m = lens.columns.count;
   const pool = poolOf(lens, care);
   const size: [number, number] = [Math.ceil(n / pool), Math.ceil(m / pool)];
+  if (care === "glance" && pool > PAIR) return glanced(lens, size, pool);
   const pixels = new Float32Array(size[0] * size[1]);
   const sums = new Sums(lens);
   const sampled = (care === "sample" || care === "sketch") && pool > PAIR;
@@ -52,9 +53,20 @@ export function* digest(lens: Lens, care: Care = "exact"): Generator<void, Diges
     }
     yield;
   }
-  let top = 0;
-  for (const value of pixels) if (Math.abs(value) > top) top = Math.abs(value);
-  return { size, pool, sampled: sampled ? pool / PAIR : 1, pixels, top, ...sums.result() };
+  return { size, pool, sampled: sampled ? pool / PAIR : 1, pixels, top: topOf(pixels), ...sums.result() };
+}
+
+const topOf = (pixels: Float32Array): number =>
+  pixels.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+
+/** The first row of each row of pixels. */
+function glanced(lens: Lens, size: [number, number], pool: number): Digest {
+  const m = lens.columns.count;
+  const pixels = new Float32Array(size[0] * size[1]);
+  const rows = lens.tile([0, lens.rows.count], [0, m], 1, pool);
+  for (let y = 0; y < size[0]; y++) pooled(rows.subarray(y * m, (y + 1) * m), pixels, size[1], y, pool);
+  const unknown = { measures: nothing(), chance: nothing() };
+  return { size, pool, sampled: pool, pixels, top: topOf(pixels), ...unknown };
 }
 
 /** The picture that a head came with, made of all its weights; its numbers are not known. */
@@ -68,7 +80,7 @@ export function pictured(site: Site, index: number): Digest {
 
 /** How many values a side of a pixel covers in the small picture of a lens. */
 export function poolOf(lens: Lens, care: Care = "exact"): number {
-  const most = care === "sketch" ? MOST_SKETCHED : MOST;
+  const most = care === "sketch" || care === "glance" ? MOST_SKETCHED : MOST;
   return Math.max(1, Math.ceil(Math.max(lens.rows.count, lens.columns.count) / most));
 }
 

@@ -2,7 +2,7 @@
 
 const SLICE = 10; // milliseconds of work before the page may breathe
 /** The same before there is a picture: a page that breathes reads the rest of its file, which takes longer. */
-export const FIRST = 600;
+export const FIRST = 400;
 
 /** Let the browser handle input and paint. */
 function breathe(): Promise<void> {

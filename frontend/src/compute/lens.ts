@@ -15,6 +15,8 @@ export interface Look {
   averaged?: boolean; // what a folded segment gets is the mean over its tokens, not their sum
 }
 
+type Span = readonly [number, number];
+
 const BAND = 64; // rows computed in one step of a pass over a head; of a folded segment, tokens
 
 export class Lens {
@@ -69,10 +71,10 @@ export class Lens {
     return this.perToken(out, [p, p + 1]);
   }
 
-  /** Rows and columns of a tile, every `stride`-th of each; where tokens are joined and for shares, of whole rows. */
-  tile(rows: readonly [number, number], columns: readonly [number, number], stride: number): Float32Array {
+  /** Rows and columns of a tile, one in so many; where tokens are joined and for shares, of whole rows. */
+  tile(rows: Span, columns: Span, stride: number, every = stride): Float32Array {
     if (!this.joins && !this.divided) {
-      const out = this.values({ rows, columns, stride });
+      const out = this.values({ rows, columns, stride, every });
       if (this.norms) {
         const m = Math.ceil((columns[1] - columns[0]) / stride);
         for (let i = 0; i < out.length; i++) out[i] *= this.norms[columns[0] + (i % m) * stride];
@@ -80,7 +82,7 @@ export class Lens {
       return out;
     }
     const picked: number[] = [];
-    for (let p = rows[0]; p < rows[1]; p += stride) {
+    for (let p = rows[0]; p < rows[1]; p += every) {
       const row = this.row(p);
       for (let j = columns[0]; j < columns[1]; j += stride) picked.push(row[j]);
     }
@@ -113,11 +115,7 @@ export class Lens {
   }
 
   /** Token rows averaged over the words of the rows, then token columns joined into the words of the columns. */
-  private reduced(
-    rows: readonly [number, number],
-    columns: readonly [number, number],
-    keys: readonly [number, number],
-  ): Float32Array {
+  private reduced(rows: Span, columns: Span, keys: Span): Float32Array {
     const { starts } = this.rows;
     const tokens = [starts[rows[0]], starts[rows[1]]] as const;
     const cut = this.look.worth;
@@ -142,14 +140,14 @@ export class Lens {
   }
 
   /** Rows p0..p1, each the mean over its tokens. */
-  private averaged(p0: number, p1: number, keys: readonly [number, number]): Float32Array {
+  private averaged(p0: number, p1: number, keys: Span): Float32Array {
     const { starts } = this.rows;
     const alpha = this.values({ rows: [starts[p0], starts[p1]], columns: keys });
     return averaged(alpha, keys[1] - keys[0], starts, [p0, p1]);
   }
 
   /** The row of a folded segment: the mean over its tokens, of which some are computed at a time. */
-  private foldedMean(p: number, keys: readonly [number, number]): Float32Array {
+  private foldedMean(p: number, keys: Span): Float32Array {
     let mean = this.means.get(p);
     if (!mean) {
       const m = this.head.keys;
@@ -166,7 +164,7 @@ export class Lens {
   }
 
   /** Where a folded segment is to be shown by the mean over its tokens, their sum is divided by their number. */
-  private perToken(out: Float32Array, [from, to]: readonly [number, number]): Float32Array {
+  private perToken(out: Float32Array, [from, to]: Span): Float32Array {
     const { folded, starts } = this.columns;
     if (!this.look.averaged || this.look.worth) return out;
     const width = to - from;
@@ -175,7 +173,7 @@ export class Lens {
     return out;
   }
 
-  private scaled(alpha: Float32Array, keys: readonly [number, number]): Float32Array {
+  private scaled(alpha: Float32Array, keys: Span): Float32Array {
     if (!this.norms) return alpha;
     const m = keys[1] - keys[0];
     for (let i = 0; i < alpha.length; i++) alpha[i] *= this.norms[keys[0] + (i % m)];
@@ -183,12 +181,7 @@ export class Lens {
   }
 
   /** Sum of the weights of a word's tokens, or the norm of the sum of their contributions; of a segment, the sum of norms. */
-  private joined(
-    alpha: Float32Array,
-    m: number,
-    columns: readonly [number, number],
-    first: number,
-  ): Float32Array {
+  private joined(alpha: Float32Array, m: number, columns: Span, first: number): Float32Array {
     const { starts } = this.columns;
     const n = alpha.length / m;
     const width = columns[1] - columns[0];
@@ -224,15 +217,9 @@ export class Lens {
 }
 
 /** Where some positions begin, and where the last of them ends. */
-const ends = (starts: Int32Array, [from, to]: readonly [number, number]): Int32Array =>
-  starts.subarray(from, to + 1);
+const ends = (starts: Int32Array, [from, to]: Span): Int32Array => starts.subarray(from, to + 1);
 
-function averaged(
-  alpha: Float32Array,
-  m: number,
-  starts: Int32Array,
-  rows: readonly [number, number],
-): Float32Array {
+function averaged(alpha: Float32Array, m: number, starts: Int32Array, rows: Span): Float32Array {
   const out = new Float32Array((rows[1] - rows[0]) * m);
   const first = starts[rows[0]];
   for (let p = rows[0]; p < rows[1]; p++) {

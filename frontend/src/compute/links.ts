@@ -21,8 +21,6 @@ export interface Links {
   top: number; // the strongest, whatever its sign
   left: boolean; // whether visible lines were left out
   received: Float32Array[]; // per head: what each key gets, mean over the rows shown
-  strongest: Float32Array[]; // per head: the strongest weight of each row
-  lookedAt: Uint32Array[]; // per head: where that is
 }
 
 class Gathered {
@@ -36,8 +34,6 @@ class Gathered {
   left = false;
   private readonly unknown: [query: number, key: number, head: number][] = [];
   received: Float32Array[] = [];
-  strongest: Float32Array[] = [];
-  lookedAt: Uint32Array[] = [];
 
   add(query: number, key: number, head: number, weight: number): void {
     if (Number.isNaN(weight)) {
@@ -48,6 +44,15 @@ class Gathered {
     if (Math.abs(weight) <= this.floor) return;
     this.put(query, key, head, weight);
     if (Math.abs(weight) > this.top) this.top = Math.abs(weight);
+  }
+
+  /** Add what is shown of a row of a head, and to what each key gets. */
+  take(query: number, head: number, values: Float32Array, shown: Uint8Array, received: Float32Array): void {
+    for (let j = 0; j < values.length; j++) {
+      const weight = values[j];
+      received[j] += weight || 0; // what is not known is left out
+      if (shown[j] && !(Math.abs(weight) <= this.floor)) this.add(query, j, head, weight);
+    }
   }
 
   private put(query: number, key: number, head: number, weight: number): void {
@@ -97,31 +102,15 @@ export function* gather(lenses: readonly Seer[], shown: Shown, threshold: number
     const lens = lenses[h];
     const m = lens.columns.count;
     const received = new Float32Array(m);
-    const strongest = new Float32Array(lens.rows.count);
-    const lookedAt = new Uint32Array(lens.rows.count);
     let rows = 0;
-    all.lookedAt.push(lookedAt);
     all.received.push(received);
-    all.strongest.push(strongest);
     for (let p = 0; p < lens.rows.count; p += BAND) {
       const end = Math.min(p + BAND, lens.rows.count);
       const band = lens.band(p, end);
       for (let row = p; row < end; row++) {
         if (!shown.rows[row]) continue;
-        const at = (row - p) * m;
-        let largest = 0;
         rows++;
-        for (let j = 0; j < m; j++) {
-          const weight = band[at + j];
-          received[j] += weight || 0; // what is not known is left out
-          if (!shown.columns[j]) continue;
-          if (Math.abs(weight) > Math.abs(largest)) {
-            largest = weight;
-            lookedAt[row] = j;
-          }
-          if (!(Math.abs(weight) <= all.floor)) all.add(row, j, h, weight);
-        }
-        strongest[row] = largest;
+        all.take(row, h, band.subarray((row - p) * m, (row - p + 1) * m), shown.columns, received);
       }
       yield;
     }

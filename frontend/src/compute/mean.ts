@@ -39,22 +39,25 @@ export class Mean implements Seer {
   private over(values: (lens: Lens) => Float32Array): Float32Array {
     const [first, ...others] = this.lenses;
     const out = values(first);
-    for (const lens of others) {
-      const more = values(lens);
-      for (let i = 0; i < out.length; i++) out[i] += more[i];
-    }
-    const share = 1 / this.lenses.length;
-    for (let i = 0; i < out.length; i++) out[i] *= share;
-    return out;
+    for (const lens of others) add(out, values(lens));
+    return divide(out, this.lenses.length);
   }
+}
+
+function add(to: Float32Array, values: Float32Array): void {
+  for (let i = 0; i < to.length; i++) to[i] += values[i];
+}
+
+function divide(values: Float32Array, by: number): Float32Array {
+  for (let i = 0; i < values.length; i++) values[i] /= by;
+  return values;
 }
 
 /** The mean of some arrays; the arrays stay as they are. */
 export function mean(arrays: readonly Float32Array[]): Float32Array {
   const out = new Float32Array(arrays[0].length);
-  for (const values of arrays) for (let i = 0; i < out.length; i++) out[i] += values[i];
-  for (let i = 0; i < out.length; i++) out[i] /= arrays.length;
-  return out;
+  for (const values of arrays) add(out, values);
+  return divide(out, arrays.length);
 }
 
 /** The lenses of a picture: one for each of a few heads, one for many together. */

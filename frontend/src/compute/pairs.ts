@@ -1,7 +1,8 @@
 // One query and its keys, neuron by neuron: what a score is made of.
 
 import type { Packed } from "../data/wire";
-import { dot, type Head, keyVectors, queryVectors, scores, width } from "./attention";
+import { type Head, keyVectors, queryVectors, scores, width } from "./attention";
+import { dot } from "./products";
 
 /** Products q x k of a pair, one per neuron. */
 export function productOf(head: Head, query: number, key: number): Float32Array {
@@ -78,14 +79,21 @@ export const movers = (rise: Float32Array, count: number): number[] =>
     .sort((a, b) => Math.abs(rise[b]) - Math.abs(rise[a]))
     .slice(0, count);
 
-/** Neurons of a query by the mean size of q x k over its keys, largest first. */
-export function bySize(head: Head, query: number): number[] {
-  const d = width(head.site);
-  const [q, k] = [queryVectors(head), keyVectors(head)];
-  const size = new Float64Array(d);
-  for (let key = 0; key < head.keys; key++)
-    for (let c = 0; c < d; c++) size[c] += Math.abs(q[query * d + c] * k[key * d + c]);
-  return Array.from({ length: d }, (_, c) => c).sort((a, b) => size[b] - size[a]);
+/** The mean score of the keys that a query may look at. */
+export function averageOf(rows: readonly Row[]): number {
+  const seen = rows.filter(({ score }) => Number.isFinite(score));
+  return seen.reduce((sum, { score }) => sum + score, 0) / seen.length;
+}
+
+/** The mean of q x k over the keys that a query may look at, neuron by neuron. */
+export function averageProduct(head: Head, query: number, rows: readonly Row[]): Float32Array {
+  const mean = new Float32Array(width(head.site));
+  const seen = [...rows.keys()].filter((key) => Number.isFinite(rows[key].score));
+  for (const key of seen)
+    productOf(head, query, key).forEach((x, c) => {
+      mean[c] += x / seen.length;
+    });
+  return mean;
 }
 
 export interface Attribution {

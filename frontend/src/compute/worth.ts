@@ -6,7 +6,8 @@
 // Several keys of a row that are cut together count as one, with the sum of their weights.
 
 import type { Cut, Site } from "../data/wire";
-import { attention, block, type Head, products, type Tile } from "./attention";
+import { attention, block, type Head, type Tile } from "./attention";
+import { products } from "./products";
 
 export const SURE = 0.95; // weights above which hiding a key is no small change: only the exact cut tells
 
@@ -20,18 +21,18 @@ const together = (weight: number, part: number, own: number): number =>
 /** Worth of a tile; NaN where only the exact cut tells, and where nothing is known of the site. */
 export function worth(head: Head, tile: Tile, cut: Cut): Float32Array {
   const { site, index } = head;
-  const { rows, columns, stride = 1 } = tile;
+  const { rows, columns, stride = 1, every = stride } = tile;
   const out = attention(head, tile);
   if (!hasWorth(site)) return out.fill(Number.NaN);
   const [g, v] = [block(site.g!, index), block(site.v!, shared(site, index))];
-  const along = products(g, v, site.g!.shape[2], rows, columns, stride);
+  const along = products(g, v, site.g!.shape[2], rows, columns, stride, 1, every);
   if (cut === "zero") {
     for (let i = 0; i < out.length; i++) out[i] *= along[i];
     return out;
   }
   const own = block(site.go!, index);
   const m = Math.ceil((columns[1] - columns[0]) / stride);
-  for (let query = rows[0], at = 0; query < rows[1]; query += stride, at += m)
+  for (let query = rows[0], at = 0; query < rows[1]; query += every, at += m)
     for (let i = at; i < at + m; i++) out[i] = together(out[i], out[i] * along[i], own[query]);
   return out;
 }

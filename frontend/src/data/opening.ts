@@ -2,7 +2,7 @@
 // looked at, and the others as they come.
 
 import type { Arriving } from "./pieces";
-import { decode, extents, isHere, type Page, type Site } from "./wire";
+import { decode, extents, headerOf, isHere, type Page, type Site } from "./wire";
 
 export interface Opened {
   page: Page;
@@ -17,13 +17,14 @@ export async function opening(arriving: Arriving): Promise<Opened> {
   await arriving.until(8);
   const length = Number(new DataView(arriving.bytes.buffer).getBigUint64(0, true));
   await arriving.until(Math.min(8 + length, arriving.bytes.length));
-  const { first, ends } = extents(arriving.bytes);
+  const header = headerOf(arriving.bytes); // it may be long: read once
+  const { first, ends } = extents(arriving.bytes, header);
   await arriving.until(ends[first]);
-  const page = decode(arriving.bytes, arriving.here);
+  const page = decode(arriving.bytes, arriving.here, header);
   const late = !page.sites.every(isHere);
   const fill = () => {
     if (page.sites.every(isHere)) return;
-    const now = decode(arriving.bytes, arriving.here).sites;
+    const now = decode(arriving.bytes, arriving.here, header).sites;
     page.sites.forEach((site, i) => {
       if (!isHere(site)) Object.assign(site, now[i]);
     });

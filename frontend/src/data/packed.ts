@@ -50,6 +50,16 @@ export class Packed {
     return this.runs ? this.runs.part(index) : this.read(index * n, n);
   }
 
+  /** Some rows of a block, one in `every`; where a block comes in one piece, taken out of it. */
+  rows(index: number, [from, to]: readonly [number, number], every: number): Float32Array {
+    if (this.runs) return this.runs.part(index, from, to, every);
+    const [width, part] = [this.block / this.shape[1], this.part(index)];
+    const out = new Float32Array(Math.ceil((to - from) / every) * width);
+    for (let row = from, at = 0; row < to; row += every, at += width)
+      out.set(part.subarray(row * width, (row + 1) * width), at);
+    return out;
+  }
+
   /** The whole array as float32. */
   all(): Float32Array {
     if (!this.runs) return this.read(0, this.shape.length ? this.shape[0] * this.block : 1);
@@ -114,28 +124,46 @@ class Runs {
     return this.starts[this.starts.length - 1];
   }
 
-  part(head: number): Float32Array {
+  /** The vectors of a head, or of some of its tokens. */
+  part(head: number, from = 0, to = this.ref.shape[1], every = 1): Float32Array {
     const [, tokens, d] = this.ref.shape;
     const { bytes } = this;
     const low = this.low.part(head);
     const step = this.step.part(head);
-    const out = new Float32Array(tokens * d);
+    const out = new Float32Array(Math.ceil((to - from) / every) * d);
     let at = this.ref.offset + this.starts[head];
     for (let c = 0; c < d; c++) {
       const width = this.widths[head * d + c];
-      const mask = (1 << width) - 1;
-      const zero = low[c];
-      const size = step[c];
-      let pending = 0; // bits read and not yet used: fewer than 24 + 8
-      let count = 0;
-      for (let i = c; i < out.length; i += d) {
-        for (; count < width; count += 8) pending |= bytes[at++] << count;
-        out[i] = zero + (pending & mask) * size;
-        pending >>>= width;
-        count -= width;
-      }
+      unpackRun(bytes, at, width, from, every, low[c], step[c], out, c, d);
+      at += (width * tokens + 7) >> 3;
     }
     return out;
+  }
+}
+
+/**
+ * One code in `every` from the one numbered `from` on, into every d-th place. A function of its own: compiled sooner than
+ * a loop within a loop. A code has at most 24 bits, so that four bytes hold it wherever it begins.
+ */
+function unpackRun(
+  bytes: Uint8Array,
+  at: number,
+  width: number,
+  from: number,
+  every: number,
+  low: number,
+  step: number,
+  out: Float32Array,
+  first: number,
+  d: number,
+): void {
+  const mask = (1 << width) - 1;
+  const apart = every * width;
+  const end = out.length;
+  for (let i = first, bit = from * width; i < end; i += d, bit += apart) {
+    const byte = at + (bit >>> 3);
+    const four = bytes[byte] | (bytes[byte + 1] << 8) | (bytes[byte + 2] << 16) | (bytes[byte + 3] << 24);
+    out[i] = low + ((four >>> (bit & 7)) & mask) * step;
   }
 }
 

@@ -105,8 +105,20 @@ export function restOf({ site, head }: Cell, contributions = false): Rest | null
 }
 
 const BROAD = new Set(data.patterns.flatMap((one) => ("broad" in one ? [one.name] : [])));
+const RANKS = new Map(data.patterns.map((one) => [one.name, "rank" in one ? one.rank : undefined]));
 const RESTING = new Set(data.patterns.flatMap((one) => ("resting" in one ? [one.name] : [])));
 export const isResting = (name: string): boolean => RESTING.has(name);
+
+/** Names and their counts, the most specific name first; broad ones last, the most frequent of them first. */
+export function bySpecific(counts: readonly [name: string, count: number][]): [string, number][] {
+  const rank = (name: string) => RANKS.get(name) ?? 0; // a rule that somebody saved comes first
+  return counts
+    .map(([name, count]): [string, number] => [name, count])
+    .sort(([a, x], [b, y]) => {
+      const broad = Number(BROAD.has(a)) - Number(BROAD.has(b));
+      return broad || (BROAD.has(a) ? y - x : rank(a) - rank(b) || y - x);
+    });
+}
 
 /**
  * The most telling heads, each once: the strongest names first, broad ones later, resting ones never. Of the heads of one

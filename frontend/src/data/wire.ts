@@ -130,6 +130,7 @@ export interface Start {
 export interface Page {
   made: string;
   facts: Record<string, unknown>;
+  read?: string; // the text, as it is written; nothing where there is none
   types: string[]; // names of the types of maps
   cautions: Told[];
   sides: Map<string, Side>;
@@ -139,8 +140,11 @@ export interface Page {
 }
 
 /** Read a payload, or so many bytes of it: sites that are not here yet come without their arrays. */
-export function decode(payload: Uint8Array, here = payload.byteLength): Page {
-  const header = headerOf(payload);
+export function decode(
+  payload: Uint8Array,
+  here = payload.byteLength,
+  header: Header = headerOf(payload),
+): Page {
   const start = startOf(payload);
   const { ends } = extentsOf(header, start, payload.byteLength);
   const whole = here === payload.byteLength; // then what is missing is damage
@@ -157,6 +161,7 @@ export function decode(payload: Uint8Array, here = payload.byteLength): Page {
     const page: Page = {
       made: String(header.made),
       facts: header.facts as Record<string, unknown>,
+      read: (header.read as string | undefined) ?? "",
       types: (header.types as string[] | undefined) ?? [],
       cautions: ((header.cautions as string[] | undefined) ?? []).map((text, i) => ({
         ...(header.coded as Coded[] | undefined)?.[i],
@@ -178,17 +183,19 @@ export function decode(payload: Uint8Array, here = payload.byteLength): Page {
   }
 }
 
+export type Header = Record<string, unknown>;
+
 interface Extents {
   first: number; // the site that is opened first
   ends: number[]; // how many bytes of the payload each site needs
 }
 
 /** What of a payload must be here before each of its sites can be looked at. Only its header need be. */
-export const extents = (payload: Uint8Array): Extents =>
-  extentsOf(headerOf(payload), startOf(payload), payload.byteLength);
+export const extents = (payload: Uint8Array, header: Header = headerOf(payload)): Extents =>
+  extentsOf(header, startOf(payload), payload.byteLength);
 
 /** Arrays lie in the order of their sites, so that a site is here when the next one begins; what a walk has comes last. */
-function extentsOf(header: Record<string, unknown>, start: number, total: number): Extents {
+function extentsOf(header: Header, start: number, total: number): Extents {
   const records = (header.sites ?? []) as Record<string, unknown>[];
   const late = Boolean(header.walk);
   const ends: number[] = [];
@@ -245,12 +252,13 @@ function siteOf(record: Record<string, unknown>, at: (ref: unknown) => Packed | 
   } as unknown as Site;
 }
 
-function headerOf(payload: Uint8Array): Record<string, unknown> {
+/** The header of a payload, as it was written. */
+export function headerOf(payload: Uint8Array): Header {
   if (payload.byteLength < 8) throw new PayloadError("damaged", `only ${payload.byteLength} bytes`);
   const length = Number(new DataView(payload.buffer, payload.byteOffset).getBigUint64(0, true));
   if (length > payload.byteLength - 8)
     throw new PayloadError("damaged", `a header of ${length} bytes in ${payload.byteLength}`);
-  let header: Record<string, unknown>;
+  let header: Header;
   try {
     header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(payload.subarray(8, 8 + length)));
   } catch (error) {

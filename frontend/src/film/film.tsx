@@ -3,6 +3,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { knownColour } from "../data/report";
 import { shortFor, wordFor } from "../frame/report";
+import { Switches } from "../frame/switches";
 import { heat } from "../marks/heat";
 import { figure } from "../marks/scales";
 import type { Key } from "../words";
@@ -31,22 +32,7 @@ export function FilmView({ film }: { film: Projector }) {
         </span>
         <span class="fill" />
         <span class="tools">
-          <button
-            type="button"
-            class="plain"
-            data-tool="language"
-            onClick={() => (language.value = language.value === "en" ? "zh" : "en")}
-          >
-            {tell("language")}
-          </button>
-          <button
-            type="button"
-            class="plain"
-            data-tool="theme"
-            onClick={() => (theme.value = theme.value === "light" ? "dark" : "light")}
-          >
-            {tell(theme.value === "light" ? "toDark" : "toLight")}
-          </button>
+          <Switches {...{ language, theme, tell }} />
         </span>
       </header>
       <Born film={film} />

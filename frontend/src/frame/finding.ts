@@ -1,6 +1,6 @@
 // What the palette finds: heads, patterns, tokens, views and commands. Enters: a store. Leaves: entries, best first.
 
-import { visible } from "../compute/axis";
+import { tokenIn } from "../compute/axis";
 import { foundOf } from "../data/report";
 import type { Site } from "../data/wire";
 import type { Store } from "../state/store";
@@ -97,7 +97,8 @@ function tokens(store: Store, tell: Say): Entry[] {
   const { query, key } = store.site.value;
   const sides = query === key ? [query] : [query, key];
   return sides.flatMap((name) => {
-    const { text } = store.page.sides.get(name)!;
+    const side = store.page.sides.get(name)!;
+    const text = side.text.map((_, i) => tokenIn(side, i));
     const once = new Set<string>();
     const seen = new Set(text.filter((one) => once.size === once.add(one).size)); // those that come twice
     const pin = (i: number) => (name === query ? { queries: [i], keys: [] } : { queries: [], keys: [i] });
@@ -105,9 +106,9 @@ function tokens(store: Store, tell: Say): Entry[] {
       const view = store.view.heads === "all" || store.view.wide ? { view: store.pinning } : {};
       return {
         sort: "token",
-        label: visible(one) + (seen.has(one) ? small(i) : ""),
+        label: one + (seen.has(one) ? small(i) : ""),
         detail: isKey(name) && sides.length > 1 ? tell(name) : "",
-        words: one,
+        words: side.text[i],
         run: () => store.set({ ...pin(i), pairs: [], ...view }),
       };
     });
@@ -168,7 +169,7 @@ function commands(store: Store, tell: Say, help: () => void): Entry[] {
 /** How well an entry answers a question; smaller is better, null not at all. */
 function distance({ label, detail = "", words = "" }: Entry, query: string): number | null {
   const own = label.toLowerCase();
-  if (own === query || own.replace(/[₀-₉]+$|^␣/g, "") === query) return 0;
+  if (own === query || own.replace(/[₀-₉]+$|^##/g, "") === query) return 0;
   if (own.startsWith(query)) return /^\d/.test(query) && /^\d/.test(own.slice(query.length)) ? 3 : 1;
   const all = `${own} ${words} ${detail}`.toLowerCase();
   if (!query.split(/\s+/).every((word) => all.includes(word))) return null;

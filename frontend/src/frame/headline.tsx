@@ -1,11 +1,11 @@
 // The headline: what the picture below it shows, in one sentence.
 
-import { foundOf, isKnown, isResting, restOf, telling } from "../data/report";
+import { bySpecific, foundOf, isKnown, isOwn, isResting, restOf, telling } from "../data/report";
 import type { Found, Rest, Site } from "../data/wire";
 import { percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { type Say, useSay, useStore } from "./context";
-import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, wordFor } from "./report";
+import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded } from "./report";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
 export function Headline({ news }: { news?: () => string | null }) {
@@ -30,13 +30,13 @@ export function headlineOf(store: Store, tell: Say): string | null {
   return heads.length ? ofOne(store, store.site.value, tell) : null;
 }
 
-const NAMED = 2; // names that the sentence about all heads counts
+const NAMED = 2; // names that the sentence about all heads tells of
 
 const FEW = 12; // tokens: a name needs at least ten rows that show it
 
 const isShort = (store: Store): boolean => store.rows.value.count < FEW;
 
-/** How many heads have a name, and which names are the most frequent. */
+/** How many heads have a name in what was read, and what the most specific names are. */
 function ofAll(store: Store, tell: Say): string {
   const { contributions } = store.look.value;
   const { kind } = store.selection.value;
@@ -52,9 +52,19 @@ function ofAll(store: Store, tell: Say): string {
       counts.set(first, (counts.get(first) ?? 0) + 1);
     }
   if (!named) return isShort(store) ? tell("headlineShort") : tell("headlineNone", { all });
-  const most = [...counts].sort((a, b) => b[1] - a[1]).slice(0, NAMED);
-  const list = most.map(([name, count]) => tell("headlineCount", { name: wordFor(tell, name), count }));
-  return tell("headlineAll", { all, named, list: list.join(tell("comma")) });
+  const list = bySpecific([...counts])
+    .slice(0, NAMED)
+    .map(([name, count]) => tell("headlineCount", { does: doFor(store, name, count, tell), count }));
+  const media = [store.rows, store.columns].some(({ value }) => value.side.medium);
+  const where = tell(media ? "inInput" : "inText");
+  const key = counts.size > NAMED ? "headlineMore" : "headlineAll";
+  return tell(key, { all, named, where, list: list.join(tell("comma")) });
+}
+
+/** What some heads of a name do: "looks" of one, "look" of several. */
+function doFor(store: Store, name: string, count: number, tell: Say): string {
+  const does = doesFor(tell, { name, colour: isOwn(store.page, name) ? "own" : undefined });
+  return count > 1 && store.language.value === "en" ? does.replace(/^(\w+)s\b/, "$1") : does;
 }
 
 /** Of several heads of a layer, the ones that do something telling. */
@@ -99,9 +109,7 @@ function unnamed(place: string, rest: Rest | null, example: string, tell: Say): 
 
 /** The strongest of the looks that show a name best, with the number that the picture shows for it. */
 function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | null {
-  const site = store.site.value;
-  const look = { ...store.look.value, folds: undefined }; // of tokens, whatever is folded
-  const lens = store.lenses.of(site, site.heads.indexOf(store.lead), look);
+  const lens = unfolded(store, store.site.value, store.lead);
   let best = { query: -1, key: -1, value: -1 };
   for (const [query, key] of evidence) {
     const value = lens.row(query)[key];

@@ -69,7 +69,8 @@ function actions(store: Store, help: Signal<boolean>): Record<string, () => void
   };
 }
 
-const looking = (store: Store) => ({
+/** Arrows where a view has no keys of its own. */
+export const looking = (store: Store): Record<string, () => void> => ({
   ArrowUp: () => step(store, "layer", -1),
   ArrowDown: () => step(store, "layer", 1),
   ArrowLeft: () => step(store, "head", -1),

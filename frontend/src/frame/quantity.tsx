@@ -24,7 +24,7 @@ export function Quantity({ shares = true }: { shares?: boolean }) {
   const options = [
     ["weights", tell("weights")] as const,
     ...(site.norms ? [["contributions", tell("contributions")] as const] : []),
-    ...(store.judges ? [["worth", tell("worth")] as const] : []),
+    ...(store.judges ? [["worth", tell("worthChoice")] as const] : []),
   ];
   const value = worth ? "worth" : contributions ? "contributions" : "weights";
   return (

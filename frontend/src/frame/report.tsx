@@ -30,10 +30,10 @@ export function told(tell: Say, kind: "caution" | "note" | "reason", { text, cod
 }
 
 /** What a head of a name does, after its number: "0.2 looks one token back". */
-export function doesFor(tell: Say, { name, colour }: Found): string {
+export function doesFor(tell: Say, { name, colour }: Pick<Found, "name" | "colour">): string {
   const key = `does_${name}`;
   if (isKey(key)) return tell(key);
-  return colour ? tell("doesRule", { name }) : wordFor(tell, name);
+  return tell(colour ? "doesRule" : "doesNamed", { name });
 }
 
 export const MOSTLY = 0.5; // share from which a head mostly rests
@@ -131,6 +131,7 @@ function Measured({ found }: { found: Found }) {
 }
 
 const SEARCHED = 600; // rows that are looked through for the strongest look
+const BAND = 32; // of them at a time
 
 function Strongest({ cell }: { cell: Cell }) {
   const text = strongestOf(useStore(), cell, useSay());
@@ -146,11 +147,15 @@ export type Look = { query: number; from: string; to: string; value: string };
 
 const looks = new WeakMap<Lens, Look | null>();
 
+/** A head as it is chosen to be read, token by token, whatever is folded. */
+export function unfolded(store: Store, site: Site, head: number): Lens {
+  return store.lenses.of(site, site.heads.indexOf(head), { ...store.look.value, folds: undefined });
+}
+
 /** Where a head looks most, resting places left out; of one token, where that is given. */
 export function strongestLook(store: Store, { site, head }: Cell, only?: number): Look | null {
   if (!isHere(site)) return null;
-  const look = { ...store.look.value, folds: undefined }; // of tokens, whatever is folded
-  const lens = store.lenses.of(site, site.heads.indexOf(head), look);
+  const lens = unfolded(store, site, head);
   if (lens.rows.count > SEARCHED) return null;
   if (only !== undefined) return searched(lens, site, positionOf(lens.rows, only));
   const known = looks.get(lens);
@@ -162,12 +167,17 @@ export function strongestLook(store: Store, { site, head }: Cell, only?: number)
 
 function searched(lens: Lens, site: Site, only?: number): Look | null {
   const rests = restsOf(site, lens.rows, lens.columns);
-  let best = { query: -1, key: -1, value: 0 };
-  for (let query = only ?? 0; query < (only === undefined ? lens.rows.count : only + 1); query++) {
-    if (only === undefined && lens.rows.special[query]) continue;
-    const row = lens.row(query);
-    for (let key = 0; key < row.length; key++)
-      if (row[key] > best.value && !rests(query, key)) best = { query, key, value: row[key] };
+  const best = { query: -1, key: -1, value: 0 };
+  const m = lens.columns.count;
+  const last = only === undefined ? lens.rows.count : only + 1;
+  for (let p = only ?? 0; p < last; p += BAND) {
+    const band = lens.band(p, Math.min(p + BAND, last));
+    for (let i = 0; i < band.length; i++) {
+      if (!(band[i] > best.value)) continue;
+      const [query, key] = [p + Math.floor(i / m), i % m];
+      const skipped = only === undefined && lens.rows.special[query];
+      if (!skipped && !rests(query, key)) Object.assign(best, { query, key, value: band[i] });
+    }
   }
   if (best.query < 0) return null;
   const [from, to] = [lens.rows.names[best.query], lens.columns.names[best.key]];
@@ -191,12 +201,17 @@ function Other({ cell }: { cell: Cell }) {
   const rest = restOf(cell, !contributions);
   const resting = rest && rest.share >= SHOWN;
   const what = resting
-    ? [tell("otherRests", { place: placeFor(tell, rest.place), share: percent(rest.share) })]
+    ? [
+        tell(contributions ? "weightRests" : "arrivingRests", {
+          share: percent(rest.share),
+          place: placeFor(tell, rest.place),
+        }),
+      ]
     : [];
   if (found && !isResting(found.name)) {
     const share = percent(found.mass ?? found.score);
-    const left = 100 - percent(rest?.share ?? 0);
-    what.push(tell(resting ? "otherAwake" : "otherDoes", { name: wordFor(tell, found.name), share, left }));
+    const key = !resting ? "otherDoes" : share === 100 ? "otherAll" : "otherAwake";
+    what.push(tell(key, { name: wordFor(tell, found.name), share }));
   }
   if (!what.length) return null;
   return (

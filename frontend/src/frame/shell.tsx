@@ -16,18 +16,20 @@ import { useModal } from "./focus";
 import { Headline } from "./headline";
 import { Inspector, type InspectorSlots } from "./inspector";
 import { onKey } from "./keys";
+import { More } from "./more";
 import { Palette } from "./palette";
 import { savePicture } from "./picture";
 import { Quantity } from "./quantity";
 import { doingOf, strongestOf } from "./report";
 import { Story } from "./story";
+import { Switches } from "./switches";
 import { Tabs } from "./tabs";
 import { Tip } from "./tip";
 import { WorthLine } from "./worth";
 
 export interface ShellOptions {
   frame: boolean; // the page's own header; a notebook cell goes without
-  story?: boolean; // the three cards above the view; with them unless told
+  story?: boolean; // the three cards above the view, and the bar above the first: a report's figure has neither
   slots?: Slots;
 }
 
@@ -58,8 +60,11 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
   useNarrow(store, root);
   useFade(store, root);
   const narrow = store.narrow.value;
-  const { Component, Controls, wide } = store.view;
+  const { Component, Controls, wide, weighs } = store.view;
   const Top = slots.header ?? Header;
+  const tools = (
+    <Tools help={() => (help.value = true)} find={() => (find.value = true)} more={slots.tools} />
+  );
   return (
     <div
       class={narrow ? "regard narrow" : "regard"}
@@ -69,12 +74,16 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
       tabIndex={-1}
     >
       {frame && <Top />}
-      <div class="bar">
-        <Tabs />
-        <span class="fill" />
-        {narrow ? Controls && <Choices controls={Controls} /> : !wide && <Quantity />}
-        <Tools help={() => (help.value = true)} find={() => (find.value = true)} more={slots.tools} />
-      </div>
+      {(story || store.view !== store.views[0]) && (
+        <div class="bar">
+          <Tabs />
+          <span class="fill" />
+          {narrow
+            ? Controls && <Choices controls={Controls} />
+            : (!wide || weighs) && <Quantity shares={!wide} />}
+          {narrow ? <More>{tools}</More> : tools}
+        </div>
+      )}
       {Controls && !narrow && (
         <div class="controls">
           <Controls />
@@ -142,7 +151,7 @@ function Choices({ controls: Controls }: { controls: FunctionComponent }) {
       <dialog class="choices" ref={box} aria-label={tell("choices")}>
         <div class="controls">
           <Controls />
-          {!store.view.wide && <Quantity />}
+          {(!store.view.wide || store.view.weighs) && <Quantity shares={!store.view.wide} />}
           <button type="button" class="plain" data-sheet="close" onClick={close}>
             {tell("close")}
           </button>
@@ -176,11 +185,16 @@ function Drawer({ first, news, verdict, aside }: InspectorSlots) {
 }
 
 function Header() {
-  const { facts } = useStore().page;
+  const { facts, read } = useStore().page;
   return (
     <header class="head-bar">
       <strong>regard</strong>
       {facts.model !== undefined && <span class="model">{String(facts.model)}</span>}
+      {read && (
+        <q class="read" dir="auto">
+          {read}
+        </q>
+      )}
     </header>
   );
 }
@@ -194,23 +208,7 @@ function Tools({ help, find, more: More }: { help: () => void; find: () => void;
       <button type="button" class="plain" data-tool="find" title={tell("help_palette")} onClick={find}>
         {tell("palette")}
       </button>
-      <button
-        type="button"
-        class="plain"
-        data-tool="language"
-        onClick={() => (language.value = language.value === "en" ? "zh" : "en")}
-      >
-        {tell("language")}
-      </button>
-      <button
-        type="button"
-        class="plain"
-        data-tool="theme"
-        title={tell("theme")}
-        onClick={() => (theme.value = theme.value === "light" ? "dark" : "light")}
-      >
-        {tell(theme.value === "light" ? "toDark" : "toLight")}
-      </button>
+      <Switches {...{ language, theme, tell }} />
       {More ? (
         <More />
       ) : (

@@ -68,7 +68,8 @@ function Card({ cell, found }: { cell: Cell; found: Found }) {
         <b>
           {site.layer}.{head}
         </b>{" "}
-        {doesFor(tell, found)} <small>{off ? tell("isOff") : evidenceOf(found, tell)}</small>
+        {doesFor(tell, found)}
+        <small>{off ? tell("isOff") : evidenceOf(found, tell)}</small>
       </span>
     </button>
   );
@@ -91,12 +92,30 @@ function Small({ cell }: { cell: Cell }) {
     const abort = new AbortController();
     const lens = store.lenses.of(site, site.heads.indexOf(head), look);
     run(digest(lens, "sketch"), abort.signal, 12).then(
-      (made: Digest) => canvas.current && paint(canvas.current, made, site, store),
+      (made: Digest) => {
+        if (!canvas.current) return;
+        paint(canvas.current, made, site, store);
+        crisp(canvas.current);
+      },
       (error) => {
         if (!superseded(error)) throw error;
       },
     );
     return () => abort.abort();
   }, [site, isHere(site), head, look, theme]);
-  return <canvas ref={canvas} aria-hidden="true" />;
+  return (
+    <span class="map">
+      <canvas ref={canvas} aria-hidden="true" />
+    </span>
+  );
+}
+
+const SIDE = 38; // pixels that the longer side of a small map may take
+
+/** Show a canvas so large that each of its pixels is a whole number of the screen's. */
+function crisp(canvas: HTMLCanvasElement): void {
+  const ratio = window.devicePixelRatio || 1;
+  const times = Math.max(1, Math.floor((SIDE * ratio) / Math.max(canvas.width, canvas.height)));
+  canvas.style.width = `${(canvas.width * times) / ratio}px`;
+  canvas.style.height = `${(canvas.height * times) / ratio}px`;
 }

@@ -11,12 +11,15 @@ const LOWEST_TOUCH = 24; // where fingers point
 const WIDEST_GAP = 640; // between the two columns of labels
 const NARROWEST_GAP = 200;
 const WIDEST_STRIP = 352;
+const WIDEST_BEFORE = 110; // of the bars before queries, which only a chosen token has; lines take the rest
+const NO_STRIP = 480;
 export const GAP = 7; // between labels and lines
 
 export interface Geometry {
   left: number; // where query labels end
   right: number; // where key labels begin
-  strip: number; // width of the bars outside the labels
+  before: number; // width of the bars before the query labels
+  strip: number; // of those behind the key labels
   width: number;
   text: number; // width a label may take
   row: number; // height of a token
@@ -34,14 +37,19 @@ export function geometry(width: number, row: number, widest: number, outer = 0):
   const size = row < 22 ? 13 : row < 29 ? 14 : 16;
   const text = Math.max(40, Math.min((widest * size) / 13 + 4, Math.min(240, width * 0.26)));
   const free = width - 2 * (text + outer) - 4 * GAP;
-  const strip = Math.max(
-    14,
-    Math.min(WIDEST_STRIP, (free - Math.min(WIDEST_GAP, Math.max(NARROWEST_GAP, 0.72 * free))) / 2),
+  const most = Math.min(
+    WIDEST_STRIP,
+    (free - Math.min(WIDEST_GAP, Math.max(NARROWEST_GAP, 0.72 * free))) / 2,
   );
+  const strip = width < NO_STRIP ? 0 : Math.max(14, most); // on a phone lines alone: bars without numbers say little
   const span = Math.min(width - 2 * outer, 2 * text + 4 * GAP + 2 * strip + WIDEST_GAP);
-  const margin = (width - span) / 2 + strip + GAP;
-  return { left: margin + text, right: width - margin - text, strip, width, text, row, size };
+  const before = Math.min(strip, WIDEST_BEFORE);
+  const margin = (width - span) / 2 + GAP + text;
+  return { left: margin + before, right: width - margin - strip, before, strip, width, text, row, size };
 }
+
+/** Width of the bars of a column. */
+export const barsOf = (g: Geometry, side: "query" | "key"): number => (side === "query" ? g.before : g.strip);
 
 /** Height of the middle of row `place`, on a picture scrolled by `top`. */
 export const middle = (place: number, top: number, row: number): number => place * row + row / 2 - top;
@@ -57,10 +65,11 @@ export interface Label {
   dim: boolean;
 }
 
-/** One column of labels; only those that are on the picture. */
+/** One column of so many labels; only those that are on the picture are asked for. */
 export function labels(
   pen: Pen,
-  list: readonly Label[],
+  count: number,
+  labelOf: (place: number) => Label,
   side: "query" | "key",
   g: Geometry,
   top: number,
@@ -69,9 +78,9 @@ export function labels(
 ): void {
   const x = side === "query" ? g.left : g.right;
   const first = Math.max(0, Math.floor(top / g.row));
-  const last = Math.min(list.length, Math.ceil((top + height) / g.row));
+  const last = Math.min(count, Math.ceil((top + height) / g.row));
   for (let i = first; i < last; i++) {
-    const label = list[i];
+    const label = labelOf(i);
     const y = middle(i, top, g.row);
     if (label.lit) {
       const from = side === "query" ? g.left - g.text - 4 : g.right - 4;
@@ -183,8 +192,9 @@ export function bars(
 ): void {
   const from = side === "query" ? g.left - g.text - 2 * GAP : g.right + g.text + 2 * GAP;
   const away = side === "query" ? -1 : 1;
-  const numbers = g.strip >= 80;
-  const room = g.strip - GAP - (numbers ? (write === told ? 44 : 62) : 0); // with its sign a number is longer
+  const wide = barsOf(g, side);
+  const numbers = wide >= 80;
+  const room = wide - GAP - (numbers ? (write === told ? 44 : 62) : 0); // with its sign a number is longer
   const thick = Math.max(6, Math.min(14, g.row - 8));
   const first = Math.max(0, Math.floor(top / g.row));
   const last = Math.min(positions.length, Math.ceil((top + height) / g.row));

@@ -3,7 +3,7 @@
 
 import { type Axis, type Bound, boundsOf } from "../compute/axis";
 import type { Frame, Zoom } from "./axes";
-import { GAP, type Geometry } from "./columns";
+import { barsOf, GAP, type Geometry } from "./columns";
 import { measure, type Pen } from "./pen";
 import type { Palette } from "./scales";
 import { EDGE, type Setting } from "./sentence";
@@ -30,14 +30,14 @@ export function divideColumn(
 ): void {
   const away = side === "query" ? -1 : 1;
   const near = side === "query" ? g.left : g.right;
-  const far = near + away * (g.text + GAP + g.strip);
+  const far = near + away * (g.text + GAP + barsOf(g, side));
   for (const bound of bounds) {
     const y = bound.at * g.row - top;
     const own = bound.after === "answer";
     const colour = inkOf(bound, colours);
     pen.lines([near, y, far, y], 1, own ? 1.5 : 0.75, { colour });
     const text = `${own ? `${name(bound.before)} ↑ | ` : ""}↓ ${name(bound.after)}`;
-    if (measure(text, LETTERS, false) <= g.strip + GAP + g.text / 2)
+    if (measure(text, LETTERS, false) <= barsOf(g, side) + GAP + g.text / 2)
       tag(pen, far - away * 2, y, text, away > 0 ? "end" : "start", colour, colours);
     else if (side === "query") tag(pen, near + GAP, y, text, "start", colour, colours); // else it covers words
   }

@@ -139,6 +139,20 @@ export function ticks(top: number, log: boolean): [value: number, at: number][] 
   return [...found, [top, 1]];
 }
 
+/** Round numbers between two others, 0 among them where it lies there, and how they are written. */
+export function roundTicks(low: number, high: number, most = 5): [value: number, text: string][] {
+  const power = 10 ** Math.floor(Math.log10((high - low) / most));
+  const step = power * ([1, 2, 5].find((one) => (high - low) / (one * power) <= most) ?? 10);
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const first = Math.ceil(low / step - 1e-9);
+  const count = Math.floor(high / step + 1e-9) - first + 1;
+  return Array.from({ length: count }, (_, i) => {
+    const value = (first + i) * step;
+    const text = Math.abs(value).toFixed(decimals);
+    return [value, first + i === 0 ? "0" : `${value < 0 ? "−" : "+"}${text}`];
+  });
+}
+
 /** A few colours of a map, from zero to the strongest, for a colour bar. */
 export const rampStops = (theme: Theme, count = 9): string[] =>
   Array.from({ length: count }, (_, i) => RAMPS[theme](i / (count - 1)));

@@ -1,6 +1,6 @@
 // A text set as text, with arcs between its words.
 
-import type { Axis } from "../compute/axis";
+import { type Axis, isSpaced } from "../compute/axis";
 import { type Ink, measure, type Pen } from "./pen";
 import type { Palette } from "./scales";
 
@@ -34,10 +34,11 @@ const WIDE = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /** A token as it stands in a text, and whether a space comes before it. */
 function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: boolean }[] {
-  const marked = axis.labels.some((label) => label.startsWith("␣"));
+  const { text: tokens } = axis.side;
+  const marked = tokens.some(isSpaced);
   return list.map((position, i) => {
     const label = axis.labels[position];
-    const text = label.replace(/^##(?=.)/, "").replace(/^␣+(?=.)/, "");
+    const text = label.replace(/^##(?=.)/, "");
     const before = i ? list[i - 1] : -1;
     const { word } = axis.side;
     const [own, former] = [axis.starts[position], before < 0 ? -1 : axis.starts[before]];
@@ -48,7 +49,7 @@ function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: bo
       CLOSING.test(text) ||
       (former >= 0 && OPENING.test(axis.labels[before])) ||
       (WIDE.test(text) && former >= 0 && WIDE.test(axis.labels[before]));
-    return { text, spaced: axis.special[position] || (marked ? /^␣/.test(label) : !tight) };
+    return { text, spaced: axis.special[position] || (marked ? isSpaced(tokens[own]) : !tight) };
   });
 }
 
@@ -139,6 +140,8 @@ function curve(pen: Pen, points: readonly number[], { width, ...ink }: Stroke): 
   return [(x1 + 3 * a + 3 * c + x2) / 8, (y1 + 3 * b + 3 * d + y2) / 8];
 }
 
+export const TINTED = 0.55; // the opacity of a tint at full strength
+
 /** Tint behind a word: a band for each head. */
 export function tint(
   pen: Pen,
@@ -154,7 +157,7 @@ export function tint(
     if (strength > 0.03)
       pen.rect(word.x - 1, word.y - top - high / 2 + h * band, word.width + 2, band, {
         colour: colours[h],
-        alpha: 0.55 * strength,
+        alpha: TINTED * strength,
       });
   });
 }

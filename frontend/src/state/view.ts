@@ -19,6 +19,7 @@ export interface View {
   folds?: boolean; // can show a segment as one position
   led?: boolean; // begins with a sentence of its own on what it shows
   wide?: boolean; // takes the whole width, without the inspector
+  weighs?: boolean; // wide, and yet of weights or contributions: it has their switch
   here?: (store: Store) => boolean; // whether it can be shown; without it, always
   keys?: (store: Store) => Record<string, () => void>; // its arrow keys; without them, layer and head
   titled?: Key; // what a saved picture of it is called, where it does not show where heads look

@@ -16,10 +16,11 @@ interface Props {
   head: number;
   what: WhatIf;
   pair: Pair;
+  veiled: number | null; // a row that is asked about: shown once it is answered
   tell: Say;
 }
 
-export function Alignment({ data, head, what, pair, tell }: Props) {
+export function Alignment({ data, head, what, pair, veiled, tell }: Props) {
   const { weights } = attention(data, "cross", head, what);
   const [said, source] = [namesOf(pair.queries), namesOf(pair.keys)];
   return (
@@ -43,7 +44,7 @@ export function Alignment({ data, head, what, pair, tell }: Props) {
                 <th scope="row">
                   <span class="quiet">{word}</span> → {said[row + 1] ?? tell("walk_end")}
                 </th>
-                <Row values={rowOf(weights, row)} row={row} pair={pair} />
+                <Row values={rowOf(weights, row)} row={row} pair={pair} veiled={row === veiled} />
               </tr>
             ))}
           </tbody>
@@ -53,25 +54,32 @@ export function Alignment({ data, head, what, pair, tell }: Props) {
   );
 }
 
-/** The weights of a row; the largest is framed, and a click on one follows that pair. */
-function Row({ values, row, pair }: { values: number[]; row: number; pair: Pair }) {
+/** The weights of a row; the largest is framed, and a click on one follows that pair. What is asked about is veiled. */
+function Row(props: { values: number[]; row: number; pair: Pair; veiled: boolean }) {
+  const { values, row, pair, veiled } = props;
   const colours = shades(useStore().theme.value);
   const most = values.indexOf(Math.max(...values));
   return (
     <>
       {values.map((value, key) => {
         const colour = colours(value);
+        const name = `${pair.queries[row].trim()} → ${pair.keys[key].trim()}`;
+        const choose = () => pair.choosePositions(row, key);
+        if (veiled)
+          return (
+            <td key={key} class="veiled">
+              <button type="button" aria-label={name} onClick={choose}>
+                ?
+              </button>
+            </td>
+          );
         return (
           <td
             key={key}
             data-most={key === most || undefined}
             style={{ background: colour, color: inkFor(colour) }}
           >
-            <button
-              type="button"
-              aria-label={`${pair.queries[row].trim()} → ${pair.keys[key].trim()} ${brief(value)}`}
-              onClick={() => pair.choosePositions(row, key)}
-            >
+            <button type="button" aria-label={`${name} ${brief(value)}`} onClick={choose}>
               {value >= SEEN ? brief(value) : ""}
             </button>
           </td>

@@ -5,7 +5,7 @@ import type { Say } from "../frame/context";
 import type { Question } from "./questions";
 
 /** A question, its answers to click, and what is right, with the number. */
-export function Asked({ question, tell }: { question: Question; tell: Say }) {
+export function Asked({ question, done, tell }: { question: Question; done: () => void; tell: Say }) {
   const chosen = useSignal<number | null>(null);
   const answered = chosen.value !== null;
   const right = chosen.value === question.right;
@@ -23,6 +23,7 @@ export function Asked({ question, tell }: { question: Question; tell: Say }) {
             data-wrong={i === chosen.value && !right ? "" : undefined}
             onClick={() => {
               chosen.value = i;
+              done();
             }}
           >
             <bdi>{option}</bdi>

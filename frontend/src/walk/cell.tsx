@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Say, useSay } from "../frame/context";
-import { SIGNS } from "../marks/scales";
+import { brief, SIGNS } from "../marks/scales";
 import { inkOf } from "./formula";
 import { type Phase, still } from "./motion";
 import type { Bars, Blocks, CellOf, Dot, Piece, Strip, Strips } from "./pieces";
@@ -171,9 +171,15 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
           </th>
           {phase === "after" && (
             <th colSpan={2} class={inkOf(cell.to)}>
-              → {cell.to}
+              {cell.by} → {cell.to}
             </th>
           )}
+          {phase === "after" &&
+            cell.ends.map(({ key }) => (
+              <th key={key} class="end ink-A">
+                {tell(key)}
+              </th>
+            ))}
         </tr>
       </thead>
       <tbody>
@@ -188,19 +194,27 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
             </td>
             {phase === "after" && (
               <>
-                <td class="room grown">
-                  <Bar value={line.after} scale={after} share={shares} />
-                </td>
                 <td class="number" data-after={line.on ? "on" : undefined}>
                   {short(line.after)}
                 </td>
+                <td class="room grown">
+                  <Bar value={line.after} scale={after} share={shares} />
+                </td>
+                {cell.ends.map(({ key, values }) => (
+                  <td key={key} class="end" data-end={key}>
+                    <span>
+                      <span class="part">{brief(values[i])}</span>
+                      <Bar value={values[i]} scale={SHARES} share />
+                    </span>
+                  </td>
+                ))}
               </>
             )}
           </tr>
         ))}
         {cell.left > 0 && (
           <tr>
-            <td colSpan={5} class="quiet">
+            <td colSpan={5 + cell.ends.length} class="quiet">
               {tell("walk_undrawn", { count: cell.left })}
             </td>
           </tr>
@@ -216,6 +230,8 @@ interface Scale {
   high: number;
 }
 
+const SHARES: Scale = { low: 0, high: 1 };
+
 function scalesOf(cell: Bars, shares: boolean, same: boolean): [before: Scale, after: Scale] {
   const over = (values: number[]): Scale => ({
     low: Math.min(0, ...values.filter(Number.isFinite)),
@@ -225,8 +241,7 @@ function scalesOf(cell: Bars, shares: boolean, same: boolean): [before: Scale, a
   const after = cell.lines.map((line) => line.after);
   const one = over([...before, ...after]);
   if (same) return [one, one];
-  const share = { low: 0, high: 1 };
-  return [cell.from === "p" ? share : over(before), shares ? share : over(after)];
+  return [cell.from === "p" ? SHARES : over(before), shares ? SHARES : over(after)];
 }
 
 /** A bar from zero: to the right, or to the left if the number is negative. */

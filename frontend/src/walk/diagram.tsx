@@ -7,7 +7,7 @@ import { still } from "./motion";
 import { type DECODER, keyOf, type StepId, wordsOf } from "./order";
 
 const HIGH = 17; // of a box
-const PITCH = 27; // from box to box
+const PITCH = 34; // from box to box
 const TOP = 26;
 const TIME = 220; // milliseconds of the dot's way
 

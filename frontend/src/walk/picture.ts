@@ -2,6 +2,7 @@
 
 import type { Pen } from "../marks/pen";
 import { type Palette, palette, type Theme } from "../marks/scales";
+import { wrapped } from "../marks/wrapped";
 import { drawGrid, type Lit, layoutOf } from "./drawing";
 import type { Equation, Shown } from "./equation";
 import type { Listed } from "./tables";
@@ -22,24 +23,6 @@ export interface Scene {
   equations: readonly Equation[];
   chosen: Lit | null;
   theme: Theme;
-}
-
-const wide = /[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60]/;
-
-/** About how wide a text is in the sans face: ideographs take a square, other letters little more than half of one. */
-const widthOf = (text: string, size: number): number =>
-  [...text].reduce((sum, letter) => sum + (wide.test(letter) ? 1 : 0.53) * size, 0);
-
-/** A text in lines of a width, broken between words, and between ideographs. */
-export function wrapped(text: string, width: number, size: number): string[] {
-  const pieces = text.match(/[\u2e80-\u9fff\uff00-\uff60]|[^\s\u2e80-\u9fff\uff00-\uff60]+\s*|\s+/g) ?? [];
-  const lines = [""];
-  for (const piece of pieces) {
-    const line = lines[lines.length - 1];
-    if (line && widthOf(line + piece.trimEnd(), size) > width) lines.push(piece);
-    else lines[lines.length - 1] = line + piece;
-  }
-  return lines.map((line) => line.trimEnd());
 }
 
 /** Draw a step from the top, and tell how high it became; `paint` gives a matrix's colours. */

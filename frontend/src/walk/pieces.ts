@@ -52,11 +52,19 @@ export interface Line {
   on: boolean;
 }
 
+/** What comes of a row in a later step, one number for each line. */
+export interface End {
+  key: "walk_unscaled" | "walk_scaled"; // what it is
+  values: number[];
+}
+
 /** A row of a map, before and after. */
 export interface Bars {
   kind: "bars";
   from: string;
+  by?: string; // what is done to it
   to: string;
+  ends: End[];
   lines: Line[];
   left: number;
   written: Piece[];
@@ -187,14 +195,16 @@ export function bars(
   before: readonly number[],
   after: readonly number[],
   focus: number,
-  words: { from: string; to: string; written: Piece[] },
+  words: { from: string; by?: string; to: string; written: Piece[] },
+  ends: readonly End[] = [],
 ): Bars {
   const rank = after.map((value, i) =>
     i === focus ? Number.POSITIVE_INFINITY : Number.isFinite(value) ? Math.abs(value) : 0,
   );
   const places = leading(rank, LINES);
   const lines = places.map((i) => ({ name: names[i], before: before[i], after: after[i], on: i === focus }));
-  return { kind: "bars", lines, left: names.length - lines.length, ...words };
+  const kept = ends.map(({ key, values }) => ({ key, values: places.map((i) => values[i]) }));
+  return { kind: "bars", lines, left: names.length - lines.length, ends: kept, ...words };
 }
 
 /** e^s over the sum of all: the focused one above, the largest below. */

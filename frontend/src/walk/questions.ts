@@ -18,6 +18,7 @@ export interface Question {
   options: string[];
   right: number; // its place among the options
   because: string;
+  row?: number; // whose weights are the answer, and are not shown before it
 }
 
 /** The right one of some words, and those that come closest, in their order. */
@@ -249,7 +250,7 @@ export function questionOf(
       const { options, right } = among(others, seen);
       if (options.length < 2) return null;
       const said = because({ best: others[best], value: short(values[best]) });
-      return { text: ask(), options, right, because: said };
+      return { text: ask(), options, right, because: said, row };
     }
   }
 }

@@ -13,6 +13,7 @@ import {
   type CellOf,
   columnOf,
   dot,
+  type End,
   type Focus,
   factor,
   largest,
@@ -126,8 +127,12 @@ export function cellOf(
           : []),
         { text: ` = ${short(a.scaled.values[at])}` },
       ];
-      const to = divides(data, what) ? "Q·Kᵀ/√d" : "Q·Kᵀ";
-      return bars(keys, row(a.raw), row(a.scaled), focus.column, { from: "Q·Kᵀ", to, written });
+      if (!divides(data, what))
+        return bars(keys, row(a.raw), row(a.scaled), focus.column, { from: "Q·Kᵀ", to: "Q·Kᵀ", written });
+      const said = { from: "Q·Kᵀ", by: `÷ ${short(Math.sqrt(a.width))}`, to: "Q·Kᵀ/√d", written };
+      const shares = (m: Matrix) => rowOf(softmax(m, what.temperature), focus.row);
+      const ends = data.reader === "encoder" ? scaledEnds(shares(a.raw), shares(a.scaled)) : [];
+      return bars(keys, row(a.raw), row(a.scaled), focus.column, said, ends);
     }
     case "bias": {
       const added = a.bias ? [{ text: ` + ${factor(a.bias.values[at])}`, symbol: "b" }] : [];
@@ -177,10 +182,17 @@ export function cellOf(
     default: {
       const written = share(row(a.masked), what.temperature, focus.column, a.weights.values[at]);
       const from = scoreName(data, part, what);
-      return bars(keys, row(a.masked), row(a.weights), focus.column, { from, to: "A", written });
+      const said = { from, by: "softmax", to: "A", written };
+      return bars(keys, row(a.masked), row(a.weights), focus.column, said);
     }
   }
 }
+
+/** What a softmax makes of scores that are not divided, and of those that are. */
+const scaledEnds = (without: number[], divided: number[]): End[] => [
+  { key: "walk_unscaled", values: without },
+  { key: "walk_scaled", values: divided },
+];
 
 /** How much each word gives to the new vector of one: weight times the length of its value. */
 export function given(weights: readonly number[], v: Matrix): number[] {

@@ -22,6 +22,7 @@ import { partOf, type StepId, stepsOf, wordsOf } from "./order";
 import { type Pair, PairChoice, pairOf, Saying, wordsIn } from "./pair";
 import { drawScene, type Scene } from "./picture";
 import { questionOf } from "./questions";
+import { Sharp } from "./sharp";
 import { equations, named, type Words } from "./steps";
 import { Loss, listed, Predict, Tokens } from "./tables";
 import { cellOf } from "./terms";
@@ -43,6 +44,7 @@ function Steps({ data }: { data: WalkData }) {
   const what = useSignal<WhatIf>(MODEL);
   const unfolded = useSignal(false); // the tables: as the reader left them
   const read = useSignal("");
+  const answered = useSignal(""); // the question
   const at = Math.min(store.selection.value.step, steps.length - 1);
   const id = steps[at];
   const head = Math.min(store.lead, data.header.heads - 1);
@@ -67,6 +69,7 @@ function Steps({ data }: { data: WalkData }) {
   drawn.use(store, () => scene.current!);
   const go = (step: number) => goTo(store, data, step);
   const question = questionOf(data, id, head, what.value, words.value, pair.at, tell);
+  const veiled = question?.row !== undefined && answered.value !== question.text ? question.row : null;
   return (
     <div class="walk">
       <Diagram data={data} steps={steps} at={at} go={go} />
@@ -80,9 +83,21 @@ function Steps({ data }: { data: WalkData }) {
         </header>
         <p class="words">{text}</p>
         <div class="middle">
-          <Main {...{ data, id, head, pair, maps, tell }} what={what.value} words={words.value} />
+          <Main
+            {...{ data, id, head, pair, maps, tell, veiled }}
+            what={what.value}
+            words={words.value}
+            choose={(own) => store.set({ heads: [own] })}
+          />
           <div class="beside">
-            {question && <Asked key={question.text} question={question} tell={tell} />}
+            {question && (
+              <Asked
+                key={question.text}
+                question={question}
+                done={() => (answered.value = question.text)}
+                tell={tell}
+              />
+            )}
             <WhatIfs data={data} what={what} id={id} tell={tell} />
             {mixUp && <MixUp {...mixUp} tell={tell} />}
           </div>
@@ -95,7 +110,7 @@ function Steps({ data }: { data: WalkData }) {
             ))}
           </Folded>
         )}
-        <p class="readout" data-readout>
+        <p class={read.value ? "readout now" : "readout"} data-readout>
           {read.value || (
             <>
               <span class="keys">{tell("walk_keys")} </span>
@@ -116,22 +131,25 @@ interface MainProps {
   maps: boolean; // whether the step has maps of pairs
   what: WhatIf;
   words: Words;
+  veiled: number | null; // the row that is asked about
+  choose: (head: number) => void;
   tell: Say;
 }
 
 /** What a step is about: the whole alignment, the pair that is followed, one cell taken apart, or a table. */
-function Main({ data, id, head, pair, maps, what, words, tell }: MainProps) {
+function Main({ data, id, head, pair, maps, what, words, veiled, choose, tell }: MainProps) {
   const cell = cellOf(data, id, head, what, words, pair.at);
   const { temperature } = what;
   return (
     <div class="main">
       {id === "cross" && !what.symmetric && (
         <>
-          <Alignment {...{ data, head, pair, tell, what }} />
+          <Alignment {...{ data, head, pair, tell, what, veiled }} />
           <Saying pair={pair} tell={tell} />
         </>
       )}
       {maps && <PairChoice pair={pair} tell={tell} />}
+      {id === "scale" && <Sharp {...{ data, head, what, choose, tell }} row={pair.at.row} />}
       {cell && <CellView cell={cell} name={`${id} ${head} ${pair.query} ${pair.key}`} />}
       {id === "tokens" && <Tokens data={data} words={words} at={pair.query} tell={tell} />}
       {id === "predict" && <Predict {...{ data, tell, temperature, words }} at={pair.query} />}
@@ -205,6 +223,7 @@ function Text(props: { data: WalkData; id: StepId; words: Words; pair: Pair; tel
           type="button"
           class={later ? "word later" : "word"}
           data-word={`${name}${i}`}
+          title={later ? tell("walk_later") : undefined}
           aria-pressed={chosen}
           disabled={!role}
           style={

@@ -62,7 +62,11 @@ export function WhatIfs(props: { data: WalkData; what: Signal<WhatIf>; id: StepI
     <fieldset class="what-if">
       <legend>{tell("walk_whatIf")}</legend>
       {offered.map((name) => (
-        <label key={name} class="check">
+        <label
+          key={name}
+          class="check"
+          title={name === "symmetric" ? tell("walk_hint_symmetric") : undefined}
+        >
           <input
             type="checkbox"
             data-what={name}

@@ -1,6 +1,7 @@
 // The sentences of the app around the views, in English and Chinese.
 
 export const APP = {
+  editText: ["Edit the text", "编辑文本"],
   textLabel: ["Sentence", "句子"],
   pairLabel: ["Second sentence", "第二句"],
   targetLabel: ["What the decoder reads", "解码器读到的文本"],

@@ -2,10 +2,16 @@
 
 export const HEADLINES = {
   headlineAll: [
-    "{named} of {all} heads have a name, most often {list}.",
-    "{all} 个头中有 {named} 个有名称，最常见的是{list}。",
+    "{named} of {all} heads have a name {where}: {list}.",
+    "{where}，{all} 个头中有 {named} 个有名称：{list}。",
   ],
-  headlineCount: ["{name} ({count})", "{name}（{count}）"],
+  headlineMore: [
+    "{named} of {all} heads have a name {where}: {list} …",
+    "{where}，{all} 个头中有 {named} 个有名称：{list}……",
+  ],
+  headlineCount: ["{count} {does}", "{count} 个{does}"],
+  inText: ["in this text", "在这段文本中"],
+  inInput: ["in this input", "在此输入中"],
   headlineNone: [
     "None of the {all} heads follows a named pattern here.",
     "这里 {all} 个头都不符合任何已命名的模式。",
@@ -31,12 +37,12 @@ export const HEADLINES = {
     "说出“{from}”之后、将要结束时，看向“{to}”（{value}）",
   ],
   headlineNoName: [
-    "Head {place} follows no named pattern here. Its strongest look: {example}.",
-    "头 {place} 在这里不符合任何已命名的模式。最强的一次：{example}。",
+    "Head {place} follows no named pattern here. Its strongest link: {example}.",
+    "头 {place} 在这里不符合任何已命名的模式。最强的连线：{example}。",
   ],
   headlineMostly: [
-    "Head {place} mostly rests ({share}%, on {where}). Its strongest look elsewhere: {example}.",
-    "头 {place} 大多在休息（{share}%，停在{where}上）。此外最强的一次：{example}。",
+    "Head {place} mostly rests ({share}%, on {where}). Its strongest link elsewhere: {example}.",
+    "头 {place} 大多在休息（{share}%，停在{where}上）。此外最强的连线：{example}。",
   ],
   headlineRests: ["Head {place}: {what}", "头 {place}：{what}"],
 } as const;

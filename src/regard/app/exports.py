@@ -44,9 +44,9 @@ def figure(entry: KeptTrace, asked: Drawing) -> File:
         kind=first.kind,
         layer=first.layer,
         heads=None if first.heads is None else list(first.heads),
-        query=asked.query if first.view == "neurons" else None,
+        query=asked.query,
         contributions=asked.contributions and first.view in ("heads", "matrix"),
-        worth=first.worth and first.view != "neurons",
+        worth=first.worth and first.view not in ("neurons", "sound"),
         threshold=asked.threshold,
         width=asked.width,
     )

@@ -15,16 +15,18 @@ from starlette.requests import ClientDisconnect, Request
 from regard.app.fields import Fields
 from regard.app.memory import check_run
 from regard.app.problems import Problem, bad, large
-from regard.app.questions import Question, question_of
+from regard.app.questions import Open, Question, question_of
 from regard.app.settings import Limits
 from regard.app.work import Payload, payload_of
 from regard.app.worker import Job
 from regard.base.errors import UserError
 from regard.trace.heads import MODES
 from regard.trace.sentences import refusal
+from regard.views.wire import opening
 
 if TYPE_CHECKING:
     from regard.models.model import Model
+    from regard.trace.trace import Trace
 
 _READ = 60.0  # seconds a client has for sending a file
 _SOUNDS = (b"RIFF", b"fLaC", b"RF64")  # with which files of sound begin; WebP, a picture, is a RIFF file too
@@ -70,7 +72,13 @@ def trace_medium(job: Job, model: Model, question: Question, data: bytes, limits
     with job.watching(model.module):
         found = model.trace(**{kind: given}, target=question.target, **_more(kind, model, question))
     job.check()
-    return payload_of(found, replace(question, text=""))
+    return payload_of(found, replace(question, text="", open=_opened(found, question)))
+
+
+def _opened(found: Trace, question: Question) -> Open | None:
+    """What the page opens with: what was asked for, or what suits a sound."""
+    asked = question.open
+    return Open(**opening(found)) if asked is None or asked.kind is None else asked
 
 
 def media_of(model: Model) -> list[str]:
@@ -100,13 +108,8 @@ def _read(kind: str, data: bytes) -> Any:
 
 def _positions(model: Model, picture: Any, question: Question, limits: Limits) -> int:
     """About how many positions a picture and its text have; too many are refused."""
-    from regard.trace.tiles import Patches, Tile
-
     _, seen = model._engine.eyes.see(picture)
-    tiles = [
-        one.real.shape[0] // one.patch[0] * (one.real.shape[1] // one.patch[1]) for one in seen if type(one) is Tile
-    ]
-    tokens = sum(tiles) + sum(len(one.rows) for one in seen if type(one) is Patches) + len(str(question.text)) // 2
+    tokens = sum(one.patches for one in seen) + len(str(question.text)) // 2
     if tokens > limits.tokens:
         words = f"the picture has about {tokens:,} patches; this server takes at most {limits.tokens:,}"
         raise large(words, "long_here", tokens=tokens, limit=limits.tokens)

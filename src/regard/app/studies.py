@@ -135,7 +135,8 @@ def _chart(meta: dict[str, Any]) -> dict[str, Any] | None:
     cut = [[str(name)[:60], value, tick, str(note)[:40]] for name, value, tick, note in bars[:_BARS]]
     top = found.get("top")
     end = top if isinstance(top, (int, float)) and 0 <= top < inf else 0
-    return {"about": _text(found.get("about")) or "", "bars": cut, "top": end}
+    words = {name: (_text(found.get(name)) or "")[:80] for name in ("tick", "bar")}
+    return {"about": _text(found.get("about")) or "", "bars": cut, "top": end, **words}
 
 
 def _is_bar(bar: Any) -> bool:

@@ -47,8 +47,8 @@ Place = tuple[int, int, int]  # a turn (that of the answer is the last), and fro
 class ToldToken:
     """A token, the text that is complete with it, and what it was chosen with.
 
-    `words` is the share of attention outside the resting places, None if that was not seen; `looks` are the strongest:
-    positions, texts, weights, and where that was said, None for what the template wrote.
+    `words` is the share of attention on what was said: outside the resting places, and of a conversation outside its
+    template; None if that was not seen. `looks` are the strongest: positions, texts, weights, and where that was said.
     """
 
     id: int
@@ -170,9 +170,10 @@ def answer(job: Job, model: Model, talk: Talk, limits: Limits, tell: Callable[[A
             limit=limits.tokens,
         )
     check_run(model, tokens + count)
-    glances = Glances(engine, prompt) if talk.looks else None
     texts = [token.text for token in prompt.side.tokens]
     places = _places(model, talk.text, prompt.side)
+    template = [place is None for place in places] if any(places) else None
+    glances = Glances(engine, prompt, template) if talk.looks else None
     answering, said = len(getattr(talk.text, "messages", ())), 0
 
     def each(token: int, text: str) -> None:

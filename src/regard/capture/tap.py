@@ -55,7 +55,11 @@ class Call:
 
 
 class Consumer(Protocol):
-    """Sees attention calls; returning a tensor from `after` replaces the attention output."""
+    """Sees attention calls; returning a tensor from `after` replaces the attention output.
+
+    A consumer that is alone and has a method `instead` is asked before the kernel runs, with the function and a way to
+    run it: a tensor is the attention output, and the kernel need not run.
+    """
 
     def wants(self, module: torch.nn.Module) -> bool: ...
 
@@ -150,13 +154,21 @@ def _call_and_show(
     if state is None or not takers:
         return function(module, query, key, value, attention_mask, *args, **kwargs)
     call = Call(module, query, key, value, attention_mask, dict(kwargs), eager, part)
-    state.running = True
-    try:
-        with LseWatch() as watch:
-            out, weights = function(module, query, key, value, attention_mask, *args, **kwargs)
-    finally:
-        state.running = False
-    call.out, call.lse = out, watch.lse
+
+    def run() -> Any:
+        state.running = True
+        try:
+            with LseWatch() as watch:
+                ran = function(module, query, key, value, attention_mask, *args, **kwargs)
+        finally:
+            state.running = False
+        call.lse = watch.lse
+        return ran
+
+    instead = getattr(takers[0], "instead", None) if len(takers) == 1 and not args else None
+    own = None if instead is None else instead(call, function, run)
+    out, weights = run() if own is None else (own, None)
+    call.out = out
     for consumer in takers:
         edited = consumer.after(call)
         if edited is not None:

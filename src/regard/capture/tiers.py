@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -42,7 +42,6 @@ _MAP_FIELDS = {
     "cross_attentions": "cross",
     "vision_attentions": "encoder",
 }
-Run = Callable[..., Any]
 
 
 @dataclass(eq=False)
@@ -51,7 +50,7 @@ class Plan:
 
     `missed` are the paths of attention that ran but is not a map of positions (blocks, windows in blocks, pooling);
     `vectors` says whether q, k and v of all attention are seen; `calls` are the paths of all calls in their order, if
-    each module calls once and the tap sees all of it.
+    each module calls once and the tap sees all of it; `own` is where maps give what the kernel gives (see once.py).
     """
 
     tier: str
@@ -59,6 +58,7 @@ class Plan:
     missed: tuple[str, ...] = ()
     vectors: bool = True
     calls: tuple[str, ...] = ()
+    own: dict[tuple[Any, ...], bool] = field(default_factory=dict)
 
 
 class _Keeper:

@@ -92,12 +92,22 @@ class Tracing:
     truncate: Truncate = False
     half: Annotated[bool, typer.Option("--half", help="Keep q, k and v in 16 bits: half the memory.")] = False
 
+    def __post_init__(self) -> None:
+        """Read the files before a model is loaded: a bad one is refused at once."""
+        from regard.models.audio import read_sound
+        from regard.models.images import read_picture
+
+        seconds = _seconds(self.seconds)
+        image = None if self.image is None else read_picture(self.image)
+        audio = None if self.audio is None else read_sound(self.audio, seconds)
+        self._read = {"image": image, "audio": audio, "seconds": seconds}
+
     def trace(self, model: Model, text: str | None, pair: str | None, **options: Any) -> Trace:
         """The trace of a text (- is standard input), an image or a sound."""
         if text is None and self.image is None and self.audio is None:
             raise UserError('there is nothing to trace; pass a text in quotes: regard view "The cat sat on the mat."')
         with working("running the model"):
-            given = vars(self) | {"seconds": _seconds(self.seconds)}
+            given = {one.name: getattr(self, one.name) for one in fields(self)} | self._read
             return model.trace(read_text(text), pair, **given, **options)
 
 

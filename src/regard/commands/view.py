@@ -32,13 +32,12 @@ def view(
     """Trace a text and write one HTML page that shows its attention and works offline."""
     from regard.views.html import save_html
     from regard.views.report import report_of
-    from regard.views.wire import opening
 
     loaded = loading.load(model)
     trace = tracing.trace(loaded, text, pair, attribution=True)
     with working("writing the page"):
         known = report_of(trace)
-        path = save_html(trace, output, report=known or False, **opening(trace))
+        path = save_html(trace, output, report=known or False)
     out.print(trace)
     _print_answer(trace, tracing)
     out.print(f"\npage: [bold]{path.resolve()}[/bold] ({size_of(path)}), open it in a browser")

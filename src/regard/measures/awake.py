@@ -30,6 +30,13 @@ class AwakeSums(NamedTuple):
     rows: Array
 
 
+class AwakeLevel(NamedTuple):
+    """Which rows count, and the chance of those that do (..., Q, 2 P), and how many count (..., P)."""
+
+    table: Array
+    rows: Array
+
+
 class AwakeReading(NamedTuple):
     """What heads do when awake: shares of the awake attention; NaN where nothing is awake.
 
@@ -66,13 +73,20 @@ def sum_awake(mass: Array, awake: Array, chance: Array, counted: Array) -> Awake
     """Sums of mass (..., Q, H, P) and awake (..., Q, H) over rows; chance and counted are (..., Q, P)."""
     xp = array_namespace(mass)
     rows = xp.astype(counted, mass.dtype)
-    return weigh_awake(sum_rows(mass, rows), xp.matrix_transpose(awake), chance, rows)
+    return weigh_awake(sum_rows(mass, rows), xp.matrix_transpose(awake), awake_level(chance, rows))
 
 
-def weigh_awake(mass: Array, awake: Array, chance: Array, counted: Array) -> AwakeSums:
-    """The same for mass (..., H, P) that is summed already, and awake (..., H, Q); counted is 0 or 1."""
-    xp = array_namespace(mass)
-    return AwakeSums(mass, xp.matmul(awake, counted), xp.matmul(awake, counted * chance), xp.sum(counted, axis=-2))
+def awake_level(chance: Array, counted: Array) -> AwakeLevel:
+    """What `weigh_awake` needs to know of the rows, from (..., Q, P) their chance, and 1 where they count, else 0."""
+    xp = array_namespace(counted)
+    return AwakeLevel(xp.concat([counted, counted * chance], axis=-1), xp.sum(counted, axis=-2))
+
+
+def weigh_awake(mass: Array, awake: Array, level: AwakeLevel) -> AwakeSums:
+    """The same for mass (..., H, P) that is summed already, and awake (..., H, Q)."""
+    both = array_namespace(mass).matmul(awake, level.table)
+    count = mass.shape[-1]
+    return AwakeSums(mass, both[..., :count], both[..., count:], level.rows)
 
 
 def read_awake(sums: AwakeSums) -> AwakeReading:

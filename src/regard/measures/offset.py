@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from regard.measures.library import array_namespace
+from collections.abc import Sequence
+
+from regard.measures.library import array_namespace, clip
 from regard.measures.reading import Array, Reading, positions, read
 
 
@@ -61,12 +63,20 @@ def gaps(like: Array, *, start: int = 0) -> Array:
     return positions(like, keys)[None, :] - positions(like, queries)[:, None] - start
 
 
-def offset_rows(attention: Array, offset: int) -> Array:
-    """(..., queries) A[i, i + offset], 0 where there is no such key."""
+def offset_cells(like: Array, offsets: Sequence[int], *, start: int = 0) -> tuple[Array, Array]:
+    """(offsets, queries) places of A[i, i + offset] among the cells of maps `like` (..., queries, keys), in the order
+    of their rows, the first of which is query `start`, and whether there is such a cell; where not, of another one."""
+    xp = array_namespace(like)
+    queries, keys = like.shape[-2:]
+    row = positions(like, queries)
+    reached = xp.stack([row + (start + offset) for offset in offsets])
+    return row * keys + clip(reached, 0, keys - 1), (reached >= 0) & (reached < keys)
+
+
+def offset_rows(attention: Array, cells: tuple[Array, Array]) -> Array:
+    """(..., offsets, queries) A[i, i + offset] at the `offset_cells`, 0 where there is none."""
     xp = array_namespace(attention)
-    queries, keys = attention.shape[-2:]
-    line = xp.linalg.diagonal(attention, offset=offset) if -queries < offset < keys else attention[..., :0, 0]
-    before = min(max(0, -offset), queries)
-    sizes = (before, queries - before - line.shape[-1])
-    none = [xp.zeros_like(attention[..., :size, 0]) for size in sizes]
-    return xp.concat([none[0], line, none[1]], axis=-1)
+    places, inside = cells
+    flat = xp.reshape(attention, (*attention.shape[:-2], attention.shape[-2] * attention.shape[-1]))
+    found = xp.take(flat, xp.reshape(places, (-1,)), axis=-1)
+    return xp.reshape(found, (*flat.shape[:-1], *places.shape)) * xp.astype(inside, attention.dtype)

@@ -34,7 +34,12 @@ def kept(rows: Array, others: Array, free: Array) -> Array:
     """
     xp = array_namespace(rows)
     mine, theirs = rows * free, others * free
-    awake, other = (xp.sum(some, axis=-1, keepdims=True) for some in (mine, theirs))
+    return in_common(mine, theirs, *(xp.sum(some, axis=-1) for some in (mine, theirs)))
+
+
+def in_common(rows: Array, others: Array, awake: Array, other: Array) -> Array:
+    """The same at the free keys, from the sums (..., m) of both rows over these; `others` are overwritten."""
+    xp = array_namespace(rows)
     least = xp.finfo(other.dtype).tiny  # below that, the ratio of the sums may overflow
-    theirs *= awake / xp.where(other > least, other, xp.ones_like(other))
-    return xp.minimum(mine, theirs)
+    others *= (awake / xp.where(other > least, other, xp.ones_like(other)))[..., None]
+    return xp.minimum(rows, others)

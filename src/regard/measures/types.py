@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.measures.shape import Shape
+from regard.measures.shape import Outline, Shape
 
 Array = np.ndarray[Any, Any]
 
@@ -27,7 +27,7 @@ _LOGGED = ("tallest", "own", "squares")  # these range over decades
 _FLOOR = 0.02  # added before the logarithm: what the eye no longer tells from nothing
 
 
-def type_probabilities(shape: Shape) -> Array:
+def type_probabilities(shape: Shape | Outline) -> Array:
     """(..., 5) probabilities of the types in the order of `TYPES`; NaN where the map has no room for a shape."""
     model = _model()
     inputs = (type_inputs(shape) - model["mean"]) / model["scale"]
@@ -36,7 +36,7 @@ def type_probabilities(shape: Shape) -> Array:
     return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
 
 
-def type_inputs(shape: Shape) -> Array:
+def type_inputs(shape: Shape | Outline) -> Array:
     """(..., 12): features, then logarithms of some."""
     features = {name: np.asarray(getattr(shape, name), dtype=np.float64) for name in _PLAIN}
     return np.stack([*features.values(), *(np.log(features[name] + _FLOOR) for name in _LOGGED)], axis=-1)

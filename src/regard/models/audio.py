@@ -84,7 +84,8 @@ def read_sound(audio: Any, seconds: Seconds | None = None) -> Sound:
         raise UserError(f"{name} has samples that are not finite (NaN or infinite); write it again without them")
     if len(samples) < _SHORTEST * rate:
         raise UserError(
-            f"{name} has {len(samples)} samples, less than the {_SHORTEST * 1000:.0f} ms that one frame needs"
+            f"{name} has {len(samples)} samples, less than the {_SHORTEST * 1000:.0f} ms that one frame needs; pass a "
+            "longer one"
         )
     return Sound(samples.mean(axis=1, dtype=np.float32), rate, name)
 
@@ -97,25 +98,32 @@ def _from_file(source: Path | io.BytesIO, name: str, seconds: Seconds | None) ->
         raise _missing("to read sound files") from None
     if isinstance(source, Path):
         name = source.name
+        if source.is_dir():
+            raise UserError(f"{source} is a folder; name one of its files")
         if not source.is_file():
             raise MissingFileError(f"there is no sound file {source}")
     size = source.stat().st_size if isinstance(source, Path) else source.getbuffer().nbytes
+    if size == 0:
+        raise UserError(f"{name} is empty; copy or record it again")
     if size > LARGEST:
         raise UserError(f"{name} has {size / 1e6:,.0f} MB, more than {LARGEST / 1e6:,.0f} MB; cut the file")
     try:
         with soundfile.SoundFile(source) as file:
             if file.format not in _FORMATS:
-                raise UserError(f"{name} is a {file.format} file; convert it to wav or flac")
+                raise UserError(f"{name} is in the format {file.format}; convert it to wav or flac")
             first, last = _part(len(file), file.samplerate, seconds, name)
             _refuse_cut(file, size, name)
             file.seek(first)
             samples = file.read(last - first, dtype="float32", always_2d=True)
             if len(samples) < last - first:
-                raise UserError(f"{name} is cut short: its last {last - first - len(samples)} samples are missing")
+                missing = last - first - len(samples)
+                raise UserError(f"{name} is cut short, its last {missing} samples are missing; copy it again")
             return samples, int(file.samplerate), name
     except soundfile.LibsndfileError as error:
         why = str(error).rpartition(": ")[2].rstrip(".")
-        raise UserError(f"{name} is not a wav or flac file that can be read ({why})") from None
+        raise UserError(
+            f"{name} is not a wav or flac file that can be read ({why}); convert it, or copy it again"
+        ) from None
 
 
 def _refuse_cut(file: Any, size: int, name: str) -> None:
@@ -125,7 +133,7 @@ def _refuse_cut(file: Any, size: int, name: str) -> None:
     says = next((line for line in lines if line[:2] == ["data", ":"] and "(should" in line), None)
     if bits and says:
         raise UserError(
-            f"{name} is cut short: it has {size:,} bytes, and its header speaks of {says[2]} bytes of sound"
+            f"{name} is cut short, its header speaks of {says[2]} bytes of sound, and it has {size:,}; copy it again"
         )
 
 
@@ -148,9 +156,12 @@ def _from_array(samples: Any, rate: Any, seconds: Seconds | None) -> tuple[Array
 def _part(count: int, rate: int, seconds: Seconds | None, name: str) -> tuple[int, int]:
     """The first sample and the one after the last, no more than the models take."""
     if not _RATES[0] <= rate <= _RATES[1]:
-        raise UserError(f"{name} has {rate:,} samples per second; regard takes {_RATES[0]:,} to {_RATES[1]:,}")
+        raise UserError(
+            f"{name} has {rate:,} samples per second; convert it to 16,000, say: regard takes {_RATES[0]:,} to "
+            f"{_RATES[1]:,}"
+        )
     if count == 0:
-        raise UserError(f"{name} has no samples")
+        raise UserError(f"{name} has no samples; record it again, or name another file")
     start, end = seconds or (None, None)
     first = 0 if start is None else round(start * rate)
     last = count if end is None else min(count, round(end * rate))

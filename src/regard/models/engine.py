@@ -159,11 +159,18 @@ class Engine(Reader):
         return steady(self.module)
 
     def stream(
-        self, inputs: Mapping[str, Any], book: Book, take: Callable[[Layer], None], *, output: bool = False
+        self,
+        inputs: Mapping[str, Any],
+        book: Book,
+        take: Callable[[Layer], None],
+        *,
+        output: bool = False,
+        maps: bool = False,
     ) -> Any:
         """Run the model and pass each layer's attention to `take` as it is computed; nothing is kept.
 
-        Returns the model's output if asked; otherwise what follows the last attention need not run.
+        Returns the model's output if asked; otherwise what follows the last attention need not run. `maps` says that
+        `take` asks for every map.
         """
 
         def checked(layer: Layer) -> None:
@@ -174,7 +181,7 @@ class Engine(Reader):
         with alone(self.module):
             if self._plan is None:
                 _, self._plan = capture(self.module, ready, None)
-            return stream(self.module, ready, self._plan, set(book.keep), checked, output=output)
+            return stream(self.module, ready, self._plan, set(book.keep), checked, output=output, maps=maps)
 
     def trace_rows(
         self,

@@ -15,7 +15,7 @@ from regard.base.errors import UserError
 from regard.models.images import medium_of, read_picture
 from regard.models.placing import seen_through
 from regard.trace.medium import Medium
-from regard.trace.tiles import Sighting
+from regard.trace.tiles import Followed, Shuffled, Sighting
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Eyes:
         if picture.size not in self._seen:
             if len(self._seen) >= 64:
                 self._seen.clear()
-            self._seen[picture.size] = seen_through(self.prepare, picture.size, self._patch)
+            self._seen[picture.size] = self._read(seen_through(self.prepare, picture.size, self._patch))
         return self.prepare(picture), self._seen[picture.size]
 
     def prepare(self, picture: Any) -> dict[str, Any]:
@@ -63,6 +63,13 @@ class Eyes:
             raise UserError(
                 f"the model's image processor failed on this image: {type(error).__name__}: {error}"
             ) from error
+
+    def _read(self, seen: list[Sighting]) -> list[Sighting]:
+        """As the tower reads it: in an order of chance, or with positions of its own behind the patches."""
+        if getattr(self.config, "model_type", None) == "vit_mae":  # also with nothing hidden
+            return [Shuffled(one) for one in seen]
+        count = getattr(self._vision, "num_detection_tokens", 0)
+        return [Followed(one, count) for one in seen] if count else seen
 
     @property
     def _vision(self) -> Any:

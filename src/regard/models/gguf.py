@@ -14,8 +14,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache as cache_of
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from regard.base.files import own_cache
 
@@ -106,6 +109,34 @@ def plain(model: Any) -> Any:
     if quantizer is not None and all(weight.is_floating_point() for weight in model.parameters()):
         quantizer.remove_quantization_config(model)
     return model
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Let what reads a file, which is done once each for config, weights and tokenizer, share one look at it.
+
+    transformers asks the package gguf, whose reader makes two memory maps of every token and merge, and whose table of
+    names is made for every module anew: that took most of the time of a first load.
+    """
+    try:
+        import gguf
+    except ImportError:  # who needs it says so
+        yield
+        return
+    theirs, names = gguf.GGUFReader, gguf.get_tensor_name_map
+
+    class Reader(theirs):  # type: ignore[misc, valid-type]
+        data: Any
+
+        def _get(self, *args: Any, **options: Any) -> Any:
+            self.data = np.asarray(self.data)  # the same bytes; parts of a plain array are made faster
+            return super()._get(*args, **options)
+
+    gguf.GGUFReader, gguf.get_tensor_name_map = cache_of(Reader), cache_of(names)
+    try:
+        yield
+    finally:
+        gguf.GGUFReader, gguf.get_tensor_name_map = theirs, names
 
 
 def size() -> int:

@@ -1,7 +1,8 @@
 """What a causal model looks at while it writes each token of an answer, read from its own run.
 
 Enters: an engine and a prompt. Leaves: for each token, the strongest looks of the row that chose it: attention of the
-last third of the layers, mean over heads, outside the resting places (special tokens, the first key that is seen).
+last third of the layers, mean over heads, outside the resting places (special tokens, the first key that is seen) and
+what nobody said (a chat template's own words).
 
 The row is computed from the q and k that the run has anyway; nothing is run again. It is the row of the position before
 the token: that is where the model stood when it chose it.
@@ -9,7 +10,7 @@ the token: that is where the model stood when it chose it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,12 +42,13 @@ _FAINT = 0.005  # of the attention; less is not worth a name
 class Glances:
     """Looks of an answer as it grows; it is a consumer of the tap."""
 
-    def __init__(self, engine: Engine, prompt: Encoded) -> None:
+    def __init__(self, engine: Engine, prompt: Encoded, aside: Sequence[bool] | None = None) -> None:
         self.possible = engine.plan().tier == "tap"  # elsewhere the rows are not seen while it runs
         self._paths = _last_paths(engine) if self.possible else {}
         self._family = model_type(engine.module)
         self._special = set(engine.tokenizer.all_special_ids)
-        self._borders = [token.border for token in prompt.side.tokens]
+        borders = [token.border for token in prompt.side.tokens]
+        self._aside = [one or other for one, other in zip(borders, aside or borders, strict=True)]
         self._rows: list[torch.Tensor] = []
 
     @contextmanager
@@ -70,13 +72,13 @@ class Glances:
         """The row that chose a token, None if it was not seen; call it once for each token."""
         if not self.possible:
             return None
-        total, rows = len(self._borders), self._rows
+        total, rows = len(self._aside), self._rows
         self._rows = []
         mean = torch.zeros(total)
         for row in rows:  # of a window, there are rows of the last keys alone
             mean[total - len(row) :] += row.cpu() / len(rows)
-        mean[torch.tensor(self._borders)] = 0
-        self._borders.append(token in self._special)
+        mean[torch.tensor(self._aside)] = 0
+        self._aside.append(token in self._special)
         weights, places = mean.topk(min(count, total))
         strong = [(int(at), float(weight)) for at, weight in zip(places, weights, strict=True) if weight >= _FAINT]
         return Glance(float(mean.sum()), tuple(strong))

@@ -55,6 +55,8 @@ def medium_of(picture: Image) -> Medium:
 
 
 def _bytes_of(path: Path) -> bytes:
+    if path.is_dir():
+        raise UserError(f"the image {path} is a folder; name one of its files")
     if not path.is_file():
         raise MissingFileError(f"there is no image file {path}")
     if path.stat().st_size > MOST_BYTES:
@@ -65,6 +67,8 @@ def _bytes_of(path: Path) -> bytes:
 def _decoded(data: bytes, name: str) -> Image:
     from PIL import Image, UnidentifiedImageError
 
+    if not data:
+        raise UserError(f"{name} is empty; copy or save it again")
     if len(data) > MOST_BYTES:
         raise UserError(f"{name} has over {MOST_BYTES / 1e6:.0f} MB; save it smaller")
     try:
@@ -76,13 +80,15 @@ def _decoded(data: bytes, name: str) -> Image:
                     opened.draft("RGB", (LONGEST, LONGEST))  # decoded at an 8th, 4th or half of its size
                 return _upright(opened, name)
     except UnidentifiedImageError:
-        raise UserError(f"{name} is not a picture that regard reads: {', '.join(FORMATS)}") from None
+        raise UserError(
+            f"{name} is not a picture that regard reads; convert it to PNG, JPEG, WebP, GIF or BMP"
+        ) from None
     except Image.DecompressionBombError:
         raise UserError(_too_large(name)) from None
     except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, OverflowError) as error:
         if isinstance(error, UserError):
             raise
-        raise UserError(f"{name} is damaged and could not be read: {error}") from None
+        raise UserError(f"{name} is damaged ({error}); copy or save it again") from None
 
 
 def _check_size(size: tuple[int, int], name: str) -> None:

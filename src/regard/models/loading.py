@@ -91,7 +91,8 @@ def _unpack(file: Path, dtype: Any, read: Callable[[], tuple[Any, Any]]) -> tupl
 
 def _dequantised(place: str, options: dict[str, Any], dtype: Any) -> tuple[Any, Any]:
     """The model and tokenizer of a GGUF file, read from the file itself."""
-    return gguf.plain(_model(place, options, dtype, allow_pickle=False)), _tokenizer(place, options)
+    with gguf.read_once():
+        return gguf.plain(_model(place, options, dtype, allow_pickle=False)), _tokenizer(place, options)
 
 
 @contextmanager

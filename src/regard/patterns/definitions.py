@@ -187,7 +187,10 @@ def _needs(*conditions: Callable[[MapContext], str]) -> Callable[[MapContext], s
     """The code of the first reason that applies."""
 
     def missing(context: MapContext) -> str:
-        return next((reason for condition in conditions if (reason := condition(context))), "")
+        for condition in conditions:  # of every pattern and input of a corpus: a generator would take twice as long
+            if reason := condition(context):
+                return reason
+        return ""
 
     return missing
 
@@ -281,7 +284,7 @@ def _words_of(name: str, choose: Callable[[Places], Array], otherwise: str) -> P
 
 # Kinds of words: which they are, and the code of the reason why there are none.
 WORDS: dict[str, tuple[Callable[[Places], Array], str]] = {
-    "common words": (lambda p: p.common, "no_common"),
+    "frequent words": (lambda p: p.common, "no_common"),
     "capitalised words": (lambda p: p.capitalised, "no_capitals"),
     "numbers": (lambda p: p.numbers, "no_numbers"),
     "later pieces of words": (lambda p: p.later_pieces, "no_pieces"),
@@ -414,7 +417,7 @@ PREDICTIVE = Pattern("predictive word", _predictive, _needs(_text, _one_text, _p
 OF_TRACES = (*PATTERNS, PREDICTIVE)
 BAG = "bag of words"
 bag_missing = _needs(_text, _one_text, _free, _two_sentences)
-STRIPES = "same words from everywhere"
+STRIPES = "fixed words"
 ALWAYS = "always rests"
 THRESHOLDS = {pattern.name: pattern.threshold for pattern in OF_TRACES if pattern.threshold is not None} | {BAG: USUAL}
 NAMES = (*THRESHOLDS, STRIPES, ALWAYS)

@@ -27,7 +27,7 @@ _ONE_OF = {  # broad patterns, and those of one of their targets, which is a nam
 }
 _BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are related, predict, are of one sentence
     "other pieces of the word": _NEIGHBOURS,
-    "related word": (*_NEIGHBOURS, "common words"),  # common words are related to each other
+    "related word": (*_NEIGHBOURS, "frequent words"),  # frequent words are related to each other
     BAG: (*_NEIGHBOURS, *_NEAR, "itself"),
     PREDICTIVE.name: (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction"),
     **dict.fromkeys(WORDS, (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction")),

@@ -23,7 +23,8 @@ from regard.measures.reading import (
     summarise,
     weigh,
 )
-from regard.measures.shape import ShapeSums, join_sums, key_tables, shape_of, shape_sums, uniform_attention
+from regard.measures.shape import types_outline
+from regard.measures.shape_sums import ShapeSums, join_sums, key_tables, shape_sums, uniform_attention
 from regard.measures.types import FEWEST, type_probabilities
 from regard.patterns.awake import AwakeRows, awake_of, awake_readings, kept_of, stays_of
 from regard.patterns.definitions import BAG, OF_TRACES, Part, Pattern, bag_missing
@@ -232,7 +233,7 @@ class _Gathered:
 
     def _types(self, spread: Level) -> Array:
         found, even = join_sums(self.sums), join_sums(self.uniform)
-        return type_probabilities(shape_of(found, even, self.context.keys.parts, spread.value / spread.chance))
+        return type_probabilities(types_outline(found, even, self.context.keys.parts, spread.value / spread.chance))
 
 
 def _rows_of(level: LevelMeasure, rows: MapRows) -> tuple[Array, Array]:

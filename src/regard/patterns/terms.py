@@ -74,7 +74,8 @@ def _between(ask: Callable[[Part], Array], *needs: str) -> Term:
 
 KINDS: dict[str, Choose] = {
     "punctuation": lambda end: end.places.punctuation,
-    "common": lambda end: WORDS["common words"][0](end.places),
+    "frequent": lambda end: WORDS["frequent words"][0](end.places),
+    "common": lambda end: WORDS["frequent words"][0](end.places),  # what they were called, in rules that are saved
     "capitalised": lambda end: WORDS["capitalised words"][0](end.places),
     "number": lambda end: WORDS["numbers"][0](end.places),
     "later piece": lambda end: WORDS["later pieces of words"][0](end.places),

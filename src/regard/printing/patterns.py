@@ -74,7 +74,7 @@ def _summary(found: Patterns) -> str:
     """How many heads have a name for what they do, and how much the heads rest."""
     named = len({(f.kind, f.layer, f.part, f.head) for f in found if f.pattern != ALWAYS})
     shares = np.concatenate([site.rest for site in found.measured])
-    text = f"{named} of {found.heads} heads do something that has a name when awake"
+    text = f"{named} of {found.heads} heads do something that has a name when awake, in this input"
     return (
         text
         if np.isnan(shares).all()

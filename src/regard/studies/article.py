@@ -32,7 +32,7 @@ _BESIDE = 3  # findings that are shown beside a chart, which says the others
 _WIDE = 480  # points; a wider figure takes the whole width
 _ROWS = 200  # of a table in the report; the whole is in its file
 _LONG = 60  # characters from which a cell may break into lines
-_BRACKETS = re.compile(r"\[[-−]?\d[\d.,]*, [-−]?\d")  # an interval
+_BRACKETS = re.compile(r"\[[-−]?\d[\d.,%]*, [-−]?\d")  # an interval
 _PARTS = files("regard.studies")
 _POLICY = (
     "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-src 'self'"
@@ -41,10 +41,11 @@ _POLICY = (
 
 def article(result: Result, drawn: Mapping[str, bytes]) -> str:
     """The whole page; `drawn` are figures that there are already, by name: SVG in the light theme."""
-    parts = [f"<h1>{html.escape(result.title)}</h1>", _findings(result), _made(result)]
+    parts = [f"<h1>{html.escape(result.title)}</h1>", _findings(result)]
     parts += [f"<h2>{html.escape(name)}</h2>{markup}" for name, markup in result.sections.items()]
     if result.example is not None:
         parts.append(_atlas(result, result.example))
+    parts.append(_made(result))
     if result.cautions:
         items = "".join(f"<li>{html.escape(text)}</li>" for text in result.cautions)
         parts.append(f'<h2>Keep in mind</h2><ul class="cautions">{items}</ul>')
@@ -77,7 +78,7 @@ def page(title: str, body: str) -> str:
 
 
 def _made(result: Result) -> str:
-    """How it was made, in one line; and what brackets are, where a finding has some."""
+    """How it was made, in one line."""
     meta = result.meta
     tally = meta.get("tally", {})
     counted = f", {tally['inputs']:,} inputs, {tally['tokens']:,} tokens" if tally else ""
@@ -87,9 +88,7 @@ def _made(result: Result) -> str:
         html.escape(f"{meta.get('corpus', {}).get('name', '')}{counted}"),
         html.escape(f"regard {meta['regard']}") if "regard" in meta else "",
     ]
-    bracketed = any(_BRACKETS.search(text) for text in result.findings)
-    said = "<p>Numbers in brackets are 95 % intervals.</p>" if bracketed else ""
-    return f'<div class="made">{said}<p>{" · ".join(part for part in parts if part)}</p></div>'
+    return f'<p class="made">{" · ".join(part for part in parts if part)}</p>'
 
 
 def _settings(meta: Mapping[str, Any]) -> str:
@@ -114,6 +113,8 @@ def _findings(result: Result) -> str:
     shown, spare = (_LEDE, 2) if result.chart is None else (_BESIDE, 0)
     first, rest = (items[:shown], items[shown:]) if len(items) > shown + spare else (items, [])
     more = f"<details><summary>{len(rest)} more findings</summary>{_list(rest)}</details>" if rest else ""
+    bracketed = any(_BRACKETS.search(text) for text in result.findings)
+    more += '<p class="quiet">Numbers in brackets are 95 % intervals.</p>' if bracketed else ""
     if result.chart is None:
         return _list(first) + more
     return f'<div class="top"><div>{_list(first)}{more}</div>{chart_markup(result.chart)}</div>'
@@ -215,7 +216,7 @@ def _atlas(result: Result, example: Trace) -> str:
     )
     frame = f'<iframe title="atlas" sandbox="allow-scripts" srcdoc="{html.escape(page)}"></iframe>'
     wait = '<p class="wait quiet" role="status">Drawing the atlas …</p>'
-    return f'<figure id="atlas"><figcaption>{html.escape(caption)}</figcaption>{frame}{wait}</figure>'
+    return f'<figure id="atlas">{frame}{wait}<figcaption>{html.escape(caption)}</figcaption></figure>'
 
 
 def _opened(result: Result) -> dict[str, Any]:

@@ -148,7 +148,7 @@ class MapStudy(Study):
         batch = Batch(model, items)
         taker = self.taker(batch)
         with naming(items):
-            model._engine.stream(batch.inputs, batch.book, taker)
+            model._engine.stream(batch.inputs, batch.book, taker, maps=taker.maps)
         taker.finish()
         batch.pour(sums)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MEANS = {
     "worth": (
-        "Worth: what the answer's log probability would lose without the looks at a token, in nats, to first order; "
+        "Worth: what the answer's log probability would lose without the links to a token, in nats, to first order; "
         "orange where they work against the answer."
     ),
     "contribution": "Contribution: share of what arrives from the sentences in the rows that produce the answer.",

@@ -147,7 +147,7 @@ def heads(
 ) -> Result:
     """A portrait of every head: what it does when awake, tested on new text, with examples; a page per head.
 
-    Each page shows the head's strongest looks, ordinary ones of every strength, the tokens that look and are looked at,
+    Each page shows the head's strongest links, ordinary ones of every strength, the tokens that look and are looked at,
     and how far it looks; with a CoNLL-U treebank also between which parts of speech and along which relations. For the
     first `predictive` inputs, cut to 32 tokens, a language model is asked which words predict which. q and k of a
     sample of up to `vectors` positions (50,000 at most) are kept, for `regard.nearest` and maps of queries and keys.
@@ -196,7 +196,7 @@ def deletion(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result
 
 @STUDIES.add(TEXTS)
 def worth(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
-    """What looks are worth for a prediction of each text, by class of their keys, beside weights and contributions."""
+    """What links are worth for a prediction of each text, by class of their keys, beside weights and contributions."""
     from regard.studies.worth.study import WorthStudy
 
     return run_over(WorthStudy(seed=options.get("seed", 0)), model, texts(corpus, options), options)
@@ -365,7 +365,7 @@ def sinks(
     """Attention sinks: which tokens, in which heads and layers, how long their keys and values are, what cutting does.
 
     For a causal language model, looks at resting places are cut on `cut` texts, one of each of the first documents,
-    layer by layer, and the loss is compared with that after cutting random other looks of the same weight.
+    layer by layer, and the loss is compared with that after cutting random other links of the same weight.
     """
     from regard.studies.sinks.study import Sinks
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from regard.capture.record import Book
-from regard.measures.awake import awake_rows
+from regard.measures.awake import AwakeLevel, awake_level, awake_rows
 from regard.measures.bag import is_bag
 from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import PATTERNS, Part, bag_missing
@@ -34,13 +34,26 @@ if TYPE_CHECKING:
 class LevelRows:
     """Which rows count for a level: `counted` (B, Q) 0 or 1, their `rows` (B,), and `chance` (B,) the sum of what
     uniform attention would give; `counted` is None where no input is asked. `weights` are what attention is weighed
-    with, (B, Q, K), or (B, K) where that does not depend on the query.
+    with, (B, Q, K), or (B, K) where that does not depend on the query; `all_count` says that there is nothing to weigh
+    in rows that do not count.
     """
 
     counted: torch.Tensor | None
     rows: Array
     chance: Array
     weights: torch.Tensor | None = None
+    all_count: bool = False
+
+    @cached_property
+    def table(self) -> torch.Tensor:
+        """(B, 1, Q, K) the weights in the rows that count."""
+        assert self.weights is not None and self.counted is not None
+        weights = self.weights if self.weights.ndim == 3 else self.weights[:, None]
+        return (weights * self.counted[..., None])[:, None]
+
+    def by_key(self, attention: torch.Tensor) -> torch.Tensor:
+        """(B, H, K) the sum over the rows that count of maps (B, H, Q, K), weighed."""
+        return (attention * self.table).sum(dim=-2)
 
     def weigh(self, attention: torch.Tensor) -> torch.Tensor:
         """(B, H, Q) the level of each row of maps (B, H, Q, K)."""
@@ -56,8 +69,8 @@ class Tables:
     asked (A,) are places in `PATTERNS`. targets (B, Q, K, A) are those of the patterns. whole (B, Q K, A) is the
     same, 0 in rows that do not count, so that one product with the maps sums over keys and rows; rows and chances (B,
     P) are how many rows count and the sum of their chance levels. awake (B, Q K, A) is whole outside the resting
-    places, and differs (D,) are the patterns for which the two are not the same; awake_chance and awake_counted (B, Q,
-    A + 1) are of those rows, the bag of words last. own (B, Q, K) are
+    places, and differs (D,) are the patterns for which the two are not the same; awake_level is of those rows, and
+    awake_chance (B, Q, A + 1) their chance, the bag of words last. own (B, Q, K) are
     the ordinary tokens of the query's own sentence where there are two, for the bag of words; size (B, Q) is how many
     they are, bag (B, Q) is 1 where such a row counts, has_bag whether any does. visible (B, Q, K); seen (B, Q) counts
     visible keys, 1 at least; levels are by name; carried are the rows of patterns whose score one word may carry,
@@ -69,7 +82,7 @@ class Tables:
     make_targets: Callable[[], torch.Tensor]
     rows: Array
     chances: Array
-    awake: torch.Tensor
+    make_awake: Callable[[], torch.Tensor]
     differs: torch.Tensor
     awake_chance: torch.Tensor
     awake_counted: torch.Tensor
@@ -89,6 +102,14 @@ class Tables:
         return self.make_whole()
 
     @cached_property
+    def awake(self) -> torch.Tensor:
+        return self.make_awake() if len(self.differs) else self.whole
+
+    @cached_property
+    def awake_level(self) -> AwakeLevel:
+        return awake_level(self.awake_chance, self.awake_counted)
+
+    @cached_property
     def differing(self) -> torch.Tensor:
         """(B, Q K, D) what awake has for the patterns for which it is not whole."""
         return self.awake[..., self.differs]
@@ -104,9 +125,8 @@ class Tables:
 
 @dataclass(eq=False)
 class _Rows:
-    """What is known of a batch row by row: targets (B, Q, K, A + 1) and counted (B, Q, A + 1), the bag of words last;
+    """What is known of a batch row by row: targets (A + 1, B, Q, K) and counted (B, Q, A + 1), the bag of words last;
     weights (B, Q, K) of the W levels that are weighed, which rows count for each level (L, B, Q), rests (B, Q, K).
-    In memory the targets of one pattern come after one another.
     """
 
     targets: Array
@@ -128,8 +148,8 @@ def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True, related: 
     asked = np.flatnonzero(can.any(axis=0) & np.array([resting or not pattern.rests for pattern in PATTERNS]))
     found = _rows(contexts, visible, asked, can)
     seen = np.asarray(seen_keys(visible, visible)).astype(np.float32)  # (B, Q)
-    size = found.targets[..., -1].sum(axis=2)
-    chance = found.targets.sum(axis=2) / seen[..., None]
+    sizes = np.moveaxis(found.targets.sum(axis=-1, dtype=np.float32), 0, -1)  # (B, Q, A + 1)
+    size, chance = sizes[..., -1], sizes / seen[..., None]
     counted = found.counted
     counted[..., :-1] &= is_eligible(chance[..., :-1])
     counted[..., -1] &= is_bag(size)
@@ -142,19 +162,21 @@ def tables_of(inputs: Batch, view: LayerView, *, resting: bool = True, related: 
 
     def folded(rows: Array) -> torch.Tensor:
         """(B, Q K, A) targets of the patterns in the rows (B, Q, A + 1) that count."""
-        return torch.from_numpy(found.targets[..., :-1] * rows[:, :, None, :-1]).to(view.device).flatten(1, 2)
+        chosen = found.targets[:-1] & np.moveaxis(rows, -1, 0)[:-1, ..., None]
+        by_cell = np.ascontiguousarray(chosen.reshape(len(asked), -1).T).astype(np.float32)  # its rows are looked up
+        return torch.from_numpy(by_cell.reshape(len(visible), -1, len(asked))).to(view.device)
 
     return Tables(
         asked=asked,
-        make_whole=lambda: folded(counted).contiguous(),  # its rows are looked up, too
-        make_targets=lambda: tensor(found.targets[..., :-1]),
+        make_whole=lambda: folded(counted),
+        make_targets=lambda: tensor(np.moveaxis(found.targets[:-1], 0, -1)),
         rows=of_all(asked, counted[..., :-1].sum(axis=1)),
         chances=of_all(asked, (chance * counted)[..., :-1].sum(axis=1, dtype=np.float64)),
-        awake=folded(awake),
+        make_awake=lambda: folded(awake),
         differs=torch.from_numpy(np.flatnonzero((counted != awake)[..., :-1].any(axis=(0, 1)))).to(view.device),
         awake_chance=tensor(awake_chance),
         awake_counted=tensor(awake),
-        own=tensor(found.targets[..., -1]),
+        own=tensor(found.targets[-1]),
         size=tensor(size),
         bag=tensor(counted[..., -1]),
         has_bag=bool(counted[..., -1].any()),
@@ -172,19 +194,19 @@ def _rows(contexts: list[MapContext], visible: Array, asked: Array, can: Array) 
     """The tables of each input, padded; `can` (B, P) says what can be asked of it."""
     context = _joined(contexts, visible.shape[1:])
     part = Part(context, context.queries, 0, visible)
-    targets = np.empty((len(asked) + 1, *visible.shape), np.float32)  # by pattern, so that each is written in one go
+    targets = np.empty((len(asked) + 1, *visible.shape), bool)  # by pattern, so that each is written in one go
     counted = np.empty((len(asked) + 1, *visible.shape[:2]), bool)
     for place, number in enumerate(asked):
         found, rows = PATTERNS[number].targets(part)
-        np.multiply(found, can[:, number, None, None], out=targets[place], casting="unsafe")
+        np.logical_and(found, can[:, number, None, None], out=targets[place])
         counted[place] = rows & can[:, number, None]
     bag = np.array([not bag_missing(one) for one in contexts])
-    np.multiply(part.own & visible, bag[:, None, None], out=targets[-1], casting="unsafe")
+    np.logical_and(part.own & visible, bag[:, None, None], out=targets[-1])
     counted[-1] = context.queries.content & bag[:, None]
     weights = [np.broadcast_to(level.weights(part), visible.shape).astype(np.float32) for level in WEIGHED]  # type: ignore[misc]
     possible = np.array([[level.possible(one) for one in contexts] for level in LEVELS])
     levels = np.stack([level.counted(part) for level in LEVELS]) & possible[..., None]
-    return _Rows(np.moveaxis(targets, 0, -1), np.moveaxis(counted, 0, -1), weights, levels, part.rests)
+    return _Rows(targets, np.moveaxis(counted, 0, -1), weights, levels, part.rests)
 
 
 def _joined(contexts: list[MapContext], shape: tuple[int, int]) -> MapContext:
@@ -207,14 +229,15 @@ def _levels(
     means = dict(zip([level.name for level in WEIGHED], weights, strict=True))
     found = {}
     for level, rows in zip(LEVELS, counted, strict=True):
-        mine = None
+        mine, every = None, False
         if level.name in means:
-            chance = (means[level.name] * visible).sum(axis=-1) / seen
+            weighed = (means[level.name] * visible).sum(axis=-1)
+            chance, every = weighed / seen, not weighed[~rows].any()
             mine = tensor(_by_key(means[level.name], visible))
         else:
             chance = np.full(seen.shape, np.nan) if level.uniform is None else level.uniform(seen)
         total = np.where(rows, chance, 0.0).sum(axis=1)
-        found[level.name] = LevelRows(tensor(rows) if rows.any() else None, rows.sum(axis=1), total, mine)
+        found[level.name] = LevelRows(tensor(rows) if rows.any() else None, rows.sum(axis=1), total, mine, every)
     return found
 
 

@@ -45,6 +45,8 @@ class LayerView:
 class Taker(ABC, Generic[Made]):
     """One batch; what depends on tokens and mask is computed once for the layers that share them."""
 
+    maps = True  # whether it asks every layer for the map that the model itself uses
+
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self._made: dict[Any, Made] = {}

@@ -33,7 +33,7 @@ class ViewOptions(Shown, total=False):
 class PageOptions(ViewOptions, total=False):
     """What a page opens with, and what is in it; see `regard.views.html.save_html`."""
 
-    view: str
+    view: str | None
     layers: Iterable[int] | None
     title: str | None
     limit: int

@@ -19,16 +19,21 @@ MOST_SPECIAL = 16  # positions before the patches: [CLS], distillation and regis
 
 
 class Grid(NamedTuple):
-    """Positions that are patches, after `special` ones: rows and columns are (n,), spans (n, 4)."""
+    """Positions that are patches, between `special` ones and `after`: rows and columns are (n,), spans (n, 4)."""
 
     special: int
     rows: np.ndarray
     columns: np.ndarray
     spans: np.ndarray
+    after: int = 0
 
 
 class Sighting(Protocol):
     """A picture, or a tile of it, as a tower reads it."""
+
+    @property
+    def patches(self) -> int:
+        """How many patches it is cut into."""
 
     def grid(self, length: int) -> Grid | None:
         """The patches among so many positions; None if so many cannot be patches of it."""
@@ -55,6 +60,12 @@ class Tile:
             if rows * columns and (0 <= special <= MOST_SPECIAL if merged == 1 else special == 0):
                 return self.cells(rows, columns, special)
         return None
+
+    @property
+    def patches(self) -> int:
+        """How many it is cut into."""
+        height, width = self.real.shape
+        return int(height // self.patch[0]) * int(width // self.patch[1])
 
     def corners(self) -> np.ndarray:
         """(patches, 4) spans of all patches, also of those that are padding or beyond the picture."""
@@ -110,6 +121,11 @@ class Patches:
     rows: np.ndarray
     columns: np.ndarray
 
+    @property
+    def patches(self) -> int:
+        """How many there are, also of padding."""
+        return len(self.rows)
+
     def grid(self, length: int) -> Grid | None:
         """One position for each patch."""
         return self.merged(1) if length == len(self.rows) else None
@@ -124,6 +140,40 @@ class Patches:
         spans[rows.min(1) < 0] = np.nan
         step = round(count**0.5)
         return Grid(0, rows.min(1) // step, columns.min(1) // step, spans.astype(np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """What a tower reads with so many positions of its own behind the patches, such as those that detect."""
+
+    seen: Sighting
+    count: int
+
+    @property
+    def patches(self) -> int:
+        """How many there are, without those positions."""
+        return self.seen.patches
+
+    def grid(self, length: int) -> Grid | None:
+        """The patches, which are not at the end."""
+        found = self.seen.grid(length - self.count)
+        return None if found is None else found._replace(after=self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled:
+    """What a tower reads in an order drawn by chance: no position is known to be some patch."""
+
+    seen: Sighting
+
+    @property
+    def patches(self) -> int:
+        """How many there are, also of those that stay hidden."""
+        return self.seen.patches
+
+    def grid(self, length: int) -> Grid | None:
+        """None, however many there are."""
+        return None
 
 
 def _within(spans: np.ndarray) -> np.ndarray:
@@ -149,8 +199,14 @@ def picture_side(seen: Sequence[Sighting], medium: Medium | None, length: int, p
     for grid in grids:
         names = ["[CLS]", *(f"[REG{i}]" for i in range(1, grid.special))][: grid.special]
         tokens += [Token(text, special=True) for text in names] + patch_tokens(grid)
-        spans += [np.full((grid.special, 4), np.nan, np.float32), grid.spans]
+        tokens += [Token(f"[DET{i}]", special=True) for i in range(1, grid.after + 1)]
+        spans += [_nowhere(grid.special), grid.spans, _nowhere(grid.after)]
     return Side(name, tuple(tokens), (Segment("image", 0, length),), medium=medium, spans=np.concatenate(spans))
+
+
+def _nowhere(count: int) -> np.ndarray:
+    """(count, 4) spans of positions without a place."""
+    return np.full((count, 4), np.nan, np.float32)
 
 
 def _joined(seen: Sequence[Sighting], length: int) -> list[Grid] | None:

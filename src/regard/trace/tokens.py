@@ -95,6 +95,30 @@ class Side:
         return [token.text for token in self.tokens]
 
 
+def text_of(side: Side) -> str:
+    """What was read, as it is written: without special tokens; parts, such as two sentences, by " / "."""
+    spaced = any(token.text.startswith(" ") for token in side.tokens)  # the tokens have their own spaces
+    names = {number: segment.name for number, segment in enumerate(side.segments)}
+    text, before = "", None
+    for token in side.tokens:
+        if token.border:
+            continue
+        if before and token.segment != before.segment and names.get(token.segment) != "answer":
+            text += " / "
+        elif before and not spaced and not _joined(before, token):
+            text += " "
+        text += (token.text if token.adds is None else token.adds).removeprefix("##")
+        before = token
+    return re.sub(r" +", " ", text).strip()
+
+
+def _joined(before: Token, token: Token) -> bool:
+    """Whether nothing is between two tokens of a text."""
+    if token.start is None or before.end is None:
+        return token.text.startswith("##") or not is_word(token.text)
+    return token.start <= before.end
+
+
 def is_special(text: str) -> bool:
     """Whether a token text looks like a special token of a known tokenizer ([CLS], </s>, <|endoftext|>)."""
     return re.fullmatch(r"\[[A-Z]+\]|</?s>|<(?:pad|unk|mask|eos|bos|cls|sep)>|<\|[^|]*\|>", text) is not None
@@ -116,21 +140,22 @@ def word_indices(text: str, spans: Sequence[tuple[int, int] | None]) -> list[int
     A token that covers parts of several words joins them: a word is never smaller than a token.
     Tokens without a span (special ones) and tokens of white space only have no word.
     """
-    word_of = np.full(len(text) + 1, -1, dtype=np.int64)
-    for index, match in enumerate(_WORD.finditer(text)):
-        word_of[match.start() : match.end()] = index
-    joined = np.arange(word_of.max(initial=-1) + 1)
+    words = list(_WORD.finditer(text))
+    word_of = [-1] * len(text)
+    for index, match in enumerate(words):
+        word_of[match.start() : match.end()] = [index] * (match.end() - match.start())
+    joined = list(range(len(words)))
     found: list[int | None] = []
     for span in spans:
-        inside = np.empty(0, np.int64) if span is None else word_of[span[0] : span[1]]
-        inside = inside[inside >= 0]
-        if not inside.size:
+        inside = [] if span is None else [word for word in word_of[span[0] : span[1]] if word >= 0]
+        if not inside:
             found.append(None)
             continue
-        first, last = int(inside.min()), int(inside.max())
-        joined[first : last + 1] = joined[first]
+        first, last = inside[0], inside[-1]  # words are counted along the text
+        if first != last:
+            joined[first : last + 1] = [joined[first]] * (last + 1 - first)
         found.append(first)
-    roots = [None if word is None else int(joined[word]) for word in found]
+    roots = [None if word is None else joined[word] for word in found]
     order = {root: i for i, root in enumerate(sorted({root for root in roots if root is not None}))}
     return [None if root is None else order[root] for root in roots]
 

@@ -443,13 +443,14 @@ class Trace:
 
         return cls(*of_headvis(folder, sequence), {"captured": "a HeadVis tree; weights that it leaves out are 0"})
 
-    def view(self, view: str = "heads", **first: Unpack[ViewOptions]) -> View:
+    def view(self, view: str | None = None, **first: Unpack[ViewOptions]) -> View:
         """Interactive views in a notebook; the widget's `selection` says what is chosen, `select` changes it.
 
         Parameters
         ----------
         view
-            What to open with: "heads", "atlas", "matrix" or "neurons".
+            What to open with: "heads" (the default), "atlas", "matrix" or "neurons"; "sound" (the default where words
+            were heard in one).
         **first
             `kind`, `layer` and `heads` selected first (otherwise the head with the clearest pattern); `report`,
             `measures` and `vectors` as in `regard.views.encode`.

@@ -15,6 +15,7 @@ from regard.base.errors import UserError
 from regard.trace.records import report_bundle
 from regard.trace.site import Site
 from regard.trace.trace import Trace
+from regard.views.drawing.heard import hears
 
 if TYPE_CHECKING:
     from regard.views.widget import View
@@ -46,7 +47,7 @@ def view_of(trace: Trace) -> View | None:
 
 
 def still_bundle(trace: Trace) -> dict[str, str]:
-    """A picture of the head with the clearest pattern, with what the trace holds; without the picture if need be."""
+    """A picture of the head with the clearest pattern, or of a sound, with what the trace holds; or words alone."""
     found = report_bundle(trace)
     picture = _picture(trace)
     if picture:
@@ -57,9 +58,12 @@ def still_bundle(trace: Trace) -> dict[str, str]:
 def _picture(trace: Trace) -> str:
     if find_spec("matplotlib") is None:
         return ""
-    first = next(iter(trace.patterns()), None)
+    heard = hears(trace)
+    first = None if heard else next(iter(trace.patterns()), None)
     try:
-        if first is None:
+        if heard:
+            said, figure = "when a sound is listened to", trace.figure("sound")
+        elif first is None:
             said, figure = "attention of one layer", trace.figure("heads")
         else:
             said = f"head {first.layer}.{first.head}: {first.sentence}"
@@ -77,4 +81,5 @@ def image(png: bytes, said: str) -> str:
 
 
 def _size(site: Site) -> int:
-    return sum(array.nbytes for array in (site.q, site.k, site.v, site.maps) if array is not None)
+    """Bytes that a view is made of; v stays behind."""
+    return sum(array.nbytes for array in (site.q, site.k, site.maps) if array is not None)

@@ -20,9 +20,12 @@ from regard.views.drawing.atlas import draw_atlas
 from regard.views.drawing.caption import write_caption
 from regard.views.drawing.depicted import Depicted
 from regard.views.drawing.heads import draw_heads
+from regard.views.drawing.heard import listening
 from regard.views.drawing.matrix import draw_matrix
 from regard.views.drawing.neurons import draw_neurons
 from regard.views.drawing.overlay import depicts_picture, draw_overlay
+from regard.views.drawing.sound import draw_sound
+from regard.views.faces import dressed
 from regard.views.wire import require_worth
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ _DRAWERS: dict[str, Callable[[Depicted], Figure]] = {
     "matrix": draw_matrix,
     "atlas": draw_atlas,
     "neurons": draw_neurons,
+    "sound": draw_sound,
 }
 FIGURES = tuple(_DRAWERS)
 WIDTHS = {"column": 3.3, "page": 6.9}  # inches, of a journal's column and of its page
@@ -66,7 +70,7 @@ class Picture:
         buffer = io.BytesIO()
         # text stays text, and the same figure gives the same file
         settings = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 42}
-        with rc_context(settings), warnings.catch_warnings():
+        with rc_context(settings), dressed(self.figure, ending), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font")  # a box is drawn, or SVG's reader has it
             stamp: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
             edge: dict[str, Any] = {"bbox_inches": "tight", "pad_inches": _PAD} if self._whole else {}
@@ -108,12 +112,14 @@ def figure(
     ----------
     view
         "heads" (lines between tokens; over a picture, where one token looks), "matrix" (one map), "atlas" (all heads),
-        "neurons" (how a score is made).
+        "neurons" (how a score is made), "sound" (when each word is listened for, under the spectrogram).
     layer, head, heads, kind
-        Which attention; the first layer and all its heads unless given (matrix and neurons: head 0).
+        Which attention; the first layer and all its heads unless given (matrix and neurons: head 0). Of a sound the
+        mean of the heads, by default of the last layer in which words listen.
     query
         The query token whose scores `neurons` shows, by default the last one that is not special; over a picture the
-        token that looks, by default [CLS], or the last one of a text.
+        token that looks, by default [CLS], or the last one of a text; in a sound the token before the word, or the
+        moment, to point at: its frames are lit.
     queries, keys
         Positions to show; all unless given.
     contributions
@@ -134,10 +140,12 @@ def figure(
     if head is not None and heads is not None:
         raise UserError("pass head=... for one head or heads=[...] for several, not both")
     chosen = [head] if head is not None else None if heads is None else list(heads)
-    if worth and (contributions or view == "neurons"):
+    if worth and (contributions or view in ("neurons", "sound")):
         raise UserError("worth is shown in heads, matrix and atlas, in place of weights and of contributions")
     if worth:
         require_worth(trace)
+    if view == "sound":
+        kind, layer = listening(trace, kind, layer)
     shown = "worth" if worth else "contributions" if contributions else "weights"
     job = Depicted(trace, layer, chosen, kind, query, queries, keys, shown, threshold, _inches(width))
     drawn = draw_overlay(job) if view == "heads" and depicts_picture(job) else _DRAWERS[view](job)

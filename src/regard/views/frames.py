@@ -70,15 +70,15 @@ def named_frames(
     ]
     figure = axes.figure
     columns = min(len(handles), 4 if figure.get_figwidth() > _NARROW else 2)
-    figure.set_figheight(figure.get_figheight() + _ROW * (1 + -(-len(handles) // columns)))
+    figure.set_figheight(figure.get_figheight() + _ROW * (0.7 - (-len(handles) // columns)))
     axes.legend(
         handles=handles,
-        title="each head is counted by its most specific name",
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0),
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
         borderaxespad=_BELOW,
         ncols=columns,
-        fontsize=7,
-        title_fontsize=7,
+        fontsize=6.5,
+        labelcolor=INK,
+        handlelength=1.4,
         frameon=False,
     )

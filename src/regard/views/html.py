@@ -22,7 +22,7 @@ from regard.base.files import write_atomic
 from regard.trace.showing import Shown
 from regard.trace.trace import Trace
 from regard.views.arrays import sent_numbers
-from regard.views.wire import LONG, encode, header_of
+from regard.views.wire import LONG, encode, header_of, shown_first
 
 # Digits of the payload's text: printable characters without a meaning in HTML.
 DIGITS = bytes(code for code in range(0x28, 0x7F) if code not in b"<>")
@@ -54,7 +54,7 @@ def save_html(
     trace: Trace,
     path: str | Path,
     *,
-    view: str = "heads",
+    view: str | None = None,
     kind: str | None = None,
     layer: int | None = None,
     heads: Sequence[int] | None = None,
@@ -73,7 +73,7 @@ def save_html(
     path
         The file to write; an existing one is replaced only when the new one is complete.
     view, kind, layer, heads
-        What the page opens with.
+        What the page opens with; unless given, heads, or the sound in which words were heard.
     layers
         Layers to put into the page; all unless given.
     title
@@ -95,12 +95,14 @@ def save_html(
     'page.html'
     """
     chosen = trace if layers is None else trace.select(layers=layers)
+    first = shown_first(chosen, view, kind, layer, heads)
+    kind, layer = first.get("kind"), first.get("layer")
     whole = None if layers is not None or not _is_long(chosen) else _fitting(chosen, kind, layer, aim)
     _check_size(_least_size(chosen, whole), limit, chosen)
     if whole is not None and layer is None:  # one of those that are there
-        layer = chosen.layers(kind)[0]
+        first["layer"] = chosen.layers(kind)[0]
     shown: dict[str, Any] = {"weights": whole, "pictures": _is_long(chosen), **more}
-    page = page_of(chosen, view=view, kind=kind, layer=layer, heads=heads, title=title, **shown)
+    page = page_of(chosen, title=title, **first, **shown)
     _check_size(len(page), limit, chosen)
     target = Path(path)
     write_atomic(target, lambda temporary: Path(temporary).write_bytes(page))

@@ -14,7 +14,7 @@ from regard.base.errors import UserError
 from regard.trace.showing import ViewOptions
 from regard.trace.trace import Trace
 from regard.views.html import bundle
-from regard.views.wire import VIEWS, encode, header_of, require_worth
+from regard.views.wire import VIEWS, encode, header_of, require_worth, shown_first
 
 _CHOICES = (
     *("view", "kind", "layer", "part", "heads", "queries", "keys", "pairs", "contributions", "relative"),
@@ -34,9 +34,10 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
     payload = traitlets.Bytes().tag(sync=True)
     selection = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, trace: Trace, view: str = "heads", **first: Unpack[ViewOptions]) -> None:
+    def __init__(self, trace: Trace, view: str | None = None, **first: Unpack[ViewOptions]) -> None:
         """Show a trace; `first` says what to open with, as in `regard.views.encode`."""
-        payload = encode(trace, view=view, **first)
+        asked = shown_first(trace, view, first.get("kind"), first.get("layer"), first.get("heads"))
+        payload = encode(trace, **{**first, **asked})
         super().__init__(payload=payload, selection=header_of(payload)["selection"])
         self.trace = trace
 

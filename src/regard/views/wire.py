@@ -26,7 +26,7 @@ from regard.trace.mask import Mask
 from regard.trace.medium import SOUND, Medium
 from regard.trace.sentences import Message, coded
 from regard.trace.site import Array, Site
-from regard.trace.tokens import Segment, Side, Token, word_groups
+from regard.trace.tokens import Segment, Side, Token, text_of, word_groups
 from regard.trace.trace import Trace
 from regard.views.arrays import ALIGN, Buffer, Record, read
 from regard.views.packing import PATCH_ERROR, pack_parts, pack_site, pack_worth
@@ -40,6 +40,7 @@ VIEWS: tuple[str, ...] = tuple(json.loads((files("regard") / "static" / "views.j
 _EXACT = 2_000_000  # bytes of q, k or maps up to which they are sent as float32; more are packed
 LONG = 1024  # keys above which rows come with their log-sum-exp, so that a tile needs no whole row
 _LAYOUT = ("row", "column", "word")
+_READ = 240  # letters of the text in the page's head
 
 
 def encode(
@@ -133,11 +134,23 @@ def _header(trace: Trace, known: Report | None, buffer: Buffer) -> Record:
         "version": VERSION,
         "made": __version__,
         "facts": dict(trace.facts),
+        "read": _read(trace),
         "types": list(TYPES),
         "cautions": cautions,
         "coded": [sentence.record for sentence in cautions],
         "sides": [_side_record(side, buffer) for side in trace.sides.values()],
     }
+
+
+def _read(trace: Trace) -> str:
+    """The text that was read, as it is written, for the page's head; a picture or a sound has none."""
+    texts = [text_of(side) for side in trace.sides.values() if side.medium is None and not _has_patches(side)]
+    whole = " | ".join(texts)
+    return whole if len(whole) <= _READ else f"{whole[: _READ - 1]}…"
+
+
+def _has_patches(side: Side) -> bool:
+    return any(token.row is not None for token in side.tokens)
 
 
 def _payload(header: Record, buffer: Buffer) -> bytes:
@@ -185,6 +198,15 @@ def opening(trace: Trace) -> dict[str, Any]:
         return {}
     site = trace.site(trace.layers("cross")[-1], kind="cross")
     return {"view": "sound", "kind": "cross", "layer": site.layer, "heads": list(site.head_ids)}
+
+
+def shown_first(
+    trace: Trace, view: str | None, kind: str | None, layer: int | None, heads: Sequence[int] | None
+) -> dict[str, Any]:
+    """What is asked for; if nothing is, what a page of this trace opens with."""
+    asked = {"view": view, "kind": kind, "layer": layer, "heads": heads}
+    given = {name: value for name, value in asked.items() if value is not None}
+    return {"view": "heads", **(given or opening(trace))}
 
 
 def require_worth(trace: Trace) -> None:

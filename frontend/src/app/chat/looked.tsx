@@ -73,7 +73,7 @@ function Bars({ word }: { word: Word }) {
               <span class="name" dir="auto">
                 {bare(text)}
               </span>
-              <small>{spot ? name(turns[spot[0]]?.role ?? "assistant") : tell("chatTemplate")}</small>
+              <small>{spot && name(turns[spot[0]]?.role ?? "assistant")}</small>
               <span class="strength">
                 <i style={{ width: `${((100 * one) / shares[0]).toFixed(2)}%` }} />
               </span>

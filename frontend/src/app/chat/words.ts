@@ -8,7 +8,7 @@ export const words = {
   chatStop: ["Stop", "停止"],
   chatEdit: ["Edit", "修改"],
   chatEditHint: ["Say this differently and go on from here", "换一种说法，从这里继续"],
-  chatAgain: ["Again", "重新回答"],
+  chatAgain: ["Regenerate", "重新回答"],
   chatAgainHint: ["Another answer, drawn with the next seed", "用下一个随机种子重新抽取回答"],
   chatNew: ["New chat", "新对话"],
   chatTemperature: ["Temperature", "温度"],
@@ -37,12 +37,12 @@ export const words = {
     "此模型没有对话模板：消息以纯文本形式传入。",
   ],
   chatLooked: [
-    "When it chose “{token}”, {share}% of what it looked at was “{most}”, more than any other word.",
-    "选择“{token}”时，它所看的词中“{most}”占 {share}%，多于其他任何词。",
+    "When it chose “{token}”, {share}% of the attention it paid to words went to “{most}”, more than to any other.",
+    "选择“{token}”时，它放在词上的注意力有 {share}% 给了“{most}”，多于其他任何词。",
   ],
   chatWords: [
-    "{words}% of its attention was on words, tinted in the text; the other {rest}% rested on the first token it sees and on special tokens.",
-    "{words}% 的注意力落在词上，在文中以底色标出；其余 {rest}% 停在它看到的第一个词元和特殊词元上。",
+    "{words}% of its attention was on words, tinted in the text; the other {rest}% rested on the first token it sees, on special tokens and on the chat template.",
+    "{words}% 的注意力落在词上，在文中以底色标出；其余 {rest}% 停在它看到的第一个词元、特殊词元和对话模板上。",
   ],
   chatAllWords: [
     "All of its attention was on words, tinted in the text.",
@@ -50,16 +50,15 @@ export const words = {
   ],
   chatWent: ["Where the attention on words went", "词上的注意力落在哪里"],
   chatOthers: ["all other words", "其余所有词"],
-  chatTemplate: ["template", "模板"],
   chatThinly: [
     "When it chose “{token}”, it looked at no word with as much as half a percent.",
     "选择“{token}”时，没有一个词得到 0.5% 的注意力。",
   ],
   chatAbout: [
-    "Shown: the mean attention of the last third of the layers from the place before the word.",
+    "Shown: the mean attention of the last third of the layers at the position before the word.",
     "所示为最后三分之一各层从该词前一位置出发的平均注意力。",
   ],
-  chatShow: ["See it in the views", "在视图中查看"],
+  chatShow: ["Open in Heads", "在“注意力头”中打开"],
   chatCut: [
     "Cut off: the answer reached the longest length that this server allows.",
     "回答已达到服务器允许的最大长度，被截断。",

@@ -1,61 +1,64 @@
 // How much each head differs between A and B, as a small map of the model.
 
-import { useSignal, useSignalEffect } from "@preact/signals";
-import { run, superseded } from "../../compute/jobs";
 import { largest, nameOf } from "../../data/report";
 import { useSay, useStore } from "../../frame/context";
-import { changeShades, figure } from "../../marks/scales";
-import { useSession, useTell } from "../context";
-import { distances } from "./distances";
+import { changeShades, changeStops, ticks } from "../../marks/scales";
+import { useTell } from "../context";
+import { shareText } from "./difference";
 
-export function ByHead() {
-  const session = useSession();
+const TALL = 12; // layers: a map of more stands below the list of cells
+
+export function ByHead({ every }: { every: ReadonlyMap<string, number> }) {
   const store = useStore();
   const tell = useTell();
-  const found = useSignal<Map<string, number>>(new Map());
-  useSignalEffect(() => {
-    const other = session.comparison.other.value;
-    const { kind } = store.selection.value;
-    if (!other || session.ask.value.other.with === "model") {
-      found.value = new Map();
-      return undefined;
-    }
-    const abort = new AbortController();
-    run(distances(store.page, other.page, kind), abort.signal, 8).then(
-      (map) => {
-        found.value = map;
-      },
-      (error) => {
-        if (!superseded(error)) throw error;
-      },
-    );
-    return () => abort.abort();
-  });
-  if (!found.value.size) return null;
-  const most = largest(found.value);
+  if (!every.size) return null;
+  const most = largest(every);
   const [layer, head] = most.head.split(".").map(Number);
-  const { layer: own, heads } = store.selection.value;
+  const { kind, layer: own, heads } = store.selection.value;
+  const layers = store.page.sites.filter((site) => site.kind === kind).length;
   const open =
     layer === own && head === heads[0]
       ? null
       : () => store.set({ layer, part: 0, heads: [head], queries: [], keys: [] });
   return (
-    <section class="app-heads">
+    <section class={layers > TALL ? "app-heads tall" : "app-heads"}>
       <h3>{tell("byHead")}</h3>
       <p class="app-note">
-        {tell("byHeadHint", { head: most.head, share: figure(most.value, 2) })}{" "}
+        {tell("byHeadHint")}{" "}
         {open && (
           <button type="button" class="app-link" data-do="most" onClick={open}>
             {tell("byHeadOpen", { head: most.head })}
           </button>
         )}
       </p>
-      <Grid found={found.value} />
+      <Grid found={every} />
+      <Colours top={most.value} />
     </section>
   );
 }
 
-function Grid({ found }: { found: Map<string, number> }) {
+/** What the colours of the small map mean. */
+function Colours({ top }: { top: number }) {
+  const store = useStore();
+  const tell = useTell();
+  if (!top) return null;
+  return (
+    <div
+      class="change-bar"
+      role="img"
+      aria-label={tell("byHeadBar", { top: shareText(top) })}
+      style={{ background: `linear-gradient(to right, ${changeStops(store.theme.value).join(", ")})` }}
+    >
+      {ticks(top, false).map(([value, at]) => (
+        <span key={at} style={{ left: `${100 * at}%` }}>
+          {shareText(value)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function Grid({ found }: { found: ReadonlyMap<string, number> }) {
   const store = useStore();
   const say = useSay();
   const { kind, layer, heads } = store.selection.value;
@@ -77,7 +80,7 @@ function Grid({ found }: { found: Map<string, number> }) {
         </span>,
         ...site.heads.map((head) => {
           const value = found.get(nameOf({ site, head }));
-          const title = `${say("cellName", { layer: site.layer, head })}: ${value === undefined ? "–" : value === 0 ? say("same") : figure(value, 2)}`;
+          const title = `${say("cellName", { layer: site.layer, head })}: ${value === undefined ? "–" : value === 0 ? say("same") : shareText(value)}`;
           const current = layer === site.layer && heads[0] === head;
           return (
             <button

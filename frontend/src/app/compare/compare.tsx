@@ -13,6 +13,7 @@ import { Field } from "../header";
 import type { Session } from "../session";
 import { ByHead } from "./byhead";
 import { compared, type Difference } from "./difference";
+import { distances } from "./distances";
 import { Most, Verdict } from "./most";
 import { Panels } from "./panels";
 import { type Heads, LOOK, lensOf, siteIn } from "./sides";
@@ -37,6 +38,7 @@ export function Compare() {
     return () => abort.abort();
   });
   const shown = session.comparison.other.value ? found.value : null;
+  const every = useDistances(session, store);
   return (
     <section class="app-compare">
       <Chosen />
@@ -48,10 +50,10 @@ export function Compare() {
       <div class={session.comparison.working.value || session.working.value ? "app-sides busy" : "app-sides"}>
         {shown && (
           <>
-            <Verdict {...shown} />
-            <Most {...shown} />
+            <Verdict {...shown} every={every.value} />
             <Panels {...shown} />
-            <ByHead />
+            <ByHead every={every.value} />
+            <Most {...shown} />
           </>
         )}
       </div>
@@ -79,6 +81,30 @@ function useHeads(session: Session, store: Store): { value: Heads | null } {
     const a = store.lenses.of(store.site.value, store.site.value.heads.indexOf(store.lead), LOOK);
     return { a, b: lensOf(other.page, site, head ?? store.lead) };
   });
+}
+
+/** How much every head of the model differs, where A and B are the same model. */
+function useDistances(session: Session, store: Store): { value: ReadonlyMap<string, number> } {
+  const found = useSignal<ReadonlyMap<string, number>>(new Map());
+  useSignalEffect(() => {
+    const other = session.comparison.other.value;
+    const { kind } = store.selection.value;
+    if (!other || session.ask.value.other.with === "model") {
+      found.value = new Map();
+      return undefined;
+    }
+    const abort = new AbortController();
+    run(distances(store.page, other.page, kind), abort.signal, 8).then(
+      (map) => {
+        found.value = map;
+      },
+      (error) => {
+        if (!superseded(error)) throw error;
+      },
+    );
+    return () => abort.abort();
+  });
+  return found;
 }
 
 /** What it is compared with. */

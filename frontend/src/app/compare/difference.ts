@@ -1,6 +1,7 @@
 // Two heads side by side and what is between them: A, B and A − B, as numbers for small pictures.
 
 import type { Lens } from "../../compute/lens";
+import { figure } from "../../marks/scales";
 
 const MOST = 512; // pixels of the longer side: longer maps are pooled
 const BAND = 32;
@@ -68,7 +69,7 @@ export function* compared(a: Lens, b: Lens): Generator<void, Difference> {
   return { a: first, b: second, both, cells, distance: total / 2 / n };
 }
 
-const LISTED = 8;
+const LISTED = 6;
 const gap = ({ a, b }: Cell): number => Math.abs(a - b);
 
 /** Keep the cells that differ most, the largest first. */
@@ -121,4 +122,15 @@ function add(picture: Picture, band: Float32Array, first: number, m: number): vo
     if (large > Math.abs(values[at])) values[at] = band[i];
     if (large > picture.top) picture.top = large;
   }
+}
+
+/** A share of attention in hundredths: 24%, 4.6%. */
+export const shareText = (share: number): string => `${figure(100 * share, 2)}%`;
+
+/** A, B and what is between them with so many decimals that two digits of the difference show: it agrees with the others. */
+export function besides(a: number, b: number, top: number): [a: string, b: string, difference: string] {
+  const decimals = top > 0 ? Math.max(2, Math.min(6, 2 - Math.floor(Math.log10(top)))) : 2;
+  const [one, two] = [a.toFixed(decimals), b.toFixed(decimals)];
+  const between = (Number(one) - Number(two)).toFixed(decimals);
+  return [one, two, Number(between) > 0 ? `+${between}` : between.replace("-", "−")];
 }

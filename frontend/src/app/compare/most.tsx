@@ -1,8 +1,10 @@
 // Where two heads differ most, in a sentence and as a table.
 
-import { brief, figure, withSign } from "../../marks/scales";
+import { largest } from "../../data/report";
+import { brief } from "../../marks/scales";
+import { listedName, quoted } from "../../words/quoted";
 import { useTell } from "../context";
-import { type Cell, type Difference, otherWords } from "./difference";
+import { besides, type Cell, type Difference, otherWords, shareText } from "./difference";
 import { type Heads, headName } from "./sides";
 
 type Props = Heads & { difference: Difference };
@@ -12,7 +14,7 @@ function useName({ a, b }: Heads): (cell: Cell) => string {
   const tell = useTell();
   const differ = otherWords(a, b);
   const name = (own: string[], other: string[], at: number, marked: boolean[]) =>
-    marked[at] ? `${own[at]}/${other[at]}` : own[at];
+    marked[at] ? tell("eitherToken", { a: quoted(own[at]), b: quoted(other[at]) }) : quoted(own[at]);
   return ({ query, key }) =>
     tell("pointed", {
       query: name(a.rows.names, b.rows.names, query, differ.rows),
@@ -20,33 +22,51 @@ function useName({ a, b }: Heads): (cell: Cell) => string {
     });
 }
 
-/** Where they differ most, and how much on average. */
-export function Verdict({ difference, ...heads }: Props) {
+/** The same in two lines: the tokens of A, and where they are others those of B. */
+function Where({ a, b, cell: { query, key } }: Heads & { cell: Cell }) {
+  const tell = useTell();
+  const differ = otherWords(a, b);
+  const of = ({ rows, columns }: Heads["a"]) =>
+    tell("pointed", { query: listedName(rows.names[query]), key: listedName(columns.names[key]) });
+  return (
+    <>
+      <span>{of(a)}</span>
+      {(differ.rows[query] || differ.columns[key]) && <span class="quiet">{of(b)}</span>}
+    </>
+  );
+}
+
+/** How much the heads of the model differ, and where the one that is shown differs most. */
+export function Verdict({ difference, every, ...heads }: Props & { every: ReadonlyMap<string, number> }) {
   const tell = useTell();
   const name = useName(heads);
   const { distance, cells } = difference;
   if (distance === null) return null;
-  if (!cells.length)
-    return (
-      <p class="app-verdict" data-distance={0}>
-        {tell("theSame")}
-      </p>
-    );
-  const [most] = cells;
   const head = [...new Set([headName(heads.a), headName(heads.b)])].join(" | ");
+  const most = every.size ? largest(every) : null;
+  const said = { head, own: shareText(distance) };
+  const elsewhere = most && most.head !== head;
+  const whole = elsewhere
+    ? tell("differsAll", { ...said, most: most.head, share: shareText(most.value) })
+    : tell(most ? "differsTop" : "differsOne", said);
+  const [first] = cells;
   return (
-    <p class="app-verdict" data-distance={distance}>
-      <b dir="auto">{tell("differMost", { head, cell: name(most), a: brief(most.a), b: brief(most.b) })}</b>{" "}
-      <span class="quiet">{tell("differsBy", { share: figure(distance, 2) })}</span>
-    </p>
+    <div class="app-verdict" data-distance={distance}>
+      <b>{first || (elsewhere && most.value > 0) ? whole : tell("theSame")}</b>
+      {first && (
+        <p dir="auto">
+          {tell("differMost", { head, cell: name(first), a: brief(first.a), b: brief(first.b) })}
+        </p>
+      )}
+    </div>
   );
 }
 
 /** The cells that differ most. */
 export function Most({ difference: { cells }, ...heads }: Props) {
   const tell = useTell();
-  const name = useName(heads);
   if (!cells.length) return null;
+  const top = Math.abs(cells[0].a - cells[0].b);
   return (
     <section class="app-most">
       <table class="app-table" data-most>
@@ -61,18 +81,24 @@ export function Most({ difference: { cells }, ...heads }: Props) {
           </tr>
         </thead>
         <tbody>
-          {cells.map((cell) => (
-            <tr key={`${cell.query} ${cell.key}`}>
-              <th scope="row" class="name" dir="auto">
-                {name(cell)}
-              </th>
-              <td class="number">{brief(cell.a)}</td>
-              <td class="number">{brief(cell.b)}</td>
-              <td class={cell.a > cell.b ? "number positive" : "number negative"}>
-                {withSign(cell.a - cell.b)}
-              </td>
-            </tr>
-          ))}
+          {cells.map((cell) => {
+            const [one, two, between] = besides(cell.a, cell.b, top);
+            return (
+              <tr key={`${cell.query} ${cell.key}`}>
+                <th scope="row" class="name" dir="auto">
+                  <Where {...heads} cell={cell} />
+                </th>
+                <td class="number">{one}</td>
+                <td class="number">{two}</td>
+                <td
+                  class={cell.a > cell.b ? "number positive" : "number negative"}
+                  title={String(cell.a - cell.b)}
+                >
+                  {between}
+                </td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </section>

@@ -21,22 +21,25 @@ import {
   ticks,
   twoSidedStops,
   twoSidedTicks,
-  withSign,
 } from "../../marks/scales";
 import type { Store } from "../../state/store";
+import { together } from "../../words";
+import { quoted } from "../../words/quoted";
 import { useSession, useTell } from "../context";
 import type { Session } from "../session";
-import { type Difference, otherWords, type Picture } from "./difference";
+import { besides, type Difference, otherWords, type Picture } from "./difference";
 import { type Heads, headName } from "./sides";
 
 const NARROW = 330; // pixels a panel needs
 const GAP = 16;
-const LABEL = 110;
-const LARGEST = 26; // pixels per cell
+const LABEL = 150; // pixels of the longest name
+const LARGEST = 30; // pixels per cell
+const BESIDE = 4; // pixels before a map whose rows are named by the first
+const OTHER = "*"; // behind a token of A where B has another
 
 interface Panel {
   id: "a" | "b" | "both";
-  labels: [left: number, above: number]; // room for them, the same in all panels
+  labels: [left: number, above: number]; // room for them; above the same in all panels
   rows: Axis;
   columns: Axis;
   picture: Picture;
@@ -54,34 +57,45 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
   const holder = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   const cell = useSignal<Cell>(null);
-  const panels = panelsOf(a, b, difference);
   useLayoutEffect(() => followWidth(holder.current!, width), []);
-  const across = Math.max(1, Math.min(panels.length, Math.floor((width.value + GAP) / (NARROW + GAP))));
-  const room = Math.min(560, (width.value - GAP * (across - 1)) / across);
+  const { panels, scale } = placed(panelsOf(a, b, difference), width.value);
   const top = Math.max(difference.a.top, difference.b.top);
   drawn.use(store, () => ({ panels, top }), [a, b, difference]);
   const legendSide = store.theme.value === "dark" ? "legendSideDark" : "legendSide";
   const [one, two] = whatOf(session, tell);
-  const names = {
-    a: `A · ${headName(a)} · ${one}`,
-    b: `B · ${headName(b)} · ${two}`,
-    both: tell("difference"),
+  const marked = difference.both !== null && otherWords(a, b).count > 0;
+  const said = {
+    a: { name: `A · ${headName(a)}`, what: one, legend: tell(legendSide) },
+    b: { name: `B · ${headName(b)}`, what: two, legend: "" },
+    both: {
+      name: tell("difference"),
+      what: "",
+      legend: together(tell("legendDifference"), marked && tell("legendOther")),
+    },
   };
   return (
     <div class="app-panels" ref={holder}>
       <div class="app-panel-row">
         {width.value > 0 &&
-          panels.map((panel) => (
-            <figure key={panel.id} data-panel={panel.id} style={{ width: `${room}px` }}>
-              <figcaption>
-                <b dir="auto" title={names[panel.id]}>
-                  {names[panel.id]}
-                </b>
-                <span class="quiet">{tell(panel.id === "both" ? "legendDifference" : legendSide)}</span>
-              </figcaption>
-              <Sheet panel={panel} room={room} top={top} cell={cell} label={names[panel.id]} />
-            </figure>
-          ))}
+          panels.map((panel) => {
+            const { name, what, legend } = said[panel.id];
+            return (
+              <figure
+                key={panel.id}
+                data-panel={panel.id}
+                style={{ width: `${Math.ceil(widthOf(panel, scale(panel)))}px` }}
+              >
+                <figcaption style={{ paddingInlineStart: `${panel.id === "a" ? 0 : panel.labels[0]}px` }}>
+                  <b>{name}</b>
+                  <span dir="auto" title={what}>
+                    {what}
+                  </span>
+                  <span class="quiet">{legend}</span>
+                </figcaption>
+                <Sheet panel={panel} scale={scale(panel)} top={top} cell={cell} label={`${name} ${what}`} />
+              </figure>
+            );
+          })}
       </div>
       <p class="app-readout" data-readout>
         {readout(cell.value, a, b, difference, tell)}
@@ -91,19 +105,22 @@ export function Panels({ a, b, difference }: Heads & { difference: Difference })
 }
 
 export function picture(pen: Pen, store: Store, width: number): number | null {
-  const { panels, top } = drawn.of(store) ?? { panels: [], top: 0 };
-  if (!panels.length) return null;
-  const each = (width - GAP * (panels.length - 1)) / panels.length;
-  const heights = panels.map((panel, i) =>
-    draw(shifted(pen, i * (each + GAP), 0), panel, each, top, null, store.theme.peek()),
-  );
+  const found = drawn.of(store);
+  if (!found) return null;
+  const { panels, scale } = placed(found.panels, Math.max(width, NARROW * found.panels.length));
+  let left = 0;
+  const heights = panels.map((panel) => {
+    const from = left;
+    left += widthOf(panel, scale(panel)) + GAP;
+    return draw(shifted(pen, from, 0), panel, scale(panel), found.top, null, store.theme.peek());
+  });
   return Math.max(...heights);
 }
 
 /** What the two sides are. */
 function whatOf(session: Session, tell: Say): [string, string] {
   const { other, text, pair } = session.ask.value;
-  if (other.with === "on") return [tell("someOff"), tell("with_on")];
+  if (other.with === "on") return [tell("someOff"), tell("noneOff")];
   if (other.with === "model")
     return [session.shown.value?.model ?? "", session.comparison.other.value?.model ?? ""];
   const joined = (...texts: string[]) => texts.filter(Boolean).join(" · ");
@@ -115,10 +132,13 @@ function readout(cell: Cell, a: Heads["a"], b: Heads["b"], { both }: Difference,
   const { query, key } = cell;
   const lens = cell.panel === "b" ? b : a;
   if (query >= lens.rows.count || key >= lens.columns.count) return tell("pointHint");
-  const name = tell("pointed", { query: lens.rows.names[query], key: lens.columns.names[key] });
+  const name = tell("pointed", {
+    query: quoted(lens.rows.names[query]),
+    key: quoted(lens.columns.names[key]),
+  });
   if (!both) return tell("readoutOne", { cell: name, value: brief(lens.row(query)[key]) });
-  const [one, two] = [a.row(query)[key], b.row(query)[key]];
-  return tell("readout", { cell: name, a: brief(one), b: brief(two), difference: withSign(one - two) });
+  const [one, two, between] = besides(a.row(query)[key], b.row(query)[key], both.top);
+  return tell("readout", { cell: name, a: one, b: two, difference: between });
 }
 
 function sideOf({ site, rows, columns }: Lens, picture: Picture) {
@@ -133,49 +153,75 @@ function panelsOf(a: Heads["a"], b: Heads["b"], difference: Difference): Panel[]
   ];
   if (!difference.both) return aligned(sides);
   const differ = otherWords(a, b);
-  const both = (own: Axis, other: Axis, marked: boolean[]): Axis => ({
+  const both = (own: Axis, marked: boolean[]): Axis => ({
     ...own,
-    names: own.names.map((text, i) => (marked[i] ? `${text}/${other.names[i]}` : text)),
+    names: own.names.map((text, i) => (marked[i] ? `${text}${OTHER}` : text)),
   });
-  const rows = both(a.rows, b.rows, differ.rows);
-  const columns = both(a.columns, b.columns, differ.columns);
+  const rows = both(a.rows, differ.rows);
+  const columns = both(a.columns, differ.columns);
   return aligned([...sides, { id: "both" as const, rows, columns, picture: difference.both }]);
 }
 
-/** Panels with the same room for their labels, so that rows and columns lie side by side. */
+/** Panels with room for their labels: above as much for all, so that rows lie side by side. */
 function aligned(panels: Omit<Panel, "labels">[]): Panel[] {
   const wide = (axis: Axis) =>
     Math.min(
       LABEL,
-      16 + axis.names.reduce((most, text) => Math.max(most, measure(text.slice(0, 16), 12)), 0),
+      18 + axis.names.reduce((most, text) => Math.max(most, measure(text.slice(0, 24), 12)), 0),
     );
-  const left = Math.max(...panels.map(({ rows }) => wide(rows)));
   const above = Math.max(...panels.map(({ columns }) => wide(columns)));
-  return panels.map((panel) => ({ ...panel, labels: [left, above] }));
+  return panels.map((panel) => ({ ...panel, labels: [wide(panel.rows), above] }));
 }
+
+/** Panels in one row where they fit, with one scale and the names of B's rows at A's; else as large as fits. */
+function placed(panels: Panel[], width: number): { panels: Panel[]; scale: (panel: Panel) => number } {
+  const longest = ({ rows, columns }: Panel) => Math.max(rows.count, columns.count);
+  const across = Math.max(1, Math.min(panels.length, Math.floor((width + GAP) / (NARROW + GAP))));
+  if (across < panels.length) {
+    const room = Math.min(560, (width - GAP * (across - 1)) / across);
+    return { panels, scale: (panel) => Math.min(LARGEST, (room - panel.labels[0]) / longest(panel)) };
+  }
+  const both = panels.find(({ id }) => id === "both");
+  const row = both ? panels.map((panel) => sharing(panel, both)) : panels;
+  const taken = row.reduce((sum, { labels }) => sum + labels[0] + GAP, -GAP);
+  const cells = row.reduce((sum, panel) => sum + longest(panel), 0);
+  const scale = Math.min(LARGEST, (width - taken - row.length) / cells); // each is rounded up to a whole pixel
+  return { panels: row, scale: () => scale };
+}
+
+/** A panel of a row in which A names the rows of B too, and marks those where B has another token. */
+function sharing(panel: Panel, both: Panel): Panel {
+  if (panel.id === "a") return { ...panel, rows: both.rows, labels: [both.labels[0], panel.labels[1]] };
+  if (panel.id === "both") return panel;
+  const rows = { ...panel.rows, names: panel.rows.names.map(() => "") };
+  return { ...panel, rows, labels: [BESIDE, panel.labels[1]] };
+}
+
+const widthOf = ({ labels, columns }: Panel, scale: number): number => labels[0] + columns.count * scale;
 
 interface SheetProps {
   panel: Panel;
-  room: number;
+  scale: number;
   top: number;
   cell: { value: Cell };
   label: string;
 }
 
-function Sheet({ panel, room, top, cell, label }: SheetProps) {
+function Sheet({ panel, scale, top, cell, label }: SheetProps) {
   const store = useStore();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = store.theme.value;
   const at = cell.value;
   useLayoutEffect(() => {
     const nowhere: Pen = { lines() {}, rect() {}, text() {}, image() {} };
-    const height = draw(nowhere, panel, room, top, null, theme);
-    draw(canvasPen(prepare(canvas.current!, room, height)), panel, room, top, at, theme);
+    const height = draw(nowhere, panel, scale, top, null, theme);
+    const wide = Math.ceil(widthOf(panel, scale));
+    draw(canvasPen(prepare(canvas.current!, wide, height)), panel, scale, top, at, theme);
     mark("regard:drawn");
-  }, [panel.picture, room, top, theme, at]);
+  }, [panel.picture, panel.labels[0], scale, top, theme, at]);
   const point = (event: PointerEvent) => {
     const box = canvas.current!.getBoundingClientRect();
-    const { left, top: above, scale } = frameOf(panel, room);
+    const [left, above] = panel.labels;
     const key = Math.floor((event.clientX - box.left - left) / scale);
     const query = Math.floor((event.clientY - box.top - above) / scale);
     const inside = key >= 0 && query >= 0 && key < panel.columns.count && query < panel.rows.count;
@@ -193,10 +239,6 @@ function Sheet({ panel, room, top, cell, label }: SheetProps) {
   );
 }
 
-function frameOf({ rows, columns, labels: [left, top] }: Panel, room: number) {
-  return { left, top, scale: Math.min(LARGEST, (room - left) / Math.max(columns.count, rows.count)) };
-}
-
 const pictures = new WeakMap<Picture, { canvas: HTMLCanvasElement; key: string }>();
 
 function imageOf({ id, picture, rests }: Panel, top: number, theme: Theme): HTMLCanvasElement {
@@ -212,9 +254,9 @@ function imageOf({ id, picture, rests }: Panel, top: number, theme: Theme): HTML
 }
 
 /** One panel on a pen; its height. */
-function draw(pen: Pen, panel: Panel, room: number, top: number, cell: Cell, theme: Theme): number {
+function draw(pen: Pen, panel: Panel, scale: number, top: number, cell: Cell, theme: Theme): number {
   const { rows, columns } = panel;
-  const { left, top: above, scale } = frameOf(panel, room);
+  const [left, above] = panel.labels;
   const [wide, high] = [columns.count * scale, rows.count * scale];
   const colours = palette(theme);
   pen.image(imageOf(panel, top, theme), left, above, wide, high);

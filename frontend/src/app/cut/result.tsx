@@ -1,20 +1,21 @@
 // In the inspector: what the cut changes, as long as something is cut.
 
 import "./cut.css";
+import { bare } from "../../compute/axis";
 import type { Say } from "../../frame/context";
 import { useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { told } from "../../frame/report";
+import { figure } from "../../marks/scales";
 import type { Edges } from "../../state/edges";
 import type { Store } from "../../state/store";
 import { isKey, together } from "../../words";
 import { edgesName } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Cut } from "../records";
-import { isSame, placed, SaidRows } from "../saying";
+import { mostMoved, signed } from "../saying";
 import type { Session } from "../session";
 import { endsOf } from "./cutting";
-import { Strip } from "./strip";
 
 const HOW = ["mask", "zero"] as const;
 
@@ -47,6 +48,7 @@ export function CutResult() {
         <p class="app-note">{tell("cutControl")}</p>
       )}
       <div class="app-how">
+        <span class="app-note">{tell("cutHow")}</span>
         <Choice
           label={tell("cutHow")}
           value={how}
@@ -107,16 +109,38 @@ function lineName(store: Store, edges: Edges, tell: Say): string {
 const linesOf = (session: Session, store: Store, tell: Say): string =>
   session.ask.value.cut.map((edges) => lineName(store, edges, tell)).join(tell("comma"));
 
-/** What the cut does, and whether random lines do as much: the headline, as soon as it is known. */
+/** Whether the cut does more than random ones, what it does, and what changes most: the headline, once it is known. */
 export function newsOfCut(session: Session, store: Store | null, tell: Say): string | null {
   const found = session.cuts.found.value;
   if (!store || !found || !session.ask.value.cut.length) return null;
-  const [verdict] = halves(found, linesOf(session, store, tell), tell);
-  return together(ended(verdict, tell), chanceOf(found, tell));
+  const [what] = halves(rounded(found), linesOf(session, store, tell), tell);
+  return together(chanceOf(found, tell), ended(what, tell), mostOf(found, tell));
 }
 
 /** Half of a sentence, as a whole one. */
 const ended = (half: string, tell: Say): string => half.replace(/[;；]\s*$/, tell("stop"));
+
+/** The same with numbers as the picture has them. */
+function rounded(found: Cut): Cut {
+  const { before, after } = found.change;
+  const digits = figure(before, 2) === figure(after, 2) ? 4 : 2; // as many as tell them apart
+  const [first, last] = [figure(before, digits), figure(after, digits)];
+  const short = { before: first, after: last, difference: signed(after - before) };
+  return {
+    ...found,
+    said: found.said.map((one, i) => (i === 1 ? { ...one, values: { ...one.values, ...short } } : one)),
+  };
+}
+
+/** The word whose probability changes most, where that is another one than the sentence is about. */
+function mostOf({ about, rows, how, said, change }: Cut, tell: Say): string {
+  if (about === "hidden states" || about === "score") return "";
+  const most = mostMoved(rows, how);
+  if (!most || bare(most.name) === String(said[1]?.values.name ?? "")) return "";
+  const moved = (most.after[how] ?? 0) - (most.before ?? 0);
+  if (Math.abs(moved) <= Math.abs(change.after - change.before)) return "";
+  return tell("cutMost", { name: bare(most.name), value: signed(moved) });
+}
 
 /** Whether random lines, or sets of as many, do as much; nothing to say where the cut does nothing. */
 export function chanceOf({ said }: Pick<Cut, "said">, tell: Say): string {
@@ -126,38 +150,22 @@ export function chanceOf({ said }: Pick<Cut, "said">, tell: Say): string {
   return tell(size ? `${key}Many` : key, { larger, count, size: size ?? 1 });
 }
 
-const NOTHING = { rows: [], notes: [] };
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function Numbers({ found }: { found: Cut }) {
   const session = useSession();
   const store = useStore();
   const tell = useTell();
-  const lines = linesOf(session, store, tell);
-  const key = `about_${found.about}`;
-  const token = placed(found.tokens, found.position);
-  const [, comparison] = halves(found, lines, tell);
-  const { rows, notes } = found.about === "hidden states" ? NOTHING : found; // the sentence says it all
+  const [, comparison] = halves(found, linesOf(session, store, tell), tell);
   return (
     <>
-      <Strip change={found.change} control={found.control} />
       {comparison && (
-        <p data-cut-control={found.control?.changes.length} class="app-note">
-          {together(
-            tell("cutStripKey", { count: found.control?.changes.length ?? 0 }),
-            comparison.charAt(0).toUpperCase() + comparison.slice(1),
-          )}
-        </p>
+        <details data-cut-control={found.control?.changes.length}>
+          <summary>{tell("numbers")}</summary>
+          <p class="app-note">{capital(comparison)}</p>
+        </details>
       )}
-      {rows.length > 0 && (
-        <div class="app-says">
-          <p class="app-note">
-            {tell("says")} {isKey(key) ? tell(key, { token }) : found.about}
-          </p>
-          <SaidRows rows={rows} mode={found.how} score={found.about === "score"} moved />
-          <p class="app-note">{tell(isSame(rows, found.how) ? "cutSame" : "cutGhost")}</p>
-        </div>
-      )}
-      {notes.map((text, i) => (
+      {found.notes.map((text, i) => (
         <p key={text} class="app-note">
           {told(tell, "note", { text, ...found.coded[i] })}
         </p>

@@ -1,48 +1,141 @@
-// What this cut changes beside what random lines change: one dot per cut, on one line.
+// What this cut changes beside what random cuts change: a dot for each, on an axis with numbers.
 
-import { signed } from "../../marks/scales";
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { followWidth } from "../../frame/scroller";
+import { roundTicks, signed } from "../../marks/scales";
+import { isKey } from "../../words";
 import { useTell } from "../context";
 import type { Cut } from "../records";
 
-const WIDTH = 250;
-const EDGE = 14; // room for half a label
-const LETTERS = 110; // room for the words at an end and at 0
-const LINE = 24; // where the dots stand
+const EDGE = 28; // room for half a number
+const RING = 6; // radius of a random cut's dot
+const OWN = 7;
+const LABEL = 22; // height of the words above
+const BELOW = 40; // of the axis: numbers, and what they are
+const NAME = 14; // letters of a word on the axis
+const LEAST = 6; // rows of dots that there is room for
 
-export function Strip({ change, control }: Pick<Cut, "change" | "control">) {
+type Props = Pick<Cut, "change" | "control" | "said">;
+
+export function Strip(props: Props) {
   const tell = useTell();
-  if (!control?.changes.length) return null;
-  const own = change.after - change.before;
-  const all = [0, own, ...control.changes];
+  const holder = useRef<HTMLDivElement>(null);
+  const width = useSignal(0);
+  useEffect(() => followWidth(holder.current!, width), []);
+  const own = props.change.after - props.change.before;
+  const changes = props.control!.changes;
+  const all = [0, own, ...changes];
   const [low, high] = [Math.min(...all), Math.max(...all)];
-  if (!(high > low)) return null;
-  const x = (value: number) => EDGE + ((WIDTH - 2 * EDGE) * (value - low)) / (high - low);
-  const anchor = (value: number) =>
-    x(value) > 0.8 * WIDTH ? "end" : x(value) < 0.2 * WIDTH ? "start" : "middle";
   return (
-    <svg class="app-strip" viewBox={`0 0 ${WIDTH} 50`} role="img" aria-label={tell("cutStrip")} data-strip>
-      <line x1={EDGE} x2={WIDTH - EDGE} y1={LINE} y2={LINE} class="axis" />
-      <line x1={x(0)} x2={x(0)} y1={LINE - 7} y2={LINE + 7} class="axis" />
-      <text x={x(0)} y={LINE + 20} text-anchor={anchor(0)}>
-        {tell("cutStripZero")}
-      </text>
-      {x(0) > LETTERS && (
-        <text x={EDGE} y={LINE + 20} text-anchor="start">
-          {tell("cutStripLower")}
-        </text>
-      )}
-      {x(0) < WIDTH - LETTERS && (
-        <text x={WIDTH - EDGE} y={LINE + 20} text-anchor="end">
-          {tell("cutStripHigher")}
-        </text>
-      )}
-      {control.changes.map((value, i) => (
-        <circle key={i} class="other" cx={x(value)} cy={LINE} r={3.5} data-other-cut={value} />
+    <figure class="app-strip">
+      <figcaption class="app-note">
+        <span>
+          <svg width="14" height="14" aria-hidden="true">
+            <circle class="other" cx="7" cy="7" r={RING} />
+          </svg>
+          {tell("cutStripOther")}
+        </span>
+        <span>
+          <i class="as-much" />
+          {tell("cutStripAsMuch")}
+        </span>
+      </figcaption>
+      <div ref={holder}>
+        {width.value > 0 && high > low && (
+          <Dots {...{ own, changes, low, high, ...props }} width={width.value} />
+        )}
+      </div>
+    </figure>
+  );
+}
+
+interface Drawn extends Props {
+  own: number;
+  changes: readonly number[];
+  low: number;
+  high: number;
+  width: number;
+}
+
+function Dots({ own, changes, low, high, width, said }: Drawn) {
+  const tell = useTell();
+  const x = (value: number) => EDGE + ((width - 2 * EDGE) * (value - low)) / (high - low);
+  const rings = stacked(changes, x);
+  const levels = Math.max(LEAST, 1 + Math.max(...rings.map(({ level }) => level)));
+  const line = LABEL + 8 + levels * 2 * RING; // where the axis is
+  const place = x(own);
+  const anchor = place > 0.85 * width ? "end" : place < 0.15 * width ? "start" : "middle";
+  const far = Math.abs(own);
+  const asMuch = [
+    [0, x(-far)],
+    [x(far), width],
+  ].filter(([from, to]) => to > from);
+  return (
+    <svg
+      width={width}
+      height={line + BELOW}
+      role="img"
+      aria-label={tell("cutStrip", { count: changes.length })}
+      data-strip
+    >
+      {asMuch.map(([from, to]) => (
+        <rect key={from} class="as-much" x={from} y={LABEL - 4} width={to - from} height={line - LABEL + 4} />
       ))}
-      <circle class="own" cx={x(own)} cy={LINE} r={5.5} data-own-cut={own} />
-      <text class="own" x={x(own)} y={LINE - 12} text-anchor={anchor(own)}>
+      <line x1={0} x2={width} y1={line} y2={line} class="axis" />
+      <line x1={x(0)} x2={x(0)} y1={LABEL - 4} y2={line} class="zero" />
+      {roundTicks(low, high).map(([value, text]) => (
+        <g key={text} data-tick={value}>
+          <line x1={x(value)} x2={x(value)} y1={line} y2={line + 4} class="axis" />
+          <text x={x(value)} y={line + 17} text-anchor="middle">
+            {text}
+          </text>
+        </g>
+      ))}
+      <text x={width / 2} y={line + 35} text-anchor="middle" data-axis>
+        {tell("cutAxis", { what: whatOf(said, tell) })}
+      </text>
+      {rings.map(({ value, level }, i) => (
+        <circle
+          key={i}
+          class="other"
+          cx={x(value)}
+          cy={line - 4 - RING - level * 2 * RING}
+          r={RING}
+          data-other-cut={value}
+        />
+      ))}
+      <line x1={place} x2={place} y1={LABEL - 4} y2={line} class="own" />
+      <circle class="own" cx={place} cy={line - 4 - RING} r={OWN} data-own-cut={own} />
+      <text class="own" x={place} y={LABEL - 9} text-anchor={anchor}>
         {tell("cutStripOwn", { value: signed(own) })}
       </text>
     </svg>
   );
+}
+
+/** What changes, as the axis names it: P(“on”), the score. */
+export function whatOf(said: Cut["said"], tell: ReturnType<typeof useTell>): string {
+  const { code = "", values = {} } = said[1] ?? {};
+  const key = `cutAxis_${code.split("_").at(-1)}`;
+  const name = String(values.name ?? "");
+  const short = name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name;
+  return isKey(key) ? tell(key, { name: short }) : "";
+}
+
+/** Dots that would lie over each other, one above the other. */
+function stacked(
+  values: readonly number[],
+  x: (value: number) => number,
+): { value: number; level: number }[] {
+  const ends: number[] = []; // where the last dot of each level ends
+  return [...values]
+    .sort((a, b) => a - b)
+    .map((value) => {
+      const from = x(value) - RING;
+      const free = ends.findIndex((end) => end <= from);
+      const level = free < 0 ? ends.length : free;
+      ends[level] = x(value) + RING;
+      return { value, level };
+    });
 }

@@ -1,7 +1,7 @@
 // Sentences about where an answer came from.
 
 export const EVIDENCE = {
-  evidenceAsk: ["Where from?", "来自哪里？"],
+  evidenceAsk: ["Which sentences led to it", "由哪些句子得来"],
   evidenceHint: [
     "Which sentences the answer came from, and which heads fetched them",
     "回答来自哪些句子，又是哪些头取来的",
@@ -11,11 +11,11 @@ export const EVIDENCE = {
   evidenceTitle: ["Where “{answer}” came from", "“{answer}”来自哪里"],
   evidenceBy: ["tint by", "着色依据"],
   evidencePrompt: ["The prompt, tinted", "着色的提示"],
-  evidence_worth: ["worth", "价值"],
+  evidence_worth: ["worth (what it changes)", "价值（改变什么）"],
   evidence_contribution: ["contribution", "贡献"],
   evidence_attention: ["attention", "注意力"],
   evidenceMeans_worth: [
-    "What the answer's log probability would lose without the looks at a token, to first order; orange where they work against the answer.",
+    "What the answer's log probability would lose without the links to a token, to first order; orange where they work against the answer.",
     "去掉对某个词元的注视后，回答的对数概率会损失多少（一阶估计）；橙色表示这些注视不利于该回答。",
   ],
   evidenceMeans_contribution: [

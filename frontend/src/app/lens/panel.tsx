@@ -2,7 +2,7 @@
 
 import "./lens.css";
 import { useEffect, useRef } from "preact/hooks";
-import { visible } from "../../compute/axis";
+import { bare } from "../../compute/axis";
 import { figure } from "../../marks/scales";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Lens } from "../records";
@@ -47,7 +47,7 @@ export function LensPanel() {
 /** One line for each state: its likeliest word, and the place of the model's answer. */
 function Layers({ found, working }: { found: Lens; working: boolean }) {
   const tell = useTell();
-  const answer = visible(found.answer.token);
+  const answer = bare(found.answer.token);
   const all = found.rows.length - 1;
   const leads = found.leads ? "lensLeads" : "lensAtOnce";
   const box = useRef<HTMLElement>(null);
@@ -80,7 +80,7 @@ function Layers({ found, working }: { found: Lens; working: boolean }) {
               <tr key={layers} data-layers={layers} class={layers >= found.leads ? "led" : ""}>
                 <th scope="row">{layers}</th>
                 <td class="name" title={first.token}>
-                  <bdi>{visible(first.token)}</bdi>
+                  <bdi>{bare(first.token)}</bdi>
                 </td>
                 <td class="number">{small(first.probability)}</td>
                 <td class="number share" style={{ "--share": `${100 * probability}%` }}>

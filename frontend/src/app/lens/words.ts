@@ -1,7 +1,7 @@
 // Sentences about the next word over the layers.
 
 export const LENS = {
-  lensAsk: ["Over the layers", "逐层来看"],
+  lensAsk: ["Prediction by layer", "逐层的预测"],
   lensHint: ["Read the next word after every layer", "在每一层之后读出下一个词"],
   lensClose: ["Close", "关闭"],
   lensTitle: ["Next word over the layers", "逐层的下一个词"],

@@ -8,6 +8,8 @@ export interface Chart {
   about: string;
   bars: [name: string, value: number, tick: number | null, note: string][];
   top?: number; // where their scale ends; 0, or nothing: at the largest
+  tick?: string; // what the ticks are
+  bar?: string; // what the bars are, where the ticks are bars too
 }
 
 export interface StudyRecord {

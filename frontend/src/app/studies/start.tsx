@@ -152,15 +152,24 @@ function Corpus({ reads }: { reads: OfferedStudy["reads"] }) {
           file.value = "";
         }}
       />
-      <label>
-        {tell("chooseFile")}
-        <input type="file" data-field="file" onChange={(event) => read(event.currentTarget)} />
-      </label>
-      {file.value && (
-        <p class="app-note" data-chosen>
-          {tell("chosenFile", { file: file.value, count: text.value.length.toLocaleString("en") })}
-        </p>
-      )}
+      <div class="app-file">
+        <label class="action">
+          {tell("chooseFile")}
+          <input
+            type="file"
+            class="unseen"
+            data-field="file"
+            onChange={(event) => read(event.currentTarget)}
+          />
+        </label>
+        {file.value ? (
+          <span class="app-note" data-chosen>
+            {tell("chosenFile", { file: file.value, count: text.value.length.toLocaleString("en") })}
+          </span>
+        ) : (
+          <span class="app-note">{tell("noFile")}</span>
+        )}
+      </div>
     </>
   );
 }

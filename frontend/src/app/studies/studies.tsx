@@ -1,20 +1,19 @@
 // The saved studies of the server's folder: a list, and the report of one.
 
 import { useSignal } from "@preact/signals";
-import { Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
+import { Bars } from "./chart";
 import { folderOf, type Reading } from "./portraits";
-import type { Chart, Studies, StudyRecord } from "./records";
+import type { Studies, StudyRecord } from "./records";
 import { StudyRule } from "./rule";
 import { Start } from "./start";
 
-const BRACKETS = /\[[-−]?\d[\d.,]*, /; // an interval
+const BRACKETS = /\[[-−]?\d[\d.,%]*, /; // an interval
 const PAGE = /^(?:report|heads\/[\w.-]+)\.html$/; // that a study may have
 const ALONE = 1; // findings of a card whose picture says the others
-const BARS = 5; // that a card shows
 const POLL = 700; // milliseconds between two looks at a study that runs
 
 export function StudiesView() {
@@ -69,6 +68,9 @@ export function StudiesView() {
   );
 }
 
+/** The findings that a card says; its picture says the others. */
+const saidOf = ({ findings, chart }: StudyRecord): string[] => findings.slice(0, chart ? ALONE : undefined);
+
 interface SavedProps {
   studies: StudyRecord[];
   read: () => void;
@@ -86,7 +88,7 @@ function Saved({ studies, read, open }: SavedProps) {
           {tell("reload")}
         </button>
       </header>
-      {studies.some(({ findings }) => findings.some((text) => BRACKETS.test(text))) && (
+      {studies.some((one) => saidOf(one).some((text) => BRACKETS.test(text))) && (
         <p class="app-note">{tell("intervals")}</p>
       )}
       <List studies={studies} open={open} />
@@ -110,7 +112,7 @@ function List({ studies, open }: { studies: StudyRecord[]; open: (study: StudyRe
                 one.title || one.name
               )}
             </h3>
-            {one.findings.slice(0, one.chart ? ALONE : undefined).map((text, place) => (
+            {saidOf(one).map((text, place) => (
               <p key={text} dir="auto" class={place ? "" : "headline"}>
                 {text}
               </p>
@@ -125,38 +127,6 @@ function List({ studies, open }: { studies: StudyRecord[]; open: (study: StudyRe
   );
 }
 
-/** The picture of what a study found: named bars, each with a tick at its chance level. */
-function Bars({ chart: { about, bars, top: end } }: { chart: Chart }) {
-  const shown = bars.slice(0, BARS);
-  const top = end || Math.max(1e-9, ...shown.flatMap(([, value, tick]) => [value, tick ?? 0]));
-  const whole = shown.every(([, value]) => Number.isInteger(value));
-  return (
-    <figure class="app-chart">
-      <dl>
-        {shown.map(([name, value, tick, note]) => (
-          <Fragment key={name + note}>
-            <dt dir="auto" title={name}>
-              {name}
-            </dt>
-            <dd>
-              <span aria-hidden="true">
-                <i style={{ width: `${(100 * value) / top}%` }} />
-                {tick !== null && <u style={{ left: `${(100 * tick) / top}%` }} />}
-              </span>
-              <b>
-                {whole ? value : value.toFixed(2)} {note && <small>{note}</small>}
-              </b>
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-      <figcaption class="app-note" dir="auto">
-        {about}
-      </figcaption>
-    </figure>
-  );
-}
-
 /** What a study was made from, and its files. */
 function How({ study }: { study: StudyRecord }) {
   const tell = useTell();
@@ -166,12 +136,11 @@ function How({ study }: { study: StudyRecord }) {
     timeStyle: "short",
   });
   const inputs = study.inputs === null ? null : tell("inputsOf", { count: study.inputs });
-  const facts = [study.name, study.model, study.corpus, inputs, date];
+  const facts = [study.corpus, inputs, tell("fileCount", { count: study.files.length })];
   return (
     <details class="app-note app-files">
-      <summary>
-        {[...facts.filter(Boolean), tell("fileCount", { count: study.files.length })].join(" · ")}
-      </summary>
+      <summary>{facts.filter(Boolean).join(" · ")}</summary>
+      <p>{[study.name, study.model, date].filter(Boolean).join(" · ")}</p>
       {study.files.map((file) => (
         <a key={file} href={folderOf(study) + encodeURIComponent(file)} download={file}>
           {file}
@@ -204,7 +173,7 @@ function Report({ study, page, address: elsewhere, back }: Reading & { back: () 
         <button type="button" class="plain" data-do="back" onClick={back}>
           ‹ {tell("back")}
         </button>
-        <h2>{study.title || study.name}</h2>
+        <span class="fill" />
         <a href={address} target="_blank" rel="noreferrer">
           {tell("newTab")}
         </a>

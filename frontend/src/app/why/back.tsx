@@ -11,7 +11,7 @@ import type { Line } from "./chain";
 import { chipAt, draw } from "./drawing";
 import { ElementPen } from "./elements";
 import type { Layout } from "./layout";
-import { clamped, layoutFor, letteredBy, save, sentenceOf, shareOf, valuesOf } from "./picture";
+import { amountOf, clamped, layoutFor, letteredBy, save, sentenceOf, valuesOf } from "./picture";
 import { reason } from "./sentences";
 
 export function Back() {
@@ -31,7 +31,7 @@ export function Back() {
   if (!some) return null;
   const answers = session.why.asked.value.flatMap((look) => session.why.answer(look) ?? []);
   return (
-    <section class="app-back" aria-label={tell("whyBack")} data-back={lines.length}>
+    <section class="app-below app-back" aria-label={tell("whyBack")} data-back={lines.length}>
       <header>
         <div role="status">
           {answers.map((found) => (
@@ -101,7 +101,7 @@ function Names({ layout, lines }: { layout: Layout; lines: readonly Line[] }) {
               onClick={() => session.openLook(line)}
             >
               {values.head}
-              {line.share !== null && <small> {shareOf(line)}</small>}
+              {line.share !== null && <small> {amountOf(line, tell)}</small>}
               <span class="unseen">{sentenceOf(store, line, tell)}</span>
             </button>
             {!line.asked && (

@@ -2,7 +2,7 @@
 
 import { elided, type Pen } from "../../marks/pen";
 import type { Palette } from "../../marks/scales";
-import { type Arc, CHIP, type Layout, LETTERS } from "./layout";
+import { APART, type Arc, CHIP, type Layout, LETTERS } from "./layout";
 
 const HANDLE = 0.75; // how far a curve reaches towards its handles
 const HEAD = 6; // size of an arrow's head
@@ -16,7 +16,8 @@ export const chipAt = ({ from, to, base, lift }: Arc): [x: number, y: number] =>
 /** What is written in the drawing. */
 export interface Lettered {
   layer: (kind: string, layer: number) => string;
-  between: (count: number) => string;
+  between: (first: number, last: number) => string; // layers that are left out
+  carries: (token: string) => string;
   hidden: (count: number) => string;
 }
 
@@ -27,13 +28,14 @@ export function draw(
   colours: Palette,
 ): void {
   const small = { colour: colours.quiet, size: 11, mono: false };
-  for (const { x, from, to } of stems) {
+  for (const { x, from, to, token } of stems) {
     pen.lines([x, from, x, to], 1, 1.5, { colour: colours.accent, dashed: true });
     arrow(pen, x, to + 1, -1, colours.accent);
+    pen.text(x + 9, to + 16, told.carries(token), { ...small, colour: colours.accent });
   }
   rows.forEach(({ kind, layer, top, base, between, lit }, i) => {
     pen.text(0, gutter ? base : top + 7, told.layer(kind, layer), small);
-    if (i > 0 && between > 0) pen.text(0, top - 15, told.between(between), small);
+    if (i > 0 && between > 0) pen.text(0, top - APART / 2, told.between(layer + 1, layer + between), small);
     for (const column of columns) {
       const involved = lit.has(column);
       pen.text(column.x, base, elided(column.text, column.width, LETTERS), {

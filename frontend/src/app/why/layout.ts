@@ -42,6 +42,7 @@ export interface Stem {
   x: number;
   from: number;
   to: number;
+  token: string; // what is carried
 }
 
 export interface Layout {
@@ -65,7 +66,7 @@ const TOKENS = 20; // height of a row of tokens
 const RISE = 22; // of the shortest arc
 const RISES = 0.05; // how much higher a longer one is, by its length
 const HIGHER = 24; // the same at most
-const APART = 30; // between two layers
+export const APART = 34; // between two layers
 const NAME = 18; // height of a layer's name, where it stands above its row
 
 type Measure = (text: string) => number;
@@ -94,7 +95,16 @@ export function layoutOf(
   for (const one of [...columns, ...gaps]) one.x += gutter;
   const at = new Map(columns.map((column) => [nameOf(column.side, column.position), column]));
   const { rows, arcs, height } = rowsOf(lines, ends, at, gutter > 0 ? 0 : NAME);
-  return { width, height, gutter, columns, gaps, rows, arcs, stems: stemsOf(lines, arcs) };
+  return {
+    width,
+    height,
+    gutter,
+    columns,
+    gaps,
+    rows,
+    arcs,
+    stems: stemsOf(lines, arcs, (i) => at.get(ends[i][1])!.text),
+  };
 }
 
 interface Piece {
@@ -208,10 +218,11 @@ function rowsOf(
 }
 
 /** From the tokens above which a line stands, up to the line that it leads to. */
-function stemsOf(lines: readonly Line[], arcs: readonly Arc[]): Stem[] {
+function stemsOf(lines: readonly Line[], arcs: readonly Arc[], read: (line: number) => string): Stem[] {
   return lines.flatMap(({ into, side }, i) => {
     if (into === null) return [];
     const to = arcs[into];
-    return [{ x: side === "key" ? to.to : to.from, from: arcs[i].base, to: to.base + TOKENS }];
+    const x = side === "key" ? to.to : to.from;
+    return [{ x, from: arcs[i].base, to: to.base + TOKENS, token: read(i) }];
   });
 }

@@ -12,24 +12,28 @@ import { chipAt, draw, type Lettered } from "./drawing";
 import { type Layout, LETTERS, layoutOf, type Text } from "./layout";
 import { placed } from "./sentences";
 
-const GUTTER = 74;
+const GUTTER = 116;
 const NARROW = 560; // pixels below which names of layers stand above their rows
 
 export function layoutFor(store: Store, lines: readonly Line[], width: number): Layout {
   const sides = (kind: string) => store.page.sites.find((site) => site.kind === kind)!;
   const named = new Set(lines.flatMap(({ kind }) => [sides(kind).key, sides(kind).query]));
-  const texts = [...named].map((side): Text => ({ side, names: namesOf(store, side) }));
+  const used = (side: string) =>
+    lines.flatMap(({ kind, query, key }) => [
+      ...(sides(kind).query === side ? [query] : []),
+      ...(sides(kind).key === side ? [key] : []),
+    ]);
+  const texts = [...named].map((side): Text => ({ side, names: namesOf(store, side, new Set(used(side))) }));
   const wide = width >= NARROW;
   return layoutOf(lines, texts, sides, width, wide ? GUTTER : 0, (text) => measure(text, LETTERS) + 4);
 }
 
-/** Tokens without the spaces before them; those that look alike carry their position. */
-function namesOf(store: Store, side: string): string[] {
+/** Tokens without the spaces before them; those that look alike, or that sentences name, carry their position. */
+function namesOf(store: Store, side: string, used: ReadonlySet<number>): string[] {
   const { text } = store.page.sides.get(side)!;
   const all = text.map(bare);
-  return text.map((token, i) =>
-    all.indexOf(all[i]) !== i || all.lastIndexOf(all[i]) !== i ? placed(token, i) : visible(all[i]),
-  );
+  const twice = (i: number) => all.indexOf(all[i]) !== i || all.lastIndexOf(all[i]) !== i;
+  return text.map((token, i) => (used.has(i) || twice(i) ? placed(token, i) : visible(all[i])));
 }
 
 export function letteredBy(store: Store, tell: Say): Lettered {
@@ -39,17 +43,22 @@ export function letteredBy(store: Store, tell: Say): Lettered {
       several
         ? tell("whyLayerOf", { kind: isKey(kind) ? tell(kind) : kind, layer })
         : tell("whyLayer", { layer }),
-    between: (count) => `⋮ ${tell("whyBetween", { count })}`,
+    between: (first, layer) => tell(first === layer ? "whyBetween" : "whyBetweenMany", { first, layer }),
+    carries: (token) => tell("whyStem", { token }),
     hidden: (count) => tell("whyHidden", { count }),
   };
 }
 
-const HALF = 62; // of a name with its number and question
+const HALF = 92; // of a name with its number and question
 
 export const clamped = (x: number, width: number): number => Math.max(HALF, Math.min(width - HALF, x));
 
 export const shareOf = ({ share, into }: Line): string =>
   share === null ? "" : into === null ? brief(share) : withSign(share);
+
+/** The number of a line with what it is a number of. */
+export const amountOf = (line: Line, tell: Say): string =>
+  line.share === null ? "" : tell(line.into === null ? "whyWeight" : "whyAdds", { value: shareOf(line) });
 
 export function valuesOf(store: Store, { kind, layer, head, query, key }: Line) {
   const site = store.page.sites.find((one) => one.kind === kind)!;
@@ -74,7 +83,7 @@ export function save(store: Store, lines: readonly Line[], layout: Layout, tell:
   for (const arc of layout.arcs) {
     const line = lines[arc.line];
     const [x, y] = chipAt(arc);
-    const text = `${line.layer}.${line.head}  ${shareOf(line)}`;
+    const text = `${line.layer}.${line.head}  ${amountOf(line, tell)}`;
     inner.text(clamped(x, layout.width), y, text, {
       colour: colours.ink,
       mono: false,

@@ -38,9 +38,17 @@ export function reason(found: Why, tell: Say): string {
   if (centred <= 0 || !best) return tell("whyBelow", values);
   const cause = partName(best, tell);
   const [source] = best.sources;
-  const told = { ...values, cause, source: source ? bare(source.token) : "" };
+  const told = { ...values, cause, source: source ? placed(source.token, source.position) : "" };
   if (best.centred < DECIDES * centred) return tell("whyMany", told);
-  return tell(sentenceFor(best, key), told);
+  return tell(isInduction(found) ? "whyInduction" : sentenceFor(best, key), told);
+}
+
+/** Whether the key was found by what stood before it, and that is the query's own token. */
+export function isInduction({ query, key, centred }: Why): boolean {
+  const best = reasonOf(key);
+  const source = best?.sources[0];
+  if (centred <= 0 || best?.kind !== "head" || !source || best.centred < DECIDES * centred) return false;
+  return isBefore(source, key.position) && bare(source.token) === bare(query.token);
 }
 
 function sentenceFor({ kind, sources: [source] }: WhyComponent, { position }: WhySide): Key {

@@ -1,10 +1,11 @@
 // In the inspector: the parts that made a look, as signed bars, and how far they can be trusted.
 
+import { bare } from "../../compute/axis";
 import { figure, SIGNS, withSign } from "../../marks/scales";
 import type { Look } from "../../state/edges";
 import { useSession, useTell } from "../context";
 import type { Why, WhyComponent, WhySide } from "../records";
-import { brought, partName, placed, reason } from "./sentences";
+import { brought, isInduction, partName, placed, reason } from "./sentences";
 
 /** The answer to one question. */
 export function Shares({ look, found }: { look: Look; found: Why }) {
@@ -14,6 +15,7 @@ export function Shares({ look, found }: { look: Look; found: Why }) {
   return (
     <>
       <p data-why-reason>{(centred > 0 && brought(key, tell)) || reason(found, tell)}</p>
+      {isInduction(found) && <p>{tell("whyActs", { head: found.head.name, token: bare(query.token) })}</p>}
       <h3>{tell("whyKeySide", { token: placed(key.token, key.position) })}</h3>
       <Bars side={key} kind={look.kind} />
       <p class="app-note">{tell("whyBars", { count, query: name, total: withSign(centred) })}</p>

@@ -1,7 +1,7 @@
 // Sentences about why a head looks where it looks.
 
 export const WHY = {
-  whyAsk: ["Why there?", "为什么看这里？"],
+  whyAsk: ["Why this link?", "为什么有这条连线？"],
   whyAskHint: [
     "Which words, earlier heads and MLPs made this head look from “{query}” to “{key}”",
     "哪些词、更早的头和 MLP 使这个头从“{query}”看向“{key}”",
@@ -9,34 +9,38 @@ export const WHY = {
   whyGoOn: ["why?", "为什么？"],
   whyGoOnHint: ["Why did {head} look from “{query}” to “{key}”?", "{head} 为什么从“{query}”看向“{key}”？"],
   whyPending: ["Taking the score of {head} apart …", "正在拆分 {head} 的分数……"],
-  whyTitle: ["Why there", "为什么看这里"],
+  whyTitle: ["Why this link", "为什么有这条连线"],
   whyOffNote: [
     "Measured with all heads switched on and nothing cut.",
     "在所有头都打开、没有切断任何连线时测得。",
   ],
   whyBefore: [
-    "{head} looks from “{query}” to “{key}”; the largest part in it is {cause}'s, which comes from “{source}”, the token before.",
-    "{head} 从“{query}”看向“{key}”；其中最大的部分属于 {cause}，来自前一个词元“{source}”。",
+    "{head} looks from “{query}” to “{key}” above all because head {cause} had copied “{source}”, the token before it, into “{key}”.",
+    "{head} 从“{query}”看向“{key}”，首先是因为头 {cause} 已把它前面的词元“{source}”写进了“{key}”。",
+  ],
+  whyInduction: [
+    "{head} looks from “{query}” to “{key}” above all because head {cause} had copied “{source}”, the token before it, into “{key}”: induction.",
+    "{head} 从“{query}”看向“{key}”，首先是因为头 {cause} 已把它前面的词元“{source}”写进了“{key}”：这就是归纳（induction）。",
   ],
   whyBrought: [
-    "{head} looks from “{query}” to “{key}”; the largest part in it is {cause}'s, which comes from “{source}”.",
-    "{head} 从“{query}”看向“{key}”；其中最大的部分属于 {cause}，来自“{source}”。",
+    "{head} looks from “{query}” to “{key}” above all because head {cause} had brought “{source}” to “{key}”.",
+    "{head} 从“{query}”看向“{key}”，首先是因为头 {cause} 已把“{source}”带到了“{key}”。",
   ],
   whyMade: [
-    "{head} looks from “{query}” to “{key}”; the largest part in it is what {cause} made of “{key}”.",
-    "{head} 从“{query}”看向“{key}”；其中最大的部分是 {cause} 对“{key}”的加工。",
+    "{head} looks from “{query}” to “{key}” above all because of what {cause} made of “{key}”.",
+    "{head} 从“{query}”看向“{key}”，首先是因为 {cause} 对“{key}”的加工。",
   ],
   whyWord: [
-    "{head} looks from “{query}” to “{key}”; the largest part in it is the word itself.",
-    "{head} 从“{query}”看向“{key}”；其中最大的部分是这个词本身。",
+    "{head} looks from “{query}” to “{key}” above all because of the word itself.",
+    "{head} 从“{query}”看向“{key}”，首先是因为这个词本身。",
   ],
   whyPlace: [
-    "{head} looks from “{query}” to “{key}”; the largest part in it is where “{key}” stands.",
-    "{head} 从“{query}”看向“{key}”；其中最大的部分是“{key}”所在的位置。",
+    "{head} looks from “{query}” to “{key}” above all because of where “{key}” stands.",
+    "{head} 从“{query}”看向“{key}”，首先是因为“{key}”所在的位置。",
   ],
   whySegment: [
-    "{head} looks from “{query}” to “{key}”; the largest part in it is which sentence “{key}” is in.",
-    "{head} 从“{query}”看向“{key}”；其中最大的部分是“{key}”属于哪个句子。",
+    "{head} looks from “{query}” to “{key}” above all because of the sentence “{key}” is in.",
+    "{head} 从“{query}”看向“{key}”，首先是因为“{key}”所属的句子。",
   ],
   whyMany: [
     "{head} looks from “{query}” to “{key}” for many small reasons; the largest is {cause}.",
@@ -54,6 +58,10 @@ export const WHY = {
   whyCarries: [
     "Head {cause} brought “{source}” here: “{key}” carries what stood before it.",
     "头 {cause} 把“{source}”带到了这里：“{key}”带着它前面的内容。",
+  ],
+  whyActs: [
+    "Here {head} acts as an induction head: it looks for what followed “{token}” before. For a name of its own, too few tokens of a text may show it.",
+    "在这里，{head} 的作用就是归纳头：它找的是“{token}”上次之后的内容。一段文本中这样的词元可能太少，不足以让它得名。",
   ],
   whyKeySide: ["What drew the head to “{token}”", "是什么把头引向“{token}”"],
   whyQuerySide: ["What “{token}” was looking for", "“{token}”在找什么"],
@@ -91,16 +99,20 @@ export const WHY = {
   why_biases: ["biases", "偏置"],
   why_bias: ["distance", "距离"],
   whySource: ["from “{token}”", "来自“{token}”"],
-  whyBack: ["Lines back through the layers", "穿过各层往回的连线"],
+  whyBack: ["Links back through the layers", "穿过各层往回的连线"],
   whyBackHint: [
-    "Arcs: where a head looks. Dashed: what it wrote is carried up to the look above. Choose a head to see it in the view.",
-    "弧线：头看向哪里。虚线：它写下的内容传到上面的连线。点选一个头，在视图中查看它。",
+    "Arcs: where a head looks. Dashed: what it read there is carried up to the link above. Choose a head to see it in the view.",
+    "弧线：头看向哪里。虚线：它在那里读到的内容传到上面的连线。点选一个头，在视图中查看它。",
   ],
   whyLayer: ["layer {layer}", "第 {layer} 层"],
   whyLayerOf: ["{kind} {layer}", "{kind} {layer}"],
-  whyBetween: ["{count} between", "中间隔 {count} 层"],
-  whyHidden: ["⋯{count}", "⋯{count}"],
-  whyOpenHint: ["Show {head} and this look in the view", "在视图中显示 {head} 和这条连线"],
+  whyBetween: ["layer {layer} not drawn", "第 {layer} 层未画"],
+  whyBetweenMany: ["layers {first}–{layer} not drawn", "第 {first}–{layer} 层未画"],
+  whyStem: ["carries “{token}”", "带着“{token}”"],
+  whyWeight: ["weight {value}", "权重 {value}"],
+  whyAdds: ["{value} to the score", "分数 {value}"],
+  whyHidden: ["{count} more", "另 {count} 个"],
+  whyOpenHint: ["Show {head} and this link in the view", "在视图中显示 {head} 和这条连线"],
   whySave: ["Save picture", "保存此图"],
   whyTop: [
     "{head} looks from “{query}” to “{key}”: weight {value}",

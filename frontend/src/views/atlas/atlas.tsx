@@ -1,6 +1,6 @@
 // The atlas: every head of the model as a small map, side by side.
 
-import { type Signal, untracked, useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { type Signal, untracked, useComputed, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { release } from "../../compute/attention";
@@ -8,9 +8,9 @@ import { type Digest, digest, type Measure, pictured, poolOf } from "../../compu
 import { FIRST, run, superseded } from "../../compute/jobs";
 import { Lens } from "../../compute/lens";
 import { type Cell, colourOf, isKnown, measureOf, NONE, nameOf, namesOf } from "../../data/report";
-import { isHere } from "../../data/wire";
+import { isHere, type Site } from "../../data/wire";
 import { quantityOf, sayIn, useStore } from "../../frame/context";
-import { mark, stage } from "../../frame/drawn";
+import { mark, stage, useDrawing } from "../../frame/drawn";
 import { paint } from "../../frame/small";
 import { axisNames, BAR_ROOM, colourBar } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
@@ -24,7 +24,7 @@ import { type Layout, layoutOf } from "./layout";
 import { Legend } from "./legend";
 
 const drawn = stage<Map<string, Digest>>();
-const BETWEEN = 250; // milliseconds: every change draws all maps again
+const BETWEEN = 400; // milliseconds: every change lays out and paints the page again
 
 export function Atlas() {
   const store = useStore();
@@ -35,10 +35,10 @@ export function Atlas() {
   const key = useComputed(() =>
     JSON.stringify([store.edition, store.selection.value.kind, store.look.value]),
   );
-  useSignalEffect(() => {
+  useDrawing(() => {
     key.value;
     const abort = new AbortController();
-    found.value = new Map();
+    if (found.peek().size) found.value = new Map();
     untracked(() => drawAll(store, found, abort.signal)).catch((error) => {
       if (!superseded(error)) throw error;
     });
@@ -61,17 +61,19 @@ export function Atlas() {
   const below = store.narrow.value && grid; // on a phone one head, large, stands below the others
   return (
     <div class="stage">
-      <Legend digests={found.value} cells={all} shared={shared} />
+      <Legend digests={found.value} cells={all} shared={shared} small={grid && layout.small} />
       <div class="around" ref={around}>
         <div class="scroller">
           {grid ? (
-            <GridOf
-              cells={sorted}
-              digests={found.value}
-              layers={layers}
-              heads={heads}
-              {...{ all, layout, shared }}
-            />
+            layout.size > 0 && (
+              <GridOf
+                cells={sorted}
+                digests={found.value}
+                layers={layers}
+                heads={heads}
+                {...{ all, layout, shared }}
+              />
+            )
           ) : (
             <Ranked cells={sorted} digests={found.value} {...{ shared, value }} />
           )}
@@ -123,14 +125,21 @@ function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], narrow:
   }, []);
   const { rows, columns } = sidesOf(cells);
   const { width, height } = room.value;
-  if (!width || !cells.length) return { size: 0, small: true, beside: 0 };
+  if (!width || !cells.length) return { size: 0, small: true, beside: 0, blocks: 1 };
   return layoutOf(width, narrow ? 0 : height, columns.length, rows.length);
+}
+
+const made = new WeakMap<Site, Cell[]>(); // the same ones each time: a map is drawn again only when it changes
+
+function cellsIn(site: Site): Cell[] {
+  const known = made.get(site) ?? site.heads.map((head) => ({ site, head }));
+  made.set(site, known);
+  return known;
 }
 
 function cellsOf(store: Store): Cell[] {
   const { kind } = store.selection.value;
-  const sites = store.page.sites.filter((site) => site.kind === kind);
-  return sites.flatMap((site) => site.heads.map((head) => ({ site, head })));
+  return store.page.sites.filter((site) => site.kind === kind).flatMap(cellsIn);
 }
 
 /** The maps of all heads; layers that are still on their way are drawn as they come, and then refined if they stay. */
@@ -183,7 +192,7 @@ function* digests(
     const results = new Map(found.peek());
     let shown = performance.now();
     for (const [i, cell] of cells.entries()) {
-      results.set(nameOf(cell), yield* digest(lenses[i], full ? thorough : "sketch"));
+      results.set(nameOf(cell), yield* digest(lenses[i], full ? thorough : "glance"));
       if (performance.now() - shown > BETWEEN) {
         found.value = new Map(results);
         shown = performance.now();
@@ -228,7 +237,7 @@ async function streamed(
 /** The maps of some heads, each from a few of its rows. */
 function* sketches(lenses: readonly Lens[]): Generator<void, Digest[]> {
   const made: Digest[] = [];
-  for (const lens of lenses) made.push(yield* digest(lens, "sketch"));
+  for (const lens of lenses) made.push(yield* digest(lens, "glance"));
   return made;
 }
 

@@ -37,24 +37,42 @@ export function sidesOf(cells: Cell[]): { rows: string[]; columns: number[] } {
   return { rows, columns: [...new Set(cells.map(({ head }) => head))].sort((a, b) => a - b) };
 }
 
-/** Layers down, heads across. */
-export function GridOf({ cells, all, digests: found, layers, heads, layout, shared }: GridProps) {
-  const tell = useSay();
-  const { rows, columns } = sidesOf(cells);
-  const { size, small, beside } = layout;
-  const windows = all.some(({ site }) => site.part > 0);
+/** Layers down, heads across; many layers in several columns side by side. */
+export function GridOf({ layout, ...props }: GridProps) {
+  const { rows, columns } = sidesOf(props.cells);
+  const { size, blocks } = layout;
   const box = useRef<HTMLFieldSetElement>(null);
   useLayoutEffect(() => {
     const chosen = box.current!.querySelector('.thumb[aria-pressed="true"]');
     if (chosen) reveal(chosen, box.current!.parentElement!);
-  }, [size, rows.length, columns.length]);
+  }, [size, blocks, rows.length, columns.length]);
+  const high = Math.ceil(rows.length / blocks);
   return (
-    <fieldset
-      class={small ? "grid small" : "grid"}
-      ref={box}
-      style={{ gridTemplateColumns: `auto repeat(${columns.length}, ${size}px)` }}
-      onKeyDown={arrows(columns.length)}
-    >
+    <fieldset class="blocks" ref={box} onKeyDown={arrows(columns.length)}>
+      {Array.from({ length: blocks }, (_, block) => (
+        <Block
+          key={block}
+          rows={rows.slice(block * high, (block + 1) * high)}
+          {...{ columns, layout, ...props }}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+interface BlockProps extends GridProps {
+  rows: string[];
+  columns: number[];
+}
+
+/** Some layers, one below the other. */
+function Block({ cells, all, digests: found, layers, heads, layout, shared, rows, columns }: BlockProps) {
+  const tell = useSay();
+  const { size, small, beside, blocks } = layout;
+  const windows = all.some(({ site }) => site.part > 0);
+  const style = { gridTemplateColumns: `auto repeat(${columns.length}, ${size}px)` };
+  return (
+    <div class={["grid", small && "small", blocks > 1 && "many"].filter(Boolean).join(" ")} style={style}>
       <span class="corner" aria-hidden="true">
         {tell("acrossHeads")}
         <br />
@@ -91,7 +109,7 @@ export function GridOf({ cells, all, digests: found, layers, heads, layout, shar
           }),
         ];
       })}
-    </fieldset>
+    </div>
   );
 }
 

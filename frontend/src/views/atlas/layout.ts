@@ -14,22 +14,51 @@ const BESIDE = 336; // room in which one head is shown large: maps shrink a litt
 const SHRUNK = 0.7; // but not below this share of their size
 const BETWEEN = 20; // the grid and that head
 
+const BLOCK = { labels: 40, head: 34, gap: 2, between: 20, most: 3 }; // layers in several columns side by side
+
 export interface Layout {
   size: number; // of a cell
   small: boolean; // without names
   beside: number; // room for one head, large; 0 where there is too little
+  blocks: number; // columns of layers, one beside the other
 }
 
-/** The cells with which all layers fit, or else scroll. */
+/** The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. */
 export function layoutOf(width: number, height: number, columns: number, rows: number): Layout {
   const down = (height - LABELS - 16) / rows - GAP - NAME;
   const across = (room: number) => Math.floor((room - LABELS - SCROLLBAR) / columns - GAP);
   const size = Math.floor(Math.min(MOST, across(width), down >= LEAST ? down + TICK : SCROLLED));
-  if (size < NAMED) return { size: tightSize(width, height, columns, rows), small: true, beside: 0 };
+  if (down < LEAST) {
+    const found = inBlocks(width, height, columns, rows);
+    if (found) return found;
+  }
+  if (size < NAMED)
+    return { size: tightSize(width, height, columns, rows), small: true, beside: 0, blocks: 1 };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
-  if (shared < Math.max(NAMED, SHRUNK * size)) return { size, small: false, beside: 0 };
+  if (shared < Math.max(NAMED, SHRUNK * size)) return { size, small: false, beside: 0, blocks: 1 };
   const grid = LABELS + SCROLLBAR + columns * (shared + GAP);
-  return { size: shared, small: false, beside: Math.floor(width - grid - BETWEEN) };
+  return { size: shared, small: false, beside: Math.floor(width - grid - BETWEEN), blocks: 1 };
+}
+
+/** All layers at once, in columns side by side: with one head large beside them where cells are large enough for that. */
+function inBlocks(width: number, height: number, columns: number, rows: number): Layout | null {
+  const { labels, head, gap, between, most } = BLOCK;
+  const layouts = Array.from({ length: most }, (_, i) => i + 1).map((blocks) => {
+    const down = (height - head) / Math.ceil(rows / blocks) - gap;
+    const fixed = blocks * labels + (blocks - 1) * between;
+    const across = (room: number) => (room - fixed) / (blocks * columns) - gap;
+    const cell = (room: number) => Math.floor(Math.min(NAMED, down, across(room)));
+    const used = (size: number) => fixed + blocks * columns * (size + gap);
+    return { blocks, cell, used };
+  });
+  for (const room of [width - BESIDE - BETWEEN, width]) {
+    const best = layouts.reduce((a, b) => (b.cell(room) > a.cell(room) ? b : a));
+    const size = best.cell(room);
+    if (size < LEAST) continue;
+    const beside = room < width ? Math.floor(width - best.used(size) - BETWEEN) : 0;
+    return { size, small: true, beside, blocks: best.blocks };
+  }
+  return null;
 }
 
 function tightSize(width: number, height: number, columns: number, rows: number): number {

@@ -1,32 +1,22 @@
 // The atlas's legend: what the pictures are, what the colours mean, and how many heads go by each name. It filters.
 
 import type { Digest } from "../../compute/digest";
-import {
-  type Cell,
-  colourOf,
-  counts,
-  hasTypes,
-  isKnown,
-  isResting,
-  largest,
-  NONE,
-  namesOf,
-} from "../../data/report";
+import { type Cell, colourOf, counts, hasTypes, isKnown, largest, NONE } from "../../data/report";
 import { isHere } from "../../data/wire";
-import { type Say, useQuantity, useSay, useStore } from "../../frame/context";
+import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
 import { shortFor, wordFor } from "../../frame/report";
 import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
-import type { Store } from "../../state/store";
 import { together } from "../../words";
 
 interface LegendProps {
   digests: Map<string, Digest>;
   cells: Cell[];
   shared: number | null; // where the colours of all maps end, where they share them
+  small: boolean; // whether maps go without names and ticks
 }
 
-export function Legend({ digests, cells, shared }: LegendProps) {
+export function Legend({ digests, cells, shared, small }: LegendProps) {
   const store = useStore();
   const tell = useSay();
   const quantity = useQuantity();
@@ -49,7 +39,10 @@ export function Legend({ digests, cells, shared }: LegendProps) {
             shared
               ? tell("legendAtlasWorth", { what: quantity })
               : tell(pictured ? "legendAtlasPicture" : "legendAtlas"),
-            !shared && !pictured && !store.narrow.value && tell("legendAtlasMarks"),
+            !shared &&
+              !pictured &&
+              !store.narrow.value &&
+              tell(small ? "legendAtlasFrames" : "legendAtlasMarks"),
             pool > 1 && tell(pooled, { n: pool }),
             absent && tell("legendAtlasAbsent", { layers: store.layers().join(tell("comma")) }),
             sampled > 1 && tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled }),
@@ -166,16 +159,6 @@ function WorthBar({ top }: { top: number }) {
   );
 }
 
-/** How many heads there are, and how many of them have a name. */
-function tallyOf(cells: Cell[], store: Store, tell: Say): string {
-  const { contributions } = store.look.value;
-  const named = cells
-    .map((cell) => namesOf(store.page, cell, store.tint.value, contributions))
-    .map((names) => names.filter((name) => name !== NONE && !isResting(name)).length)
-    .filter((count) => count > 0);
-  return tell("tally", { heads: cells.length, named: named.length });
-}
-
 /** A name in which the word that stands below the maps is marked. */
 function Marked({ name }: { name: string }) {
   const tell = useSay();
@@ -207,7 +190,6 @@ function Names({ cells }: { cells: Cell[] }) {
   };
   return (
     <>
-      <span class="tally">{tallyOf(cells, store, tell)}</span>
       {counts(store.page, cells, tint.value, store.look.value.contributions).map(
         ([name, { first, also }]) => (
           <button

@@ -5,7 +5,7 @@ export const words = {
   openIn: ["Open in", "用以下视图打开"],
   isOff: ["switched off", "已关闭"],
   legendAtlas: [
-    "One square per head: rows look at columns; each on its own scale.",
+    "One square per head: rows look at columns, each on its own scale.",
     "每个方格是一个头：行看向列；各按自身的尺度着色。",
   ],
   legendAtlasPicture: [
@@ -16,6 +16,7 @@ export const words = {
     "Grey: resting; the tick shows how much. Small squares: several names.",
     "灰色：在休息，灰条表示多少。小方块：有几个名称。",
   ],
+  legendAtlasFrames: ["Frame: what it does. Grey: resting.", "边框颜色：它做什么。灰色：在休息。"],
   legendAtlasWorth: [
     "One square per head: each row is a token that looks, each column a token it may look at. Colour: {what}, on one scale for all heads; blue helps, orange works against, grey: weight above 0.95, where only an exact cut can tell. Below: what it does apart from resting.",
     "每个方格是一个头：行是在看的词元，列是它可以看的词元。颜色：{what}，所有头用同一尺度；蓝色有帮助，橙色起反作用，灰色的权重超过 0.95，只有实际切断才能知道。下方：它在休息之外做什么。",
@@ -88,7 +89,6 @@ export const words = {
     "单击：淡化没有此项的头；再次单击：恢复全部",
   ],
   noName: ["none of these", "以上皆无"],
-  tally: ["{heads} heads, {named} named", "{heads} 个头，{named} 个有名称"],
   alsoNamed: ["+{also} second", "另 {also} 个次要"],
   alsoHint: ["{also} more have another name first", "另有 {also} 个头以别的名称为先"],
   restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],

@@ -1,15 +1,15 @@
 // The head view: two columns of tokens, lines from queries to keys.
 
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { untracked, useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Axis } from "../../compute/axis";
 import { FIRST, run, superseded } from "../../compute/jobs";
 import { sayIn, useQuantity, useSay, useStore } from "../../frame/context";
-import { mark, stage } from "../../frame/drawn";
+import { mark, stage, useDrawing } from "../../frame/drawn";
 import { FoldButton, headsOf } from "../../frame/folds";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
-import { GAP, type Geometry, geometry, middle, rowHeight, strengthOf } from "../../marks/columns";
+import { barsOf, GAP, type Geometry, geometry, middle, rowHeight, strengthOf } from "../../marks/columns";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import { NOTHING } from "../../state/selection";
@@ -29,11 +29,12 @@ export function Heads() {
   const scene = useSignal<Scene | null>(null);
   const busy = useSignal(false);
   const key = useComputed(() => sceneKey(store));
-  useSignalEffect(() => {
+  useDrawing(() => {
     key.value;
     const abort = new AbortController();
     busy.value = true;
-    run(sceneOf(store), abort.signal, scene.peek() ? undefined : FIRST).then(
+    const job = untracked(() => run(sceneOf(store), abort.signal, scene.peek() ? undefined : FIRST));
+    job.then(
       (found) => {
         scene.value = found;
         busy.value = false;
@@ -71,14 +72,14 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
   const sheetOf = (pen: Pen, scene: Scene, top: number, height: number): Sheet => {
     return { pen, store, scene, g: geometryOf(scene, box.value), top, height };
   };
-  useSignalEffect(() => {
+  useDrawing(() => {
     const { width, height, top } = box.value;
     if (!width) return;
     const pen = canvasPen(prepare(back.current!, width, height));
     drawBack(sheetOf(pen, drawn.value, top, height));
     mark("regard:drawn");
   });
-  useSignalEffect(() => {
+  useDrawing(() => {
     const { width, height, top } = box.value;
     if (!width) return;
     const pen = canvasPen(prepare(front.current!, width, height));
@@ -91,17 +92,16 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
   const g = geometryOf(scene, box.value);
   const { keys, queries } = store.active.value;
   const still = keys.length + queries.length === 0;
-  const strip = scene.signed
-    ? ({ query: "stripStrongestWorth", key: "stripReceivedWorth" } as const)
-    : ({ query: "stripStrongest", key: "stripReceived" } as const);
+  const { contributions } = store.look.value;
+  const received = tell(`received_${scene.signed ? "worth" : contributions ? "contributions" : "weights"}`);
   return (
     <div class={busy ? "stage busy" : "stage"}>
       <Legend scene={scene} />
       <div class="headings" aria-hidden="true">
-        <Heading text={tell(still ? strip.query : "stripBy")} from={0} to={g.left - g.text - 14} end />
+        {!still && <Heading text={tell("stripBy")} from={0} to={g.left - g.text - 14} end />}
         <Heading text={tell("headingQueries")} from={g.left - g.text - 4} to={g.left} end />
         <Heading text={tell("headingKeys")} from={g.right} to={g.right + g.text + 4} />
-        <Heading text={still ? tell(strip.key) : quantity} from={g.right + g.text + 14} to={g.width} />
+        <Heading text={still ? received : quantity} from={g.right + g.text + 14} to={g.width} />
       </div>
       <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
         <div
@@ -186,7 +186,7 @@ function Tokens({ side, axis, shown, g, box }: TokensProps) {
 
 /** Where a part of the text begins: a triangle that folds it. */
 function Headers({ side, axis, shown, g }: TokensProps) {
-  const edge = g.text + GAP + g.strip + TRIANGLE;
+  const edge = g.text + GAP + barsOf(g, side) + TRIANGLE;
   const from = Math.max(0, side === "query" ? g.left - edge : g.width - g.right - edge);
   const away = side === "query" ? { left: `${from}px` } : { right: `${from}px` };
   return (

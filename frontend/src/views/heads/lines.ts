@@ -26,6 +26,7 @@ import type { Pen } from "../../marks/pen";
 import { palette, signed } from "../../marks/scales";
 import { pinnedPair } from "../../state/edges";
 import { samePlace } from "../../state/selection";
+import type { Positions } from "../../state/shown";
 import type { Store } from "../../state/store";
 import { coloursOf, cutIn, inkOf, type Scene, signColours, signOf, together } from "./scene";
 
@@ -126,13 +127,10 @@ function drawLine(
 
 const QUIET = { light: 0.4, dark: 0.55 }; // bars beside all lines stay in the background
 
-/** The picture where nothing is active: all lines, and what each token gives and gets. */
+/** The picture where nothing is active: all lines, and what each token gets. */
 export function drawBack(sheet: Sheet): void {
   drawLinks(sheet, sheet.scene.links, FADED);
-  const { rests, links: found } = sheet.scene;
-  const alpha = QUIET[sheet.store.theme.value];
-  drawBars(sheet, found.strongest, "query", alpha, (p, h) => rests(p, found.lookedAt[h][p]));
-  drawBars(sheet, found.received, "key", alpha);
+  drawBars(sheet, sheet.scene.links.received, "key", QUIET[sheet.store.theme.value]);
 }
 
 /** Bars beside one column; a whole bar is the longest of them, and what keys are rested on is grey. */
@@ -141,7 +139,6 @@ function drawBars(
   values: readonly Float32Array[],
   side: "query" | "key",
   alpha?: number,
-  grey: (position: number, head: number) => boolean = (p) => side === "key" && scene.rests(p, p),
 ): void {
   const theme = store.theme.value;
   if (scene.signed) {
@@ -150,7 +147,8 @@ function drawBars(
   }
   const { list } = side === "query" ? scene.rows : scene.columns;
   const own = coloursOf(scene, theme);
-  const coloursAt = (p: number) => own.map((colour, h) => (grey(p, h) ? palette(theme).quiet : colour));
+  const grey = (p: number) => side === "key" && scene.rests(p, p);
+  const coloursAt = (p: number) => own.map((colour) => (grey(p) ? palette(theme).quiet : colour));
   bars(pen, values, longest(values, list), list, side, coloursAt, g, top, height, palette(theme), alpha);
 }
 
@@ -198,20 +196,19 @@ export function drawFront(sheet: Sheet): boolean {
 
 function drawLabels({ pen, store, scene, g, top, height }: Sheet, active: Active): void {
   const { queries, keys } = store.selection.value;
-  const label =
-    (axis: Axis, role: "query" | "key", lit: number[], pins: number[]) =>
-    (position: number): Label => ({
-      text: nameOn(store, axis, position, role),
-      special: axis.special[position],
-      lit: lit.includes(position),
-      pinned: pins.includes(axis.starts[position]),
+  const colours = palette(store.theme.value);
+  const column = (axis: Axis, { list }: Positions, role: "query" | "key", lit: number[], pins: number[]) => {
+    const labelOf = (place: number): Label => ({
+      text: nameOn(store, axis, list[place], role),
+      special: axis.special[list[place]],
+      lit: lit.includes(list[place]),
+      pinned: pins.includes(axis.starts[list[place]]),
       dim: false,
     });
-  const rows = scene.rows.list.map(label(scene.rowAxis, "query", active.queries, queries));
-  const columns = scene.columns.list.map(label(scene.columnAxis, "key", active.keys, keys));
-  const colours = palette(store.theme.value);
-  labels(pen, rows, "query", g, top, height, colours);
-  labels(pen, columns, "key", g, top, height, colours);
+    labels(pen, list.length, labelOf, role, g, top, height, colours);
+  };
+  column(scene.rowAxis, scene.rows, "query", active.queries, queries);
+  column(scene.columnAxis, scene.columns, "key", active.keys, keys);
 }
 
 /** Where parts of a text begin: what the model wrote, and the turns of a conversation. */
@@ -268,7 +265,5 @@ function activeLinks(store: Store, scene: Scene): Scene["links"] {
     top: scene.links.top,
     left: false,
     received: [],
-    lookedAt: [],
-    strongest: [],
   };
 }

@@ -1,6 +1,6 @@
 // How tokens answer to pointers, fingers and keys: the same in columns and in a sentence.
 
-import type { Axis } from "../../compute/axis";
+import { type Axis, visible } from "../../compute/axis";
 import { useSay, useStore } from "../../frame/context";
 import { NOTHING } from "../../state/selection";
 import type { Store } from "../../state/store";
@@ -19,6 +19,12 @@ export const leaving = (store: Store) => (event: PointerEvent) => {
 
 let tapped = ""; // the token a finger has just come to: its tap explains, the next one keeps
 
+/** The text of a token as the model reads it, where it is drawn in another way. */
+function exactly({ side, starts, labels, folded }: Axis, position: number): string | undefined {
+  const text = visible(side.text.slice(starts[position], starts[position + 1]).join(""));
+  return folded[position] || text === labels[position] ? undefined : text;
+}
+
 /** What a token's button needs. */
 export function usePointing(side: "query" | "key", axis: Axis) {
   const store = useStore();
@@ -36,6 +42,7 @@ export function usePointing(side: "query" | "key", axis: Axis) {
       "data-side": side,
       "data-position": position,
       dir: "auto" as const,
+      title: exactly(axis, position),
       "aria-label": tell(side === "query" ? "queryToken" : "keyToken", {
         index: token,
         text: axis.labels[position],

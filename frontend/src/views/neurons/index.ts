@@ -3,8 +3,9 @@
 import { OneHead } from "../../frame/controls";
 import type { View } from "../../state/view";
 import "./neurons.css";
-import { Neurons, picture } from "./neurons";
+import { Neurons } from "./neurons";
 import { PairAbout } from "./pair";
+import { picture } from "./sheet";
 
 export { words } from "./words";
 

@@ -1,21 +1,31 @@
 // What the inspector says of one query and one key in the neuron view.
 
 import { type Head, headOf } from "../../compute/attention";
-import { attribution, halfOf, mostOf, movers, participation, productOf, riseOf } from "../../compute/pairs";
+import { attribution, mostOf, movers, participation, productOf, riseOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
 import { brief, figure } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { LISTED } from "./table";
+import { quoted } from "../../words/quoted";
+import { partFor, scoreOf } from "./said";
+import { bestOf, type Expanded, expand, LISTED, sees } from "./table";
 
 type Pair = [query: number, key: number];
 
-/** The pair under the pointer, or the last one pinned. */
+/** The pair under the pointer, or the last one pinned of the open query, or its best one. */
 export function pairOf(store: Store): Pair | null {
   const { queries, pairs } = store.selection.value;
   const { key } = store.hover.value;
   const query = queries.at(-1);
-  if (query !== undefined && key !== null) return [query, key];
-  return pairs.at(-1) ?? null;
+  if (query === undefined) return pairs.at(-1) ?? null;
+  if (key !== null) return [query, key];
+  return pairs.filter(([own]) => own === query).at(-1) ?? [query, bestOf(store.lens(store.lead), query)];
+}
+
+/** Pin a pair, or let it go. */
+export function togglePair(store: Store, query: number, key: number): void {
+  const { pairs } = store.selection.peek();
+  const rest = pairs.filter(([q, k]) => q !== query || k !== key);
+  store.set({ pairs: rest.length < pairs.length ? rest : [...pairs, [query, key]] });
 }
 
 export function PairAbout() {
@@ -27,35 +37,40 @@ export function PairAbout() {
   const [query, key] = pair;
   const head = headOf(site, site.heads.indexOf(store.lead));
   const rise = riseOf(head, query, key);
-  const names = { query: store.rows.value.names[query], key: store.columns.value.names[key] };
+  const shown = expand(store.lens(store.lead), query, false);
+  const names = { query: quoted(store.rows.value.names[query]), key: quoted(store.columns.value.names[key]) };
   return (
     <section class="pair-about">
       <h3 dir="auto">{tell("cell", names)}</h3>
-      <Rise rise={rise} names={names} weight={store.lens(store.lead).row(query)[key]} />
-      <Parts head={head} pair={pair} rise={rise} />
-      <AttributionTable query={query} keyToken={key} />
+      {sees(shown, key) ? (
+        <>
+          <Rise shown={shown} keyToken={key} names={names} />
+          <AttributionTable query={query} keyToken={key} />
+          <Parts head={head} pair={pair} rise={rise} />
+        </>
+      ) : (
+        <p>{tell("neverSeen", names)}</p>
+      )}
     </section>
   );
 }
 
 interface RiseProps {
-  rise: Float32Array;
+  shown: Expanded;
+  keyToken: number;
   names: { query: string; key: string };
-  weight: number;
 }
 
 /** How much the pair gets, and how few neurons make its score. */
-function Rise({ rise, names, weight }: RiseProps) {
+function Rise({ shown, keyToken, names }: RiseProps) {
   const store = useStore();
   const tell = useSay();
-  const total = rise.reduce((sum, x) => sum + x, 0);
-  const said = { value: figure(Math.abs(total), 2), n: halfOf(rise).length, d: rise.length };
   return (
     <>
       {!store.look.value.contributions && (
-        <p dir="auto">{tell("pairGets", { ...names, value: brief(weight) })}</p>
+        <p dir="auto">{tell("pairGets", { ...names, value: brief(shown.weights[keyToken]) })}</p>
       )}
-      <p data-rise>{tell(total < 0 ? "fall" : "rise", said)}</p>
+      <p data-rise>{scoreOf(shown, keyToken, tell)}</p>
     </>
   );
 }
@@ -95,6 +110,7 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
       <details>
         <summary>{tell("numbers")}</summary>
         <p>
+          {tell("sumOf", { value: figure(products.reduce((sum, x) => sum + x, 0)) })}{" "}
           {tell("mostOfScore", { n: mostOf(products), d })}{" "}
           {tell("participation", { value: figure(participation(products), 2) })}
         </p>
@@ -114,6 +130,7 @@ function AttributionTable({ query, keyToken }: { query: number; keyToken: number
   const site = store.site.value;
   const table = attribution(headOf(site, site.heads.indexOf(store.lead)), query, keyToken);
   if (!table) return null;
+  const most = Math.max(...table.values.flat());
   return (
     <table class="attribution">
       <caption title={tell("attributionHint")}>{tell("attribution")}</caption>
@@ -122,7 +139,7 @@ function AttributionTable({ query, keyToken }: { query: number; keyToken: number
           <th scope="col">q \ k</th>
           {table.columns.map((name) => (
             <th key={name} scope="col">
-              {name}
+              {partFor(tell, name)}
             </th>
           ))}
         </tr>
@@ -130,9 +147,13 @@ function AttributionTable({ query, keyToken }: { query: number; keyToken: number
       <tbody>
         {table.rows.map((name, a) => (
           <tr key={name}>
-            <th scope="row">{name}</th>
+            <th scope="row">{partFor(tell, name)}</th>
             {table.values[a].map((value, b) => (
-              <td key={table.columns[b]} class={value < 0 ? "negative" : "positive"} title={String(value)}>
+              <td
+                key={table.columns[b]}
+                class={`${value < 0 ? "negative" : "positive"}${value === most ? " most" : ""}`}
+                title={String(value)}
+              >
                 {figure(value, 2)}
               </td>
             ))}

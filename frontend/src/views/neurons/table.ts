@@ -2,52 +2,62 @@
 
 import { keyVectors, queryVectors, width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
-import { bySize, movers, productOf, type Row, riseOf, rowOf } from "../../compute/pairs";
-import { elided, type Pen } from "../../marks/pen";
-import { brief, type Palette, SMALL } from "../../marks/scales";
+import {
+  averageOf,
+  averageProduct,
+  halfOf,
+  movers,
+  productOf,
+  type Row,
+  riseOf,
+  rowOf,
+} from "../../compute/pairs";
+import { elided, type Lettering, measure, type Pen } from "../../marks/pen";
+import { brief, type Palette, SMALL, signColour } from "../../marks/scales";
 import { sizeOf, strip } from "../../marks/vectors";
+import { listedName, parted } from "../../words/quoted";
 
-export const LINE = 20; // height of a row
-const USUAL = { label: 110, number: 62, beside: 120, gap: 14, least: 1.25 };
-const TIGHT = { label: 84, number: 52, beside: 62, gap: 8, least: 0.75 }; // on a phone, where sums before scaling are left out
+const LOW = 20; // height of a row where there are many
+const HIGH = 44; // and where there are few
+export const LINES = { query: 28, titles: 22, names: 20, average: 26 }; // of the table's head
+export const HEAD = LINES.query + LINES.titles + LINES.names + LINES.average;
+const USUAL = { label: 110, number: 52, gap: 30, least: 1.25 };
+const TIGHT = { label: 84, number: 42, gap: 8, least: 0.75 }; // on a phone, where k is left out
 const ROOMY = 520; // pixels from which everything is shown
+const WIDEST = 15; // pixels of a cell of q × k
 
 export interface Layout {
-  cell: number;
+  row: number; // height of a row
+  cell: number; // width of a neuron
   label: number; // where names of keys end
-  number: number; // room of a number
-  k: number; // where the strips and numbers begin
+  q: number; // where q and k begin
+  k: boolean; // whether there is room for k
   product: number;
-  dot: number | null; // null where there is no room
   score: number;
-  bar: number;
-  beside: number; // room of a bar and its number
+  weight: number;
+  bar: number; // width of the longest bar
+  number: number; // room of a number
+  gap: number; // between columns
   width: number;
 }
 
+/** Height of a row, so that rows fill what is free. */
+export const rowHeight = (free: number, count: number): number =>
+  Math.max(LOW, Math.min(HIGH, Math.floor(free / Math.max(1, count))));
+
 /** Columns of the table in a given width, for vectors of dimension d. */
-export function layout(available: number, d: number): Layout {
-  const roomy = available >= ROOMY;
-  const { label, number, beside, gap, least } = roomy ? USUAL : TIGHT;
-  const room = (available - label - (roomy ? 2 : 1) * number - beside - 5 * gap) / (2 * d);
-  const cell = Math.max(least, Math.min(10, Math.floor(room * 4) / 4));
-  const k = label + gap;
-  const product = k + d * cell + gap;
-  const dotted = product + d * cell + gap;
-  const score = dotted + (roomy ? number : 0);
-  const bar = score + number + gap;
-  return {
-    cell,
-    label,
-    number,
-    k,
-    product,
-    dot: roomy ? dotted : null,
-    score,
-    bar,
-    beside,
-    width: bar + beside,
-  };
+export function layout(available: number, d: number, row = LOW): Layout {
+  const k = available >= ROOMY;
+  const { label, number, gap, least } = k ? USUAL : TIGHT;
+  const bar = Math.max(22, Math.min(170, available * (k ? 0.11 : 0.06)));
+  const room = available - label - 2 * (number + bar) - (k ? 3.5 : 4) * gap;
+  const fit = Math.floor((4 * room) / (d * (k ? 2 : 1))) / 4;
+  const cell = Math.max(least, Math.min(WIDEST, fit));
+  const q = label + gap / 2;
+  const product = k ? q + d * cell + gap : q;
+  const score = product + d * cell + gap;
+  const weight = score + bar + number + gap;
+  return { row, cell, label, q, k, product, score, weight, bar, number, gap, width: weight + bar + number };
 }
 
 /** A query expanded: everything its rows need. */
@@ -59,127 +69,193 @@ export interface Expanded {
   weights: Float32Array;
   top: number;
   best: number; // the key with the largest score
+  average: number; // of the scores
+  mean: Float32Array; // of q × k
   sizes: { q: number; k: number; product: number };
 }
 
+/** Everything about one query; neurons are in the order of what they add to its best key above the average, or as they are. */
 export function expand(lens: Lens, query: number, ordered: boolean): Expanded {
   const { head } = lens;
   const d = width(head.site);
   const weights = lens.row(query);
   const [q, k] = [queryVectors(head), keyVectors(head)];
   const rows = rowOf(head, query);
-  const sizes = { q: 1.4 * sizeOf(q), k: 1.4 * sizeOf(k), product: 1.4 * sizeOf(q) * sizeOf(k) };
+  const best = rows.reduce((most, { score }, key) => (score > rows[most].score ? key : most), 0);
   return {
     lens,
     query,
-    order: ordered ? bySize(head, query) : Array.from({ length: d }, (_, c) => c),
+    order: ordered ? movers(riseOf(head, query, best), d) : Array.from({ length: d }, (_, c) => c),
     rows,
     weights,
     top: weights.reduce((top, x) => Math.max(top, x), 1e-12),
-    best: rows.reduce((best, { score }, key) => (score > rows[best].score ? key : best), 0),
-    sizes,
+    best,
+    average: averageOf(rows),
+    mean: averageProduct(head, query, rows),
+    sizes: { q: 1.4 * sizeOf(q), k: 1.4 * sizeOf(k), product: 1.4 * sizeOf(q) * sizeOf(k) },
   };
 }
 
-/** The strip of the query's own vector. */
-export function queryStrip(pen: Pen, shown: Expanded, at: Layout, y: number): void {
-  const d = shown.order.length;
-  const q = queryVectors(shown.lens.head).subarray(shown.query * d, (shown.query + 1) * d);
-  strip(pen, q, shown.order, at.k, y + 3, at.cell, LINE - 6, shown.sizes.q);
-}
+/** The best key of a query. */
+export const bestOf = (lens: Lens, query: number): number => expand(lens, query, false).best;
+
+/** Whether a query may look at a key. */
+export const sees = ({ rows }: Expanded, key: number): boolean => Number.isFinite(rows[key].score);
+
+const lastSeen = (shown: Expanded): number =>
+  shown.rows.reduce((last, _, key) => (sees(shown, key) ? key : last), 0);
 
 export const LISTED = 6; // neurons of a pair that are named
-
-/** Above the products: the neurons that the inspector names for one key, by number where there is room. */
-export function namedMarks(
-  pen: Pen,
-  shown: Expanded,
-  key: number,
-  at: Layout,
-  bottom: number,
-  colours: Palette,
-): void {
-  const named = movers(riseOf(shown.lens.head, shown.query, key), LISTED);
-  const places = named.map((c) => shown.order.indexOf(c)).sort((a, b) => a - b);
-  let free = 0;
-  for (const place of places) {
-    const x = at.product + place * at.cell;
-    pen.rect(x, bottom - 4, Math.max(1, at.cell - 1), 4, { colour: colours.accent });
-    const text = String(shown.order[place]);
-    const half = 3 * text.length;
-    const middle = x + at.cell / 2;
-    if (middle - half < free) continue;
-    pen.text(middle, bottom - 11, text, { colour: colours.ink, size: 10, align: "middle", mono: false });
-    free = middle + half + 1;
-  }
-}
 
 /** Rows of keys from `top` down. */
 export function keyRows(
   pen: Pen,
   shown: Expanded,
-  keys: readonly number[],
   at: Layout,
   top: number,
   height: number,
-  lit: { hovered: number | null; pinned: readonly number[] },
+  lit: { key: number | null; pinned: readonly number[] }, // the one that is told of, and those kept
   colours: Palette,
+  never: string, // what is said of keys that cannot be looked at
 ): void {
-  const first = Math.max(0, Math.floor(top / LINE));
-  const last = Math.min(keys.length, Math.ceil((top + height) / LINE));
-  for (let i = first; i < last; i++) {
-    const y = i * LINE - top;
-    if (keys[i] === lit.hovered || keys[i] === shown.best)
-      pen.rect(0, y, at.width, LINE, { colour: colours.band });
-    if (lit.pinned.includes(keys[i])) pen.rect(0, y + 2, 2, LINE - 4, { colour: colours.accent });
-    keyRow(pen, shown, keys[i], at, y, colours);
+  const { row } = at;
+  const last = Math.min(shown.rows.length, Math.ceil((top + height) / row));
+  for (let key = Math.max(0, Math.floor(top / row)); key < last; key++) {
+    const y = key * row - top;
+    if (key === lit.key || key === shown.best) pen.rect(0, y, at.width + 6, row, { colour: colours.band });
+    if (lit.pinned.includes(key)) pen.rect(0, y + 2, 2, row - 4, { colour: colours.accent });
+    keyRow(pen, shown, key, at, y, colours);
+    if (key === lit.key && sees(shown, key)) explained(pen, shown, key, at, y, colours);
+    if (!sees(shown, key) && (key === 0 || sees(shown, key - 1)))
+      pen.text(at.q, y + row / 2, never, { colour: colours.quiet, size: 12, mono: false });
   }
+  const [x] = scoreAt(shown, at, shown.average);
+  const below = Math.min(height, (1 + lastSeen(shown)) * row - top);
+  pen.lines([x, 0, x, below], 1, 1, { colour: colours.quiet, dashed: true });
+}
+
+/** The row that is told of: neurons that make half of its score stand out, and signs lead from column to column. */
+function explained(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
+  const half = halvesOf(shown, key);
+  if (half.length)
+    shown.order.forEach((neuron, place) => {
+      if (half.includes(neuron)) return;
+      const x = at.product + place * at.cell;
+      pen.rect(x, y + 2, at.cell, at.row - 4, { colour: colours.band, alpha: FADED });
+    });
+  if (!at.k) return;
+  const sign = (x: number, text: string) =>
+    pen.text(x, y + at.row / 2, text, { colour: colours.quiet, size: 14, mono: false, align: "middle" });
+  sign(at.product - at.gap / 2, "=");
+  sign(at.score - at.gap / 2, "→");
+  sign(at.weight - at.gap / 2, "→");
+}
+
+const FADED = 0.72; // how far neurons that matter little are taken back
+
+/** The neurons that make half of what a score is beside its row's average; none where there is no other key. */
+export function halvesOf(shown: Expanded, key: number): number[] {
+  const seen = shown.rows.filter((_, other) => sees(shown, other)).length;
+  return seen > 1 && sees(shown, key) ? halfOf(riseOf(shown.lens.head, shown.query, key)) : [];
+}
+
+/** The name of a row; its position is in the sans face, where two digits stand together. */
+function token(pen: Pen, name: string, at: Layout, y: number, ink: Lettering): void {
+  const [text, index] = parted(listedName(name));
+  const room = measure(index, 13, false);
+  const middle = y + at.row / 2;
+  pen.text(at.label - room, middle, elided(text, at.label - room - 8), { ...ink, align: "end" });
+  if (index) pen.text(at.label, middle, index, { ...ink, mono: false, align: "end" });
 }
 
 function keyRow(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
-  const { lens, order, rows, weights } = shown;
+  const { lens, order, rows } = shown;
   const d = order.length;
-  const middle = y + LINE / 2;
   const { columns, head } = lens;
-  pen.text(at.label, middle, elided(columns.names[key], at.label - 8), {
-    colour: columns.special[key] ? colours.quiet : colours.ink,
-    align: "end",
+  const seen = sees(shown, key);
+  token(pen, columns.names[key], at, y, {
+    colour: columns.special[key] || !seen ? colours.quiet : colours.ink,
+    alpha: seen ? 1 : 0.6,
     bold: key === shown.best,
   });
-  const k = keyVectors(head).subarray(key * d, (key + 1) * d);
-  strip(pen, k, order, at.k, y + 3, at.cell, LINE - 6, shown.sizes.k);
-  strip(
-    pen,
-    productOf(head, shown.query, key),
-    order,
-    at.product,
-    y + 3,
-    at.cell,
-    LINE - 6,
-    shown.sizes.product,
-  );
-  const number = (x: number, value: number) =>
-    pen.text(x + at.number - 6, middle, fixed(value), { colour: colours.ink, size: 12, align: "end" });
-  if (at.dot !== null) number(at.dot, rows[key].product);
-  number(at.score, rows[key].score);
-  pen.rect(at.bar, y + 4, (Math.max(16, at.beside - 56) * weights[key]) / shown.top, LINE - 8, {
-    colour: colours.accent,
-    alpha: 0.75,
+  if (!seen) return;
+  if (at.k) {
+    const k = keyVectors(head).subarray(key * d, (key + 1) * d);
+    const high = Math.round(at.row * 0.6);
+    strip(pen, k, order, at.q, y + (at.row - high) / 2, at.cell, high, shown.sizes.k);
+  }
+  products(pen, productOf(head, shown.query, key), shown, at, y, at.row);
+  scoreBar(pen, shown, at, rows[key].score, y, at.row, key === shown.best, colours);
+  weightBar(pen, shown, key, at, y, colours);
+}
+
+/** q × k of a row, the strip that is read. */
+export function products(
+  pen: Pen,
+  values: Float32Array,
+  shown: Expanded,
+  at: Layout,
+  y: number,
+  row: number,
+): void {
+  strip(pen, values, shown.order, at.product, y + 2, at.cell, row - 4, shown.sizes.product);
+}
+
+/** Where a score stands in its column, and where 0 does. */
+export function scoreAt({ rows }: Expanded, at: Layout, score: number): [x: number, zero: number] {
+  const finite = rows.map((row) => row.score).filter(Number.isFinite);
+  const [low, high] = [Math.min(0, ...finite), Math.max(0, ...finite)];
+  const place = (value: number) => at.score + (at.bar * (value - low)) / (high - low || 1);
+  return [place(score), place(0)];
+}
+
+/** A score as a bar from 0, with its number. */
+export function scoreBar(
+  pen: Pen,
+  shown: Expanded,
+  at: Layout,
+  score: number,
+  y: number,
+  row: number,
+  bold: boolean,
+  colours: Palette,
+): void {
+  const [x, zero] = scoreAt(shown, at, score);
+  const high = Math.round(row * 0.5);
+  pen.rect(Math.min(x, zero), y + (row - high) / 2, Math.max(1, Math.abs(x - zero)), high, {
+    colour: signColour(score, colours.theme),
+    alpha: bold ? 0.95 : 0.5,
   });
-  const small = weights[key] < SMALL;
-  pen.text(at.bar + at.beside, middle, small ? "·" : brief(weights[key]), {
-    colour: small ? colours.quiet : colours.ink,
-    size: 12,
-    align: "end",
+  pen.text(at.score + at.bar + at.number, y + row / 2, fixed(score, shown), {
+    ...{ colour: colours.ink, size: 12, align: "end", bold },
   });
 }
 
-const fixed = (value: number): string => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "−∞");
+/** What softmax makes of a score; below a thousandth there is nothing to see. */
+function weightBar(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
+  const { weights, top } = shown;
+  if (weights[key] < SMALL) return;
+  const high = Math.round(at.row * 0.5);
+  pen.rect(at.weight, y + (at.row - high) / 2, (at.bar * weights[key]) / top, high, {
+    colour: colours.accent,
+  });
+  pen.text(at.width, y + at.row / 2, brief(weights[key]), {
+    ...{ colour: colours.ink, size: 12, align: "end", bold: key === shown.best },
+  });
+}
+
+/** Scores of a table with as many decimals each, so that their points are below each other. */
+export function fixed(value: number, { rows }: Expanded): string {
+  if (!Number.isFinite(value)) return "−∞";
+  const largest = Math.max(...rows.map(({ score }) => (Number.isFinite(score) ? Math.abs(score) : 0)));
+  return value.toFixed(largest >= 100 ? 0 : largest >= 10 ? 1 : 2).replace("-", "−");
+}
 
 /** Which neuron lies under x, and in which strip. */
 export function neuronAt(shown: Expanded, at: Layout, x: number): number | null {
-  for (const start of [at.k, at.product]) {
-    const place = Math.floor((x - start) / at.cell);
+  const strips = [[at.product, at.cell], ...(at.k ? [[at.q, at.cell]] : [])];
+  for (const [start, cell] of strips) {
+    const place = Math.floor((x - start) / cell);
     if (x >= start && place < shown.order.length) return shown.order[place];
   }
   return null;
@@ -198,33 +274,15 @@ export function overview(
   const d = width(head.site);
   const order = Array.from({ length: d }, (_, c) => c);
   const own = head.site.query === head.site.key;
-  const sizes = [1.4 * sizeOf(queryVectors(head)), 1.4 * sizeOf(keyVectors(head))];
-  for (let i = Math.floor(top / LINE); i < Math.min(rows.count, Math.ceil((top + height) / LINE)); i++) {
-    const y = i * LINE - top;
-    pen.text(at.label, y + LINE / 2, elided(rows.names[i], at.label - 8), {
-      colour: rows.special[i] ? colours.quiet : colours.ink,
-      align: "end",
-    });
-    strip(
-      pen,
-      queryVectors(head).subarray(i * d, (i + 1) * d),
-      order,
-      at.k,
-      y + 3,
-      at.cell,
-      LINE - 6,
-      sizes[0],
-    );
-    if (own)
-      strip(
-        pen,
-        keyVectors(head).subarray(i * d, (i + 1) * d),
-        order,
-        at.product,
-        y + 3,
-        at.cell,
-        LINE - 6,
-        sizes[1],
-      );
+  const [q, k] = [queryVectors(head), keyVectors(head)];
+  const sizes = [1.4 * sizeOf(q), 1.4 * sizeOf(k)];
+  const last = Math.min(rows.count, Math.ceil((top + height) / at.row));
+  for (let i = Math.floor(top / at.row); i < last; i++) {
+    const y = i * at.row - top;
+    token(pen, rows.names[i], at, y, { colour: rows.special[i] ? colours.quiet : colours.ink });
+    const one = (values: Float32Array, x: number, cell: number, size: number) =>
+      strip(pen, values.subarray(i * d, (i + 1) * d), order, x, y + 3, cell, at.row - 6, size);
+    one(q, at.q, at.cell, sizes[0]);
+    if (own && at.k) one(k, at.product, at.cell, sizes[1]);
   }
 }

@@ -1,8 +1,8 @@
 // The roll-out, as the frame knows it.
 
+import { Kinds } from "../../frame/controls";
 import type { View } from "../../state/view";
 import "./rollout.css";
-import { Controls } from "./controls";
 import { Rollout } from "./rollout";
 import { keys, picture } from "./scene";
 
@@ -13,8 +13,9 @@ export const view: View = {
   title: "rollout",
   heads: "all",
   wide: true,
+  weighs: true,
   Component: Rollout,
-  Controls,
+  Controls: Kinds,
   help: "help_rollout",
   keys,
   picture,

@@ -2,73 +2,115 @@
 
 import type { Signal } from "@preact/signals";
 import { useSay, useStore } from "../../frame/context";
-import { brief, figure, percent } from "../../marks/scales";
+import { figure } from "../../marks/scales";
 import { together } from "../../words";
-import { againstEven, inkOf, ofLeft, restingText, type Shares } from "./scene";
+import { listedName, parted, quoted } from "../../words/quoted";
+import { plain, restingPlaces } from "./said";
+import { inkOf, tinted } from "./scene";
+import { againstEven, ofLeft, ownIsLargest, restingEvenly, type Shares, shareText } from "./shares";
 
 const LISTED = 16;
 
 export function Ranked({ shares, lit }: { shares: Shares; lit: Signal<number | null> }) {
-  const store = useStore();
   const tell = useSay();
-  const { order, values, axis, left } = shares;
-  const pointed = lit.value;
-  const least = againstEven(shares).at(-1)?.p; // the finding names it
-  const listed = order.filter((p, i) => i < LISTED || p === pointed || p === least);
+  const { order, values } = shares;
+  const least = againstEven(shares).at(-1)?.p; // it has a bar, be it ever so short
+  const listed = order.filter((p, i) => i < LISTED || p === lit.value || p === least);
   const found = new Map(listed.map((p) => [p, ofLeft(shares, p)]));
   const others = order.filter((p) => !found.has(p));
   const most = Math.max(1e-12, ...[...found.values()].map(([own, even]) => Math.max(own, even ?? 0)));
-  const long = (share: number) => `${((100 * share) / most).toFixed(2)}%`;
-  const resting = restingText(store, shares);
+  const rows = found.size + 2 + (others.length ? 1 : 0);
   return (
     <section class="rollout-ranked">
       <h3>{tell("rolloutShares")}</h3>
-      {resting && <p data-rests={1 - left}>{resting}</p>}
-      <ol>
+      <ol style={{ "--rows": rows }}>
         <li class="heading">
           <span />
           <span>{shares.even && tell("rolloutEven")}</span>
-          <span>
-            {resting ? tell("rolloutShareOf", { words: 100 - percent(1 - left) }) : tell("rolloutShare")}
-          </span>
+          <span>{tell("rolloutShare")}</span>
           <span>{shares.even && tell("rolloutTimesEven")}</span>
         </li>
-        {[...found].map(([p, [own, even]]) => (
-          <li
-            key={p}
-            data-share={own}
-            class={p === pointed ? "lit" : ""}
-            onPointerEnter={() => (lit.value = p)}
-            onPointerLeave={() => (lit.value = null)}
-          >
-            <span class="name" dir="auto">
-              {axis.names[p]}
-            </span>
-            <span class="measure">
-              <i style={{ width: long(own), background: inkOf(shares, p, store.theme.value).colour }} />
-              {even !== null && <b style={{ left: long(even) }} />}
-            </span>
-            <span class="value" title={String(values[p])}>
-              {brief(own)}
-            </span>
-            <span class="times" style={{ color: inkOf(shares, p, store.theme.value).colour }}>
-              {even ? `${figure(own / even, 2)} ×` : ""}
-            </span>
-          </li>
+        {[...found].map(([p, pair]) => (
+          <Bar key={p} shares={shares} p={p} pair={pair} most={most} lit={lit} />
         ))}
         {others.length > 0 && (
           <li class="quiet">
             <span class="others">{tell("rolloutRest", { count: others.length })}</span>
-            <span class="value">{brief(others.reduce((sum, p) => sum + ofLeft(shares, p)[0], 0))}</span>
+            <span class="value">{shareText(others.reduce((sum, p) => sum + values[p], 0))}</span>
           </li>
         )}
+        <Rests shares={shares} />
       </ol>
-      <p class="quiet">
-        {together(
-          tell(store.look.value.contributions ? "rolloutContributions" : "rolloutWeights"),
-          tell("rolloutNot"),
-        )}
-      </p>
+      <Method shares={shares} />
     </section>
+  );
+}
+
+/** How the numbers came about, and why lines at an even share are not all in one place. */
+function Method({ shares }: { shares: Shares }) {
+  const store = useStore();
+  const tell = useSay();
+  const { contributions } = store.look.value;
+  const maps = tell(contributions ? "rolloutContributionMaps" : "rolloutWeightMaps");
+  const word = quoted(plain(shares.axis.names[shares.position]));
+  const lines = shares.even && tell(ownIsLargest(shares) ? "rolloutOwnLine" : "rolloutLines", { word });
+  return <p class="quiet">{together(lines, tell("rolloutMethod", { maps }))}</p>;
+}
+
+interface BarProps {
+  shares: Shares;
+  p: number;
+  pair: [own: number, even: number | null];
+  most: number; // the longest bar
+  lit: Signal<number | null>;
+}
+
+/** One token: its bar and a line at an even share, how much of the whole it is, and how many times an even share. */
+function Bar({ shares, p, pair: [own, even], most, lit }: BarProps) {
+  const { theme } = useStore();
+  const long = (share: number) => `${((100 * share) / most).toFixed(2)}%`;
+  const ink = inkOf(shares, p, theme.value);
+  const [text, index] = parted(listedName(plain(shares.axis.names[p])));
+  return (
+    <li
+      data-share={own}
+      class={p === lit.value ? "lit" : ""}
+      onPointerEnter={() => (lit.value = p)}
+      onPointerLeave={() => (lit.value = null)}
+    >
+      <span class="name" dir="auto">
+        {text}
+        <span class="index">{index}</span>
+      </span>
+      <span class="measure">
+        <i style={{ width: long(own), background: tinted(ink), borderColor: ink.colour }} />
+        {even !== null && <b style={{ left: long(even) }} />}
+      </span>
+      <span class="value" title={String(shares.values[p])}>
+        {shareText(shares.values[p])}
+      </span>
+      <span class="times" style={{ color: ink.colour }}>
+        {even ? `${figure(own / even, 2)} ×` : ""}
+      </span>
+    </li>
+  );
+}
+
+/** What rests, below the tokens: with them it is the whole. */
+function Rests({ shares }: { shares: Shares }) {
+  const store = useStore();
+  const tell = useSay();
+  const places = restingPlaces(store, shares);
+  if (!places) return null;
+  const even = restingEvenly(shares);
+  return (
+    <li class="resting" data-rests={1 - shares.left}>
+      <span class="others" dir="auto">
+        {tell("rolloutResting", { places })}
+      </span>
+      <span class="value" title={even === null ? undefined : tell("rolloutRestingEven", { share: even })}>
+        {shareText(1 - shares.left)}
+      </span>
+    </li>
   );
 }

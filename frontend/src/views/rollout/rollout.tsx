@@ -8,20 +8,12 @@ import { mark } from "../../frame/drawn";
 import { Notice } from "../../frame/notice";
 import { isTouch, useSeen } from "../../frame/scroller";
 import { canvasPen, prepare } from "../../marks/pen";
-import { together } from "../../words";
+import { quoted } from "../../words/quoted";
 import { Mixing } from "./mixing";
 import { Ranked } from "./ranked";
-import {
-  askedOf,
-  drawText,
-  findingOf,
-  leastOf,
-  plain,
-  type Shares,
-  sharesOf,
-  textOf,
-  useStage,
-} from "./scene";
+import { findingOf, plain, restingPlaces } from "./said";
+import { drawText, scaleStops, textOf, useStage } from "./scene";
+import { askedOf, type Shares, sharesOf } from "./shares";
 import { reasonAgainst, type Steps, stepsKey, stepsOf } from "./steps";
 
 export function Rollout() {
@@ -62,34 +54,43 @@ function Rolled({ steps, busy }: { steps: Steps; busy: boolean }) {
   const lit = useSignal<number | null>(null);
   const shares = sharesOf(steps, askedOf(store, steps));
   useStage(store, () => ({ shares, steps }), [shares]);
-  const asked = tell("rolloutAsk", {
-    word: plain(shares.axis.names[shares.position]),
-    count: shares.layers,
-  });
+  const word = quoted(plain(shares.axis.names[shares.position]));
   const finding = findingOf(store, shares);
-  const special = shares.order.length < shares.axis.count;
+  const places = restingPlaces(store, shares);
   return (
     <div class={busy ? "stage rollout busy" : "stage rollout"} data-asked={shares.position}>
       <div class="rollout-said">
         <h2 dir="auto" data-finding={finding ? "" : undefined}>
-          {finding ?? asked}
+          {finding ?? tell("rolloutAsk", { word, count: shares.layers })}
         </h2>
-        <p>{together(tell("rolloutOne"), leastOf(store, shares))}</p>
+        {shares.even && <p class="quiet">{tell(places ? "rolloutOneRests" : "rolloutOne", { places })}</p>}
       </div>
       <div class="rollout-parts">
         <div class="rollout-text">
-          <p class="quiet">
-            {together(
-              shares.even !== null && tell("rolloutColours"),
-              special && tell("rolloutResting"),
-              tell("rolloutHint"),
-            )}
-          </p>
+          <div class="rollout-hint quiet">
+            {shares.even && <Scale />}
+            <p>{tell("rolloutHint")}</p>
+          </div>
           <Text shares={shares} lit={lit} />
           <Mixing shares={shares} steps={steps} />
         </div>
         <Ranked shares={shares} lit={lit} />
       </div>
+    </div>
+  );
+}
+
+/** What the tints of the text mean: orange is less than an even share, blue is more. */
+function Scale() {
+  const store = useStore();
+  const tell = useSay();
+  const stops = scaleStops(store.theme.value);
+  return (
+    <div class="rollout-scale" role="img" aria-label={tell("rolloutScale")}>
+      <i style={{ background: `linear-gradient(to right, ${stops.join(", ")})` }} />
+      {["½ ×", "1 ×", "2 ×"].map((text) => (
+        <span key={text}>{text}</span>
+      ))}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { Mean } from "../../compute/mean";
 import type { Medium, Side } from "../../data/wire";
 import { sayIn } from "../../frame/context";
 import { stage } from "../../frame/drawn";
+import { looking } from "../../frame/keys";
 import { brief } from "../../marks/scales";
 import type { Store } from "../../state/store";
 
@@ -160,15 +161,21 @@ export function pinnedIn(store: Store, heard: Heard): number | null {
   return at < 0 ? null : at;
 }
 
-/** From word to word. */
+/** The row of the word that is pinned in what is shown. */
+export function pinnedRow(store: Store): number | undefined {
+  const now = shown.of(store);
+  return now?.heard.rows[pinnedIn(store, now.heard) ?? -1];
+}
+
+/** From word to word, where there are words; up and down the layers as everywhere. */
 export function keys(store: Store): Record<string, () => void> {
   const now = shown.of(store);
-  if (!now?.heard.words.length) return {};
+  if (!now?.heard.words.length) return looking(store);
   const { heard } = now;
   const go = (by: number) => () => {
     const at = pinnedIn(store, heard);
     const next = at === null ? (by > 0 ? 0 : heard.words.length - 1) : at + by;
     if (next >= 0 && next < heard.words.length) store.set({ queries: [heard.rows[next]] });
   };
-  return { ArrowLeft: go(-1), ArrowRight: go(1) };
+  return { ...looking(store), ArrowLeft: go(-1), ArrowRight: go(1) };
 }

@@ -21,16 +21,16 @@ export const words = {
   ],
   soundShare: ["“{word}” {value}", "“{word}” {value}"],
   soundColours: [
-    "Grey: the sound, high voices above. Blue: where attention is, each row up to its own strongest moment.",
-    "灰色：声音，高音在上。蓝色：注意力所在，每行以自己最强的时刻为满。",
+    "Grey: the sound, high frequencies at the top. Blue: attention, each row scaled to its own maximum.",
+    "灰色：声音，高频在上。蓝色：注意力，每行按自身的最大值缩放。",
   ],
   soundBeyond: [
-    "{share} of the attention is on the silence added behind the sound, which is not drawn.",
-    "{share} 的注意力落在补在声音后的静音上，图中未画出。",
+    "{share} of the attention falls on the padding after the recording (not shown).",
+    "{share} 的注意力落在录音之后的填充部分（未画出）。",
   ],
   soundShifted: [
-    "The row of a token decides which token comes next, so a word is shown with the row of the token before it.",
-    "每个词元的行决定下一个词元，因此每个词用的是它前一个词元的行。",
+    "Each row: where it listens just before writing that word (the row of the token before it).",
+    "每行：写出该词之前在听哪里（即它前一个词元的行）。",
   ],
   soundMean: ["Mean of {count} heads of layer {layer}", "第 {layer} 层 {count} 个头的平均"],
   soundOne: ["Head {layer}.{head}", "头 {layer}.{head}"],
@@ -42,7 +42,9 @@ export const words = {
   soundStop: ["Stop", "停止"],
   soundFrom: ["Play from {seconds} s", "从第 {seconds} 秒播放"],
   soundSilent: ["This browser cannot play the sound.", "此浏览器无法播放这段声音。"],
-  soundSeconds: ["seconds", "秒"],
+  soundTime: ["time, seconds", "时间（秒）"],
+  soundBar: ["attention weight / the row's largest", "注意力权重 / 该行的最大值"],
+  soundTitle: ["when each word is listened for", "每个词在听的时刻"],
   soundPicture: [
     "Spectrogram of {seconds} s of sound; below it, when each word is listened for",
     "{seconds} 秒声音的频谱图；下方是每个词在听的时刻",

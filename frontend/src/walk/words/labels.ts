@@ -20,6 +20,17 @@ export const LABELS = {
   walk_positions: ["positions", "位置"],
   walk_rotation: ["turning by position", "按位置旋转"],
   walk_bias: ["bias by distance", "按距离的偏置"],
+  walk_hint_symmetric: [
+    "Compare keys with keys: what would be lost if a token could not ask for something else than it offers?",
+    "让键与键相比：如果词元只能寻找与自己所提供的相同的东西，会失去什么？",
+  ],
+  walk_unscaled: ["softmax, undivided", "softmax（未除）"],
+  walk_scaled: ["softmax, divided", "softmax（已除）"],
+  walk_sharp: [
+    "Head {head} is all-or-nothing even after the division.",
+    "头 {head} 除以 √d 之后仍是非此即彼。",
+  ],
+  walk_softer: ["Head {head} shows the difference", "头 {head} 能看出差别"],
   walk_temperature: ["temperature", "温度"],
   walk_changed: ["Changed: these are not the model's numbers.", "已改动：这些不是模型的数。"],
   walk_reset: ["back to the model", "恢复为模型"],

@@ -58,16 +58,13 @@ export const STEPS = {
   step_scale_title: ["Scaling", "缩放"],
   step_scale_formula: ["Q·Kᵀ / √d", "Q·Kᵀ / √d"],
   step_scale_text: [
-    "A dot product of d numbers of size 1 has size √d. Dividing by √d keeps the softmax from becoming all-or-nothing, where nothing can be learned: switch the scaling off and look at the next step.",
-    "d 个大小约为 1 的数，其点积的大小约为 √d。除以 √d 使 softmax 不至于非此即彼、无法学习：关掉缩放，再看下一步。",
+    "The dot product of two random vectors with d entries of variance 1 is typically about √d in size. Dividing by √d keeps the softmax from becoming all-or-nothing, where nothing can be learned.",
+    "两个各有 d 个数、方差为 1 的随机向量，点积的大小通常约为 √d。除以 √d 使 softmax 不至于非此即彼、无法学习。",
   ],
-  step_scale_claim: [
-    "Weights such as 1e-39 are what a softmax usually gives.",
-    "像 1e-39 这样的权重是 softmax 的正常结果。",
-  ],
+  step_scale_claim: ["Dividing by √d makes the weights add up to 1.", "除以 √d 使权重之和为 1。"],
   step_scale_note: [
-    "They lie below the normal range of float32 (1.2e-38): a sign that the scaling was left out.",
-    "它们低于 float32 的正规范围（1.2e-38），说明漏掉了缩放。",
+    "Softmax does that, whatever the scores are. √d only keeps them small enough for it to stay soft.",
+    "和为 1 是 softmax 的作用，与得分大小无关；√d 只是让得分小一些，使 softmax 不至于非此即彼。",
   ],
   step_softmax_title: ["Softmax", "Softmax"],
   step_softmax_formula: ["A = softmax(Q·Kᵀ / √d)", "A = softmax(Q·Kᵀ / √d)"],
@@ -169,8 +166,8 @@ export const STEPS = {
   step_cross_title: ["Cross attention", "交叉注意力"],
   step_cross_formula: ["Q = D·W_Q   K = E·W_K   V = E·W_V", "Q = D·W_Q   K = E·W_K   V = E·W_V"],
   step_cross_text: [
-    "Here source and target meet. Queries come from the decoder (t rows), keys and values from the last state E of the encoder (n rows), so the map has t rows and n columns: for each word to be said, where to look in the source.",
-    "源句与目标句在此相遇。查询来自解码器（t 行），键和值来自编码器的最后状态 E（n 行），所以图有 t 行 n 列：每说一个词，看源句的哪里。",
+    "Here source and target meet: queries come from the decoder (t rows), keys and values from the encoder's last state E (n rows). So the map has t rows and n columns.",
+    "源句与目标句在此相遇：查询来自解码器（t 行），键和值来自编码器的最后状态 E（n 行），所以图有 t 行 n 列。",
   ],
   step_dfeed_title: ["Feed-forward, again with add and norm", "前馈网络，同样相加与归一化"],
   step_dfeed_formula: ["D + act(D·W_1 + b_1)·W_2 + b_2", "D + act(D·W_1 + b_1)·W_2 + b_2"],

@@ -19,6 +19,7 @@ import numpy as np
 from regard.ablation.tasks import Task
 from regard.corpus.sums import Array, Sums, ratio
 from regard.measures.intervals import GROUPS, clusters_of, draws, interval, resampled
+from regard.measures.ranks import mean_ranks
 from regard.studies.ablation.reduce import SCORES, Prepared
 
 FLIPS = 5000
@@ -213,9 +214,7 @@ def spearman(values: Array, expected: Array, weights: Array) -> Array:
 
 def row_correlations(one: Array, other: Array) -> Array:
     """(W,) Spearman's correlation of each row (W, n) with the same row of another array."""
-    from scipy.stats import rankdata
-
-    first, second = (rankdata(np.where(np.isnan(some), np.inf, some), axis=1) for some in (one, other))  # NaN last
+    first, second = (mean_ranks(np.where(np.isnan(some), np.inf, some)) for some in (one, other))  # NaN last
     return _pearson(first, second, np.ones(one.shape))
 
 

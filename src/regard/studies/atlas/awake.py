@@ -33,7 +33,7 @@ def awake_sums(
     """
     mass = attention.flatten(2) @ tables.awake if mass is None else mass
     mass = torch.cat([mass, _even(bag, awake, tables)], dim=-1)
-    sums = weigh_awake(mass, awake, tables.awake_chance, tables.awake_counted)
+    sums = weigh_awake(mass, awake, tables.awake_level)
     places = np.append(tables.asked, len(PATTERNS))
     found: dict[str, torch.Tensor | Array] = {
         name: of_all(places, total.cpu().numpy(), len(PATTERNS) + 1) for name, total in sums._asdict().items()
@@ -42,7 +42,7 @@ def awake_sums(
     counted = torch.zeros_like(tables.seen) if level.counted is None else level.counted
     found |= {"level": torch.einsum("bhq,bq->bh", awake, counted), "level_rows": level.rows}
     none = mass.new_zeros(*mass.shape[:2], len(WORDS))
-    kept, paired = (none, none) if tables.exchange is None else tables.exchange.sums(attention)
+    kept, paired = (none, none) if tables.exchange is None else tables.exchange.sums(attention, awake)
     return {**found, "kept": kept, "paired": paired}
 
 

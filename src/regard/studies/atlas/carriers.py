@@ -40,7 +40,7 @@ _WORDS = "carried/words"  # (BUCKETS, 1 + bits) rows, and how many of them have 
 
 @dataclass(eq=False)
 class Carried:
-    """The rows of a batch that count for one pattern: input, query and bucket, (n,) each, and targets (n, K)."""
+    """The rows of a batch that count for one pattern: input, query and bucket, (n,) each, and targets (n, 1, K)."""
 
     pattern: int  # its place in CARRIED
     inputs: torch.Tensor
@@ -51,9 +51,12 @@ class Carried:
 
     def masses(self, attention: torch.Tensor) -> Array:
         """(BUCKETS, H) attention of maps (B, H, Q, K) on the targets, by bucket."""
-        rows = attention[self.inputs, :, self.queries]  # (n, H, K)
-        mine = (rows @ self.targets[..., None])[..., 0]  # (n, H)
-        return mine.new_zeros(BUCKETS, mine.shape[1]).index_add_(0, self.buckets, mine).cpu().numpy()
+        _, heads, queries, keys = attention.shape
+        starts = torch.arange(heads, device=attention.device) + self.inputs[:, None] * heads  # (n, H)
+        places = starts * queries + self.queries[:, None]
+        rows = attention.view(-1, keys).index_select(0, places.flatten()).view(-1, heads, keys)
+        mine = rows.mul_(self.targets).sum(dim=-1)  # (n, H)
+        return mine.new_zeros(BUCKETS, heads).index_add_(0, self.buckets, mine).cpu().numpy()
 
 
 def carried_of(
@@ -68,7 +71,7 @@ def carried_of(
 ) -> list[Carried]:
     """The rows of each pattern of `CARRIED` that was asked. Notes their words.
 
-    targets are (B, Q, K, A + 1), counted and chance (B, Q, A + 1); the last of each takes no part.
+    targets are (A + 1, B, Q, K), counted and chance (B, Q, A + 1); the last of each takes no part.
     """
     found = []
     for place, name in enumerate(PATTERNS[number].name for number in asked):
@@ -80,7 +83,7 @@ def carried_of(
         buckets = np.array([bucket_of(text) for text in texts])
         chances = chance[where[:, 0], where[:, 1], place]
         known = [np.bincount(buckets, weights, BUCKETS) for weights in (np.ones(len(texts)), chances)]
-        chosen = targets[where[:, 0], where[:, 1], :, place]
+        chosen = targets[place][where[:, 0], where[:, 1], None].astype(np.float32)
         inputs, queries, falls, table = (
             torch.from_numpy(some).to(device) for some in (where[:, 0], where[:, 1], buckets, chosen)
         )

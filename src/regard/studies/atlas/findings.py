@@ -32,13 +32,16 @@ def findings_of(
     inputs = context.tally.inputs
     several = table["kind"].nunique() > 1
     found = [_story(row, named, several) for row in _telling(named)]
-    found.append(f"{with_name} of {heads} heads have a name for what they do when awake, over {inputs:,} inputs.")
+    found.append(
+        f"{with_name} of {heads} heads have a name for what they do besides resting on attention sinks, "
+        f"over {inputs:,} inputs."
+    )
     if striped:
         found.append(f"{striped} heads look at the same words whatever the query is: a second place to rest, perhaps.")
     for by, mine in awake.items():
         level = mine.loc[mine["measure"] == AWAKE_SHARE, "value"]
         if len(level):
-            found.append(f"By {by}, the median head rests with {1 - level.median():.2f} of its attention.")
+            found.append(f"By {by}, {1 - level.median():.0%} of the median head's attention rests.")
     if controls:
         found.append(_said(controls, heads))
     return found
@@ -59,14 +62,15 @@ def _telling(named: pd.DataFrame) -> list[Any]:
 def _story(row: Any, named: pd.DataFrame, several: bool) -> str:
     """What a head does, in the page's own words, with its numbers and how many heads do the same."""
     count = int((named["measure"] == row.pattern).sum())
-    others = "" if count == 1 else f" {count} heads do."
+    others = "" if count == 1 else f" {count} heads do this."
     called = f"{f'{row.kind} ' if several else ''}head {head_name(row.layer, row.head)}".capitalize()
     if row.pattern == ALWAYS:
-        return f"{called} {does_of(row.pattern)}: {row.share:.2f} of its attention{between(row.low, row.high)}.{others}"
-    words = f" on {row.words}" if row.pattern == STRIPES else ""
+        limits = between(100 * row.low, 100 * row.high, ".0f", "%")
+        return f"{called} {does_of(row.pattern)}: {row.share:.0%} of all its attention{limits}.{others}"
+    words = f" ({row.words})" if row.pattern == STRIPES else ""
     return (
-        f"{called} {does_of(row.pattern)}: {row.share:.2f} of its awake attention{words}, chance {row.chance:.2f}; "
-        f"lift {row.score:.2f}{between(row.low, row.high)}.{others}"
+        f"{called} {does_of(row.pattern)}{words}: {row.share:.0%} of its attention goes there, attention sinks "
+        f"left out (chance: {row.chance:.0%}).{others}"
     )
 
 
@@ -78,16 +82,16 @@ def _said(controls: dict[str, pd.DataFrame], heads: int) -> str:
     said = f"Control: heads of {heads} that get such a name: {Ranged(random, shuffled).said('{:.3g}')}"
     if permuted is None:
         return f"{said}."
-    return f"{said}, {PERMUTED} {permuted}, where {stripes} look at the same words from everywhere."
+    return f"{said}, {PERMUTED} {permuted}, where {stripes} look at fixed words."
 
 
 def _beyond(named: pd.DataFrame) -> int:
-    """How many heads do more than rest, or look at the same words from everywhere."""
+    """How many heads do more than rest, or look at fixed words."""
     return _count(named[~named["measure"].isin([ALWAYS, STRIPES])])
 
 
 def _striped(named: pd.DataFrame) -> int:
-    """How many heads look at the same words from everywhere."""
+    """How many heads look at fixed words."""
     return _count(named[named["measure"] == STRIPES])
 
 

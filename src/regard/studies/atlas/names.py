@@ -114,7 +114,7 @@ def named_heads(awake: pd.DataFrame, *, sure: bool = True, rules: Sequence[str] 
     The lower end of the interval must be above `FLOOR`, over enough rows: what a few texts show by luck is no name
     (unless it need not be `sure`, since it is tested elsewhere). A
     head that is awake for less than `ASLEEP` of its attention always rests. One that looks at some kind of words
-    whatever the query is looks at the same words from everywhere; the column `words` says at which kind. `rules` are
+    whatever the query is looks at fixed words; the column `words` says at which kind. `rules` are
     names of saved rules. Strongest first.
     """
     import pandas as pd

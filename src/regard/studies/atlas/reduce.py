@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from regard.capture import Layer
 
 
+_WIDE = 40  # keys of a row
+
+
 class AtlasTaker(Taker[Tables]):
     """One batch: sums of masses, hits, levels and types for every head."""
 
@@ -46,6 +49,7 @@ class AtlasTaker(Taker[Tables]):
         self.typing = Typing(batch)
         self.permuting = permuting
         self.copying = copying
+        self.maps = permuting is None
 
     def __call__(self, layer: Layer) -> None:
         seen = layer if self.permuting is None else self.permuting(layer)
@@ -59,7 +63,7 @@ class AtlasTaker(Taker[Tables]):
     def take(self, layer: Layer, attention: torch.Tensor, tables: Tables) -> None:
         operation = layer.named.operation
         rows = MapRows(attention, tables.seen, operation.sink is not None or operation.maps is not None)
-        peak, strongest = attention.max(dim=-1)
+        peak, strongest = strongest_keys(attention)
         awake = tables.levels["awake"].weigh(attention)  # (B, H, Q)
         mass = attention.flatten(2) @ tables.whole  # (B, H, Q K) @ (B, Q K, A) -> (B, H, A)
         self._masses(layer, attention, mass, strongest, tables)
@@ -115,20 +119,24 @@ class AtlasTaker(Taker[Tables]):
 
     def _levels(self, layer: Layer, rows: MapRows, peak: torch.Tensor, awake: torch.Tensor, tables: Tables) -> None:
         """The numbers beside the patterns, over the rows that have them; how awake rows are (B, H, Q) is known."""
+        far, entropy = None, None
         for level in LEVELS:
-            counted = tables.levels[level.name].counted
-            if counted is None or (level.loose and layer.named.operation.sink is None):
+            known = tables.levels[level.name]
+            if known.counted is None or (level.loose and layer.named.operation.sink is None):
                 continue
-            if level.rows is not None:
-                values = level.rows(rows)
+            if level.rows is None and level.name != "awake":
+                by_key = known.by_key(rows.attention)
+                total = by_key.sum(dim=-1)
+                far = by_key if level.name == "distance" else far
             else:
-                values = awake if level.name == "awake" else tables.levels[level.name].weigh(rows.attention)
-            total = torch.einsum("bhq,bq->bh", values, counted)
+                values = awake if level.rows is None else level.rows(rows)
+                total = torch.einsum("bhq,bq->bh", values, known.counted)
+                entropy = total if level.name == "entropy" else entropy
             self.add(layer, level.name, total)
-            self.add(layer, f"{level.name}_chance", tables.levels[level.name].chance)
-            self.add(layer, f"{level.name}_rows", tables.levels[level.name].rows)
-            if level.name == "entropy" and layer.kind != "cross":
-                self.typing.take(layer, rows.attention, peak, tables, total)
+            self.add(layer, f"{level.name}_chance", known.chance)
+            self.add(layer, f"{level.name}_rows", known.rows)
+        if entropy is not None and layer.kind != "cross":
+            self.typing.take(layer, rows.attention, peak, tables, entropy, far)
 
     def _bag(self, layer: Layer, bag: BagOfRows, hit: torch.Tensor, tables: Tables) -> None:
         """Attention spread evenly over the query's own sentence; hits there are (B, Q, H, 1)."""
@@ -138,6 +146,15 @@ class AtlasTaker(Taker[Tables]):
         for name, values in (("mass", bag.mass), ("hits", hit), ("gain", gain), ("chance", chance), ("rows", counted)):
             total = sum_rows(values, counted[..., 0])[..., 0]  # (B, H), or (B, 1) where heads do not differ
             self.add(layer, f"bag_{name}", total[:, 0] if name in ("chance", "rows") else total)
+
+
+def strongest_keys(attention: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(B, H, Q) the strongest attention of each row, and the key that has it, the first of equals."""
+    if attention.device.type != "cpu" or attention.shape[-1] < _WIDE:
+        largest, where = attention.max(dim=-1)
+        return largest, where
+    strongest = torch.from_numpy(attention.numpy().argmax(axis=-1))  # of long rows in a fifth of torch's time
+    return attention.gather(-1, strongest[..., None])[..., 0], strongest
 
 
 def _awake_mass(attention: torch.Tensor, mass: torch.Tensor, tables: Tables) -> torch.Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Array
-from regard.measures.stripes import kept, partners
+from regard.measures.stripes import in_common, kept, partners
 from regard.patterns.definitions import PATTERNS, WORDS
 from regard.trace.places import MapContext
 
@@ -20,34 +20,38 @@ from regard.trace.places import MapContext
 class Exchange:
     """Pairs of queries of a batch, M of each input at most: `first` and `second` (B, M) are their places.
 
-    `free` (B, 1, M, K) is 1 where the first sees a key that it does not rest on; `targets` (B, M K, W) are the words of
-    each kind in the rows that count, 0 in padding. In memory all of one kind come after one another: products with so
-    few columns take a third of the time.
+    `free` (B, 1, M, K) is 1 where the first sees a key that it does not rest on; None if that is so of the second, too,
+    as where every query sees all keys. `targets` (B, M K, W) are the words of each kind in the rows that count, 0 in
+    padding. In memory all of one kind come after one another: products with so few columns take a third of the time.
     """
 
     first: torch.Tensor
     second: torch.Tensor
-    free: torch.Tensor
+    free: torch.Tensor | None
     targets: torch.Tensor
 
-    def sums(self, attention: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """(B, H, W) each, of maps (B, H, Q, K): what stays, and all that the first queries have on these words."""
+    def sums(self, attention: torch.Tensor, awake: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """(B, H, W) each, of maps (B, H, Q, K): what stays, and all that the first queries have on these words.
+
+        `awake` (B, H, Q) is what rows have where they do not rest.
+        """
         batch, heads, queries, keys = attention.shape
         rows = attention.view(-1, keys)
         starts = torch.arange(batch * heads, device=attention.device).view(batch, heads, 1) * queries
-
-        def chosen(places: torch.Tensor) -> torch.Tensor:
-            return rows.index_select(0, (starts + places[:, None]).flatten()).view(batch, heads, -1, keys)
-
-        mine = chosen(self.first)
-        same = kept(mine, chosen(self.second), self.free)
+        first, second = ((starts + places[:, None]).flatten() for places in (self.first, self.second))
+        mine, theirs = (rows.index_select(0, places).view(batch, heads, -1, keys) for places in (first, second))
+        if self.free is None:
+            sums = (awake.flatten().index_select(0, places).view(batch, heads, -1) for places in (first, second))
+            same = in_common(mine, theirs, *sums)  # at the targets, all of which are free
+        else:
+            same = kept(mine, theirs, self.free)
         return same.flatten(2) @ self.targets, mine.flatten(2) @ self.targets
 
 
 def exchange_of(
     contexts: list[MapContext], asked: Array, targets: Array, counted: Array, free: Array, device: torch.device
 ) -> Exchange | None:
-    """The pairs of each input; targets (B, Q, K, A + 1), counted (B, Q, A + 1), free (B, Q, K). None without any."""
+    """The pairs of each input; targets (A + 1, B, Q, K), counted (B, Q, A + 1), free (B, Q, K). None without any."""
     kinds = {PATTERNS[number].name: place for place, number in enumerate(asked) if PATTERNS[number].words}
     pairs = [partners(context.queries.content) for context in contexts]
     most = max(len(first) for first, _ in pairs)
@@ -58,9 +62,11 @@ def exchange_of(
     for number, pair in enumerate(pairs):
         places[:, number, : len(pair[0])], there[number, : len(pair[0])] = pair, True
     rows = np.arange(len(pairs))[:, None], places[0]
-    table = np.zeros((len(pairs), len(WORDS), most, targets.shape[2]), np.float32)
+    table = np.zeros((len(pairs), len(WORDS), most, targets.shape[-1]), np.float32)
     for number, name in enumerate(WORDS):
         if name in kinds:
-            table[:, number] = targets[*rows, :, kinds[name]] * (counted[*rows, kinds[name], None] & there)
-    tensors = [torch.from_numpy(some).to(device) for some in (*places, free[rows].astype(np.float32), table)]
-    return Exchange(tensors[0], tensors[1], tensors[2][:, None], tensors[3].flatten(2).transpose(1, 2))
+            table[:, number] = targets[kinds[name]][rows] & counted[*rows, kinds[name], None] & there
+    mine, others = free[rows] & there, free[rows[0], places[1]] & there
+    seen = None if (mine == others).all() else torch.from_numpy(mine[:, None].astype(np.float32)).to(device)
+    first, second, words = (torch.from_numpy(some).to(device) for some in (*places, table))
+    return Exchange(first, second, seen, words.flatten(2).transpose(1, 2))

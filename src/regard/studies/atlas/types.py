@@ -2,8 +2,8 @@
 
 Enters: layers of a batch. Leaves: shares of the five types per head and input, and whether it has a type at all.
 
-A layer leaves only what the types need of its maps: sums over columns, and the diagonals. When the batch has run,
-inputs alike in length and parts are typed together, all layers at once.
+A layer leaves only what the types need of its maps: sums over columns, and what is plain in the strongest column and in
+the diagonals. When the batch has run, all inputs and layers are typed at once.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Array
-from regard.measures.offset import offset_rows
-from regard.measures.shape import (
+from regard.measures.offset import offset_cells, offset_rows
+from regard.measures.shape import Marks, Outline, Parts, beside, outline_of, strongest
+from regard.measures.shape_sums import (
     OFFSETS,
-    Shape,
     ShapeSums,
     key_tables,
     plain,
     plainness,
-    shape_of,
     shape_sums,
     uniform_attention,
     weigh_keys,
@@ -43,11 +42,15 @@ TYPED = 1000  # inputs whose maps are typed, as in Kovaleva et al. (2019)
 
 @dataclass(eq=False)
 class _Held:
-    """What is kept of one layer: sums of maps (B, H, Q, K), and evenness (B, H)."""
+    """What is kept of one layer's maps (B, H, Q, K)."""
 
     layer: Layer
-    sums: ShapeSums
-    evenness: torch.Tensor
+    columns: torch.Tensor  # (B, H, S, K)
+    weighed: torch.Tensor  # (B, H, T, K), by the tables that are not all 0
+    order: torch.Tensor  # (B, H, 3) the strongest columns
+    steady: torch.Tensor  # (B, H) in how many rows the first of these is plain
+    drawn: torch.Tensor  # (B, H, 5) in how many the diagonals are, beside these columns
+    evenness: torch.Tensor  # (B, H)
 
 
 class Typing:
@@ -55,138 +58,150 @@ class Typing:
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self._alike: dict[str, dict[tuple[int, ...], list[int]]] = {}
-        self._members: dict[str, torch.Tensor] = {}
-        self._weights: dict[str, torch.Tensor] = {}
-        self._some: dict[str, list[int]] = {}  # which of these weights are not all 0
+        self._known: dict[str, _Inputs | None] = {}
         self._held: dict[tuple[str, int], list[_Held]] = {}
         self._tables: dict[int, Tables] = {}
 
     def take(
-        self, layer: Layer, attention: torch.Tensor, peak: torch.Tensor, tables: Tables, entropy: torch.Tensor
+        self,
+        layer: Layer,
+        attention: torch.Tensor,
+        peak: torch.Tensor,
+        tables: Tables,
+        entropy: torch.Tensor,
+        far: torch.Tensor | None,
     ) -> None:
         """Keep what a layer's types need.
 
-        `peak` (B, H, Q) is the strongest attention of each row, `entropy` (B, H) sums the rows that have a choice.
+        `peak` (B, H, Q) is the strongest attention of each row; `entropy` (B, H) sums the rows that have a choice, and
+        `far` (B, H, K) their distances, weighed by attention, if these are known.
         """
         side = sides_of(layer, self.batch)[0]
-        if not self._groups(side):
+        if side not in self._known:
+            self._known[side] = _Inputs.of(self.batch, side, attention)
+        inputs = self._known[side]
+        if inputs is None:
             return
         uniform = torch.from_numpy(tables.levels["entropy"].chance).to(entropy)[:, None]
         evenness = entropy / torch.where(uniform > 0, uniform, torch.nan)
         self._tables[id(tables)] = tables
-        self._held.setdefault((side, id(tables)), []).append(
-            _Held(layer, self._sums(side, attention, peak, tables), evenness)
+        scale = plainness(peak, tables.seen[:, None])  # infinite in padding, where no key is seen
+        columns = inputs.member @ attention
+        order = strongest(columns, inputs.lengths)
+        tallest = attention.gather(3, order[:, :, None, :1].expand(-1, -1, attention.shape[2], 1))[..., 0]
+        held = _Held(
+            layer,
+            columns,
+            inputs.weigh(attention, far if tables.levels["distance"].all_count else None),
+            order,
+            plain(tallest, scale).sum(dim=-1),
+            beside(plain(offset_rows(attention, inputs.cells), scale[:, :, None]), order),
+            evenness,
         )
+        self._held.setdefault((side, id(tables)), []).append(held)
 
     def finish(self) -> None:
         """Note the shares of the types of every layer that was taken."""
         for (side, place), layers in self._held.items():
-            visible = self._tables[place].visible.cpu().numpy()
-            heads = [held.layer.heads for held in layers]
-            sums = _layers_joined([held.sums for held in layers])
-            evenness = torch.cat([held.evenness for held in layers], dim=1).cpu().numpy()
-            shares = np.zeros((len(self.batch.items), sum(heads), len(TYPES)))
-            counts = np.zeros((len(self.batch.items), sum(heads)))
-            for parts, numbers in self._groups(side).items():
-                shape = _shape(_inputs_of(sums, numbers), evenness[numbers], visible[numbers[0]], parts)
-                found = type_probabilities(shape)  # (n, H, 5)
-                shares[numbers] = np.nan_to_num(found)
-                counts[numbers] = ~np.isnan(found).any(axis=-1)
-            edges = np.cumsum(heads)[:-1]
-            for held, part, typed in zip(layers, *(np.split(a, edges, axis=1) for a in (shares, counts)), strict=True):
-                self.batch.add(key(held.layer, "types"), part)
-                self.batch.add(key(held.layer, "typed"), typed)
-
-    def _groups(self, side: str) -> dict[tuple[int, ...], list[int]]:
-        """Numbers of the inputs to type, by the part that each token is in (-1 between parts)."""
-        if side not in self._alike:
-            self._alike[side] = {}
-            for number, item in enumerate(self.batch.items):
-                tokens = self.batch.book.sides[number][side].tokens
-                if item.number < TYPED and len(tokens) >= FEWEST:
-                    labels = tuple(parts_of(tokens).tolist())
-                    self._alike[side].setdefault(labels, []).append(number)
-        return self._alike[side]
-
-    def _sums(self, side: str, attention: torch.Tensor, peak: torch.Tensor, tables: Tables) -> ShapeSums:
-        """The sums of a layer's maps."""
-        scale = plainness(peak, tables.visible[:, None])
-        diagonals = _diagonals(attention)
-        return ShapeSums(
-            self._member(side, attention) @ attention,
-            self._weighed(side, attention),
-            plain(attention, scale[..., None]).sum(dim=-2),
-            diagonals,
-            plain(diagonals, scale),
-        )
-
-    def _weighed(self, side: str, attention: torch.Tensor) -> torch.Tensor:
-        """(3, B, H, K) attention to each key, weighed; what is weighed with nothing is not looked at."""
-        weights = self._weight(side, attention)
-        found = attention.new_zeros(len(weights), *attention.shape[:2], attention.shape[-1])
-        some = self._some[side]
-        found[some] = weigh_keys(attention, weights[some])
-        return found
-
-    def _weight(self, side: str, like: torch.Tensor) -> torch.Tensor:
-        """(3, B, 1, Q, K): what attention is weighed with; 0 in padding."""
-        if side not in self._weights:
-            weights = np.zeros((3, like.shape[0], 1, *like.shape[-2:]), np.float32)
-            for labels, numbers in self._groups(side).items():
-                length = len(labels)
-                made = key_tables(np.array(labels), np.array(labels))
-                weights[:, numbers, 0, :length, :length] = made[:, None]
-            self._some[side] = np.flatnonzero(weights.any(axis=(1, 2, 3, 4))).tolist()
-            self._weights[side] = torch.from_numpy(weights).to(like)
-        return self._weights[side]
-
-    def _member(self, side: str, like: torch.Tensor) -> torch.Tensor:
-        """(B, 1, S, Q): 1 where a query is in a part; what separates parts first."""
-        if side not in self._members:
-            groups = self._groups(side)
-            names = np.arange(-1, 1 + max(max(labels) for labels in groups))
-            member = np.zeros((like.shape[0], 1, len(names), like.shape[-2]), np.float32)
-            for labels, numbers in groups.items():
-                member[numbers, 0, :, : len(labels)] = names[:, None] == np.array(labels)
-            self._members[side] = torch.from_numpy(member).to(like)
-        return self._members[side]
+            inputs = self._known[side]
+            assert inputs is not None
+            found = type_probabilities(inputs.outline(layers, self._tables[place].visible.cpu().numpy()))  # (n, H, 5)
+            heads = sum(held.layer.heads for held in layers)
+            shares = np.zeros((len(self.batch.items), heads, len(TYPES)))
+            counts = np.zeros((len(self.batch.items), heads))
+            shares[inputs.typed] = np.nan_to_num(found)
+            counts[inputs.typed] = ~np.isnan(found).any(axis=-1)
+            start = 0
+            for held in layers:
+                mine = slice(start, start + held.layer.heads)
+                start = mine.stop
+                self.batch.add(key(held.layer, "types"), shares[:, mine])
+                self.batch.add(key(held.layer, "typed"), counts[:, mine])
 
 
-def _diagonals(attention: torch.Tensor) -> torch.Tensor:
-    """(5, B, H, Q): A[i, i + offset], 0 where there is no such key."""
-    return torch.stack([offset_rows(attention, offset) for offset in OFFSETS])
+@dataclass(eq=False)
+class _Inputs:
+    """What the types need to know of the tokens of one side of a batch.
 
+    `typed` (n,) are the inputs whose maps are typed, `alike` which of these have the same parts (-1 between parts).
+    """
 
-def _layers_joined(layers: list[ShapeSums]) -> ShapeSums:
-    """The sums of all layers, (B, H of all layers, ...), as arrays."""
-    heads = ShapeSums(columns=1, weighed=2, plain=1, diagonals=2, lines=2)  # where the axis of heads is
-    return ShapeSums(
-        *(
-            torch.cat(parts, dim=axis).cpu().numpy()
-            for parts, axis in zip(zip(*layers, strict=True), heads, strict=True)
-        )
-    )
+    typed: Array
+    alike: dict[tuple[int, ...], list[int]]
+    parts: Parts  # of the typed ones
+    lengths: torch.Tensor  # (B, 1), 1 for the others
+    member: torch.Tensor  # (B, 1, S, Q): 1 where a query is in a part; what separates parts first
+    weights: torch.Tensor  # (T, B, 1, Q, K): what attention is weighed with, 0 in padding; the distance last
+    weighed: list[int]  # (T,) which of the tables these are; the others are all 0
+    cells: tuple[torch.Tensor, torch.Tensor]
 
+    @classmethod
+    def of(cls, batch: Batch, side: str, like: torch.Tensor) -> _Inputs | None:
+        """Of the inputs of a batch whose maps are `like` (B, H, Q, K); None if none of them is typed."""
+        typed: list[int] = []
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for number, item in enumerate(batch.items):
+            tokens = batch.book.sides[number][side].tokens
+            if item.number < TYPED and len(tokens) >= FEWEST:
+                alike.setdefault(tuple(parts_of(tokens).tolist()), []).append(len(typed))
+                typed.append(number)
+        if not typed:
+            return None
+        chosen, size = np.array(typed), like.shape[-1]
+        labels, lengths = np.full((len(typed), 1, size), -1), np.ones((len(typed), 1), np.int64)
+        weights = np.zeros((3, like.shape[0], 1, size, size), np.float32)
+        numbers = np.arange(-1, 1 + max(max(parts) for parts in alike))
+        member = np.zeros((like.shape[0], 1, len(numbers), size), np.float32)
+        for parts, places in alike.items():
+            own, length = np.array(parts), len(parts)
+            labels[places, 0, :length], lengths[places] = own, length
+            weights[:, chosen[places], 0, :length, :length] = key_tables(own, own)[:, None]
+            member[chosen[places], 0, :, :length] = numbers[:, None] == own
+        some = np.flatnonzero(weights.any(axis=(1, 2, 3, 4))).tolist()
+        every = np.ones((like.shape[0], 1), np.int64)
+        every[chosen] = lengths
+        arrays = (every, member, weights[some])
+        long, within, weighed = (torch.from_numpy(array).to(like.device) for array in arrays)
+        of_typed, cells = Parts(labels, numbers, lengths), offset_cells(like, OFFSETS)
+        return cls(chosen, alike, of_typed, long, within, weighed, some, cells)
 
-def _inputs_of(sums: ShapeSums, numbers: list[int]) -> ShapeSums:
-    """The sums of some inputs."""
-    return ShapeSums(
-        sums.columns[numbers],
-        sums.weighed[:, numbers],
-        sums.plain[numbers],
-        sums.diagonals[:, numbers],
-        sums.lines[:, numbers],
-    )
+    def weigh(self, attention: torch.Tensor, far: torch.Tensor | None) -> torch.Tensor:
+        """(B, H, T, K) attention to each key, weighed; what it is by distance may be known, (B, H, K)."""
+        if far is None:
+            weighed: torch.Tensor = weigh_keys(attention, self.weights)
+            return weighed.movedim(0, 2)
+        others = weigh_keys(attention, self.weights[:-1]).unbind() if len(self.weights) > 1 else ()
+        return torch.stack([*others, far], dim=2)
 
+    def outline(self, layers: list[_Held], visible: Array) -> Outline:
+        """(n, H of all layers) what types need of the maps of typed inputs; `visible` is (B, Q, K)."""
 
-def _shape(sums: ShapeSums, evenness: Array, visible: Array, parts: tuple[int, ...]) -> Shape:
-    """Shape features (n, H of all layers) of inputs that are alike."""
-    length, labels = len(parts), np.array(parts)
-    uniform = _uniform(parts, np.ascontiguousarray(visible[:length, :length]).tobytes())
-    own = ShapeSums(*(part[..., :length] for part in sums))
-    present = sorted({label + 1 for label in parts})
-    return shape_of(own._replace(columns=own.columns[:, :, present]), uniform, labels, evenness.reshape(-1))
+        def joined(name: str) -> Array:
+            found: Array = torch.cat([getattr(held, name) for held in layers], dim=1).cpu().numpy()
+            return found if len(found) == len(self.typed) else found[self.typed]
+
+        columns = joined("columns")
+        weighed = np.zeros((3, *columns.shape[:2], columns.shape[-1]), columns.dtype)
+        weighed[self.weighed] = np.moveaxis(joined("weighed"), 2, 0)
+        marks = Marks(joined("order"), joined("steady"), joined("drawn"))
+        uniform = self._uniform(visible, columns.shape[-2])
+        return outline_of(columns, weighed, marks, uniform, self.parts, joined("evenness"))
+
+    def _uniform(self, visible: Array, parts: int) -> ShapeSums:
+        """The sums of uniform attention over the keys that are visible (B, Q, K) to the typed inputs, padded."""
+        count, keys = len(self.typed), visible.shape[-1]
+        shapes = ((count, 1, parts), (3, count, 1), (count, 1), *(((count, 1, len(OFFSETS)),) * 2))
+        sums = ShapeSums(*(np.zeros((*shape, keys), np.float32) for shape in shapes))
+        for labels, places in self.alike.items():
+            length = len(labels)
+            seen = np.ascontiguousarray(visible[self.typed[places[0]], :length, :length])
+            found = _uniform(labels, seen.tobytes())
+            present = sorted({label + 1 for label in labels})
+            sums.columns[np.ix_(places, [0], present, range(length))] = found.columns
+            sums.weighed[:, places, 0, :length] = found.weighed[:, None]
+            for table, own in zip(sums[2:], found[2:], strict=True):
+                table[places, 0, ..., :length] = own
+        return sums
 
 
 @lru_cache(maxsize=512)

@@ -16,7 +16,7 @@ from regard.corpus.aligning import word_pieces
 from regard.corpus.batches import Item
 from regard.corpus.readers.treebank import tree_of
 from regard.corpus.sums import Array
-from regard.measures.awake import AwakeSums, awake_rows, weigh_awake
+from regard.measures.awake import AwakeLevel, AwakeSums, awake_level, awake_rows, weigh_awake
 from regard.measures.reading import is_eligible, seen_keys
 from regard.patterns.definitions import Part
 from regard.patterns.rules import Rule
@@ -32,14 +32,13 @@ if TYPE_CHECKING:
 class RuleTables:
     """For B inputs: targets (B, Q, K) in rows that count, free (B, Q, K) keys where attention does not rest.
 
-    chance and counted are (B, Q, 1). rows (B, 2) are how many rows have a target, and in how many of them half or more
+    `level` is of the rows that count. rows (B, 2) are how many rows have a target, and in how many of them half or more
     of the keys are targets, which do not count. reasons are codes why inputs could not be asked.
     """
 
     targets: torch.Tensor
     free: torch.Tensor
-    chance: torch.Tensor
-    counted: torch.Tensor
+    level: AwakeLevel
     rows: Array
     reasons: list[str]
 
@@ -47,7 +46,7 @@ class RuleTables:
         """Sums of awake attention on the targets, (B, H, 1) each, from maps (B, H, Q, K)."""
         mass = attention.flatten(2) @ self.targets.flatten(1)[..., None]  # (B, H, Q K) @ (B, Q K, 1)
         awake = (attention * self.free[:, None]).sum(dim=-1)  # (B, H, Q)
-        return weigh_awake(mass, awake, self.chance, self.counted)
+        return weigh_awake(mass, awake, self.level)
 
 
 class RuleTaker(Taker[RuleTables]):
@@ -90,8 +89,7 @@ def rule_tables(batch: Batch, view: LayerView, rule: Rule) -> RuleTables:
     return RuleTables(
         targets=view.tensor((targets & counts).astype(np.float32)),
         free=view.tensor((view.visible & ~rests).astype(np.float32)),
-        chance=view.tensor(awake_chance.astype(np.float32)),
-        counted=view.tensor(counts.astype(np.float32)),
+        level=awake_level(*(view.tensor(array.astype(np.float32)) for array in (awake_chance, counts))),
         rows=np.stack([some.sum(axis=1), broad.sum(axis=1)], axis=1),
         reasons=reasons,
     )

@@ -59,7 +59,7 @@ class Description:
     """
 
     name: str = ""
-    words: str = ""  # the kind of words, for heads that look at the same words from everywhere
+    words: str = ""  # the kind of words, for heads that look at fixed words
     score: Score = _NONE
     offset: int | None = None
     by_offset: float = float("nan")

@@ -32,6 +32,7 @@ METRICS = {
     "prev_token_score": "Share of the awake attention on the previous token.",
     "qk_distance": "Mean |query - key| of the awake attention; 33 stands for more than 32.",
 }
+_PERCENT = "Percent of the awake attention."  # the front end shows two decimals
 _TABLES = ("result", "examples", "tokens", "distances")
 
 
@@ -85,12 +86,15 @@ def _config(meta: dict[str, Any], heads: list[tuple[int, int]]) -> dict[str, Any
         "head_data_pattern": "L{layer}H{head}.json",
         "has_umap": False,
         "umap_heads": [],
-        "custom_plots": [{"key": "qk_distance_histogram", "label": "Distance, awake attention"}],
-        "custom_tables": [
-            {"key": "top_query_tokens", "label": "Tokens that look"},
-            {"key": "top_key_tokens", "label": "Tokens looked at"},
+        "scatter": {"default_x": "layer", "default_y": "head", "default_color": "correlation"},
+        "custom_plots": [
+            {"key": "qk_distance_histogram", "label": "Distance", "description": "Shares of the awake attention."}
         ],
-        "statistics_display": {"n_samples": {"label": "Looks kept", "format": "default"}},
+        "custom_tables": [
+            {"key": "top_query_tokens", "label": "Tokens that look", "description": _PERCENT},
+            {"key": "top_key_tokens", "label": "Tokens looked at", "description": _PERCENT},
+        ],
+        "statistics_display": {"n_samples": {"label": "Looks kept", "format": "integer"}},
         "pipeline_config": {"made_by": f"regard {meta['regard']}", "n_sequences": inputs},
     }
 
@@ -168,7 +172,7 @@ def _tokens(table: pd.DataFrame | None, side: str) -> list[dict[str, Any]]:
     if table is None:
         return []
     mine = table[table["side"] == side].sort_values("share", ascending=False).head(TOKENS)
-    return [{"token": row.token, "weight": round(float(row.share), 4)} for row in mine.itertuples()]
+    return [{"token": row.token, "weight": round(100 * float(row.share), 2)} for row in mine.itertuples()]
 
 
 def _number(value: Any) -> float | None:

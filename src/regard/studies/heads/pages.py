@@ -32,9 +32,9 @@ _NEAR = 16  # distances that a page draws
 _SMALL = 8  # distances that the list draws
 _ABOUT_COPIES = " Copies: whether it writes the words it reads (1) or suppresses them (-1)."
 _GROUPS = {
-    "best": ("Strongest looks", "The rows in which one weight outside the resting places is largest."),
+    "best": ("Strongest links", "The rows in which one weight outside the resting places is largest."),
     "typical": (
-        "Ordinary looks",
+        "Ordinary links",
         "Rows of every strength, drawn by lot, from the strongest tenth to the weakest: what the head does most of the "
         "time.",
     ),

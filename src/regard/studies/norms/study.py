@@ -147,10 +147,15 @@ def _chart(layers: pd.DataFrame) -> Chart | None:
     bars = []
     for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
         best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
-        label = f"{about_kind(kind, set(layers['kind']))}{'other tokens' if name == 'other' else name}"
+        label = f"{about_kind(kind, set(layers['kind']))}{_called(name)}"
         bars.append(Bar(label, float(best["weight"]), float(best["contribution, share"]), f"layer {best.name[2]}"))
-    about = "Share of the attention, in the layer where the two differ most; the tick: share of what arrives."
-    return Chart(about, sorted(bars, key=lambda bar: -abs(bar.value - bar.chance)), top=1.0)
+    about = "Where attention goes, and where what arrives comes from, in the layer where the two differ most"
+    ranked = sorted(bars, key=lambda bar: -abs(bar.value - bar.chance))
+    return Chart(about, ranked, top=1.0, tick="share of what arrives (contributions)", bar="share of the attention")
+
+
+def _called(name: str) -> str:
+    return "other tokens" if name == "other" else name
 
 
 def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
@@ -161,11 +166,13 @@ def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
     if "contribution, share" in shares:
         for (kind, name), group in shares.groupby(level=["kind", "to"], sort=False):
             best = group.loc[(group["weight"] - group["contribution, share"]).abs().idxmax()]
+            verb, them = ("get", "them") if name == "other" else ("gets", "it")
+            only = "only " if best["contribution, share"] < best["weight"] else ""
             sentences.append(
                 Pictured(
-                    f"{about_kind(kind, kinds)}On {'other tokens' if name == 'other' else name}, weights and "
-                    f"contributions differ most in layer {best.name[2]}: {best['weight']:.2f} of the attention, "
-                    f"{best['contribution, share']:.2f} of the contributions.",
+                    f"{about_kind(kind, kinds)}In layer {best.name[2]}, {_called(name)} {verb} {best['weight']:.0%} of "
+                    f"the attention, but {only}{best['contribution, share']:.0%} of what arrives (contributions) comes "
+                    f"from {them}.",
                     {"weights": list(group["weight"]), "contributions": list(group["contribution, share"])},
                 )
             )

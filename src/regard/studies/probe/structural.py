@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from regard.corpus.sums import Array
+from regard.measures.ranks import mean_ranks
 from regard.studies.probe.batches import Patience, batches_of, shuffled
 from regard.studies.probe.features import Spill
 from regard.studies.probe.scores import ProbeScores
@@ -155,9 +156,7 @@ def edges_right(trees: Sequence[Tree], distances: torch.Tensor) -> Array:
 
 def correlation(tree: Tree, distances: Array) -> float:
     """The mean over words of Spearman's correlation between predicted and tree distances to all words."""
-    from scipy.stats import rankdata
-
-    ranks = [rankdata(some, axis=1) for some in (tree.distances, distances)]
+    ranks = [mean_ranks(some) for some in (tree.distances, distances)]
     one, other = (some - some.mean(axis=1, keepdims=True) for some in ranks)
     below = np.sqrt((one**2).sum(axis=1) * (other**2).sum(axis=1))
     defined = below > 0

@@ -262,7 +262,7 @@ def _cut_findings(cut: pd.DataFrame) -> list[str]:
     worst = whole.loc[whole["change"].idxmax()]
     rest = whole[whole.index != worst.name]["change"]
     said = [
-        f"Without looks at resting places in layer {worst['layer']} the loss rises by {worst['change']:.2f}"
+        f"Without links to resting places in layer {worst['layer']} the loss rises by {worst['change']:.2f}"
         f"{between(worst['low'], worst['high'])} nats from {worst['loss']:.2f}, the most of all layers; the "
         "median of the "
         f"others is {rest.median():+.3f} ({worst['texts']} texts). This is a shock to everything downstream, not "

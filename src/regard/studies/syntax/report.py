@@ -60,8 +60,8 @@ def _chart(beaten: list[Best]) -> Chart | None:
     bars = [
         Bar(with_stanford(best.relation), best.head.value, best.offset.value, best.place.name) for best in beaten[:MOST]
     ]
-    about = "How often the best head finds the other word, on held-out sentences; the tick: the best fixed distance."
-    return Chart(about, bars, top=1.0) if bars else None
+    about = "How often the best head finds the other word, on held-out sentences"
+    return Chart(about, bars, top=1.0, tick="the best fixed distance") if bars else None
 
 
 # -- tables --------------------------------------------------------------------------------------------------

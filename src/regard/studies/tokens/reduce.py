@@ -14,7 +14,7 @@ import torch
 
 from regard.corpus.sums import Array
 from regard.measures.entropy import entropy_of, mixed_logs, renormalised
-from regard.measures.offset import offset_rows
+from regard.measures.offset import offset_cells, offset_rows
 from regard.measures.reading import seen_keys
 from regard.studies.taking import LayerView, Taker, places_in, uniform_of
 
@@ -101,9 +101,8 @@ def _numbers(attention: torch.Tensor, tables: TokenRows, sink: bool = False) -> 
     every, other, closing, first = tables.rows.unbind(-1)  # (B, Q) each
     masses = attention @ tables.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
     to_class = torch.einsum("bhqc,bq->bhc", masses, every)
-    offsets = [
-        torch.einsum("bhq,bq->bh", offset_rows(attention, offset), every * float(tables.same)) for offset in (0, 1, -1)
-    ]
+    lines = offset_rows(attention, offset_cells(attention, (0, 1, -1)))  # (B, H, 3, Q)
+    offsets = torch.einsum("bhoq,bq->bho", lines, every * float(tables.same)).unbind(-1)
     from_other = torch.einsum("bhq,bq->bh", masses[..., 1], other)
     from_closing = torch.einsum("bhq,bq->bh", masses[..., 1], closing)
     seen = tables.seen[:, None]

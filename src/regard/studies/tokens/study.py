@@ -102,10 +102,10 @@ def _chart(strongest: list[tuple[str, str, Any, Any]]) -> Chart:
     """The strongest head of each measure, beside what even attention would give."""
     kinds = {kind for kind, *_ in strongest}
     return Chart(
-        "What part of its attention the strongest head puts there; the tick: chance, what even attention would give.",
+        "How much of all its attention the strongest head puts there",
         [
             Bar(
-                f"{kind}: {name}" if len(kinds) > 1 else name,
+                f"{kind}: {_called(name)}" if len(kinds) > 1 else _called(name),
                 float(head["value"]),
                 float(head["chance"]),
                 f"head {head_name(head['layer'], head['head'])}",
@@ -113,16 +113,29 @@ def _chart(strongest: list[tuple[str, str, Any, Any]]) -> Chart:
             for kind, name, _, head in strongest
         ],
         top=1.0,
+        tick="chance: what even attention would give",
     )
+
+
+def _called(name: str) -> str:
+    """A measure in a chart; marks stand in quotes."""
+    return "“.” and “,”" if name == ". and ," else name
+
+
+def _begun(name: str) -> str:
+    """The same at the beginning of a sentence."""
+    called = _called(name)
+    return f"{called[:1].upper()}{called[1:]}"
 
 
 def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext) -> list[str]:
     """Where most attention goes, then the strongest layer and head of each measure, in sentences."""
     kinds = [kind for kind, *_ in strongest]
     said = [
-        f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]}: head {head_name(head['layer'], head['head'])} puts "
-        f"{head['value']:.2f} of its attention there, chance {head['chance']:.2f}. "
-        f"The mean is highest in layer {best['layer']}: {best['value']:.2f}{between(best['low'], best['high'])}."
+        f"{about_kind(kind, kinds)}{_begun(name)}: head {head_name(head['layer'], head['head'])} puts "
+        f"{head['value']:.0%} of all its attention there (chance: {head['chance']:.0%}). Averaged over the heads of a "
+        f"layer, layer {best['layer']} is highest with {best['value']:.0%}"
+        f"{between(100 * best['low'], 100 * best['high'], '.0f', '%')}."
         for kind, name, best, head in strongest
     ]
     counted = f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."
@@ -136,6 +149,6 @@ def _most(strongest: list[tuple[str, str, Any, Any]], kinds: list[str]) -> list[
     kind, name, best, _ = max(strongest, key=lambda one: one[2]["value"])
     times = best["value"] / max(best["chance"], 1e-9)
     return [
-        f"{about_kind(kind, kinds)}{name[:1].upper()}{name[1:]} gets most: {best['value']:.0%} of all attention in "
-        f"layer {best['layer']}, {times:.1f} times chance."
+        f"{about_kind(kind, kinds)}{_begun(name)} gets most: {best['value']:.0%} of all attention in "
+        f"layer {best['layer']}, {times:.1f} times what even attention would give."
     ]

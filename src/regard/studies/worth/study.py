@@ -71,7 +71,7 @@ class WorthStudy(Study):
             )
         return Result(
             study=self.name,
-            title=f"What looks are worth in {context.model.name}",
+            title=f"What links are worth in {context.model.name}",
             table=table,
             meta=context.meta(),
             drawers=dict(_drawer(layers, kind) for kind in dict.fromkeys(layers["kind"])),

@@ -12,7 +12,7 @@ import numpy as np
 from regard.base.errors import UserError
 from regard.patterns.resting import rests_of
 from regard.trace.site import SURE, Array, Site
-from regard.views.drawing.common import QUIET, bare, colour_bar, farthest, greys, lettering, new_figure
+from regard.views.drawing.common import QUIET, bare, colour_bar, farthest, grey_key, greys, lettering, new_figure
 from regard.views.drawing.depicted import Depicted
 from regard.views.frames import named_frames
 from regard.views.themes import theme
@@ -59,7 +59,7 @@ def draw_atlas(job: Depicted) -> Figure:
         image = axes.imshow(whole, cmap=theme().maps, vmin=0, vmax=1, interpolation="nearest")
         resting = np.where(rests, whole, np.nan)
         axes.imshow(resting, cmap=greys(), vmin=0, vmax=1, interpolation="nearest")  # over it
-        colour_bar(drawn, image, axes, "weight / the head's largest; grey: resting")
+        grey_key(colour_bar(drawn, image, axes, "weight / the head's largest"))
     axes.set_anchor("N")
     if not letters:
         axes.set_facecolor("#dfe3ea")  # shows where there is no map
@@ -69,6 +69,7 @@ def draw_atlas(job: Depicted) -> Figure:
     axes.set_xticks(step * np.arange(columns) + size / 2, names, **numbering)
     axes.set_yticks(down * np.arange(len(layers)) + size / 2, [str(layer) for layer in layers], **numbering)
     bare(axes)
+    axes.spines[:].set_visible(False)
     grey = f"; grey: weight above {SURE}, only an exact cut tells" if job.shown == "worth" else ""
     axes.set_xlabel(f"head; in each map rows look at columns{grey}", size=7, color=QUIET)
     axes.set_ylabel("layer", size=7, color=QUIET)

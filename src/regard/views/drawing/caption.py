@@ -9,11 +9,15 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from regard.patterns.entries import RESTING_PLACES, does_of
 from regard.trace.lettering import plain, readable
-from regard.trace.tokens import subscript
+from regard.trace.medium import SOUND
+from regard.trace.tokens import Side, subscript, text_of
 from regard.views.drawing.common import INK, QUIET, label_of, labels_of
 from regard.views.drawing.depicted import Depicted
+from regard.views.drawing.heard import heard_in, told
 from regard.views.drawing.overlay import depicts_picture, headline
 from regard.views.frames import counted_names
 from regard.views.report import report_of
@@ -22,18 +26,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _INPUT = 90  # letters of the input in a caption
+_EDGE = 0.08  # inches left of what is written
 
 
 def write_caption(drawn: Figure, job: Depicted, view: str, title: str | None) -> None:
-    """What is shown above it; below, in small print, model, input and selection."""
-    drawn.suptitle(plain(title or _title(job, view)), size=8 if drawn.get_figwidth() < 4 else 9, color=INK)
+    """What is shown above it, at the left; below, in small print, model, input and selection."""
+    size = 8 if drawn.get_figwidth() < 4 else 9
+    edge = {"x": _EDGE / drawn.get_figwidth(), "ha": "left"}
+    drawn.suptitle(plain(title or _title(job, view)), size=size, color=INK, weight="bold", wrap=True, **edge)
     facts = job.trace.facts
     parts = [str(facts.get("model", "attention maps")), _input(job)]
     if view == "atlas":
         parts.append(f"{job.site.kind} layers")
+        if job.shown != "worth" and counted_names(job.trace, job.site.kind)[0]:
+            parts.append("each head counted by its most specific name")
     else:
-        which = f"head {job.heads[0]}" if len(job.heads) == 1 or view != "heads" else f"heads {len(job.heads)}"
-        parts.append(f"{job.site.kind} layer {job.layer} {which}")
+        parts.append(f"{job.site.kind} layer {job.layer} {_which(job, view)}")
+    if view == "sound":
+        parts += heard_in(job).silence()
     if view == "neurons":
         token = job.trace.side(job.site.query_side).tokens[job.asking]
         parts.append(f"query {readable(token.text)}")
@@ -44,7 +54,14 @@ def write_caption(drawn: Figure, job: Depicted, view: str, title: str | None) ->
     if "regard" in facts:
         parts.append(f"regard {facts['regard']}")
     lines = _wrapped([plain(part) for part in parts], drawn.get_figwidth())
-    drawn.supxlabel("\n".join(lines), size=6, color=QUIET)
+    drawn.supxlabel("\n".join(lines), size=6, color=QUIET, **edge)
+
+
+def _which(job: Depicted, view: str) -> str:
+    """The heads that are drawn."""
+    if view == "sound" and len(job.heads) > 1:
+        return f"mean of heads {', '.join(map(str, job.heads))}"
+    return f"heads {len(job.heads)}" if view == "heads" and len(job.heads) > 1 else f"head {job.heads[0]}"
 
 
 def _agreement(judged: Mapping[str, Any]) -> str:
@@ -66,6 +83,8 @@ def _title(job: Depicted, view: str) -> str:
         return (
             f"What the lines of {f'{len(job.heads)} heads of layer {job.layer}' if many else f'head {first}'} are worth"
         )
+    if view == "sound":
+        return told(job)
     if view == "neurons":
         return _neurons_title(job, first)
     if view == "heads" and depicts_picture(job):
@@ -89,14 +108,20 @@ def _having(count: int) -> str:
 
 
 def _neurons_title(job: Depicted, first: str) -> str:
-    """Which key the query looks at most; its q and k agree best."""
-    weights = job.trace.attention(job.layer, job.heads[0], kind=job.kind, queries=job.asking, keys=job.columns)[0]
-    most = int(weights.argmax())
+    """Which key the query looks at most, and how far its score is above the others."""
+    asked = job.asked
     asking = label_of(job.trace.side(job.site.query_side).tokens[job.asking]) + subscript(job.asking)
-    looked = labels_of(job.key_tokens, job.columns)[most]
-    q, k = (vectors(job.layer, job.heads[0], kind=job.kind) for vectors in (job.trace.q, job.trace.k))
-    best = most == int((k[job.columns].astype("f4") @ q[job.asking].astype("f4")).argmax())  # biases may say otherwise
-    return f"In head {first}, “{asking}” looks most at “{looked}”" + (": their q and k agree best" if best else "")
+    looked = labels_of(job.key_tokens, job.columns)[asked.best]
+    score = float(asked.scores[asked.best])
+    above = f"score {_two(score)}, {_two(score - asked.average)} above its row's average"
+    few = f"half of that from {asked.half} of {asked.q.size} neurons"
+    return f"In head {first}, “{asking}” looks most at “{looked}”: {above}, {few}"
+
+
+def _two(value: float) -> str:
+    """A number with two significant digits, as people write it."""
+    digits = 1 - int(np.floor(np.log10(abs(value)))) if value else 0
+    return f"{value:.{max(0, digits)}f}".replace("-", "−")
 
 
 def _does(job: Depicted) -> str | None:
@@ -112,13 +137,20 @@ def _does(job: Depicted) -> str | None:
 
 
 def _input(job: Depicted) -> str:
-    """The tokens that were read, as text; cut where it is long."""
+    """What was read, side by side: a text, cut where it is long, a sound, a picture."""
     names = dict.fromkeys((job.site.query_side, job.site.key_side))
-    if all(token.row is not None or token.special for name in names for token in job.trace.side(name).tokens):
-        side = job.trace.side(job.site.key_side)
-        return f"a picture of {sum(token.row is not None for token in side.tokens)} patches"
-    texts = [" ".join(readable(token.text) for token in job.trace.side(name).tokens) for name in names]
-    text = " | ".join(texts)
+    sides = [job.trace.side(name) for name in names]
+    return " | ".join(map(_read, sides))
+
+
+def _read(side: Side) -> str:
+    """A side in words, or as the text it is."""
+    if side.medium is not None and side.medium.kind == SOUND:
+        return f"a sound of {side.medium.size[0]:.1f} s"
+    patches = sum(token.row is not None for token in side.tokens)
+    if patches and all(token.row is not None or token.special for token in side.tokens):
+        return f"a picture of {patches} patches"
+    text = text_of(side)
     return f"“{text if len(text) <= _INPUT else text[: _INPUT - 1] + '…'}”"
 
 

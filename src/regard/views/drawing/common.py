@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, QUIET = "#1c2230", "#5f6879"
+INK, QUIET, GREY = "#1c2230", "#5f6879", "#878e9b"
+POSITIVE, NEGATIVE = "#2b6fd6", "#e07b1a"  # of signed numbers, as in the app
 MONO: dict[str, Any] = {"family": "monospace", "size": 7}
 RULE: dict[str, Any] = {"color": "#2457b8", "linewidth": 0.8}  # between prompt and answer
 _SMALL = 3.5  # points of the smallest label
@@ -50,7 +51,13 @@ def labels_of(tokens: Sequence[Token], positions: Sequence[int] | Array) -> list
     """Tokens as a figure can print them; one that stands there twice carries its position, as in every view."""
     texts = [label_of(token) for token in tokens]
     seen = Counter(texts)
-    return [text + subscript(at) if seen[text] > 1 else text for text, at in zip(texts, positions, strict=True)]
+    return [numbered(text, at) if seen[text] > 1 else text for text, at in zip(texts, positions, strict=True)]
+
+
+def numbered(text: str, position: int) -> str:
+    """A token with its position; one mark stands in quotes, since a full stop before digits reads as a number."""
+    mark = len(text) == 1 and not text.isalnum()
+    return (f"“{text}”" if mark else text) + subscript(position)
 
 
 def bare(axes: Axes) -> None:
@@ -60,20 +67,29 @@ def bare(axes: Axes) -> None:
         spine.set_color("#dfe3ea")
 
 
-def colour_bar(drawn: Figure, image: Any, axes: Any, name: str) -> Any:
-    """A colour bar with ticks and a name."""
-    bar = drawn.colorbar(image, ax=axes, shrink=0.8, aspect=30, pad=0.02)
+def colour_bar(drawn: Figure, image: Any, axes: Any, name: str, *, shrink: float = 0.8) -> Any:
+    """A colour bar with ticks and a name, over so much of its axes."""
+    bar = drawn.colorbar(image, ax=axes, shrink=shrink, aspect=30, pad=0.02)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=6, length=0)
     bar.set_label(name, size=7, color=QUIET)
     return bar
 
 
+def grey_key(bar: Any, name: str = "resting") -> None:
+    """A grey swatch below a colour bar: what the map shows in grey."""
+    from matplotlib.patches import Rectangle
+
+    place = {"transform": bar.ax.transAxes, "clip_on": False}
+    bar.ax.add_patch(Rectangle((0, -0.1), 1, 0.045, facecolor=GREY, **place))
+    bar.ax.text(1.35, -0.0775, name, size=6, color=QUIET, va="center", **place)
+
+
 def greys() -> Any:
     """From the ground to a middle grey, for places where attention rests."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    return LinearSegmentedColormap.from_list("resting", [theme().ground, "#878e9b"])
+    return LinearSegmentedColormap.from_list("resting", [theme().ground, GREY])
 
 
 def name_parts(axes: Any, place: tuple[float, float], side: str, *, across: bool) -> None:

@@ -5,7 +5,7 @@ Enters: a Trace and what to draw. Leaves: arrays and tokens, chosen and checked.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,45 @@ from regard.trace.tokens import Token
 from regard.trace.trace import Trace
 
 _MOST_TOKENS = 200  # labels beyond this cannot be read in a figure
+
+
+class Scored(NamedTuple):
+    """One query and its keys: what the figure of neurons shows."""
+
+    q: Array  # (d,)
+    k: Array  # (keys shown, d)
+    scores: Array  # (keys shown,)
+    best: int  # of the keys shown
+    mean: Array  # (d,) of k, over the keys that the query may look at
+    scale: float
+    row: Array  # (keys,) all scores
+    sizes: tuple[float, float]  # of q and k over the whole head
+
+    @property
+    def rise(self) -> Array:
+        """(d,) what each neuron adds to the best score above the average of its row."""
+        return np.asarray(self.scale * self.q * (self.k[self.best] - self.mean))
+
+    @property
+    def order(self) -> Array:
+        """Neurons by how much they move the best score, as in every view."""
+        return np.argsort(-np.abs(self.rise), kind="stable")
+
+    @property
+    def half(self) -> int:
+        """The fewest neurons that make half of that, as in every view."""
+        parts = np.sort(np.sign(self.rise.sum()) * self.rise)[::-1].cumsum()
+        return int((parts < parts[-1] / 2).sum()) + 1
+
+    @property
+    def average(self) -> float:
+        """The mean score of the keys that the query may look at."""
+        return float(self.row[np.isfinite(self.row)].mean())
+
+
+def _size(values: Array) -> float:
+    """How large numbers are: their root mean square."""
+    return float(np.sqrt(np.mean(values.astype(np.float64) ** 2))) or 1.0
 
 
 class Depicted:
@@ -98,6 +137,25 @@ class Depicted:
         tokens = self.trace.side(self.site.query_side).tokens
         plain = [i for i, token in enumerate(tokens) if not token.special]
         return plain[-1] if plain else len(tokens) - 1
+
+    @property
+    def asked(self) -> Scored:
+        """The scores of the query that is asked about, and what its neurons do for its best key."""
+        head, query = self.heads[0], self.asking
+        scores = self.trace.scores(self.layer, head, kind=self.kind, queries=query)[0]
+        shown = scores[self.columns]
+        best = int(np.where(np.isfinite(shown), shown, -np.inf).argmax())
+        q, k = (np.asarray(of(self.layer, head, kind=self.kind), np.float32) for of in (self.trace.q, self.trace.k))
+        return Scored(
+            q[query],
+            k[self.columns],
+            shown,
+            best,
+            k[np.isfinite(scores)].mean(0),
+            self.site.scale,
+            scores,
+            (_size(q), _size(k)),
+        )
 
     @property
     def looking(self) -> int:

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.trace.site import Array
-from regard.views.drawing.common import INK, MONO, QUIET, RULE, farthest, labels_of, name_parts, new_figure
+from regard.views.drawing.common import (
+    INK,
+    MONO,
+    NEGATIVE,
+    POSITIVE,
+    QUIET,
+    RULE,
+    farthest,
+    labels_of,
+    name_parts,
+    new_figure,
+)
 from regard.views.drawing.depicted import Depicted
 from regard.views.report import report_of
 from regard.views.themes import head_colour, theme
@@ -21,11 +32,11 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
-_POSITIVE, _NEGATIVE = "#2b6fd6", "#e07b1a"
 _RESTING = 0.55  # of the opacity of other lines: what rests stays in the background
 _LEGEND = 12  # heads that a legend lists
 _STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)  # the weights that legends of lines name, in every view
 _SWATCHES = 4
+_COLUMN = 4  # inches: narrower, both legends need short words
 
 
 def draw_heads(job: Depicted) -> Figure:
@@ -58,7 +69,7 @@ def draw_heads(job: Depicted) -> Figure:
             side = "left" if far < near else "right"
             name_parts(axes, (far, first - 0.5), side, across=False)
     named = job.heads[:_LEGEND]
-    columns = 3 if (job.width or 4.2) < 5 else 8
+    columns = 4 if (job.width or 4.2) < 5 else 8
     below = 2.2 + len(named) // columns  # rows that the legend takes
     axes.set(xlim=(-0.75, 1.75), ylim=(longest - 0.4 + below, -1.6))
     axes.axis("off")
@@ -66,7 +77,8 @@ def draw_heads(job: Depicted) -> Figure:
         across = min(columns, len(handles)) if title == "head" else len(handles)  # strengths in one line
         legend = axes.legend(
             handles=handles, title=title, loc=place, ncols=across, frameon=False,
-            fontsize=6, title_fontsize=6, handlelength=1.2, columnspacing=0.8, labelcolor=INK, borderaxespad=0,
+            fontsize=6, title_fontsize=6, handlelength=1.2, columnspacing=0.8, labelcolor=INK,
+            borderaxespad=0, alignment=place.split()[1],
         )  # fmt: skip
         legend.get_title().set_color(QUIET)
         axes.add_artist(legend)
@@ -79,8 +91,8 @@ def _keys(job: Depicted, named: list[int], strongest: float, resting: bool) -> I
 
     if job.shown == "worth":
         signs = [
-            Line2D([], [], color=_POSITIVE, linewidth=2, label="helps"),
-            Line2D([], [], color=_NEGATIVE, linewidth=2, label="works against"),
+            Line2D([], [], color=POSITIVE, linewidth=2, label="helps"),
+            Line2D([], [], color=NEGATIVE, linewidth=2, label="works against"),
             Line2D([], [], color=QUIET, linewidth=0.6, linestyle="--", label="cut to know"),
         ]
         yield signs, "line", "lower left"
@@ -92,7 +104,8 @@ def _keys(job: Depicted, named: list[int], strongest: float, resting: bool) -> I
             marks.append(Line2D([], [], color=QUIET, linewidth=0.8, label=_resting(job)))
         yield marks, "head", "lower left"
     steps = [*[step for step in _STRENGTHS if step < 0.85 * strongest][-_SWATCHES + 1 :], strongest]
-    strengths = [Line2D([], [], color=INK, alpha=x / strongest, linewidth=2, label=f"{x:.2g}") for x in steps]
+    colour = _colour(job, job.heads[0]) if len(job.heads) == 1 and job.shown != "worth" else INK
+    strengths = [Line2D([], [], color=colour, alpha=x / strongest, linewidth=2, label=f"{x:.2g}") for x in steps]
     yield strengths, job.quantity, "lower right"
 
 
@@ -106,7 +119,8 @@ def _resting(job: Depicted) -> str:
     report = report_of(job.trace) if len(job.heads) == 1 and job.shown == "weights" else None
     record = report.of(job.site)[job.site.index(job.heads[0])] if report else {}
     rest = record.get("rest")
-    return f"resting, {int(100 * rest['share'] + 0.5)}% of the attention of words" if rest else "resting"
+    whole = "" if (job.width or 4.2) < _COLUMN else " of words' attention"
+    return f"resting, {int(100 * rest['share'] + 0.5)}%{whole}" if rest else "resting"
 
 
 def _signed_lines(axes: Axes, share: Array, threshold: float) -> None:
@@ -115,8 +129,8 @@ def _signed_lines(axes: Axes, share: Array, threshold: float) -> None:
     seen = np.abs(known) > max(threshold, 0.005)
     unknown = np.isnan(share)
     axes.add_collection(_lines(np.full(share.shape, 0.4), unknown, QUIET, linewidths=0.5, linestyles="--", zorder=1))
-    axes.add_collection(_lines(np.abs(known), seen & (known < 0), _NEGATIVE, linewidths=1.1, zorder=2))
-    axes.add_collection(_lines(np.abs(known), seen & (known > 0), _POSITIVE, linewidths=1.1, zorder=2))
+    axes.add_collection(_lines(np.abs(known), seen & (known < 0), NEGATIVE, linewidths=1.1, zorder=2))
+    axes.add_collection(_lines(np.abs(known), seen & (known > 0), POSITIVE, linewidths=1.1, zorder=2))
 
 
 def _lines(share: Array, seen: Array, colour: str, **style: Any) -> LineCollection:

@@ -15,6 +15,7 @@ from regard.views.drawing.common import (
     bare,
     colour_bar,
     farthest,
+    grey_key,
     greys,
     labels_of,
     lettering,
@@ -54,8 +55,9 @@ def draw_matrix(job: Depicted) -> Figure:
     axes.set_xlabel("looked at", size=8, color=QUIET)
     axes.set_ylabel("looks", size=8, color=QUIET)
     _divide(axes, *job.divisions, across - 0.6)
-    grey = "; grey: resting" if rests.any() else ""
-    colour_bar(drawn, image, axes, f"{job.quantity}{grey}")
+    bar = colour_bar(drawn, image, axes, job.quantity)
+    if rests.any():
+        grey_key(bar)
     return drawn
 
 

@@ -1,0 +1,64 @@
+// What the roll-out says in sentences: how much of a token is a resting place, and which others stand out in it.
+
+import { sayIn } from "../../frame/context";
+import { figure, percent } from "../../marks/scales";
+import type { Store } from "../../state/store";
+import { quoted } from "../../words/quoted";
+import { againstEven, LITTLE, restingEvenly, restingTokens, type Shares } from "./shares";
+
+/** A token as a sentence has it: without the sign of the space before it, or of the word it goes on with. */
+export const plain = (text: string): string => text.replace(/^(␣+|##)(?=.)/, "");
+
+const TOLD = 3; // tokens that the finding names
+
+/** What the roll-out finds: how much rests, and which tokens stand out in what is left; null where nothing can be said. */
+export function findingOf(store: Store, shares: Shares): string | null {
+  const tell = sayIn(store);
+  const { axis, position, layers, left } = shares;
+  const said = {
+    word: quoted(plain(axis.names[position])),
+    count: layers,
+    share: percent(1 - left),
+    places: restingPlaces(store, shares),
+  };
+  if (left < LITTLE) return tell("rolloutAllRests", said);
+  const most = mostOf(store, shares);
+  if (!said.places) return most && tell("rolloutFindingAll", { ...said, most });
+  return most ? tell("rolloutFinding", { ...said, most }) : tell("rolloutFindingRests", said);
+}
+
+/** The tokens that are there more than evenly, with how many times; null where that is not known. */
+function mostOf(store: Store, shares: Shares): string | null {
+  const tell = sayIn(store);
+  const [first, ...others] = againstEven(shares)
+    .filter(({ times }) => times > 1)
+    .slice(0, TOLD)
+    .map(({ p, times }) => {
+      const token = quoted(plain(shares.axis.names[p]));
+      const name = p === shares.position ? tell("rolloutItself", { token }) : token;
+      return { token: name, times: figure(times, 2) };
+    });
+  if (!first) return null;
+  if (!others.length) return tell("rolloutMost", first);
+  return tell("rolloutMostThen", {
+    ...first,
+    others: others.map((one) => tell("rolloutTimes", one)).join(tell("rolloutAnd")),
+  });
+}
+
+/** The places where heads rest, by name. */
+export function restingPlaces(store: Store, shares: Shares): string {
+  const { labels, special } = shares.axis;
+  const names = restingTokens(shares).map((p) => (special[p] ? labels[p] : quoted(plain(labels[p]))));
+  return names.join(sayIn(store)("rolloutPlaces"));
+}
+
+/** Where the heads rest, in a sentence; null where they cannot. */
+export function restingText(store: Store, shares: Shares): string | null {
+  const places = restingPlaces(store, shares);
+  if (!places) return null;
+  const tell = sayIn(store);
+  const said = { places, share: percent(1 - shares.left), words: 100 - percent(1 - shares.left) };
+  const even = restingEvenly(shares);
+  return even === null ? tell("rolloutRests", said) : tell("rolloutRestsEven", { ...said, even });
+}
