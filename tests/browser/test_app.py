@@ -235,6 +235,7 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     page.select_option("[data-control=mode]", "zero")
     page.click("[data-value=change]")
     page.wait_for_selector("[data-change=shown]")
+    until(page, "document.querySelector('[data-busy]') === null")  # until then it is that of the mode before
     changed = page.eval_on_selector_all(".thumb", "all => all.map(e => +e.dataset.changed)")
     assert changed[:12] == [0] * 12  # nothing in the layer of the head can change
     one, two = minilm.trace(*STORE).attention(1, 9), minilm.trace(*STORE, ablate="0.2").attention(1, 9)
