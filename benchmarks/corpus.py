@@ -1,5 +1,6 @@
-"""What the atlas over a corpus costs: against the plain forward pass, against collecting `output_attentions`, and
-against the same study without intervals.
+"""What studies of a corpus cost: the atlas against the plain forward pass and against itself without intervals, and the
+atlas and the study `tokens` (the same five measures and five more) against collecting `output_attentions` and reducing
+the maps to five measures with numpy.
 
     python benchmarks/corpus.py [--quick]
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,7 +34,8 @@ from regard.corpus.readers.source import Source
 from regard.corpus.sums import Sums
 from regard.studies.atlas.study import Atlas
 from regard.studies.atlas.table import atlas_table
-from regard.studies.base import Batch
+from regard.studies.base import Batch, MapStudy
+from regard.studies.tokens.study import Tokens
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "wikitext2"
 SHAPES = ("default", "bert-base")
@@ -67,20 +70,30 @@ def plain(model: regard.Model, window: Window) -> None:
             model.module(**inputs)
 
 
-def usual(model: regard.Model, some: list[Window]) -> np.ndarray:
+def usual(model: regard.Model, batches: list[list[Item]]) -> np.ndarray:
     """The way people do it: eager attention, collect every map, then reduce with numpy."""
     model.module.set_attn_implementation("eager")
     collected = []
     with torch.no_grad():
-        for window in some:
-            for items in window.batches:
-                inputs, book = model._engine.collate([item.encoded for item in items])
-                maps = model.module(**inputs, output_attentions=True).attentions
-                for number, sides in enumerate(book.sides):
-                    n = len(sides["text"])
-                    collected.append(np.stack([layer[number, :, :n, :n].numpy() for layer in maps]))
+        for items in batches:
+            inputs, book = model._engine.collate([item.encoded for item in items])
+            maps = model.module(**inputs, output_attentions=True).attentions
+            for number, sides in enumerate(book.sides):
+                n = len(sides["text"])
+                collected.append(np.stack([layer[number, :, :n, :n].numpy() for layer in maps]))
     model.module.set_attn_implementation("sdpa")
     return np.mean([_reduced(attention) for attention in collected], axis=0)
+
+
+def by_length(some: list[Window]) -> list[list[Item]]:
+    """The batches that the engine makes: inputs of like length together."""
+    return [items for window in some for items in window.batches]
+
+
+def in_order(some: list[Window], size: int = 32) -> list[list[Item]]:
+    """Batches of `size` inputs in the order of the corpus, as most scripts make them."""
+    items = sorted((item for batch in by_length(some) for item in batch), key=lambda item: item.number)
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def _reduced(attention: np.ndarray) -> np.ndarray:
@@ -141,6 +154,25 @@ def intervals(shape: str, count: int) -> tuple[float, float, float]:
     return base, ours, seconds(lambda: atlas_table(whole))
 
 
+def against_usual(model: regard.Model, some: list[Window], times: int = 5) -> dict[str, float]:
+    """Medians of the seconds of the usual way, with both kinds of batches, and of two studies, in turn."""
+
+    def study(one: MapStudy) -> Callable[[], object]:
+        return lambda: [sum_window(one, model, window) for window in some]
+
+    ways: dict[str, Callable[[], object]] = {
+        "usual, batches of 32": lambda: usual(model, in_order(some)),
+        "usual, batches by length": lambda: usual(model, by_length(some)),
+        "tokens": study(Tokens()),
+        "atlas": study(Atlas()),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(times):
+        for name, way in ways.items():
+            taken[name].append(seconds(way))
+    return {name: statistics.median(found) for name, found in taken.items()}
+
+
 def peak(way: str, count: int) -> float:
     """Peak resident memory in MB of a fresh process."""
     args = [sys.executable, __file__, "--peak", way, str(count)]
@@ -161,7 +193,7 @@ def run_peak(way: str, count: int) -> None:
         for window in windows(model, count):
             total = total.plus(sum_window(Atlas(), model, window))
     else:
-        usual(model, list(windows(model, count)))
+        usual(model, by_length(list(windows(model, count))))
     print(json.dumps(own_peak()))
 
 
@@ -192,13 +224,12 @@ def main() -> None:
         f"{verdict((ours + made) / base, MOST_INTERVALS)}"
     )
     model, count = model_of("default"), 256
-    some = list(windows(model, count))
-    eager = seconds(lambda: usual(model, some))
-    ours = seconds(lambda: [sum_window(Atlas(), model, window) for window in some])
-    console.print(
-        f"{count} sentences: eager, collected, five measures by numpy {eager:.1f} s; atlas, all measures {ours:.1f} s, "
-        f"ratio {verdict(ours / eager, 1.0)}"
-    )
+    taken = against_usual(model, by_length(list(windows(model, count))))
+    rows = Table(f"{count} sentences", "seconds", "/ usual by 32", "/ usual by length", box=None)
+    first, second = list(taken.values())[:2]
+    for name, one in taken.items():
+        rows.add_row(name, f"{one:.2f}", *(verdict(one / other, 1.0) for other in (first, second)))
+    console.print(rows)
     if options.quick:
         return
     theirs, mine = peak("usual", 512), peak("atlas", 512)

@@ -98,14 +98,12 @@ def _counted(classes: Array, groups: Array, view: LayerView) -> Array:
 
 def _numbers(attention: torch.Tensor, tables: TokenRows, sink: bool = False) -> torch.Tensor:
     """(B, H, 10) the measures of maps (B, H, Q, K), zero where they do not apply."""
-    every, other, closing, first = tables.rows.unbind(-1)  # (B, Q) each
-    masses = attention @ tables.classes[:, None]  # (B, H, Q, K) @ (B, 1, K, 3)
-    to_class = torch.einsum("bhqc,bq->bhc", masses, every)
+    rows = tables.rows[:, None]  # (B, 1, Q, 4)
+    to_class = rows.mT @ attention @ tables.classes[:, None]  # (B, H, 4, 3)
     lines = offset_rows(attention, offset_cells(attention, (0, 1, -1)))  # (B, H, 3, Q)
-    offsets = torch.einsum("bhoq,bq->bho", lines, every * float(tables.same)).unbind(-1)
-    from_other = torch.einsum("bhq,bq->bh", masses[..., 1], other)
-    from_closing = torch.einsum("bhq,bq->bh", masses[..., 1], closing)
+    offsets = (lines @ rows)[..., 0] * float(tables.same)
     seen = tables.seen[:, None]
     entropy = entropy_of(mixed_logs(renormalised(attention) if sink else attention, seen), seen)  # (B, H, Q)
-    wide, of_first = (torch.einsum("bhq,bq->bh", entropy, weights) for weights in (every, first))
-    return torch.stack([*offsets, *to_class.unbind(-1), from_other, from_closing, wide, of_first], dim=-1)
+    wide = (entropy[:, :, None] @ rows)[:, :, 0]  # (B, H, 4)
+    parts = offsets, to_class[:, :, 0], to_class[:, :, 1:3, 1], wide[..., :1], wide[..., 3:]
+    return torch.cat(parts, dim=-1)
