@@ -172,7 +172,7 @@ function Drawer({ first, news, verdict, aside }: InspectorSlots) {
   const named = foundOf(cell, contributions).length > 0;
   const lede =
     one && isKnown(store.page)
-      ? ((named ? null : strongestOf(store, cell, tell)) ?? doingOf(cell, contributions, tell))
+      ? ((named ? null : strongestOf(store, cell, tell)) ?? doingOf(store, cell, tell))
       : null;
   return (
     <details class="drawer">

@@ -17,7 +17,6 @@ export function Beside({ width }: { width?: number }) {
   const chosen = { site: store.site.value, head: store.lead };
   const pointed = store.pointed.value;
   const cell = pointed && isHere(pointed.site) ? pointed : chosen;
-  const { contributions } = store.look.value;
   return (
     <section
       class="beside"
@@ -25,7 +24,7 @@ export function Beside({ width }: { width?: number }) {
       data-beside={`${cell.site.layer}-${cell.head}`}
     >
       <Name cell={cell} />
-      {isKnown(store.page) && <p>{doingOf(cell, contributions, tell)}</p>}
+      {isKnown(store.page) && <p>{doingOf(store, cell, tell)}</p>}
       <Openings />
       <Large cell={cell} aside />
     </section>
