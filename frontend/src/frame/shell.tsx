@@ -92,7 +92,10 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
       {!wide && <WorthLine chooser={slots.judging} />}
       {story && !wide && isKnown(store.page) && <Story />}
       {!wide && <Headline news={slots.news} />}
-      <main class="body">
+      <main
+        class="body"
+        style={store.panel.value ? { gridTemplateColumns: `minmax(0, 1fr) ${store.panel.value}px` } : {}}
+      >
         <Component />
         {!wide && slots.below && <slots.below />}
         {!wide && (narrow ? <Drawer {...slots} /> : <Inspector {...slots} />)}
