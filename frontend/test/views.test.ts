@@ -55,6 +55,16 @@ test("maps of the atlas share their room with one that is large, and give up lit
   expect(tight).toMatchObject({ small: false, beside: 0 });
 });
 
+test("where the inspector is beside them it has the large map, and all maps share the rest of the width and the height", () => {
+  const shared = layoutOf(1096, 580, 12, 6); // a window of 1440 x 900, the inspector apart
+  const panelled = layoutOf(1096, 580, 12, 6, 1440);
+  expect(panelled).toMatchObject({ small: false, beside: 0, blocks: 1 });
+  expect(panelled.size).toBeGreaterThan(1.3 * shared.size);
+  expect(panelled.panel).toBeGreaterThanOrEqual(380);
+  expect(layoutOf(1576, 760, 12, 6, 1920).panel).toBeGreaterThan(450); // it fills its column
+  expect(layoutOf(1060, 570, 9, 30, 1440)).toMatchObject({ blocks: 2, panel: 0 });
+});
+
 test("thirty layers fit in columns side by side, with one head large beside them where there is room", () => {
   const screen = layoutOf(1060, 570, 9, 30); // a window of 1440 x 900
   expect(screen).toMatchObject({ small: true, blocks: 2 });

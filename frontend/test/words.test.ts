@@ -74,11 +74,11 @@ describe("the table", () => {
   });
 
   test("Chinese has room around Latin letters that are filled in, and none between sentences", () => {
-    const share = 11;
-    expect(say("zh", "ledeRests", { share, place: "[CLS]" })).toBe(
-      "11% 的注意力在休息，主要停在 [CLS] 上（注意力汇）。",
+    const rest = { share: 11, whose: say("zh", "ofWords") };
+    expect(say("zh", "ledeRests", { ...rest, place: "[CLS]" })).toBe(
+      "各词注意力的 11% 在休息，主要停在 [CLS] 上（注意力汇）。",
     );
-    expect(say("zh", "ledeRests", { share, place: "第一个词元" })).toMatch(/主要停在第一个词元上（/);
+    expect(say("zh", "ledeRests", { ...rest, place: "第一个词元" })).toMatch(/主要停在第一个词元上（/);
     expect(together("前。", false, "后。")).toBe("前。后。");
     expect(together("One.", null, "Two.")).toBe("One. Two.");
   });

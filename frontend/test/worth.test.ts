@@ -150,7 +150,7 @@ describe("numbers of both signs", () => {
     expect(lines.at(-1)).toBeNaN();
     expect([found.query[found.count - 1], found.key[found.count - 1]]).toEqual([0, 2]);
     expect(found.top).toBe(2);
-    expect(found.received[0][2]).toBeCloseTo((-0.001 - 1) / 3);
+    expect(found.received[0][2]).toBeCloseTo(-0.001 - 1);
     expect(ended(gather([lens], all(lens), 0.9)).count).toBe(4);
   });
 

@@ -16,7 +16,7 @@ def test_the_atlas_shows_every_head_and_one_large_beside_them(show, pages):
     page.hover("[data-cell='0-1']")
     until(page, "document.querySelector('.about').textContent.includes('looks one token back')")
     assert page.inner_text(".inspector h2") == "Head 0.1"
-    assert "looks one token back" in page.inner_text("[data-beside='0-1']")
+    assert "looks one token back" not in page.inner_text("[data-beside='0-1']")  # once is enough
     picture = "document.querySelector('.beside .plot canvas').toDataURL()"
     pointed = page.evaluate(picture)
     page.click("[data-cell='2-3']")
@@ -84,6 +84,13 @@ def test_the_atlas_says_what_each_head_does_and_its_legend_filters(show, pages):
     assert "dimmed" not in page.get_attribute("[data-cell='0-1']", "class")
     page.keyboard.press("Enter")
     assert page.locator(".thumb.dimmed").count() == 0
+    page.hover("[data-entry='previous token']")
+    assert page.locator(".thumb.dimmed").count() == 12 - named
+    page.mouse.move(5, 5)
+    assert page.locator(".thumb.dimmed").count() == 0
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    assert page.locator(".thumb.dimmed").count() == 12 - named
     page.click("[data-value=type]")
     assert page.get_attribute("[data-cell='0-1']", "data-label") == "diagonal"
     entries = page.eval_on_selector_all(".entry b", "all => all.map(e => +e.textContent)")

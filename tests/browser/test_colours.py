@@ -71,7 +71,7 @@ def test_the_legend_of_lines_and_the_inspector_say_one_number(show, pages):
     page = show(pages["pair"], "#view=heads&layer=0&heads=1&form=columns")
     page.wait_for_selector("[data-resting]")
     share = page.inner_text("[data-resting]").split("%")[0].split("(")[-1]
-    assert f"{share}% of its attention" in page.inner_text(".lede")
+    assert f"{share}% of the words' attention" in page.inner_text(".lede")
 
 
 ABOVE = "Math.round(document.querySelector('.body').getBoundingClientRect().top)"

@@ -115,17 +115,20 @@ def test_a_look_is_cut_and_restored_and_the_numbers_are_pythons(use, smollm):
     assert any(abs(now - ghost) > 1e-3 for now, ghost in bars)
     said = page.locator("[data-cut-below] [data-difference]").first.inner_text().replace("−", "-")
     assert float(said) == pytest.approx(bars[0][0] - bars[0][1], abs=6e-4)
-    assert "Cutting sat₉ → on₃ in head 18.6 lowers P(“on”) from" in page.inner_text("[data-headline]")
+    done = "Cutting sat₉ → on₃ in head 18.6 lowers P(“on”) after sat₉ from {:.2f} to {:.2f}."
+    assert page.inner_text("[data-headline]").startswith(done.format(found.change.before, found.change.after))
+    headline, panel = (page.locator(one).bounding_box() for one in ("[data-headline]", ".inspector"))
+    assert headline["x"] + headline["width"] <= panel["x"]  # in its column
     page.wait_for_selector("[data-cut-control]")
     control = page.text_content("[data-cut-control] p")
     assert "times what a random line of the nearest weight does" in control
     count, larger = re.search(r"n = (\d+), as much or more: (\d+)", control).groups()
     verdict = (
-        f"Not shown to matter: {larger} of {count} random cuts"
+        f"{larger} of {count} random cuts did as much: not clearly more than chance."
         if int(larger)
-        else f"More than chance: none of {count} random cuts"
+        else f"None of {count} random cuts did as much: more than chance."
     )
-    assert page.inner_text("[data-headline]").startswith(verdict)  # first of all
+    assert verdict in page.inner_text("[data-headline]")
     others = page.eval_on_selector_all("[data-other-cut]", "all => all.map(e => +e.dataset.otherCut)")
     own = float(page.get_attribute("[data-own-cut]", "data-own-cut"))
     assert own == pytest.approx(found.change.after - found.change.before, abs=1e-4)

@@ -78,6 +78,10 @@ def test_choices_stand_in_one_line_and_contributions_move_nothing(use, models, l
     after = page.locator("[data-tool=help]").bounding_box()
     tabs = page.locator("[data-view=atlas]").bounding_box()
     assert abs(before["x"] - after["x"]) < 1 and abs(after["y"] - tabs["y"]) < 20
+    slider = page.locator("label.slider").bounding_box()
+    assert abs(slider["y"] + slider["height"] / 2 - first["y"] - first["height"] / 2) < 12
+    left = page.viewport_size["width"] - 24 - slider["x"] - slider["width"]
+    assert left >= 30  # whatever the letters of the machine, and the threshold that is written there
 
 
 STATES = """window.states = new Set();

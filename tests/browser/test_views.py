@@ -21,7 +21,7 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     text = page.inner_text(".about")
     (found,) = [f for f in pair_trace.patterns().of(0, 1) if f.pattern == "previous token"]
     rest = round(100 * found.rest)
-    assert f"{rest}% of its attention rests, mostly on [SEP], an attention sink." in text
+    assert f"{rest}% of the words' attention rests, mostly on [SEP], an attention sink." in text
     assert f"With the other {100 - rest}% it looks one token back." in text
     assert re.search(rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+for 14 of the 14 tokens", text)
     assert "previous token" in text.split("Counting what it actually writes: ")[1]
@@ -248,7 +248,7 @@ def test_prompt_and_answer_are_divided_on_every_axis(show, pages, tmp_path):
     page = show(pages["answered"], "#view=heads&layer=0&heads=1")
     page.wait_for_selector(QUERY)
     columns, _ = picture(page, tmp_path / "columns.svg")
-    assert columns.count("prompt ↑ | ↓ answer") == 2
+    assert columns.count("prompt ↑ | ↓ answer") == 1  # one rule through both columns, and not among the numbers
     page.click("[data-value=sentence]")
     page.wait_for_selector("[data-value=sentence][aria-pressed=true]")
     still(page)

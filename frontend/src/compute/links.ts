@@ -20,7 +20,7 @@ export interface Links {
   weight: Float32Array; // or worth, of either sign; NaN, after all others, where it is not known
   top: number; // the strongest, whatever its sign
   left: boolean; // whether visible lines were left out
-  received: Float32Array[]; // per head: what each key gets, mean over the rows shown
+  received: Float32Array[]; // per head: what each key gets, summed over the rows shown
 }
 
 class Gathered {
@@ -102,19 +102,16 @@ export function* gather(lenses: readonly Seer[], shown: Shown, threshold: number
     const lens = lenses[h];
     const m = lens.columns.count;
     const received = new Float32Array(m);
-    let rows = 0;
     all.received.push(received);
     for (let p = 0; p < lens.rows.count; p += BAND) {
       const end = Math.min(p + BAND, lens.rows.count);
       const band = lens.band(p, end);
       for (let row = p; row < end; row++) {
         if (!shown.rows[row]) continue;
-        rows++;
         all.take(row, h, band.subarray((row - p) * m, (row - p + 1) * m), shown.columns, received);
       }
       yield;
     }
-    for (let j = 0; j < m; j++) received[j] /= Math.max(1, rows);
   }
   return all.finish();
 }

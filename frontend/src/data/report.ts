@@ -186,8 +186,11 @@ export function counts(page: Page, cells: Cell[], tint: Tint, contributions = fa
       total.set(name, known);
     }
   const order = Object.keys(COLOURS[tint]);
-  const place = (name: string) =>
-    name === NONE ? 1000 : order.includes(name) ? order.indexOf(name) : isOwn(page, name) ? -1 : 999;
+  const place = (name: string) => {
+    if (name === NONE) return 1001;
+    if (isResting(name)) return 1000; // no name, either: the headline counts these heads with those of none
+    return order.includes(name) ? order.indexOf(name) : isOwn(page, name) ? -1 : 999;
+  };
   return [...total].sort(([a], [b]) => place(a) - place(b));
 }
 

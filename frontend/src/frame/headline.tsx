@@ -90,7 +90,7 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
   const { queries } = store.selection.value;
   const look = strongestLook(store, cell, queries.length === 1 ? queries[0] : undefined);
   const example = look && lookFor(store, look, tell);
-  if (rests) return tell("headlineRests", { place, what: ledeOf(cell, contributions, tell)[0] });
+  if (rests) return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
   if (!found.length) return example && unnamed(place, restOf(cell, contributions), example, tell);
   const does = doesFor(tell, found[0]);
   const shown =

@@ -33,7 +33,7 @@ export function Inspector({ first: First, verdict: Verdict, aside: More }: Inspe
   const store = useStore();
   const tell = useSay();
   const { layer, heads } = store.selection.value;
-  const { Report, heads: shown } = store.view;
+  const { Report, Shown, heads: shown } = store.view;
   const single = heads.length === 1 || shown !== "some";
   const pointed = store.pointed.value;
   const one = pointed || single ? store.place : null;
@@ -43,6 +43,7 @@ export function Inspector({ first: First, verdict: Verdict, aside: More }: Inspe
       {First && <First />}
       <h2>{title}</h2>
       {one && <p class="place">{tell("headPlace", { ...one })}</p>}
+      {Shown && <Shown />}
       {Verdict && <Verdict />}
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
       {single && <Switch place={store.place} />}

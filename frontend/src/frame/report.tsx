@@ -51,7 +51,7 @@ export function Findings() {
     <div class="about">
       {!found.length && <Strongest cell={cell} />}
       <p class="lede">
-        {ledeOf(cell, contributions, tell).map((sentence) => (
+        {ledeOf(store, cell, tell).map((sentence) => (
           <span key={sentence}>{sentence}</span>
         ))}
       </p>
@@ -66,10 +66,11 @@ export function Findings() {
 }
 
 /** In one sentence, what a head does where it does not rest. */
-export function doingOf(cell: Cell, contributions: boolean, tell: Say): string {
+export function doingOf(store: Store, cell: Cell, tell: Say): string {
+  const { contributions } = store.look.value;
   const does = actsOf(cell, contributions, tell);
   const rests = foundOf(cell, contributions).some(({ name }) => isResting(name));
-  if (rests) return ledeOf(cell, contributions, tell)[0];
+  if (rests) return ledeOf(store, cell, tell)[0];
   return does.length ? tell("ledeDoes", { does: does.join(tell("comma")) }) : tell("noPattern");
 }
 
@@ -79,13 +80,16 @@ const actsOf = (cell: Cell, contributions: boolean, tell: Say): string[] =>
     .map((one) => doesFor(tell, one));
 
 /** One or two sentences: where the head rests, and what it does with the rest of its attention. */
-export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] {
+export function ledeOf(store: Store, cell: Cell, tell: Say): string[] {
+  const { contributions } = store.look.value;
+  const whose = whoseOf(store, cell.site, tell);
   const found = foundOf(cell, contributions);
   const rest = restOf(cell, contributions);
   const does = actsOf(cell, contributions, tell).join(tell("comma"));
   const share = rest && rest.share >= SHOWN ? percent(rest.share) : null;
   const place = rest ? placeFor(tell, rest.place) : "";
-  if (found.some(({ name }) => isResting(name))) return [tell("ledeAlways", { place, share: share ?? 100 })];
+  if (found.some(({ name }) => isResting(name)))
+    return [tell("ledeAlways", { place, share: share ?? 100, whose })];
   const left = 100 - (share ?? 0);
   const awake = !does
     ? tell("noPattern")
@@ -93,8 +97,12 @@ export function ledeOf(cell: Cell, contributions: boolean, tell: Say): string[] 
       ? tell("ledeOther", { does, left })
       : tell("ledeDoes", { does });
   if (share === null) return [awake];
-  return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share }), awake];
+  return [tell(rest!.share >= MOSTLY ? "ledeMostly" : "ledeRests", { place, share, whose }), awake];
 }
+
+/** Whose attention is counted where it is said how much of it rests: special tokens and the first one are left out. */
+export const whoseOf = ({ page }: Store, { query }: Site, tell: Say): string =>
+  tell(page.sides.get(query)!.medium ? "ofTokens" : "ofWords");
 
 /** The reader's words for where heads rest. */
 export function placeFor(tell: Say, place: string): string {

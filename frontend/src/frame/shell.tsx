@@ -92,7 +92,10 @@ export function Shell({ frame, story = true, slots = {} }: ShellOptions) {
       {!wide && <WorthLine chooser={slots.judging} />}
       {story && !wide && isKnown(store.page) && <Story />}
       {!wide && <Headline news={slots.news} />}
-      <main class="body">
+      <main
+        class="body"
+        style={store.panel.value ? { gridTemplateColumns: `minmax(0, 1fr) ${store.panel.value}px` } : {}}
+      >
         <Component />
         {!wide && slots.below && <slots.below />}
         {!wide && (narrow ? <Drawer {...slots} /> : <Inspector {...slots} />)}
@@ -172,7 +175,7 @@ function Drawer({ first, news, verdict, aside }: InspectorSlots) {
   const named = foundOf(cell, contributions).length > 0;
   const lede =
     one && isKnown(store.page)
-      ? ((named ? null : strongestOf(store, cell, tell)) ?? doingOf(cell, contributions, tell))
+      ? ((named ? null : strongestOf(store, cell, tell)) ?? doingOf(store, cell, tell))
       : null;
   return (
     <details class="drawer">

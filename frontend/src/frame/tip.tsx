@@ -76,7 +76,6 @@ function headTip(store: Store): string | null {
   const cell = store.pointed.value;
   if (!cell || store.enlarged.value) return null;
   const tell = sayIn(store);
-  const { contributions } = store.look.value;
   const { kind, layer } = cell.site;
   const parts = [tell("tipHead", { layer, head: cell.head })];
   if (store.off.value.some((one) => samePlace(one, { kind, layer, head: cell.head })))
@@ -84,7 +83,7 @@ function headTip(store: Store): string | null {
   const change = store.byChange && store.changes.value?.get(nameOf(cell));
   if (typeof change === "number")
     parts.push(tell(change ? "changedBy" : "unchanged", { value: brief(change) }));
-  if (isKnown(store.page)) parts.push(together(...ledeOf(cell, contributions, tell)));
+  if (isKnown(store.page)) parts.push(together(...ledeOf(store, cell, tell)));
   return parts.join(" · ");
 }
 

@@ -211,7 +211,7 @@ export function bars(
         pen.rect(away > 0 ? x : x - long, y - thick / 2, long, thick, { colour: colours[h], alpha });
       x += away * long;
     }
-    const text = numbers && write(total);
+    const text = numbers && write(total, strongest);
     if (text)
       pen.text(x + away * 6, y, text, {
         colour: palette.quiet,
@@ -222,7 +222,9 @@ export function bars(
   }
 }
 
-const told = (total: number): string => (total >= 0.005 ? brief(total) : "");
+/** A number beside its bar; where no bar can be seen there is none. */
+const told = (total: number, strongest: number): string =>
+  total >= 0.005 * Math.max(1, strongest) ? brief(total) : "";
 
 /** The largest mean over heads among some positions, whatever its sign. */
 export function longest(values: readonly Float32Array[], positions: readonly number[]): number {

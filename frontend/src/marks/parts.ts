@@ -3,7 +3,7 @@
 
 import { type Axis, type Bound, boundsOf } from "../compute/axis";
 import type { Frame, Zoom } from "./axes";
-import { barsOf, GAP, type Geometry } from "./columns";
+import { GAP, type Geometry } from "./columns";
 import { measure, type Pen } from "./pen";
 import type { Palette } from "./scales";
 import { EDGE, type Setting } from "./sentence";
@@ -18,28 +18,36 @@ const LINE = 15; // pixels that a name needs
 const inkOf = ({ after }: Bound, colours: Palette): string =>
   after === "answer" ? colours.accent : colours.quiet;
 
-/** Rules beside a column, where another part begins. */
-export function divideColumn(
+/** Rules where another part begins, named at the left: across both columns where it begins in both at one height. */
+export function divideColumns(
   pen: Pen,
-  bounds: readonly Bound[],
-  side: "query" | "key",
+  rows: readonly Bound[],
+  columns: readonly Bound[],
   g: Geometry,
   top: number,
   name: PartName,
   colours: Palette,
 ): void {
-  const away = side === "query" ? -1 : 1;
-  const near = side === "query" ? g.left : g.right;
-  const far = near + away * (g.text + GAP + barsOf(g, side));
-  for (const bound of bounds) {
+  const [start, end] = [g.left - g.text - GAP - g.before, g.right + g.text + GAP + g.strip];
+  const both = (bound: Bound) => columns.some(({ at, after }) => at === bound.at && after === bound.after);
+  const rule = (bound: Bound, from: number, to: number) => {
     const y = bound.at * g.row - top;
-    const own = bound.after === "answer";
-    const colour = inkOf(bound, colours);
-    pen.lines([near, y, far, y], 1, own ? 1.5 : 0.75, { colour });
-    const text = `${own ? `${name(bound.before)} ↑ | ` : ""}↓ ${name(bound.after)}`;
-    if (measure(text, LETTERS, false) <= barsOf(g, side) + GAP + g.text / 2)
-      tag(pen, far - away * 2, y, text, away > 0 ? "end" : "start", colour, colours);
-    else if (side === "query") tag(pen, near + GAP, y, text, "start", colour, colours); // else it covers words
+    const ink = { colour: inkOf(bound, colours), alpha: 0.7 };
+    pen.lines([from, y, to, y], 1, bound.after === "answer" ? 1.5 : 0.75, ink);
+    return y;
+  };
+  const textOf = ({ before, after }: Bound) =>
+    `${after === "answer" ? `${name(before)} ↑ | ` : ""}↓ ${name(after)}`;
+  for (const bound of rows) {
+    const y = rule(bound, start, both(bound) ? end : g.left);
+    const text = textOf(bound);
+    const fits = measure(text, LETTERS, false) <= g.before + GAP + g.text / 2; // else it covers words
+    tag(pen, fits ? start + 2 : g.left + GAP, y, text, "start", inkOf(bound, colours), colours);
+  }
+  for (const bound of columns) {
+    if (rows.some(({ at, after }) => at === bound.at && after === bound.after)) continue;
+    const y = rule(bound, g.right, end);
+    tag(pen, g.right - GAP, y, textOf(bound), "end", inkOf(bound, colours), colours); // bars have their numbers behind
   }
 }
 

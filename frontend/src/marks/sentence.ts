@@ -169,7 +169,7 @@ export function writing(
   axis: Axis,
   top: number,
   height: number,
-  state: { lit: ReadonlySet<number>; pinned: ReadonlySet<number> },
+  state: { lit: ReadonlySet<number>; pinned: ReadonlySet<number>; tinted?: boolean }, // special tokens, too
   colours: Palette,
 ): void {
   for (const word of words) {
@@ -184,7 +184,7 @@ export function writing(
     if (state.pinned.has(position))
       pen.rect(x - 1, y + high / 2 + 1, width + 2, 3, { colour: colours.accent });
     pen.text(x + width / 2, y, text, {
-      colour: axis.special[position] ? colours.quiet : colours.ink,
+      colour: axis.special[position] && !state.tinted ? colours.quiet : colours.ink,
       size: axis.special[position] ? size * 0.8 : size,
       mono: false,
       align: "middle",

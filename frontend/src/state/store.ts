@@ -58,6 +58,8 @@ export class Store {
   readonly order = signal("grid"); // what the atlas is sorted by
   readonly tint = signal<Tint>("pattern"); // what the atlas is coloured by
   readonly wanted = signal<string[]>([]); // names chosen in the atlas's legend; none means all
+  readonly glanced = signal<string | null>(null); // the name under the pointer, in that legend
+  readonly panel = signal(0); // how wide the inspector is where the atlas has its large map in it; 0: as usual
   readonly enlarged = signal(false); // whether the atlas shows one head large
   readonly off = signal<Place[]>([]); // heads that are switched off in the model
   readonly cut = signal<readonly Edges[]>([]); // looks that are cut in the model
@@ -93,11 +95,8 @@ export class Store {
     this.site = computed(() => this.find(this.selection.value)!);
     this.heads = computed(() => this.selection.value.heads);
     this.look = computed(() => {
-      const { level, contributions, relative, worth } = this.selection.value;
-      const { averaged } = this.selection.value;
-      const folds = this.view.folds
-        ? foldsOf(this.page, this.selection.value.folded, this.language.value)
-        : undefined;
+      const { level, contributions, relative, worth, averaged, folded } = this.selection.value;
+      const folds = this.view.folds ? foldsOf(this.page, folded, this.language.value) : undefined;
       const joined = folds && { folds, averaged };
       const look = {
         level,

@@ -11,6 +11,7 @@ export interface View {
   heads: "all" | "some" | "one"; // which heads it shows: of the whole model, or of the chosen layer
   Component: FunctionComponent;
   Controls?: FunctionComponent; // the row above it
+  Shown?: FunctionComponent; // in the inspector, below the name of the head
   Report?: FunctionComponent; // what the inspector says of what is chosen; without it, where tokens look
   lists?: boolean; // lists where the chosen row looks, so that the inspector need not
   hint?: Key; // what the inspector says where nothing is chosen

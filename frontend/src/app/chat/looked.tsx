@@ -32,10 +32,10 @@ export function Looked() {
     <aside class="looked" data-looked={looks.length}>
       <h2>
         {looks.length
-          ? tell("chatLooked", { token, most, share: percent(weight / share) })
+          ? tell("chatLooked", { token, most, words: percent(share), share: percent(weight / share) })
           : tell("chatThinly", { token })}
       </h2>
-      <p>{tell(rest > 0 ? "chatWords" : "chatAllWords", { words: percent(share), rest })}</p>
+      <p>{tell(rest > 0 ? "chatWords" : "chatAllWords", { rest })}</p>
       {looks.length > 0 && <Bars word={word} />}
       {session.ask.value.chat && !chat.speaking.value && (
         <button

@@ -37,18 +37,18 @@ export const words = {
     "此模型没有对话模板：消息以纯文本形式传入。",
   ],
   chatLooked: [
-    "When it chose “{token}”, {share}% of the attention it paid to words went to “{most}”, more than to any other.",
-    "选择“{token}”时，它放在词上的注意力有 {share}% 给了“{most}”，多于其他任何词。",
+    "When it chose “{token}”, {words}% of its attention went to words, and {share}% of that to “{most}”, more than to any other.",
+    "选择“{token}”时，{words}% 的注意力落在词上，其中 {share}% 给了“{most}”，多于其他任何词。",
   ],
   chatWords: [
-    "{words}% of its attention was on words, tinted in the text; the other {rest}% rested on the first token it sees, on special tokens and on the chat template.",
-    "{words}% 的注意力落在词上，在文中以底色标出；其余 {rest}% 停在它看到的第一个词元、特殊词元和对话模板上。",
+    "These words are tinted in the text. The other {rest}% rested on the first token it sees, on special tokens and on the chat template.",
+    "这些词在文中以底色标出。其余 {rest}% 停在它看到的第一个词元、特殊词元和对话模板上。",
   ],
   chatAllWords: [
-    "All of its attention was on words, tinted in the text.",
-    "注意力全部落在词上，在文中以底色标出。",
+    "These words are tinted in the text. No attention rested elsewhere.",
+    "这些词在文中以底色标出。没有注意力停在别处。",
   ],
-  chatWent: ["Where the attention on words went", "词上的注意力落在哪里"],
+  chatWent: ["Shares of the attention on words", "词上注意力的分配"],
   chatOthers: ["all other words", "其余所有词"],
   chatThinly: [
     "When it chose “{token}”, it looked at no word with as much as half a percent.",

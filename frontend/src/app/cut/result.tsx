@@ -13,7 +13,7 @@ import { isKey, together } from "../../words";
 import { edgesName } from "../address";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Cut } from "../records";
-import { mostMoved, signed } from "../saying";
+import { mostMoved, placed, signed } from "../saying";
 import type { Session } from "../session";
 import { endsOf } from "./cutting";
 
@@ -109,22 +109,46 @@ function lineName(store: Store, edges: Edges, tell: Say): string {
 const linesOf = (session: Session, store: Store, tell: Say): string =>
   session.ask.value.cut.map((edges) => lineName(store, edges, tell)).join(tell("comma"));
 
-/** Whether the cut does more than random ones, what it does, and what changes most: the headline, once it is known. */
+/** What the cut does, whether random ones do as much, and what changes more: the headline, once it is known. */
 export function newsOfCut(session: Session, store: Store | null, tell: Say): string | null {
   const found = session.cuts.found.value;
   if (!store || !found || !session.ask.value.cut.length) return null;
-  const [what] = halves(rounded(found), linesOf(session, store, tell), tell);
-  return together(chanceOf(found, tell), ended(what, tell), mostOf(found, tell));
+  return newsOf(found, linesOf(session, store, tell), tell);
+}
+
+export function newsOf(found: Cut, lines: string, tell: Say): string {
+  const done = nextWord(found, lines, tell) ?? ended(halves(rounded(found), lines, tell)[0], tell);
+  return together(done, chanceOf(found, tell), mostOf(found, tell));
+}
+
+/** Of the next word: after which token, and from where to where. */
+function nextWord({ said, about, change, tokens, position }: Cut, lines: string, tell: Say): string | null {
+  const [cut, result] = said;
+  const way = /^(lowers|raises)_probability$/.exec(result?.code ?? "")?.[1];
+  const key = `note_${cut?.code}`;
+  if (!way || about !== "next token" || !isKey(key)) return null;
+  const [before, after] = numbersOf(change);
+  const name = String(result.values.name ?? "");
+  const values = { name, token: placed(tokens, position), before, after };
+  return tell("note_cut_whole", {
+    what: tell(key, { ...cut.values, lines }),
+    result: tell(way === "lowers" ? "cutDid_lowers" : "cutDid_raises", values),
+  });
 }
 
 /** Half of a sentence, as a whole one. */
 const ended = (half: string, tell: Say): string => half.replace(/[;；]\s*$/, tell("stop"));
 
+/** Two numbers with as many digits as tell them apart. */
+function numbersOf({ before, after }: { before: number; after: number }): [string, string] {
+  const digits = figure(before, 2) === figure(after, 2) ? 4 : 2;
+  return [figure(before, digits), figure(after, digits)];
+}
+
 /** The same with numbers as the picture has them. */
 function rounded(found: Cut): Cut {
   const { before, after } = found.change;
-  const digits = figure(before, 2) === figure(after, 2) ? 4 : 2; // as many as tell them apart
-  const [first, last] = [figure(before, digits), figure(after, digits)];
+  const [first, last] = numbersOf(found.change);
   const short = { before: first, after: last, difference: signed(after - before) };
   return {
     ...found,
@@ -137,9 +161,10 @@ function mostOf({ about, rows, how, said, change }: Cut, tell: Say): string {
   if (about === "hidden states" || about === "score") return "";
   const most = mostMoved(rows, how);
   if (!most || bare(most.name) === String(said[1]?.values.name ?? "")) return "";
-  const moved = (most.after[how] ?? 0) - (most.before ?? 0);
-  if (Math.abs(moved) <= Math.abs(change.after - change.before)) return "";
-  return tell("cutMost", { name: bare(most.name), value: signed(moved) });
+  const moved = { before: most.before ?? 0, after: most.after[how] ?? 0 };
+  if (Math.abs(moved.after - moved.before) <= Math.abs(change.after - change.before)) return "";
+  const [before, after] = numbersOf(moved);
+  return tell("cutMost", { name: bare(most.name), before, after });
 }
 
 /** Whether random lines, or sets of as many, do as much; nothing to say where the cut does nothing. */

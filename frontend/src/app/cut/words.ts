@@ -35,22 +35,33 @@ export const CUT = {
     "正在切断权重相近的随机连线作比较……",
   ],
   cutBeyond: [
-    "More than chance: none of {count} random cuts changes as much.",
-    "超出偶然：{count} 次随机切断，没有一次改变这么多。",
+    "None of {count} random cuts did as much: more than chance.",
+    "{count} 次随机切断，没有一次改变这么多：超出偶然。",
   ],
   cutUnclear: [
-    "Not shown to matter: {larger} of {count} random cuts changed as much.",
-    "看不出要紧：{count} 次随机切断中，有 {larger} 次改变得不比它少。",
+    "{larger} of {count} random cuts did as much: not clearly more than chance.",
+    "{count} 次随机切断中，有 {larger} 次改变得不比它少：不明显超出偶然。",
   ],
   cutBeyondMany: [
-    "More than chance: none of {count} random cuts of {size} links changes as much.",
-    "超出偶然：{count} 次随机切断（每次 {size} 条连线），没有一次改变这么多。",
+    "None of {count} random cuts of {size} links did as much: more than chance.",
+    "{count} 次随机切断（每次 {size} 条连线），没有一次改变这么多：超出偶然。",
   ],
   cutUnclearMany: [
-    "Not shown to matter: {larger} of {count} random cuts of {size} links changed as much.",
-    "看不出要紧：{count} 次随机切断（每次 {size} 条连线）中，有 {larger} 次改变得不比它少。",
+    "{larger} of {count} random cuts of {size} links did as much: not clearly more than chance.",
+    "{count} 次随机切断（每次 {size} 条连线）中，有 {larger} 次改变得不比它少：不明显超出偶然。",
   ],
-  cutMost: ["Largest change: “{name}” {value}.", "改变最大的是“{name}”：{value}。"],
+  cutMost: [
+    "P(“{name}”) changes more: from {before} to {after}.",
+    "P(“{name}”) 改变更大：从 {before} 变为 {after}。",
+  ],
+  cutDid_lowers: [
+    "lowers P(“{name}”) after {token} from {before} to {after}",
+    "使 {token} 之后的 P(“{name}”) 从 {before} 降到 {after}",
+  ],
+  cutDid_raises: [
+    "raises P(“{name}”) after {token} from {before} to {after}",
+    "使 {token} 之后的 P(“{name}”) 从 {before} 升到 {after}",
+  ],
   cutStrip: ["This cut beside {count} random cuts of similar weight", "与 {count} 次权重相近的随机切断相比"],
   cutStripMany: [
     "This cut beside {count} random cuts of {size} links of similar weight",

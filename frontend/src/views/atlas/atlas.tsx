@@ -1,8 +1,7 @@
 // The atlas: every head of the model as a small map, side by side.
 
 import { type Signal, untracked, useComputed, useSignal } from "@preact/signals";
-import type { RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { release } from "../../compute/attention";
 import { type Digest, digest, type Measure, pictured, poolOf } from "../../compute/digest";
 import { FIRST, run, superseded } from "../../compute/jobs";
@@ -20,8 +19,8 @@ import { picture as plotPicture } from "../matrix/plot";
 import { ghost, glimpseOf } from "./ghost";
 import { GridOf, sidesOf, Thumb } from "./grid";
 import { Beside, Enlarged } from "./large";
-import { type Layout, layoutOf } from "./layout";
 import { Legend } from "./legend";
+import { useLayout } from "./room";
 
 const drawn = stage<Map<string, Digest>>();
 const BETWEEN = 400; // milliseconds: every change lays out and paints the page again
@@ -57,7 +56,7 @@ export function Atlas() {
     order.value === "grid" ? chosen : chosen.slice().sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1));
   const around = useRef<HTMLDivElement>(null);
   const grid = order.value === "grid";
-  const layout = useLayout(around, grid ? sorted : [], store.narrow.value);
+  const layout = useLayout(around, grid ? sorted : [], store);
   const below = store.narrow.value && grid; // on a phone one head, large, stands below the others
   return (
     <div class="stage">
@@ -80,8 +79,8 @@ export function Atlas() {
         </div>
         {layout.beside > 0 && <Beside width={layout.beside} />}
       </div>
-      {below && <Beside />}
-      {store.enlarged.value && !layout.beside && !below && <Enlarged />}
+      {below && <Beside told />}
+      {store.enlarged.value && !layout.beside && !layout.panel && !below && <Enlarged />}
     </div>
   );
 }
@@ -107,26 +106,6 @@ function Ranked({ cells, digests: found, shared, value }: RankedProps) {
       ))}
     </div>
   );
-}
-
-/** How the maps fit. What is around them has its size from the window; on a phone its height is theirs, and says nothing. */
-function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], narrow: boolean): Layout {
-  const room = useSignal({ width: 0, height: 0 });
-  useLayoutEffect(() => {
-    const element = around.current!;
-    const look = () => {
-      const { clientWidth: width, clientHeight: height } = element;
-      if (width !== room.peek().width || height !== room.peek().height) room.value = { width, height };
-    };
-    look();
-    const watch = new ResizeObserver(look);
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, []);
-  const { rows, columns } = sidesOf(cells);
-  const { width, height } = room.value;
-  if (!width || !cells.length) return { size: 0, small: true, beside: 0, blocks: 1 };
-  return layoutOf(width, narrow ? 0 : height, columns.length, rows.length);
 }
 
 const made = new WeakMap<Site, Cell[]>(); // the same ones each time: a map is drawn again only when it changes

@@ -68,7 +68,7 @@ interface BlockProps extends GridProps {
 /** Some layers, one below the other. */
 function Block({ cells, all, digests: found, layers, heads, layout, shared, rows, columns }: BlockProps) {
   const tell = useSay();
-  const { size, small, beside, blocks } = layout;
+  const { size, small, beside, panel, blocks } = layout;
   const windows = all.some(({ site }) => site.part > 0);
   const style = { gridTemplateColumns: `auto repeat(${columns.length}, ${size}px)` };
   return (
@@ -105,7 +105,9 @@ function Block({ cells, all, digests: found, layers, heads, layout, shared, rows
             const cell = cells.find((c) => c.head === head && c.site.layer === layer && c.site.part === part);
             if (!cell) return <span key={`${row} ${head}`} />;
             const name = nameOf(cell);
-            return <Thumb key={name} {...{ cell, shared }} digest={found.get(name)} enlarges={!beside} />;
+            return (
+              <Thumb key={name} {...{ cell, shared }} digest={found.get(name)} enlarges={!beside && !panel} />
+            );
           }),
         ];
       })}
@@ -289,7 +291,8 @@ function Chips({ names, tint }: { names: string[]; tint: Tint }) {
 /** The name a head is labelled with, and whether the legend leaves it out. */
 function labelOf(store: Store, cell: Cell): { name: string; names: string[]; dimmed: boolean } {
   const names = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);
-  const wanted = store.wanted.value;
+  const glanced = store.glanced.value;
+  const wanted = glanced === null ? store.wanted.value : [glanced];
   if (!wanted.length) return { name: names[0], names, dimmed: false };
   const chosen = names.find((name) => wanted.includes(name));
   return { name: chosen ?? names[0], names, dimmed: chosen === undefined };

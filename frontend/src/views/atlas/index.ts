@@ -4,6 +4,7 @@ import type { View } from "../../state/view";
 import "./atlas.css";
 import { Atlas, picture } from "./atlas";
 import { Controls } from "./controls";
+import { InPanel } from "./large";
 
 export { words } from "./words";
 
@@ -14,6 +15,7 @@ export const view: View = {
   signed: true,
   Component: Atlas,
   Controls,
+  Shown: InPanel,
   hint: "atlasHint",
   titled: "titleAll",
   picture,

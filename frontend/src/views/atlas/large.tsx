@@ -9,25 +9,36 @@ import { doingOf } from "../../frame/report";
 import { Switch } from "../../frame/switch";
 import { figure } from "../../marks/scales";
 import { Plot, type PlotState } from "../matrix/plot";
+import "./large.css";
 
-/** The head under the pointer, or else the chosen one; as wide as its place unless told. */
-export function Beside({ width }: { width?: number }) {
+/** In the inspector, which has its name and says what it does: the head large, where the atlas has room for it there. */
+export function InPanel() {
+  return useStore().panel.value ? <Beside named={false} /> : null;
+}
+
+interface BesideProps {
+  width?: number; // as wide as its place unless told
+  named?: boolean;
+  told?: boolean; // with what it does, where the inspector is out of sight
+}
+
+/** The head under the pointer, or else the chosen one. */
+export function Beside({ width, named = true, told = false }: BesideProps) {
   const store = useStore();
   const tell = useSay();
   const chosen = { site: store.site.value, head: store.lead };
   const pointed = store.pointed.value;
   const cell = pointed && isHere(pointed.site) ? pointed : chosen;
-  const { contributions } = store.look.value;
   return (
     <section
       class="beside"
       style={width ? { width: `${width}px` } : {}}
       data-beside={`${cell.site.layer}-${cell.head}`}
     >
-      <Name cell={cell} />
-      {isKnown(store.page) && <p>{doingOf(cell, contributions, tell)}</p>}
-      <Openings />
+      {named && <Name cell={cell} />}
+      {told && isKnown(store.page) && <p>{doingOf(store, cell, tell)}</p>}
       <Large cell={cell} aside />
+      <Openings />
     </section>
   );
 }

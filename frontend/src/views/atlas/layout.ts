@@ -15,16 +15,22 @@ const SHRUNK = 0.7; // but not below this share of their size
 const BETWEEN = 20; // the grid and that head
 
 const BLOCK = { labels: 40, head: 34, gap: 2, between: 20, most: 3 }; // layers in several columns side by side
+const WIDER = 388; // as BESIDE, of small maps in such columns
+const PANEL = { from: 1200, least: 380, most: 640, edges: 48 }; // an inspector that has the large map in it
 
 export interface Layout {
   size: number; // of a cell
   small: boolean; // without names
   beside: number; // room for one head, large; 0 where there is too little
   blocks: number; // columns of layers, one beside the other
+  panel: number; // how wide the inspector is, with that head in it; 0: as usual, without
 }
 
-/** The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. */
-export function layoutOf(width: number, height: number, columns: number, rows: number): Layout {
+/**
+ * The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. `whole` is
+ * the width with the inspector, in which one head is shown large where that leaves most room for all; 0 where it is below.
+ */
+export function layoutOf(width: number, height: number, columns: number, rows: number, whole = 0): Layout {
   const down = (height - LABELS - 16) / rows - GAP - NAME;
   const across = (room: number) => Math.floor((room - LABELS - SCROLLBAR) / columns - GAP);
   const size = Math.floor(Math.min(MOST, across(width), down >= LEAST ? down + TICK : SCROLLED));
@@ -32,12 +38,26 @@ export function layoutOf(width: number, height: number, columns: number, rows: n
     const found = inBlocks(width, height, columns, rows);
     if (found) return found;
   }
-  if (size < NAMED)
-    return { size: tightSize(width, height, columns, rows), small: true, beside: 0, blocks: 1 };
+  const panelled = inPanel(whole, columns, down);
+  if (panelled) return panelled;
+  const plain = { small: false, beside: 0, blocks: 1, panel: 0 };
+  if (size < NAMED) return { ...plain, size: tightSize(width, height, columns, rows), small: true };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
-  if (shared < Math.max(NAMED, SHRUNK * size)) return { size, small: false, beside: 0, blocks: 1 };
+  if (shared < Math.max(NAMED, SHRUNK * size)) return { ...plain, size };
   const grid = LABELS + SCROLLBAR + columns * (shared + GAP);
-  return { size: shared, small: false, beside: Math.floor(width - grid - BETWEEN), blocks: 1 };
+  return { ...plain, size: shared, beside: Math.floor(width - grid - BETWEEN) };
+}
+
+/** Maps with names that have all the width but that of an inspector with one head large in it; null where they are tiny. */
+function inPanel(whole: number, columns: number, down: number): Layout | null {
+  if (whole < PANEL.from) return null;
+  const fixed = LABELS + SCROLLBAR;
+  const across = Math.floor((whole - PANEL.least - PANEL.edges - fixed) / columns - GAP);
+  const size = Math.floor(Math.min(MOST, across, down >= LEAST ? down + TICK : SCROLLED));
+  if (size < NAMED) return null;
+  const left = whole - PANEL.edges - fixed - columns * (size + GAP);
+  const panel = Math.max(PANEL.least, Math.min(PANEL.most, left));
+  return { size, small: false, beside: 0, blocks: 1, panel };
 }
 
 /** All layers at once, in columns side by side: with one head large beside them where cells are large enough for that. */
@@ -51,12 +71,12 @@ function inBlocks(width: number, height: number, columns: number, rows: number):
     const used = (size: number) => fixed + blocks * columns * (size + gap);
     return { blocks, cell, used };
   });
-  for (const room of [width - BESIDE - BETWEEN, width]) {
+  for (const room of [width - WIDER - BETWEEN, width - BESIDE - BETWEEN, width]) {
     const best = layouts.reduce((a, b) => (b.cell(room) > a.cell(room) ? b : a));
     const size = best.cell(room);
     if (size < LEAST) continue;
     const beside = room < width ? Math.floor(width - best.used(size) - BETWEEN) : 0;
-    return { size, small: true, beside, blocks: best.blocks };
+    return { size, small: true, beside, blocks: best.blocks, panel: 0 };
   }
   return null;
 }

@@ -1,7 +1,8 @@
 // The atlas's legend: what the pictures are, what the colours mean, and how many heads go by each name. It filters.
 
+import { useEffect } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
-import { type Cell, colourOf, counts, hasTypes, isKnown, largest, NONE } from "../../data/report";
+import { type Cell, colourOf, counts, hasTypes, isKnown, isResting, largest, NONE } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { Choice } from "../../frame/controls";
@@ -183,11 +184,16 @@ function Marked({ name }: { name: string }) {
 function Names({ cells }: { cells: Cell[] }) {
   const store = useStore();
   const tell = useSay();
-  const { tint, wanted, theme } = store;
+  const { tint, wanted, glanced, theme } = store;
   const toggle = (name: string) => {
     const list = wanted.value;
     wanted.value = list.includes(name) ? list.filter((x) => x !== name) : [...list, name];
+    glanced.value = null; // what was clicked is what counts
   };
+  const glance = (name: string | null) => () => {
+    glanced.value = name;
+  };
+  useEffect(() => glance(null), []); // the pointer leaves with the legend
   return (
     <>
       {counts(store.page, cells, tint.value, store.look.value.contributions).map(
@@ -200,12 +206,17 @@ function Names({ cells }: { cells: Cell[] }) {
             aria-pressed={wanted.value.includes(name)}
             title={tell("entryHint")}
             onClick={() => toggle(name)}
+            onPointerEnter={glance(name)}
+            onPointerLeave={glance(null)}
+            onFocus={(event) => event.currentTarget.matches(":focus-visible") && glance(name)()}
+            onBlur={glance(null)}
           >
             <i
               style={name === NONE ? {} : { background: colourOf(store.page, tint.value, name, theme.value) }}
             />
             <span>{name === NONE ? tell("noName") : <Marked name={name} />}</span>{" "}
             <b data-first={first}>{first}</b>
+            {isResting(name) && <small>{tell("notCounted")}</small>}
             {also > 0 && <small title={tell("alsoHint", { also })}>{tell("alsoNamed", { also })}</small>}
           </button>
         ),

@@ -101,7 +101,12 @@ function Columns({ scene, busy }: { scene: Scene; busy: boolean }) {
         {!still && <Heading text={tell("stripBy")} from={0} to={g.left - g.text - 14} end />}
         <Heading text={tell("headingQueries")} from={g.left - g.text - 4} to={g.left} end />
         <Heading text={tell("headingKeys")} from={g.right} to={g.right + g.text + 4} />
-        <Heading text={still ? received : quantity} from={g.right + g.text + 14} to={g.width} />
+        <Heading
+          text={still ? received : quantity}
+          hint={still ? tell("receivedHint") : undefined}
+          from={g.right + g.text + 14}
+          to={g.width}
+        />
       </div>
       <div class="scroller flow" ref={scroller} onPointerLeave={leaving(store)}>
         <div
@@ -139,15 +144,23 @@ const geometryOf = (scene: Scene, { width, height }: { width: number; height: nu
 
 const TRIANGLE = 20; // pixels that the triangle of a part takes, beside the bars
 
-function Heading({ text, from, to, end }: { text: string; from: number; to: number; end?: boolean }) {
+function Heading({ text, hint = text, from, to, end }: HeadingProps) {
   // A heading may reach into the gap between the columns, never over another one.
   const wide = Math.max(0, to - from);
   if (wide < 6.4 * text.length) return null;
   return (
-    <span class={end ? "end" : ""} style={{ left: `${from}px`, width: `${wide}px` }} title={text}>
+    <span class={end ? "end" : ""} style={{ left: `${from}px`, width: `${wide}px` }} title={hint}>
       {text}
     </span>
   );
+}
+
+interface HeadingProps {
+  text: string;
+  hint?: string; // what it means
+  from: number;
+  to: number;
+  end?: boolean;
 }
 
 interface TokensProps {

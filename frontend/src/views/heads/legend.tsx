@@ -3,6 +3,7 @@
 import { restOf } from "../../data/report";
 import { quantityOf, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { foldSentence } from "../../frame/folds";
+import { whoseOf } from "../../frame/report";
 import { FADED, strengthOf } from "../../marks/columns";
 import { strengthEntries, strengths, swatches } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
@@ -131,7 +132,11 @@ function restingText(store: Store, scene: Scene): string | null {
   const [head] = scene.heads;
   const cell = { site: store.site.value, head };
   const rest = scene.heads.length === 1 ? restOf(cell, store.look.value.contributions) : null;
-  const said = { places: places.join(tell("listed")), share: rest ? percent(rest.share) : "" };
+  const said = {
+    places: places.join(tell("listed")),
+    share: rest ? percent(rest.share) : "",
+    whose: whoseOf(store, cell.site, tell),
+  };
   return tell(rest ? "legendRestShare" : "legendRest", said);
 }
 

@@ -21,7 +21,7 @@ import {
   strengthOf,
 } from "../../marks/columns";
 import { cutLine } from "../../marks/cut";
-import { divideColumn } from "../../marks/parts";
+import { divideColumns } from "../../marks/parts";
 import type { Pen } from "../../marks/pen";
 import { palette, signed } from "../../marks/scales";
 import { pinnedPair } from "../../state/edges";
@@ -217,8 +217,7 @@ function drawParts({ pen, store, scene, g, top }: Sheet): void {
   const columns = boundsOf(scene.columnAxis, scene.columns.list);
   const colours = palette(store.theme.value);
   const name = partNames(store);
-  divideColumn(pen, rows, "query", g, top, name, colours);
-  divideColumn(pen, columns, "key", g, top, name, colours);
+  divideColumns(pen, rows, columns, g, top, name, colours);
 }
 
 /** One line, over all others. */

@@ -42,6 +42,7 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
   const lenses = selection.heads.map((head) => store.lenses.of(site, site.heads.indexOf(head), look));
   const seers = lenses.length ? seersOf(lenses) : [];
   const links = yield* gather(seers, maskOf(rows, columns), selection.threshold);
+  const rests = look.worth ? () => false : restsOf(site, rowAxis, columnAxis); // what it is worth to rest is the question
   return {
     edition: store.edition,
     rowAxis,
@@ -50,11 +51,21 @@ export function* sceneOf(store: Store): Generator<void, Scene> {
     columns,
     heads: selection.heads,
     seers,
-    links,
+    links: { ...links, top: topOf(links, rests) },
     signed: look.worth !== undefined,
-    rests: look.worth ? () => false : restsOf(site, rowAxis, columnAxis), // what it is worth to rest is the question
+    rests,
     widest: Math.max(widest(rowAxis.names), widest(columnAxis.names), widest(foldedNames(store))),
   };
+}
+
+const NEAR = 1 / 3; // of the strongest line of all
+
+/** The strongest line that does not rest, which the scale of strengths ends with; of all lines where it is far weaker. */
+function topOf({ query, key, weight, count, top }: Links, rests: Rests): number {
+  let awake = 0;
+  for (let i = 0; i < count; i++)
+    if (Math.abs(weight[i]) > awake && !rests(query[i], key[i])) awake = Math.abs(weight[i]);
+  return awake < NEAR * top ? top : awake;
 }
 
 /** Whether many heads are shown as one. */

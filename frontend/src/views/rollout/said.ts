@@ -4,12 +4,10 @@ import { sayIn } from "../../frame/context";
 import { figure, percent } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { quoted } from "../../words/quoted";
-import { againstEven, LITTLE, restingEvenly, restingTokens, type Shares } from "./shares";
+import { againstEven, LITTLE, restingEvenly, restingTokens, type Shares, shareText } from "./shares";
 
 /** A token as a sentence has it: without the sign of the space before it, or of the word it goes on with. */
 export const plain = (text: string): string => text.replace(/^(␣+|##)(?=.)/, "");
-
-const TOLD = 3; // tokens that the finding names
 
 /** What the roll-out finds: how much rests, and which tokens stand out in what is left; null where nothing can be said. */
 export function findingOf(store: Store, shares: Shares): string | null {
@@ -27,22 +25,17 @@ export function findingOf(store: Store, shares: Shares): string | null {
   return most ? tell("rolloutFinding", { ...said, most }) : tell("rolloutFindingRests", said);
 }
 
-/** The tokens that are there more than evenly, with how many times; null where that is not known. */
+/** The token that is there most beyond an even share: how much, and how many times that; null where that is not known. */
 function mostOf(store: Store, shares: Shares): string | null {
   const tell = sayIn(store);
-  const [first, ...others] = againstEven(shares)
-    .filter(({ times }) => times > 1)
-    .slice(0, TOLD)
-    .map(({ p, times }) => {
-      const token = quoted(plain(shares.axis.names[p]));
-      const name = p === shares.position ? tell("rolloutItself", { token }) : token;
-      return { token: name, times: figure(times, 2) };
-    });
+  const [first] = againstEven(shares).filter(({ times }) => times > 1);
   if (!first) return null;
-  if (!others.length) return tell("rolloutMost", first);
-  return tell("rolloutMostThen", {
-    ...first,
-    others: others.map((one) => tell("rolloutTimes", one)).join(tell("rolloutAnd")),
+  const { p, times } = first;
+  const token = quoted(plain(shares.axis.names[p]));
+  return tell("rolloutMost", {
+    token: p === shares.position ? tell("rolloutItself", { token }) : token,
+    share: shareText(shares.values[p]),
+    times: figure(times, 2),
   });
 }
 

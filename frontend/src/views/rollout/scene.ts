@@ -80,7 +80,7 @@ export function drawText(
     const { colour, strength } = inkOf(shares, word.position, theme);
     tint(pen, word, text.size, seen.top, [strength], [colour]);
   }
-  const state = { lit: new Set(lit === null ? [] : [lit]), pinned: new Set([shares.position]) };
+  const state = { lit: new Set(lit === null ? [] : [lit]), pinned: new Set([shares.position]), tinted: true };
   writing(pen, text, shares.axis, seen.top, seen.height, state, colours);
 }
 

@@ -23,16 +23,10 @@ export const words = {
     "经过 {count} 层，{word}有 {share}% 来自{places}，即各头停放注意力的地方：其他词元所剩太少，无法区分。",
   ],
   rolloutMost: [
-    "{token} stands out most ({times} × an even share)",
-    "{token}最突出（平均份额的 {times} 倍）",
+    "{token} stands out most: {share}, {times} × an even share",
+    "{token}最突出：{share}，是平均份额的 {times} 倍",
   ],
-  rolloutMostThen: [
-    "{token} stands out most ({times} × an even share), then {others}",
-    "{token}最突出（平均份额的 {times} 倍），其次是{others}",
-  ],
-  rolloutTimes: ["{token} ({times} ×)", "{token}（{times} 倍）"],
   rolloutItself: ["{token} itself", "{token}自身"],
-  rolloutAnd: [" and ", "和"],
   rolloutPlaces: [" and ", " 和 "], // between names like [CLS]
   rolloutOne: [
     "1 × is an even share: what it would hold of a token if every layer looked at all of them alike.",

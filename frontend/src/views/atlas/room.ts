@@ -1,0 +1,54 @@
+// The room that the atlas has, measured. Enters: an element of the page. Leaves: a layout, which follows its size.
+
+import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useLayoutEffect } from "preact/hooks";
+import type { Cell } from "../../data/report";
+import type { Store } from "../../state/store";
+import { sidesOf } from "./grid";
+import { type Layout, layoutOf } from "./layout";
+
+const BELOW = 820; // pixels of the whole up to which the inspector is below the view
+
+/** How the maps fit. What is around them has its size from the window; on a phone its height is theirs, and says nothing. */
+export function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], store: Store): Layout {
+  const room = useSignal({ width: 0, height: 0, whole: 0 });
+  useLayoutEffect(() => {
+    const element = around.current!;
+    const look = () => {
+      const { clientWidth: width, clientHeight: height } = element;
+      const whole = element.closest(".body")?.clientWidth ?? 0;
+      const known = room.peek();
+      if (width !== known.width || height !== known.height || whole !== known.whole)
+        room.value = { width, height, whole };
+    };
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  const { rows, columns } = sidesOf(cells);
+  const { width, height, whole } = room.value;
+  const layout =
+    width && cells.length
+      ? layoutOf(
+          width,
+          store.narrow.value ? 0 : height,
+          columns.length,
+          rows.length,
+          whole > BELOW ? whole : 0,
+        )
+      : NOWHERE;
+  useLayoutEffect(() => {
+    store.panel.value = layout.panel;
+  }, [layout.panel]);
+  useLayoutEffect(
+    () => () => {
+      store.panel.value = 0;
+    },
+    [],
+  );
+  return layout;
+}
+
+const NOWHERE: Layout = { size: 0, small: true, beside: 0, blocks: 1, panel: 0 };
