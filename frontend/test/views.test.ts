@@ -7,6 +7,7 @@ import { Store } from "../src/state/store";
 import type { View } from "../src/state/view";
 import { VIEWS } from "../src/views";
 import { layoutOf } from "../src/views/atlas/layout";
+import { type Heard, restIn } from "../src/views/sound/scene";
 import { golden } from "./golden";
 
 test("ids are single words, each once", () => {
@@ -45,6 +46,30 @@ test("no module of the frame names a view", () => {
     const text = readFileSync(new URL(name, folder), "utf8");
     for (const { id } of APP_VIEWS) expect(text, `${name}: ${id}`).not.toMatch(new RegExp(`view\\W+"${id}"`));
   }
+});
+
+test("maps of a picture are as wide as it is, and fill the same room", () => {
+  const square = layoutOf(700, 600, 6, 6);
+  const wide = layoutOf(1110, 600, 6, 6, 1.5);
+  expect(wide.size).toBeGreaterThan(square.size);
+  expect((6 * wide.size) / 1.5).toBeLessThan(600);
+});
+
+test("a moment that nearly every word looks at is where heads rest", () => {
+  const heardIn = (rows: number[][]) =>
+    ({
+      words: rows.map(String),
+      frames: 40,
+      values: Float32Array.from(rows.flatMap((row) => row)),
+    }) as unknown as Heard;
+  const row = (own: number, rest: number) =>
+    Array.from({ length: 40 }, (_, frame) => (frame === own ? 0.5 : frame === 30 ? rest : 0.001));
+  const words = [2, 5, 8, 11, 14, 17];
+  const found = restIn(heardIn(words.map((own) => row(own, 0.02))));
+  expect(found?.frame).toBe(30);
+  expect(found?.share).toBeCloseTo(0.02);
+  expect(restIn(heardIn(words.map((own) => row(own, 0.001))))).toBeNull(); // nowhere in particular
+  expect(restIn(heardIn(words.slice(1).map((own) => row(own, 0.02))))).toBeNull(); // too few words to tell
 });
 
 test("maps of the atlas share their room with one that is large, and give up little for it", () => {
