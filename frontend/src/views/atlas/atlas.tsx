@@ -1,8 +1,7 @@
 // The atlas: every head of the model as a small map, side by side.
 
 import { type Signal, untracked, useComputed, useSignal } from "@preact/signals";
-import type { RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { release } from "../../compute/attention";
 import { type Digest, digest, type Measure, pictured, poolOf } from "../../compute/digest";
 import { FIRST, run, superseded } from "../../compute/jobs";
@@ -17,11 +16,11 @@ import type { Pen } from "../../marks/pen";
 import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
-import { ghost, glimpseOf } from "./ghost";
+import { ghost, glimpseOf, mapAspect } from "./ghost";
 import { GridOf, sidesOf, Thumb } from "./grid";
 import { Beside, Enlarged } from "./large";
-import { type Layout, layoutOf } from "./layout";
 import { Legend } from "./legend";
+import { useLayout } from "./room";
 
 const drawn = stage<Map<string, Digest>>();
 const BETWEEN = 400; // milliseconds: every change lays out and paints the page again
@@ -57,12 +56,13 @@ export function Atlas() {
     order.value === "grid" ? chosen : chosen.slice().sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1));
   const around = useRef<HTMLDivElement>(null);
   const grid = order.value === "grid";
-  const layout = useLayout(around, grid ? sorted : [], store.narrow.value);
+  const aspect = mapAspect(store);
+  const layout = useLayout(around, grid ? sorted : [], store.narrow.value, aspect);
   const below = store.narrow.value && grid; // on a phone one head, large, stands below the others
   return (
     <div class="stage">
       <Legend digests={found.value} cells={all} shared={shared} small={grid && layout.small} />
-      <div class="around" ref={around}>
+      <div class="around" ref={around} style={{ "--aspect": String(aspect) }}>
         <div class="scroller">
           {grid ? (
             layout.size > 0 && (
@@ -107,26 +107,6 @@ function Ranked({ cells, digests: found, shared, value }: RankedProps) {
       ))}
     </div>
   );
-}
-
-/** How the maps fit. What is around them has its size from the window; on a phone its height is theirs, and says nothing. */
-function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], narrow: boolean): Layout {
-  const room = useSignal({ width: 0, height: 0 });
-  useLayoutEffect(() => {
-    const element = around.current!;
-    const look = () => {
-      const { clientWidth: width, clientHeight: height } = element;
-      if (width !== room.peek().width || height !== room.peek().height) room.value = { width, height };
-    };
-    look();
-    const watch = new ResizeObserver(look);
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, []);
-  const { rows, columns } = sidesOf(cells);
-  const { width, height } = room.value;
-  if (!width || !cells.length) return { size: 0, small: true, beside: 0, blocks: 1 };
-  return layoutOf(width, narrow ? 0 : height, columns.length, rows.length);
 }
 
 const made = new WeakMap<Site, Cell[]>(); // the same ones each time: a map is drawn again only when it changes
@@ -265,12 +245,13 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const shared = sharedTop(store, found);
   const { rows, columns } = sidesOf(cells);
   const size = (width - LABEL - BAR_ROOM) / columns.length - GAP;
+  const tall = size / mapAspect(store);
   const x = (head: number) => LABEL + columns.indexOf(head) * (size + GAP);
-  const y = (row: string) => LABEL + rows.indexOf(row) * (size + GAP);
+  const y = (row: string) => LABEL + rows.indexOf(row) * (tall + GAP);
   const write = (px: number, py: number, text: string) =>
     pen.text(px, py, text, { colour: colours.quiet, size: 11, align: "middle", mono: false });
   for (const head of columns) write(x(head) + size / 2, LABEL - 12, String(head));
-  for (const row of rows) write(LABEL - 12, y(row) + size / 2, row.split(" ")[0]);
+  for (const row of rows) write(LABEL - 12, y(row) + tall / 2, row.split(" ")[0]);
   for (const cell of cells) {
     const known = found.get(nameOf(cell));
     if (!known) continue;
@@ -279,14 +260,14 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     if (glimpse) ghost(canvas, store, cell, glimpse);
     else paint(canvas, known, cell.site, store, shared);
     const [left, top] = [x(cell.head), y(`${cell.site.layer} ${cell.site.part}`)];
-    pen.image(canvas, left, top, size, size);
+    pen.image(canvas, left, top, size, tall, glimpse !== null);
     const [name] = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);
     if (name !== NONE)
-      pen.rect(left, top + size - STRIP, size, STRIP, {
+      pen.rect(left, top + tall - STRIP, size, STRIP, {
         colour: colourOf(store.page, store.tint.value, name, store.theme.value),
       });
   }
-  const [wide, high] = [columns.length * (size + GAP), rows.length * (size + GAP)];
+  const [wide, high] = [columns.length * (size + GAP), rows.length * (tall + GAP)];
   const tell = sayIn(store);
   const names = { query: tell("layerAxis"), key: tell("headAxis") };
   axisNames(pen, { left: LABEL, top: LABEL, width: wide, height: high }, names, colours);

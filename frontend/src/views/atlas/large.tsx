@@ -9,6 +9,8 @@ import { doingOf } from "../../frame/report";
 import { Switch } from "../../frame/switch";
 import { figure } from "../../marks/scales";
 import { Plot, type PlotState } from "../matrix/plot";
+import { glimpseOf } from "./ghost";
+import { Seen } from "./seen";
 
 /** The head under the pointer, or else the chosen one; as wide as its place unless told. */
 export function Beside({ width }: { width?: number }) {
@@ -75,7 +77,7 @@ function Large({ cell, aside = false }: { cell: Cell; aside?: boolean }) {
       {store.look.value.worth && state.value && (
         <p class="quiet">{tell("worthScale", { top: figure(state.value.top, 2) })}</p>
       )}
-      <Plot state={state} cell={cell} aside={aside} />
+      {glimpseOf(store, cell) ? <Seen cell={cell} /> : <Plot state={state} cell={cell} aside={aside} />}
     </>
   );
 }

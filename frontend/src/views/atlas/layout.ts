@@ -24,16 +24,18 @@ export interface Layout {
 }
 
 /** The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. */
-export function layoutOf(width: number, height: number, columns: number, rows: number): Layout {
-  const down = (height - LABELS - 16) / rows - GAP - NAME;
+export function layoutOf(width: number, height: number, columns: number, rows: number, aspect = 1): Layout {
+  const down = ((height - LABELS - 16) / rows - GAP - NAME) * aspect;
   const across = (room: number) => Math.floor((room - LABELS - SCROLLBAR) / columns - GAP);
-  const size = Math.floor(Math.min(MOST, across(width), down >= LEAST ? down + TICK : SCROLLED));
+  const size = Math.floor(
+    Math.min(MOST * Math.max(1, Math.sqrt(aspect)), across(width), down >= LEAST ? down + TICK : SCROLLED),
+  );
   if (down < LEAST) {
-    const found = inBlocks(width, height, columns, rows);
+    const found = inBlocks(width, height, columns, rows, aspect);
     if (found) return found;
   }
   if (size < NAMED)
-    return { size: tightSize(width, height, columns, rows), small: true, beside: 0, blocks: 1 };
+    return { size: tightSize(width, height, columns, rows, aspect), small: true, beside: 0, blocks: 1 };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
   if (shared < Math.max(NAMED, SHRUNK * size)) return { size, small: false, beside: 0, blocks: 1 };
   const grid = LABELS + SCROLLBAR + columns * (shared + GAP);
@@ -41,10 +43,16 @@ export function layoutOf(width: number, height: number, columns: number, rows: n
 }
 
 /** All layers at once, in columns side by side: with one head large beside them where cells are large enough for that. */
-function inBlocks(width: number, height: number, columns: number, rows: number): Layout | null {
+function inBlocks(
+  width: number,
+  height: number,
+  columns: number,
+  rows: number,
+  aspect: number,
+): Layout | null {
   const { labels, head, gap, between, most } = BLOCK;
   const layouts = Array.from({ length: most }, (_, i) => i + 1).map((blocks) => {
-    const down = (height - head) / Math.ceil(rows / blocks) - gap;
+    const down = ((height - head) / Math.ceil(rows / blocks) - gap) * aspect;
     const fixed = blocks * labels + (blocks - 1) * between;
     const across = (room: number) => (room - fixed) / (blocks * columns) - gap;
     const cell = (room: number) => Math.floor(Math.min(NAMED, down, across(room)));
@@ -61,9 +69,9 @@ function inBlocks(width: number, height: number, columns: number, rows: number):
   return null;
 }
 
-function tightSize(width: number, height: number, columns: number, rows: number): number {
+function tightSize(width: number, height: number, columns: number, rows: number, aspect: number): number {
   const { labels, gap } = TIGHT;
-  const down = (height - labels - 16) / rows - gap;
+  const down = ((height - labels - 16) / rows - gap) * aspect;
   const across = (width - labels) / columns - gap;
   return Math.floor(Math.min(across, down >= LEAST ? down : SCROLLED));
 }
