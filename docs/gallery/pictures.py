@@ -26,6 +26,7 @@ import regard
 from regard.trace.trace import Trace
 
 _WIDE = {"hidden_size": 96, "num_hidden_layers": 6, "num_attention_heads": 6, "intermediate_size": 192}
+_ANSWER = 6  # tokens; of random weights, they mean nothing either
 _SHARP = 0.16  # spread of the weights: with transformers' own 0.02, every head looks everywhere alike
 
 
@@ -38,12 +39,13 @@ def photograph() -> Path:
 def looked_at() -> Trace:
     """The photograph in a ViT: 14 x 14 patches and [CLS]."""
     torch.manual_seed(2)
-    model = ViTModel(ViTConfig(**_WIDE, initializer_range=_SHARP), add_pooling_layer=False).eval()
+    config = ViTConfig(**_WIDE, initializer_range=_SHARP, name_or_path="ViT with random weights")
+    model = ViTModel(config, add_pooling_layer=False).eval()
     return regard.load((model, ViTImageProcessorPil())).trace(image=photograph())
 
 
 def asked_about(question: str, tokenizer: Any) -> Trace:
-    """The photograph and a question in a LLaVA: 8 x 8 tokens of the picture among the words."""
+    """The photograph and a question in a LLaVA: 8 x 8 tokens of the picture among the words, and what it answers."""
     torch.manual_seed(0)
     tokenizer.add_special_tokens({"additional_special_tokens": ["<image>"]})
     tokenizer.image_token = "<image>"
@@ -58,6 +60,7 @@ def asked_about(question: str, tokenizer: Any) -> Trace:
     text = LlamaConfig(**_WIDE, vocab_size=len(tokenizer), num_key_value_heads=6, initializer_range=_SHARP)
     vision = CLIPVisionConfig(**_WIDE, image_size=112, patch_size=14)
     number = tokenizer.convert_tokens_to_ids("<image>")
-    config = LlavaConfig(vision_config=vision, text_config=text, image_token_index=number)
+    named = {"name_or_path": "LLaVA with random weights"}
+    config = LlavaConfig(vision_config=vision, text_config=text, image_token_index=number, **named)
     model = LlavaForConditionalGeneration(config).eval()
-    return regard.load((model, processor)).trace(f"<image> {question}", image=photograph())
+    return regard.load((model, processor)).trace(f"<image> {question}", image=photograph(), generate=_ANSWER)

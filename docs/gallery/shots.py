@@ -92,7 +92,7 @@ FIGURES = {
     "atlas": 'trace.figure("atlas")',
     "neurons": 'trace.figure("neurons", layer=0, head=2, query=5)',
     "decoder": 'answered.figure("matrix", layer=17, head=5)',
-    "sound": 'heard.figure("sound", layer=2, head=5, query=3)',
+    "sound": 'heard.figure("sound", layer=2, head=5, query=8)',
 }
 HEARD = Shot(
     "sound",
@@ -104,7 +104,7 @@ HEARD = Shot(
 )
 QUESTION = "What is on the roof?"
 RANDOM = (
-    "Random weights: what these heads look at means nothing. The photograph is china.jpg of the package scikit-learn, by "
+    "Random weights: what these heads look at, and what the second model answers, means nothing. The photograph is china.jpg of the package scikit-learn, by "
     "danielbuechele (CC BY 2.0); docs/gallery/pictures.py has the models."
 )
 SEEN = (

@@ -7,6 +7,7 @@ import { Store } from "../src/state/store";
 import type { View } from "../src/state/view";
 import { VIEWS } from "../src/views";
 import { layoutOf } from "../src/views/atlas/layout";
+import { type Heard, restIn } from "../src/views/sound/scene";
 import { golden } from "./golden";
 
 test("ids are single words, each once", () => {
@@ -47,6 +48,30 @@ test("no module of the frame names a view", () => {
   }
 });
 
+test("maps of a picture are as wide as it is, and fill the same room", () => {
+  const square = layoutOf(700, 600, 6, 6);
+  const wide = layoutOf(1110, 600, 6, 6, { aspect: 1.5 });
+  expect(wide.size).toBeGreaterThan(square.size);
+  expect((6 * wide.size) / 1.5).toBeLessThan(600);
+});
+
+test("a moment that nearly every word looks at is where heads rest", () => {
+  const heardIn = (rows: number[][]) =>
+    ({
+      words: rows.map(String),
+      frames: 40,
+      values: Float32Array.from(rows.flat()),
+    }) as unknown as Heard;
+  const row = (own: number, rest: number) =>
+    Array.from({ length: 40 }, (_, frame) => (frame === own ? 0.5 : frame === 30 ? rest : 0.001));
+  const words = [2, 5, 8, 11, 14, 17];
+  const found = restIn(heardIn(words.map((own) => row(own, 0.02))));
+  expect(found?.frame).toBe(30);
+  expect(found?.share).toBeCloseTo(0.02);
+  expect(restIn(heardIn(words.map((own) => row(own, 0.001))))).toBeNull(); // nowhere in particular
+  expect(restIn(heardIn(words.slice(1).map((own) => row(own, 0.02))))).toBeNull(); // too few words to tell
+});
+
 test("maps of the atlas share their room with one that is large, and give up little for it", () => {
   const wide = layoutOf(1110, 500, 12, 6); // a window of 1440 x 900
   expect(wide.beside).toBeGreaterThanOrEqual(336);
@@ -57,12 +82,12 @@ test("maps of the atlas share their room with one that is large, and give up lit
 
 test("where the inspector is beside them it has the large map, and all maps share the rest of the width and the height", () => {
   const shared = layoutOf(1096, 580, 12, 6); // a window of 1440 x 900, the inspector apart
-  const panelled = layoutOf(1096, 580, 12, 6, 1440);
+  const panelled = layoutOf(1096, 580, 12, 6, { whole: 1440 });
   expect(panelled).toMatchObject({ small: false, beside: 0, blocks: 1 });
   expect(panelled.size).toBeGreaterThan(1.3 * shared.size);
   expect(panelled.panel).toBeGreaterThanOrEqual(380);
-  expect(layoutOf(1576, 760, 12, 6, 1920).panel).toBeGreaterThan(450); // it fills its column
-  expect(layoutOf(1060, 570, 9, 30, 1440)).toMatchObject({ blocks: 2, panel: 0 });
+  expect(layoutOf(1576, 760, 12, 6, { whole: 1920 }).panel).toBeGreaterThan(450); // it fills its column
+  expect(layoutOf(1060, 570, 9, 30, { whole: 1440 })).toMatchObject({ blocks: 2, panel: 0 });
 });
 
 test("thirty layers fit in columns side by side, with one head large beside them where there is room", () => {

@@ -64,7 +64,9 @@ def test_the_numbers_of_the_legend_add_up_to_the_heads(show, pages):
     counts = page.eval_on_selector_all(".entry [data-first]", "all => all.map(e => +e.dataset.first)")
     heads = page.locator(".thumb").count()
     assert sum(counts) == heads
-    assert page.inner_text("[data-headline=finding]").startswith(f"{heads - counts[-1]} of {heads} heads have a name")
+    named = heads - counts[-1]
+    said = f"{named} of {heads} heads {'has' if named == 1 else 'have'} a name"
+    assert page.inner_text("[data-headline=finding]").startswith(said)
 
 
 def test_the_legend_of_lines_and_the_inspector_say_one_number(show, pages):

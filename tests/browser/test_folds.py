@@ -64,6 +64,21 @@ def test_a_folded_picture_gets_the_sum_or_the_mean_of_its_tokens(show, saved, tr
     assert sum(parts.values()) == pytest.approx(1, abs=1e-3)
 
 
+def test_question_and_answer_stand_above_the_picture_and_the_end_of_the_question_looks(show, saved, trace):
+    page = show(saved, "#view=heads&kind=decoder&layer=1&heads=2")
+    page.wait_for_selector(".overlay .talk")
+    said = {part: page.locator(f".talk [data-said={part}] .chip").all_inner_texts() for part in ("question", "answer")}
+    assert said == {"question": ["what", "is", "here", "?"], "answer": ["a", "cat", "is", "here"]}
+    assert page.locator(".talk .chip[data-shown]").all_inner_texts() == ["?"]
+    row = map_of(trace)[67]  # from there the answer begins
+    value = f"({row.max():.2f})"
+    headline = page.inner_text(".headline")
+    assert "“?” looks most at" in headline and (value in headline or f"{row.max():.2g}" in headline)
+    assert "“?” looks at" in page.inner_text(".ranking")
+    page.click(".talk [data-said=answer] .chip >> nth=1")
+    until(page, "document.querySelector('.headline').innerText.includes('“cat” looks most at')")
+
+
 def test_triangles_on_the_axes_fold_by_mouse_keyboard_and_finger(show, saved):
     page = show(saved, COLUMNS)
     page.wait_for_selector(".run .fold")

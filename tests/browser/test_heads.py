@@ -221,64 +221,6 @@ def test_an_encoder_decoder_has_three_kinds_with_their_own_layers_and_tokens(sho
     assert f"layer={layer}" in address(page) and pressed(page) == [head]
 
 
-def test_patches_are_drawn_on_the_image_and_reached_by_keyboard(show, pages):
-    page = show(pages["vision"])
-    page.wait_for_selector(".patch")
-    assert page.locator(".patch[data-side=query]").count() == 16
-    assert page.get_attribute(".patch[data-side=query] >> nth=5", "aria-label") == "patch row 1, column 1"
-    before = page.evaluate("document.querySelectorAll('.patches canvas')[1].toDataURL()")
-    page.focus(".patch[data-side=query] >> nth=0")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowRight")
-    assert page.evaluate("document.activeElement.dataset.position") == "6"
-    until(page, "b => document.querySelectorAll('.patches canvas')[1].toDataURL() !== b", arg=before)
-    page.click(".chip[data-side=query]")
-    assert "queries=0" in address(page)
-
-
-# Where a canvas is clearest: its most saturated pixel, as shares of its width and height.
-CLEAREST = """canvas => {
-    const { width, height } = canvas
-    const { data } = canvas.getContext('2d').getImageData(0, 0, width, height)
-    let best = [0, -1]
-    for (let i = 0; i < width * height; i++) {
-        const rgb = [...data.slice(4 * i, 4 * i + 3)]
-        const strength = Math.max(...rgb) - Math.min(...rgb)
-        if (strength > best[1]) best = [i, strength]
-    }
-    return [best[0] % width / width, Math.floor(best[0] / width) / height]
-}"""
-
-
-def test_attention_planted_on_a_patch_lights_that_patch(show, pages):
-    page = show(pages["vision"], "#layer=1&heads=0")
-    page.wait_for_selector(".multiple")
-    page.wait_for_timeout(300)  # the picture is decoded
-    x, y = page.eval_on_selector(".patches >> nth=1 >> canvas", CLEAREST)
-    assert x > 0.7 and y > 0.7  # row 3, column 3
-    x, y = page.eval_on_selector("[data-multiple='1'] canvas", CLEAREST)
-    assert x < 0.3 and y < 0.3
-    page.click("[data-multiple='1']")
-    until(page, "location.hash.includes('heads=1')")
-
-
-def test_the_number_of_a_patch_is_told_at_the_pointer(show, pages):
-    page = show(pages["vision"], "#layer=1&heads=0&queries=0")
-    page.wait_for_selector(".patch")
-    page.hover(".patch[data-side=key][data-position='16']")
-    page.wait_for_selector(".tip")
-    assert "0.90" in page.inner_text(".tip") or "0.9" in page.inner_text(".tip")
-
-
-def test_the_atlas_shows_the_picture_as_each_head_sees_it(show, pages):
-    page = show(pages["vision"], "#view=atlas")
-    page.wait_for_selector("[data-cell='1-0'] canvas")
-    page.wait_for_timeout(500)
-    x, y = page.eval_on_selector("[data-cell='1-0'] canvas", CLEAREST)
-    assert x > 0.7 and 0.62 < y < 0.84  # the picture is 3 : 2, in the middle of a square
-    assert "One picture per head" in page.inner_text(".legend")
-
-
 def test_hues_tell_two_to_four_heads_apart_and_nothing_else(show, pages):
     page = show(pages["many"])
     page.wait_for_selector(".head")

@@ -41,7 +41,7 @@ def test_a_word_lights_the_frames_that_the_row_before_it_looks_at(show, spoken_p
     page.hover("[data-word='1']")
     page.wait_for_selector("[data-word='1'].lit")
     told = page.inner_text("[data-told]")
-    assert told.startswith("Before it writes “tried”, having written “ever”, it listens most at 0.45 s.")
+    assert told.startswith("Before “tried” is written, after “ever”, head 0.0 listens most at 0.45 s.")
     blue = lit_columns(page, slice(10, 60))
     x = frame_x(page, 22)[0] - page.locator(FRONT).bounding_box()["x"]
     ratio = page.evaluate("devicePixelRatio")
@@ -129,7 +129,7 @@ def test_a_picture_of_the_view_names_its_axis_and_its_colours(show, spoken_page,
     texts, name = picture(page, tmp_path / "sound.svg")
     assert name == "regard-sound-layer0-head0.svg"
     assert {"time, seconds", "attention weight / the row's largest", "tried", "0 s"} <= set(texts)
-    assert texts[0].startswith("Head 0.0: Before it writes “tried”") and "planted" in texts[-1]
+    assert texts[0].startswith("Head 0.0: Before “tried” is written") and "planted" in texts[-1]
 
 
 def test_pages_of_texts_have_no_such_view(show, pages):

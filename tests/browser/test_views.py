@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from test_heads import INK, QUERY, address, still, until
 
-from regard.patterns.entries import BROAD, DOES, RANKS
+from regard.patterns.entries import DOES
 
 WHOLE = "all => all.map(e => e.getBoundingClientRect().width * devicePixelRatio / e.width)"
 
@@ -64,10 +63,10 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     page = show(pages["pair"], "#view=atlas&layer=0&heads=1")
     said = page.inner_text("[data-headline=finding]")
     assert 0 < named < len(names)
-    first = Counter(some[0] for some in awake if some)
-    specific = min(first, key=lambda name: (name in BROAD, RANKS[name]))  # not the most frequent
-    does = DOES[specific] if first[specific] == 1 else re.sub("^([a-z]+)s ", r"\1 ", DOES[specific])
-    assert said.startswith(f"{named} of {len(names)} heads have a name in this text: {first[specific]} {does}")
+    places = [f"{site.layer}.{head}" for site in found.measured for head in site.heads]
+    ((only, name),) = [(place, some[0]) for place, some in zip(places, awake, strict=True) if some]
+    does = DOES[name]
+    assert said == f"{named} of {len(names)} heads has a name in this text: {only} {does}."
     page.click("[role=tab]:has-text('Heads')")
     page.wait_for_selector(QUERY)
     (one,) = [f for f in found.of(0, 1) if f.pattern == "previous token"]

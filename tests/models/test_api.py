@@ -2,12 +2,31 @@
 
 import numpy as np
 import pytest
+import torch
+from transformers import ViTConfig, ViTForImageClassification, ViTModel
 
+from regard import load
 from regard.ablation.effects import effect
 from regard.patterns.norms import class_norms
 from regard.views.walk import walk
 
 TEXT = "the cat sat on the mat ."
+
+
+def test_a_model_without_a_name_is_called_by_its_family():
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    small = ViTConfig(image_size=16, patch_size=8, **sizes)
+    assert load(ViTModel(small)).name == "ViT without a name"
+    assert load(ViTForImageClassification(small)).name == "ViT without a name"
+    assert load(ViTModel(ViTConfig(image_size=16, patch_size=8, name_or_path="mine", **sizes))).name == "mine"
+    assert load(Plain()).name == "Plain"
+
+
+class Plain(torch.nn.Module):
+    """A module of somebody's own: its class is its name."""
+
+    def forward(self, x):
+        return x
 
 
 @pytest.mark.parametrize("what", ["attention", "scores", "contributions", "norms"])

@@ -48,7 +48,7 @@ def test_every_view_saves_in_every_format(trace, view, tmp_path):
 
 def test_a_figure_says_where_it_comes_from_and_text_stays_text(trace, tmp_path):
     svg = texts(trace.figure("heads", layer=1, head=2, title="Lines").save(tmp_path / "figure.svg"))
-    assert all(part in svg for part in ("Lines", "BertModel", "encoder layer 1 head 2", "[CLS]", "store"))
+    assert all(part in svg for part in ("Lines", "Bert without a name", "encoder layer 1 head 2", "[CLS]", "store"))
 
 
 def test_a_figure_has_title_axis_names_colour_bar_and_a_caption_with_the_input(trace, tmp_path):

@@ -27,7 +27,7 @@ def test_rows_of_words_are_those_of_the_token_before_them_over_the_seconds_of_th
     assert [label.get_text() for label in rows.get_yticklabels()] == ["ever", "tried", "."]
     shown = rows.images[0].get_array()
     assert shown.argmax(axis=1).tolist() == list(PLANTED.values()) and (shown.max(axis=1) == 1).all()
-    np.testing.assert_allclose(shown[1, 21:24], [0.5, 1, 0.5])  # each up to its own strongest moment
+    np.testing.assert_allclose(shown[1, 21:24], [0.5, 1, 0.5])  # each scaled to its own maximum
     assert rows.get_xlim() == pytest.approx((0, HEARD * STEP))
     assert spectrogram.get_xlim() == rows.get_xlim()
     assert spectrogram.images[0].get_extent()[:2] == pytest.approx([0, HEARD * STEP])
@@ -49,7 +49,7 @@ def test_a_figure_of_a_sound_says_what_it_shows_and_what_it_leaves_out(trace):
     below = both.figure.get_supxlabel().replace("\n", " ")
     for part in ("planted", "“ever tried.”", "a sound of 1.0 s", "cross layer 1 mean of heads 0, 1"):
         assert part in below
-    assert "50 % of the attention is on silence added behind the sound" in below
+    assert "0.5 of the attention is on silence added after the sound" in below
     svg = " ".join(ElementTree.fromstring(both.svg()).itertext())
     for part in ("time, seconds", "attention weight / the row's largest", "pitch", "is written next"):
         assert part in svg

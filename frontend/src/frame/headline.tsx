@@ -5,6 +5,7 @@ import type { Found, Rest, Site } from "../data/wire";
 import { percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { type Say, useSay, useStore } from "./context";
+import { isPictured, lookTold, pinned } from "./pictured";
 import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded } from "./report";
 
 /** What was changed, or else what is chosen, in one sentence; nothing where nobody has measured the heads. */
@@ -26,6 +27,7 @@ export function headlineOf(store: Store, tell: Say): string | null {
   if (look.value.worth || view.led || !isKnown(page)) return null;
   if (view.heads === "all") return ofAll(store, tell);
   const { heads } = selection.value;
+  if (isPictured(store)) return heads.length ? ofPicture(store, tell) : null;
   if (view.heads === "some" && heads.length > 1) return ofSome(store, heads, tell);
   return heads.length ? ofOne(store, store.site.value, tell) : null;
 }
@@ -42,6 +44,7 @@ function ofAll(store: Store, tell: Say): string {
   const { kind } = store.selection.value;
   const counts = new Map<string, number>();
   let [all, named] = [0, 0];
+  let only = "";
   for (const site of store.page.sites.filter((one) => one.kind === kind))
     for (const head of site.heads) {
       const names = foundOf({ site, head }, contributions).map(({ name }) => name);
@@ -49,14 +52,19 @@ function ofAll(store: Store, tell: Say): string {
       all += 1;
       if (first === undefined) continue;
       named += 1;
+      only = `${site.layer}.${head}`;
       counts.set(first, (counts.get(first) ?? 0) + 1);
     }
   if (!named) return isShort(store) ? tell("headlineShort") : tell("headlineNone", { all });
+  const media = [store.rows, store.columns].some(({ value }) => value.side.medium);
+  const where = tell(media ? "inInput" : "inText");
+  if (named === 1) {
+    const [name] = counts.keys();
+    return tell("headlineOne", { all, where, place: only, does: doFor(store, name, 1, tell) });
+  }
   const list = bySpecific([...counts])
     .slice(0, NAMED)
     .map(([name, count]) => tell("headlineCount", { does: doFor(store, name, count, tell), count }));
-  const media = [store.rows, store.columns].some(({ value }) => value.side.medium);
-  const where = tell(media ? "inInput" : "inText");
   const key = counts.size > NAMED ? "headlineMore" : "headlineAll";
   return tell(key, { all, named, where, list: list.join(tell("comma")) });
 }
@@ -98,6 +106,26 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
   return shown
     ? tell("headlineDoes", { place, does, example: shown })
     : tell("headlineOnly", { place, does });
+}
+
+/** The sentence above a picture: the head, and the look that is shown. */
+function ofPicture(store: Store, tell: Say): string | null {
+  const { layer } = store.site.value;
+  const { heads } = store.selection.value;
+  const example = lookTold(store, pinned(store, heads), tell);
+  if (example === null) return null;
+  if (heads.length > 1) return tell("headlineMean", { count: heads.length, layer, example });
+  const cell = { site: store.site.value, head: store.lead };
+  const { contributions } = store.look.value;
+  const place = `${layer}.${cell.head}`;
+  const found = foundOf(cell, contributions);
+  if (found.some(({ name }) => isResting(name)))
+    return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
+  if (found.length) return tell("headlineDoes", { place, does: doesFor(tell, found[0]), example });
+  const rest = restOf(cell, contributions);
+  if (!rest || rest.share < MOSTLY) return tell("headlineHere", { place, example });
+  const where = placeFor(tell, rest.place);
+  return tell("headlineHereMostly", { place, share: percent(rest.share), where, example });
 }
 
 /** Of a head without a name: that it mostly rests, or else that it has none, and its strongest look. */

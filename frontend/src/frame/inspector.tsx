@@ -13,6 +13,7 @@ import { brief, figure, signColour, signed } from "../marks/scales";
 import { shownBy } from "../state/shown";
 import type { Key } from "../words";
 import { useSay, useStore } from "./context";
+import { isPictured, shownOf } from "./pictured";
 import { Cautions, Findings } from "./report";
 import { Switch } from "./switch";
 import { PairWorth } from "./worth";
@@ -128,11 +129,15 @@ export function sentences({ measures, chance, sampled }: Digest, tell: ReturnTyp
 function Chosen() {
   const store = useStore();
   const tell = useSay();
-  const { queries, keys, toKeys, toQueries } = store.active.value;
+  const chosen = store.active.value;
   const pins = store.selection.value;
   const heads = store.seen;
   const { hint } = store.view;
-  if (!queries.length && !keys.length) return hint ? <p class="hint">{tell(hint)}</p> : null;
+  const none = !chosen.queries.length && !chosen.keys.length;
+  const hinted = none && hint && <p class="hint">{tell(typeof hint === "string" ? hint : hint(store))}</p>;
+  const pictured = isPictured(store);
+  if (none && !(pictured && heads.length)) return hinted || null;
+  const { queries, keys, toKeys, toQueries } = pictured ? shownOf(store, heads) : chosen;
   const shown = shownBy(store.rows.value, store.columns.value, store.selection.value);
   const title = (labels: string[], list: number[], one: Key, many: Key) =>
     list.length === 1 ? tell(one, { text: labels[list[0]] }) : tell(many, { count: list.length });
@@ -164,6 +169,7 @@ function Chosen() {
         />
       )}
       {heads.length > 1 && <p class="hint">{tell("meanHeads", { count: heads.length })}</p>}
+      {hinted}
     </>
   );
 }

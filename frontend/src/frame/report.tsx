@@ -9,6 +9,7 @@ import { figure, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
+import { tellsLook } from "./pictured";
 import { MostWorth } from "./worth";
 
 /** The reader's word for a pattern, a type or a measure; names that somebody else gave stay as they are. */
@@ -194,7 +195,7 @@ function searched(lens: Lens, site: Site, only?: number): Look | null {
 
 /** Where a head without a name looks most, in a sentence. */
 export function strongestOf(store: Store, cell: Cell, tell: Say): string | null {
-  if (store.look.value.worth) return null; // what it is worth is said below
+  if (store.look.value.worth || tellsLook(store)) return null; // what it is worth, or what is shown, is said elsewhere
   const look = strongestLook(store, cell);
   return look && tell("strongestLook", look);
 }

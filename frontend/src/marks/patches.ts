@@ -1,6 +1,6 @@
 // A picture, lit where attention is: patches know their place in it, and light is spread between their middles.
 
-import type { Axis } from "../compute/axis";
+import { type Axis, positionOf } from "../compute/axis";
 import type { Pen } from "./pen";
 import type { Palette } from "./scales";
 
@@ -36,9 +36,11 @@ function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   }
 }
 
-/** The position that looks where none is chosen: [CLS] of a picture; in a text the last, from which the next is chosen. */
+/** The position that looks where none is chosen: [CLS] of a picture; in a text the one from which the answer begins, or goes on. */
 export function firstLooker(axis: Axis): number {
-  return placesOf(axis) && axis.side.segments.length < 2 ? 0 : axis.count - 1;
+  if (placesOf(axis) && axis.side.segments.length < 2) return 0;
+  const answer = axis.side.segments.find(({ name, start }) => name === "answer" && start > 0);
+  return answer ? positionOf(axis, answer.start - 1) : axis.count - 1;
 }
 
 const FINEST = 96; // cells of a side of a raster at most
@@ -76,30 +78,68 @@ export function raster(
   return found;
 }
 
-const VEIL = 0.86; // how far a place without attention is covered
-const TINT = 0.5; // how strongly the place with most attention is coloured
+const VEIL = { light: 0.6, dark: 0.7 }; // how far the picture is covered where nothing is looked at
+const TINT = { light: 0.6, dark: 0.78 }; // how strongly the place with most attention is coloured
+const ROOT = 0.7; // the power of a share that is seen: a faint look is still one
 
-/** A veil over the picture, one pixel a cell: the less attention the denser, the more the more coloured. */
-function veil(
-  cells: Float32Array,
-  [rows, columns]: readonly [number, number],
-  { ground, accent }: Palette,
-): HTMLCanvasElement {
-  const canvas = document.createElement("canvas");
-  canvas.width = columns;
-  canvas.height = rows;
-  const context = canvas.getContext("2d")!;
+/** One pixel a cell, the more opaque the more attention. */
+function masked(cells: Float32Array, [rows, columns]: readonly [number, number]): HTMLCanvasElement {
+  const [canvas, context] = blank(columns, rows);
   const top = cells.reduce((most, value) => Math.max(most, value), 1e-12);
   for (let i = 0; i < cells.length; i++) {
-    const lit = cells[i] / top;
-    const [x, y] = [i % columns, Math.floor(i / columns)];
-    context.fillStyle = ground;
-    context.globalAlpha = VEIL * (1 - lit);
-    context.fillRect(x, y, 1, 1);
-    context.fillStyle = accent;
-    context.globalAlpha = TINT * lit;
-    context.fillRect(x, y, 1, 1);
+    context.globalAlpha = Math.max(0, cells[i] / top) ** ROOT;
+    context.fillRect(i % columns, Math.floor(i / columns), 1, 1);
   }
+  return canvas;
+}
+
+function blank(width: number, height: number): [HTMLCanvasElement, CanvasRenderingContext2D] {
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  return [canvas, canvas.getContext("2d")!];
+}
+
+const greys = new WeakMap<HTMLCanvasElement, HTMLCanvasElement>();
+
+/** A picture without its colours. */
+function greyOf(image: HTMLCanvasElement): HTMLCanvasElement {
+  let grey = greys.get(image);
+  if (!grey) {
+    const [canvas, context] = blank(image.width, image.height);
+    context.drawImage(image, 0, 0);
+    context.globalCompositeOperation = "saturation";
+    context.fillStyle = "#808080";
+    context.fillRect(0, 0, image.width, image.height);
+    greys.set(image, canvas);
+    grey = canvas;
+  }
+  return grey;
+}
+
+/** The picture grey and faint, and in its colours, with some of the accent, where the mask is. */
+function lit(
+  image: HTMLCanvasElement | null,
+  mask: HTMLCanvasElement,
+  [width, height]: readonly [number, number],
+  { theme, ground, band, accent }: Palette,
+): HTMLCanvasElement {
+  const [light, over] = blank(width, height);
+  over.imageSmoothingEnabled = true;
+  over.drawImage(mask, 0, 0, width, height);
+  over.globalCompositeOperation = "source-in";
+  if (image) over.drawImage(image, 0, 0, width, height);
+  over.globalCompositeOperation = "source-atop";
+  over.fillStyle = accent;
+  over.globalAlpha = image ? TINT[theme] : 1;
+  over.fillRect(0, 0, width, height);
+  const [canvas, context] = blank(width, height);
+  context.fillStyle = image ? ground : band;
+  context.fillRect(0, 0, width, height);
+  context.globalAlpha = 1 - VEIL[theme];
+  if (image) context.drawImage(greyOf(image), 0, 0, width, height);
+  context.globalAlpha = 1;
+  context.drawImage(light, 0, 0);
   return canvas;
 }
 
@@ -110,7 +150,9 @@ export interface Canvas {
   height: number;
 }
 
-/** The picture; with values, veiled unless attention lifts it. Light is smooth for the eye; numbers are of patches. */
+const SHARP = 2; // pixels of what is drawn for one of the page
+
+/** The picture; with values, grey unless attention lights it. Light is smooth for the eye; numbers are of patches. */
 export function litPicture(
   pen: Pen,
   image: HTMLCanvasElement | null,
@@ -120,30 +162,51 @@ export function litPicture(
   colours: Palette,
 ): void {
   const { x, y, width, height } = at;
-  if (image) pen.image(image, x, y, width, height);
-  else pen.rect(x, y, width, height, { colour: colours.accent, alpha: 0.6 });
-  if (!values.length) return;
+  if (!values.length) {
+    if (image) pen.image(image, x, y, width, height);
+    else pen.rect(x, y, width, height, { colour: colours.band });
+    return;
+  }
   const mean = (position: number) => values.reduce((sum, row) => sum + row[position], 0) / values.length;
   const size = rasterSize(places);
-  pen.image(veil(raster(places, mean, size), size, colours), x, y, width, height, true);
+  const pixels = [Math.round(SHARP * width), Math.round(SHARP * height)] as const;
+  pen.image(lit(image, masked(raster(places, mean, size), size), pixels, colours), x, y, width, height, true);
 }
 
-/** Frames around the patches that are chosen. */
+export interface Framed {
+  position: number;
+  label: string; // what stands beside the frame
+}
+
+const LETTER = 7.3; // pixels of a letter of a label
+const LINE = 18; // its height
+
+/** Frames around patches, each with its label. */
 export function framePatches(
   pen: Pen,
   places: ReadonlyMap<number, Box>,
-  framed: readonly number[],
+  framed: readonly Framed[],
   at: Canvas,
   colours: Palette,
 ): void {
-  for (const position of framed) {
+  for (const { position, label } of framed) {
     const box = places.get(position);
     if (!box) continue;
     const [l, r] = [box[0], box[2]].map((share) => at.x + share * at.width);
     const [t, b] = [box[1], box[3]].map((share) => at.y + share * at.height);
-    const frame = [l, t, r, t, r, t, r, b, r, b, l, b, l, b, l, t];
-    pen.lines(frame, 4, 3.5, { colour: colours.ground });
-    pen.lines(frame, 4, 1.75, { colour: colours.accent });
+    for (const [wide, colour] of [
+      [5, colours.ground],
+      [2, colours.ink],
+    ] as const) {
+      const [a, z] = [l - wide / 2, r + wide / 2]; // so that corners are closed
+      pen.lines([a, t, z, t, r, t, r, b, z, b, a, b, l, b, l, t], 4, wide, { colour });
+    }
+    if (!label) continue;
+    const wide = label.length * LETTER + 8;
+    const left = Math.min(Math.max(at.x, (l + r - wide) / 2), at.x + at.width - wide);
+    const top = b + 4 + LINE <= at.y + at.height ? b + 4 : t - 4 - LINE;
+    pen.rect(left, top, wide, LINE, { colour: colours.ground, alpha: 0.88 });
+    pen.text(left + wide / 2, top + LINE / 2, label, { colour: colours.ink, size: 12, align: "middle" });
   }
 }
 

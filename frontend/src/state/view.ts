@@ -14,7 +14,8 @@ export interface View {
   Shown?: FunctionComponent; // in the inspector, below the name of the head
   Report?: FunctionComponent; // what the inspector says of what is chosen; without it, where tokens look
   lists?: boolean; // lists where the chosen row looks, so that the inspector need not
-  hint?: Key; // what the inspector says where nothing is chosen
+  hint?: Key | ((store: Store) => Key); // what the inspector says where nothing is chosen
+  pictures?: boolean; // over a picture, shows where one token looks, also where none is chosen
   help?: Key; // about its keys
   signed?: boolean; // can show numbers of both signs: what lines are worth
   folds?: boolean; // can show a segment as one position

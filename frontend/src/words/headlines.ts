@@ -44,5 +44,30 @@ export const HEADLINES = {
     "Head {place} mostly rests ({share}%, on {where}). Its strongest link elsewhere: {example}.",
     "头 {place} 大多在休息（{share}%，停在{where}上）。此外最强的连线：{example}。",
   ],
+  headlineOne: [
+    "1 of {all} heads has a name {where}: {place} {does}.",
+    "{where}，{all} 个头中有 1 个有名称：{place} {does}。",
+  ],
+  headlineHere: ["Head {place}: {example}.", "头 {place}：{example}。"],
+  headlineHereMostly: [
+    "Head {place} mostly rests ({share}%, on {where}): {example}.",
+    "头 {place} 大多在休息（{share}%，停在{where}上）：{example}。",
+  ],
+  headlineMean: [
+    "Mean of {count} heads of layer {layer}: {example}.",
+    "第 {layer} 层 {count} 个头的平均：{example}。",
+  ],
+  looksMost: ["{from} looks most at {spot} ({value})", "{from}最多看向{spot}（{value}）"],
+  looksMostWord: [
+    "{from} looks most at {spot} ({value}); in the picture, at {patch} ({part})",
+    "{from}最多看向{spot}（{value}）；在图中则是{patch}（{part}）",
+  ],
+  looksMany: ["{from} together look most at {spot} ({value})", "{from}一起最多看向{spot}（{value}）"],
+  lookedAtMost: ["{to} is looked at most by {spot} ({value})", "最多看向{to}的是{spot}（{value}）"],
+  lookedAtMany: ["{to} together are looked at most by {spot} ({value})", "最多看向{to}的是{spot}（{value}）"],
+  lookPair: ["{from} looks at {to} ({value})", "{from}看向{to}（{value}）"],
+  spot: ["row {row}, column {column}", "第 {row} 行第 {column} 列"],
+  spotWord: ["“{text}”", "“{text}”"],
+  spots: ["{count} tokens", "{count} 个词元"],
   headlineRests: ["Head {place}: {what}", "头 {place}：{what}"],
 } as const;

@@ -185,7 +185,7 @@ def _missing(why: str) -> MissingPackageError:
 
 
 def sound_side(sound: Sound, frames: int, step: float | None) -> Side:
-    """A side of frames, each of them a token with its seconds; what the model added behind the sound is a segment.
+    """A side of frames, each of them a token with its seconds; what the model added after the sound is a segment.
 
     `step` is the time from one frame to the next; without it, frames divide the sound evenly.
     """

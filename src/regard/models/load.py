@@ -5,6 +5,7 @@ Enters: what a user has. Leaves: a `Model`.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,8 +61,7 @@ def load(
             raise WrongTypeError("pass a (model, tokenizer) pair, a torch module, a name or a folder")
         model, tokenizer = model
     if isinstance(model, torch.nn.Module):
-        name = str(getattr(getattr(model, "config", None), "_name_or_path", "") or type(model).__name__)
-        return Model(model, tokenizer, name=name, device=device)
+        return Model(model, tokenizer, name=_called(model), device=device)
     own = load_own(model)
     if own is not None:
         return Model(own.model, own.tokenizer, name=own.model.config.name, device=device)
@@ -76,3 +76,14 @@ def load(
         plain: dict[str, Any] = {key: None if value is None else str(value) for key, value in named.items()}
         loaded._engine.origin = partial(load, **plain, **how)
     return loaded
+
+
+def _called(module: torch.nn.Module) -> str:
+    """What a module is called: what its config says, or its class without the parts that name no family."""
+    config = getattr(module, "config", None)
+    named = str(getattr(config, "_name_or_path", "") or "")
+    kind = type(module).__name__
+    if named or not isinstance(getattr(config, "model_type", None), str):
+        return named or kind
+    family = re.sub(r"(For[A-Z]\w*|LMHeadModel|DoubleHeadsModel|PreTrainedModel|Model)$", "", kind)
+    return f"{family or kind} without a name"

@@ -16,7 +16,7 @@ import type { Pen } from "../../marks/pen";
 import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
-import { ghost, glimpseOf } from "./ghost";
+import { ghost, glimpseOf, mapAspect } from "./ghost";
 import { GridOf, sidesOf, Thumb } from "./grid";
 import { Beside, Enlarged } from "./large";
 import { Legend } from "./legend";
@@ -56,12 +56,13 @@ export function Atlas() {
     order.value === "grid" ? chosen : chosen.slice().sort((a, b) => (value(b) ?? -1) - (value(a) ?? -1));
   const around = useRef<HTMLDivElement>(null);
   const grid = order.value === "grid";
-  const layout = useLayout(around, grid ? sorted : [], store);
+  const aspect = mapAspect(store);
+  const layout = useLayout(around, grid ? sorted : [], store, aspect);
   const below = store.narrow.value && grid; // on a phone one head, large, stands below the others
   return (
     <div class="stage">
       <Legend digests={found.value} cells={all} shared={shared} small={grid && layout.small} />
-      <div class="around" ref={around}>
+      <div class="around" ref={around} style={{ "--aspect": String(aspect) }}>
         <div class="scroller">
           {grid ? (
             layout.size > 0 && (
@@ -244,12 +245,13 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
   const shared = sharedTop(store, found);
   const { rows, columns } = sidesOf(cells);
   const size = (width - LABEL - BAR_ROOM) / columns.length - GAP;
+  const tall = size / mapAspect(store);
   const x = (head: number) => LABEL + columns.indexOf(head) * (size + GAP);
-  const y = (row: string) => LABEL + rows.indexOf(row) * (size + GAP);
+  const y = (row: string) => LABEL + rows.indexOf(row) * (tall + GAP);
   const write = (px: number, py: number, text: string) =>
     pen.text(px, py, text, { colour: colours.quiet, size: 11, align: "middle", mono: false });
   for (const head of columns) write(x(head) + size / 2, LABEL - 12, String(head));
-  for (const row of rows) write(LABEL - 12, y(row) + size / 2, row.split(" ")[0]);
+  for (const row of rows) write(LABEL - 12, y(row) + tall / 2, row.split(" ")[0]);
   for (const cell of cells) {
     const known = found.get(nameOf(cell));
     if (!known) continue;
@@ -258,14 +260,14 @@ export function picture(pen: Pen, store: Store, width: number): number | null {
     if (glimpse) ghost(canvas, store, cell, glimpse);
     else paint(canvas, known, cell.site, store, shared);
     const [left, top] = [x(cell.head), y(`${cell.site.layer} ${cell.site.part}`)];
-    pen.image(canvas, left, top, size, size);
+    pen.image(canvas, left, top, size, tall, glimpse !== null);
     const [name] = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);
     if (name !== NONE)
-      pen.rect(left, top + size - STRIP, size, STRIP, {
+      pen.rect(left, top + tall - STRIP, size, STRIP, {
         colour: colourOf(store.page, store.tint.value, name, store.theme.value),
       });
   }
-  const [wide, high] = [columns.length * (size + GAP), rows.length * (size + GAP)];
+  const [wide, high] = [columns.length * (size + GAP), rows.length * (tall + GAP)];
   const tell = sayIn(store);
   const names = { query: tell("layerAxis"), key: tell("headAxis") };
   axisNames(pen, { left: LABEL, top: LABEL, width: wide, height: high }, names, colours);

@@ -1,4 +1,4 @@
-// The small map of a head that looks at a picture: the picture, lit where the first token looks, or the chosen one.
+// The map of a head that looks at a picture: the picture, lit where the first token looks, or the chosen one.
 
 import { activity } from "../../compute/active";
 import { positionOf } from "../../compute/axis";
@@ -10,7 +10,7 @@ import { canvasPen } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
 
-const SIZE = 128;
+const SIZE = 144; // pixels of the longer side
 
 /** What is drawn of a head that looks at a picture: the picture, and which position looks. */
 export interface Glimpse {
@@ -29,14 +29,22 @@ export function glimpseOf(store: Store, { site }: Cell): Glimpse | null {
   return { image: pictureOf(columns.side), query };
 }
 
+/** The width of a map through its height: that of the picture it shows; squares where it is none. */
+export function mapAspect(store: Store): number {
+  const axis = store.columns.value;
+  const shown = !store.look.value.worth && axis.side.medium?.kind === "picture" && placesOf(axis);
+  return shown ? aspectOf(axis.side) : 1;
+}
+
 /** Draw the picture as a head looks at it. */
 export function ghost(canvas: HTMLCanvasElement, store: Store, { site, head }: Cell, seen: Glimpse): void {
   const columns = store.lenses.axis(site.key, store.look.peek().level);
   const { toKeys } = activity([store.lens(head, site)], [seen.query], []);
   const aspect = aspectOf(columns.side);
   const [width, height] = aspect >= 1 ? [SIZE, SIZE / aspect] : [SIZE * aspect, SIZE];
-  const at = { x: (SIZE - width) / 2, y: (SIZE - height) / 2, width, height };
-  canvas.width = canvas.height = SIZE;
+  const at = { x: 0, y: 0, width, height };
+  canvas.width = Math.round(width);
+  canvas.height = Math.round(height);
   const pen = canvasPen(canvas.getContext("2d")!);
   litPicture(pen, seen.image, placesOf(columns)!, toKeys, at, palette(store.theme.peek()));
 }

@@ -147,6 +147,8 @@ const arrows = (columns: number) => (event: KeyboardEvent) => {
   all[at + step]?.focus();
 };
 
+const TICKED = 0.03; // share of resting from which a tick is more than a dot
+
 interface ThumbProps {
   cell: Cell;
   digest: Digest | undefined;
@@ -198,12 +200,12 @@ export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
       onFocus={() => (store.pointed.value = cell)}
       onBlur={() => (store.pointed.value = null)}
     >
-      {rest !== null && (
+      {rest !== null && !glimpse && rest.share >= TICKED && (
         <span class="rest" aria-hidden="true">
           <i style={{ height: `${100 * rest.share}%` }} />
         </span>
       )}
-      <span class="map">
+      <span class={glimpse ? "map seen" : "map"}>
         <canvas ref={canvas} aria-hidden="true" />
         {label.names.length > 1 && !store.shading && <Chips names={label.names} tint={store.tint.value} />}
       </span>

@@ -2,6 +2,7 @@
 
 import type { View } from "../../state/view";
 import "./atlas.css";
+import "./seen.css";
 import { Atlas, picture } from "./atlas";
 import { Controls } from "./controls";
 import { InPanel } from "./large";

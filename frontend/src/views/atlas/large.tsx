@@ -9,6 +9,8 @@ import { doingOf } from "../../frame/report";
 import { Switch } from "../../frame/switch";
 import { figure } from "../../marks/scales";
 import { Plot, type PlotState } from "../matrix/plot";
+import { glimpseOf } from "./ghost";
+import { Seen } from "./seen";
 import "./large.css";
 
 /** In the inspector, which has its name and says what it does: the head large, where the atlas has room for it there. */
@@ -86,7 +88,7 @@ function Large({ cell, aside = false }: { cell: Cell; aside?: boolean }) {
       {store.look.value.worth && state.value && (
         <p class="quiet">{tell("worthScale", { top: figure(state.value.top, 2) })}</p>
       )}
-      <Plot state={state} cell={cell} aside={aside} />
+      {glimpseOf(store, cell) ? <Seen cell={cell} /> : <Plot state={state} cell={cell} aside={aside} />}
     </>
   );
 }

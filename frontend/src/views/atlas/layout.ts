@@ -26,34 +26,46 @@ export interface Layout {
   panel: number; // how wide the inspector is, with that head in it; 0: as usual, without
 }
 
-/**
- * The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. `whole` is
- * the width with the inspector, in which one head is shown large where that leaves most room for all; 0 where it is below.
- */
-export function layoutOf(width: number, height: number, columns: number, rows: number, whole = 0): Layout {
-  const down = (height - LABELS - 16) / rows - GAP - NAME;
+/** What the room has besides its size. */
+interface Around {
+  whole?: number; // its width with the inspector, in which one head may be shown large; 0 where that is below
+  aspect?: number; // width of a map by its height
+}
+
+/** The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. */
+export function layoutOf(
+  width: number,
+  height: number,
+  columns: number,
+  rows: number,
+  { whole = 0, aspect = 1 }: Around = {},
+): Layout {
+  const down = ((height - LABELS - 16) / rows - GAP - NAME) * aspect;
   const across = (room: number) => Math.floor((room - LABELS - SCROLLBAR) / columns - GAP);
-  const size = Math.floor(Math.min(MOST, across(width), down >= LEAST ? down + TICK : SCROLLED));
+  const size = Math.floor(Math.min(mostOf(aspect), across(width), down >= LEAST ? down + TICK : SCROLLED));
   if (down < LEAST) {
-    const found = inBlocks(width, height, columns, rows);
+    const found = inBlocks(width, height, columns, rows, aspect);
     if (found) return found;
   }
-  const panelled = inPanel(whole, columns, down);
+  const panelled = inPanel(whole, columns, down, aspect);
   if (panelled) return panelled;
   const plain = { small: false, beside: 0, blocks: 1, panel: 0 };
-  if (size < NAMED) return { ...plain, size: tightSize(width, height, columns, rows), small: true };
+  if (size < NAMED) return { ...plain, size: tightSize(width, height, columns, rows, aspect), small: true };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
   if (shared < Math.max(NAMED, SHRUNK * size)) return { ...plain, size };
   const grid = LABELS + SCROLLBAR + columns * (shared + GAP);
   return { ...plain, size: shared, beside: Math.floor(width - grid - BETWEEN) };
 }
 
+/** The widest that a map becomes. */
+const mostOf = (aspect: number): number => MOST * Math.max(1, Math.sqrt(aspect));
+
 /** Maps with names that have all the width but that of an inspector with one head large in it; null where they are tiny. */
-function inPanel(whole: number, columns: number, down: number): Layout | null {
+function inPanel(whole: number, columns: number, down: number, aspect: number): Layout | null {
   if (whole < PANEL.from) return null;
   const fixed = LABELS + SCROLLBAR;
   const across = Math.floor((whole - PANEL.least - PANEL.edges - fixed) / columns - GAP);
-  const size = Math.floor(Math.min(MOST, across, down >= LEAST ? down + TICK : SCROLLED));
+  const size = Math.floor(Math.min(mostOf(aspect), across, down >= LEAST ? down + TICK : SCROLLED));
   if (size < NAMED) return null;
   const left = whole - PANEL.edges - fixed - columns * (size + GAP);
   const panel = Math.max(PANEL.least, Math.min(PANEL.most, left));
@@ -61,10 +73,16 @@ function inPanel(whole: number, columns: number, down: number): Layout | null {
 }
 
 /** All layers at once, in columns side by side: with one head large beside them where cells are large enough for that. */
-function inBlocks(width: number, height: number, columns: number, rows: number): Layout | null {
+function inBlocks(
+  width: number,
+  height: number,
+  columns: number,
+  rows: number,
+  aspect: number,
+): Layout | null {
   const { labels, head, gap, between, most } = BLOCK;
   const layouts = Array.from({ length: most }, (_, i) => i + 1).map((blocks) => {
-    const down = (height - head) / Math.ceil(rows / blocks) - gap;
+    const down = ((height - head) / Math.ceil(rows / blocks) - gap) * aspect;
     const fixed = blocks * labels + (blocks - 1) * between;
     const across = (room: number) => (room - fixed) / (blocks * columns) - gap;
     const cell = (room: number) => Math.floor(Math.min(NAMED, down, across(room)));
@@ -81,9 +99,9 @@ function inBlocks(width: number, height: number, columns: number, rows: number):
   return null;
 }
 
-function tightSize(width: number, height: number, columns: number, rows: number): number {
+function tightSize(width: number, height: number, columns: number, rows: number, aspect: number): number {
   const { labels, gap } = TIGHT;
-  const down = (height - labels - 16) / rows - gap;
+  const down = ((height - labels - 16) / rows - gap) * aspect;
   const across = (width - labels) / columns - gap;
   return Math.floor(Math.min(across, down >= LEAST ? down : SCROLLED));
 }

@@ -9,6 +9,7 @@ import { Choice } from "../../frame/controls";
 import { shortFor, wordFor } from "../../frame/report";
 import { changeStops, figure, rampStops, rootTicks, signed, ticks, twoSidedStops } from "../../marks/scales";
 import { together } from "../../words";
+import { lookerOf } from "./seen";
 
 interface LegendProps {
   digests: Map<string, Digest>;
@@ -39,14 +40,18 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
           {together(
             shared
               ? tell("legendAtlasWorth", { what: quantity })
-              : tell(pictured ? "legendAtlasPicture" : "legendAtlas"),
+              : pictured
+                ? tell("legendAtlasPicture", { token: lookerOf(store, tell) })
+                : tell("legendAtlas"),
             !shared &&
               !pictured &&
               !store.narrow.value &&
               tell(small ? "legendAtlasFrames" : "legendAtlasMarks"),
-            pool > 1 && tell(pooled, { n: pool }),
+            pool > 1 && !pictured && tell(pooled, { n: pool }),
             absent && tell("legendAtlasAbsent", { layers: store.layers().join(tell("comma")) }),
-            sampled > 1 && tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled }),
+            sampled > 1 &&
+              !pictured &&
+              tell(away ? "legendAtlasSketch" : "legendAtlasSampled", { n: sampled }),
           )}
         </p>
       )}

@@ -11,7 +11,12 @@ import { type Layout, layoutOf } from "./layout";
 const BELOW = 820; // pixels of the whole up to which the inspector is below the view
 
 /** How the maps fit. What is around them has its size from the window; on a phone its height is theirs, and says nothing. */
-export function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], store: Store): Layout {
+export function useLayout(
+  around: RefObject<HTMLElement | null>,
+  cells: Cell[],
+  store: Store,
+  aspect: number,
+): Layout {
   const room = useSignal({ width: 0, height: 0, whole: 0 });
   useLayoutEffect(() => {
     const element = around.current!;
@@ -31,13 +36,10 @@ export function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], 
   const { width, height, whole } = room.value;
   const layout =
     width && cells.length
-      ? layoutOf(
-          width,
-          store.narrow.value ? 0 : height,
-          columns.length,
-          rows.length,
-          whole > BELOW ? whole : 0,
-        )
+      ? layoutOf(width, store.narrow.value ? 0 : height, columns.length, rows.length, {
+          whole: whole > BELOW ? whole : 0,
+          aspect,
+        })
       : NOWHERE;
   useLayoutEffect(() => {
     store.panel.value = layout.panel;

@@ -9,8 +9,8 @@ export const words = {
     "每个方格是一个头：行看向列；各按自身的尺度着色。",
   ],
   legendAtlasPicture: [
-    "One picture per head, lit where the chosen token looks, or else [CLS] or the last token; each on its own scale.",
-    "每个头一幅图：亮处是所选词元看向的地方，未选时为 [CLS] 或最后一个词元；各按自身的尺度着色。",
+    "One picture per head, coloured where {token} looks; each on its own scale.",
+    "每个头一幅图：有颜色处是{token}看向的地方；各按自身的尺度着色。",
   ],
   legendAtlasMarks: [
     "Grey: resting; the tick shows how much. Small squares: several names.",

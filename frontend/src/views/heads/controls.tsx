@@ -3,9 +3,9 @@
 import { useSay, useStore } from "../../frame/context";
 import { Choice, HeadPatches, Kinds, Layers, Level, Segments, Special } from "../../frame/controls";
 import { Folds } from "../../frame/folds";
+import { isVision } from "../../frame/pictured";
 import { figure } from "../../marks/scales";
 import { formOf } from "../../state/store";
-import { isVision } from "./overlay";
 
 export function Controls() {
   return (
@@ -45,6 +45,7 @@ const STEPS = 100;
 function Threshold() {
   const store = useStore();
   const tell = useSay();
+  if (isVision(store)) return null; // there are no lines
   const { threshold } = store.selection.value;
   const value = Math.round(Math.cbrt(Math.min(1, threshold)) * STEPS);
   return (

@@ -1,5 +1,6 @@
 // The head view, as the frame knows it.
 
+import { isVision } from "../../frame/pictured";
 import type { View } from "../../state/view";
 import "./heads.css";
 import { Controls } from "./controls";
@@ -15,6 +16,7 @@ export const view: View = {
   folds: true,
   Component: Heads,
   Controls,
-  hint: "hoverHint",
+  pictures: true,
+  hint: (store) => (isVision(store) ? "hoverHintPicture" : "hoverHint"),
   picture,
 };

@@ -1,103 +1,132 @@
 // Heads over a picture: the patch that looks on the left, where it looks on the right, and below the same for every
-// head of the layer. Tokens that are no patches ([CLS], registers, words) stand above as words.
-// One file and long: both pictures and the row of heads share one layout and one pointer.
+// head of the layer. Tokens that are no patches ([CLS], registers, words) stand beside it as words.
 
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { type Active, activity } from "../../compute/active";
+import type { Active } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
-import { aspectOf, pictureOf } from "../../data/picture";
-import { useQuantity, useSay, useStore } from "../../frame/context";
+import { pictureOf } from "../../data/picture";
+import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
 import { foldSentence } from "../../frame/folds";
-import {
-  type Box,
-  type Canvas,
-  firstLooker,
-  framePatches,
-  litPicture,
-  neighbour,
-  placesOf,
-} from "../../marks/patches";
+import { ranked, shownOf } from "../../frame/pictured";
+import { useSeen } from "../../frame/scroller";
+import { type Canvas, type Framed, framePatches, litPicture, placesOf } from "../../marks/patches";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
-import { palette } from "../../marks/scales";
-import { NOTHING } from "../../state/selection";
+import { brief, palette } from "../../marks/scales";
 import { positions } from "../../state/shown";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
-import { toggle } from "./tokens";
+import { axisOf, drawMultiples, Multiples } from "./multiples";
+import { Buttons, Chip, type Side } from "./patches";
+import { APART, frameOf, multipleOf, type Room, roomOf, SAVED } from "./room";
 
-type Role = "query" | "key";
-const LONGER = 360; // the longer side of a picture, in CSS pixels
-const NARROW = 300; // on a phone
-const SMALL = 104; // of the picture of one head
-
-/** Whether the current site looks from or at patches of a picture. */
-export function isVision(store: Store): boolean {
-  return [store.rows.value, store.columns.value].some((axis) => placesOf(axis) !== null);
-}
+const TALK = 64; // height of a question and its answer, and of the words below a picture
 
 export function Overlay() {
   const store = useStore();
   const tell = useSay();
   const quantity = useQuantity();
+  const stage = useRef<HTMLDivElement>(null);
+  const seen = useSeen(stage);
   const rows = store.rows.value;
-  const { queries, keys } = store.active.value;
-  const first =
-    !(queries.length + keys.length) && tell("looksFirst", { token: rows.labels[firstLooker(rows)] });
+  const free = () =>
+    isTalk(store.rows.value) ? { ...seen.value, height: seen.value.height - TALK } : seen.value;
+  const room = () => roomOf(free(), pictured(store).length, store.narrow.value);
+  const small = () => multipleOf(free(), store.site.value.heads.length, store.narrow.value);
   return (
-    <div class="stage overlay">
-      <p class="legend">{together(tell("legendPatches", { what: quantity }), first, foldSentence(store))}</p>
-      <div class="panels">
-        <Panel side="query" axis={store.rows.value} />
-        <Panel side="key" axis={store.columns.value} />
+    <div class="stage overlay" ref={stage}>
+      <p class="legend">{together(tell("legendPatches", { what: quantity }), foldSentence(store))}</p>
+      <Said />
+      <div class="panels" style={{ gap: `${APART}px` }}>
+        <Panel side="query" axis={rows} room={room} />
+        <Panel side="key" axis={store.columns.value} room={room} />
       </div>
-      <Multiples />
+      <Multiples room={small} />
     </div>
   );
 }
 
-function frameOf(axis: Axis, longer: number): Canvas {
-  const aspect = aspectOf(axis.side);
-  const [width, height] = aspect >= 1 ? [longer, longer / aspect] : [longer * aspect, longer];
-  return { x: 0, y: 0, width: Math.round(width), height: Math.round(height) };
+/** The sides that are a picture. */
+const pictured = (store: Store): Side[] =>
+  (["query", "key"] as const).filter((side) => placesOf(axisOf(store, side)));
+
+/** The positions of a side that are shown and no patches. */
+function looseOf(store: Store, axis: Axis): number[] {
+  const places = placesOf(axis);
+  return positions(axis, store.selection.value.special, null).list.filter((p) => !places?.has(p));
 }
 
-const axisOf = (store: Store, side: Role): Axis => (side === "query" ? store.rows : store.columns).value;
+const isTalk = (axis: Axis): boolean => axis.side.segments.length > 1 && placesOf(axis) !== null;
 
-/** What is chosen; with nothing chosen, [CLS] looks, or in a text the last token, from which the next one is chosen. */
-function shownOf(store: Store, heads: readonly number[]): Active {
-  const { queries, keys } = store.active.value;
-  const lenses = heads.map((head) => store.lens(head));
-  if (queries.length + keys.length) return activity(lenses, queries, keys);
-  return activity(lenses, [firstLooker(store.rows.value)], []);
+/** Question and answer, each of their tokens to be chosen. */
+function Said() {
+  const store = useStore();
+  const axis = store.rows.value;
+  if (!isTalk(axis)) return null;
+  const loose = looseOf(store, axis);
+  const part = partNames(store);
+  const { queries } = shownOf(store, []);
+  return (
+    <dl class="talk">
+      {axis.side.segments.map(({ name }, number) => {
+        const own = loose.filter((position) => axis.segment[position] === number);
+        if (!own.length) return null;
+        return (
+          <div key={number} data-said={name}>
+            <dt>{part(name)}</dt>
+            <dd class="chips">
+              {own.map((position) => (
+                <Chip
+                  key={position}
+                  side="query"
+                  axis={axis}
+                  position={position}
+                  shown={queries.includes(position)}
+                />
+              ))}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
 }
 
-function Panel({ side, axis }: { side: Role; axis: Axis }) {
+interface PanelProps {
+  side: Side;
+  axis: Axis;
+  room: () => Room;
+}
+
+function Panel({ side, axis, room }: PanelProps) {
   const store = useStore();
   const tell = useSay();
   const canvas = useRef<HTMLCanvasElement>(null);
   const places = placesOf(axis);
-  const frame = frameOf(axis, store.narrow.value ? NARROW : LONGER);
+  const at = frameOf(axis, room());
   useSignalEffect(() => {
+    const at = frameOf(axisOf(store, side), room());
     if (!canvas.current) return;
-    const at = frameOf(axisOf(store, side), store.narrow.value ? NARROW : LONGER);
     drawPanel(canvasPen(prepare(canvas.current, at.width, at.height)), store, side, at);
     mark("regard:drawn");
   });
-  const { special } = store.selection.value;
-  const loose = positions(axis, special, null).list.filter((p) => !places?.has(p));
-  const name = tell(side === "query" ? "queryColumn" : "keyColumn");
+  const shown = shownOf(store, store.heads.value);
+  const back = !shown.queries.length; // a key is chosen: who looks there
+  const name = tell(
+    side === "query" ? (back ? "pictureFrom" : "pictureLooks") : back ? "pictureSeen" : "pictureTo",
+  );
+  const talk = isTalk(axis);
   return (
-    <section class="panel" aria-label={name}>
+    <section
+      class={talk ? "panel talking" : "panel"}
+      aria-label={name}
+      style={places ? { width: `${at.width}px` } : {}}
+    >
       <h3>{name}</h3>
-      <div class="chips">
-        {loose.map((position) => (
-          <Chip key={position} side={side} axis={axis} position={position} />
-        ))}
-      </div>
+      {!(talk && side === "query") && <Loose side={side} axis={axis} shown={shown} />}
       {places && (
-        <div class="patches" style={{ width: `${frame.width}px`, height: `${frame.height}px` }}>
+        <div class="patches" style={{ width: `${at.width}px`, height: `${at.height}px` }}>
           <canvas ref={canvas} aria-hidden="true" />
           <Buttons side={side} axis={axis} places={places} />
         </div>
@@ -106,215 +135,63 @@ function Panel({ side, axis }: { side: Role; axis: Axis }) {
   );
 }
 
-function useToken(side: Role, axis: Axis, position: number) {
+/** Tokens that are no patches; as what is looked at, tinted by how much. */
+function Loose({ side, axis, shown }: { side: Side; axis: Axis; shown: Active }) {
   const store = useStore();
-  const token = axis.starts[position];
-  const pins = store.selection.value[side === "query" ? "queries" : "keys"];
-  const point = () => {
-    store.hover.value = side === "query" ? { query: position, key: null } : { query: null, key: position };
-  };
-  return {
-    type: "button" as const,
-    "data-side": side,
-    "data-position": position,
-    "aria-pressed": pins.includes(token),
-    onPointerEnter: point,
-    onFocus: point,
-    onPointerLeave: () => {
-      store.hover.value = NOTHING;
-    },
-    onClick: () => toggle(store, side, token),
-  };
-}
-
-interface PlaceProps {
-  side: Role;
-  axis: Axis;
-  position: number;
-}
-
-function Chip({ side, axis, position }: PlaceProps) {
-  const tell = useSay();
-  const name = tell(side === "query" ? "queryToken" : "keyToken", {
-    index: axis.starts[position],
-    text: axis.labels[position],
-  });
+  const values = new Map(ranked(store, shown, side));
+  const top = Math.max(1e-12, ...values.values());
   return (
-    <button class="chip" {...useToken(side, axis, position)} title={name} aria-label={name} dir="auto">
-      {axis.labels[position]}
-    </button>
-  );
-}
-
-const STEPS: Record<string, readonly [number, number]> = {
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-};
-
-function Buttons({ side, axis, places }: { side: Role; axis: Axis; places: Map<number, Box> }) {
-  const moved = (event: KeyboardEvent) => {
-    const step = STEPS[event.key];
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const from = Number((event.target as HTMLElement).dataset.position);
-    const to = neighbour(places, from, step);
-    (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`[data-position="${to}"]`)?.focus();
-  };
-  // small patches lie over large ones: a tile over the whole picture
-  const order = [...places].sort(([, a], [, b]) => area(b) - area(a)).map(([position]) => position);
-  const first = Math.min(...order);
-  return (
-    <fieldset class="cells" onKeyDown={moved}>
-      {order.map((position) => (
-        <Patch
+    <div class="chips">
+      {looseOf(store, axis).map((position) => (
+        <Chip
           key={position}
+          tint={(values.get(position) ?? 0) / top}
+          shown={side === "query" && shown.queries.includes(position)}
           {...{ side, axis, position }}
-          box={places.get(position)!}
-          first={position === first}
         />
       ))}
-    </fieldset>
+    </div>
   );
 }
 
-const area = ([l, t, r, b]: Box): number => (r - l) * (b - t);
-
-const share = (value: number): string => `${(100 * value).toFixed(3)}%`;
-
-function Patch({ side, axis, position, box, first }: PlaceProps & { box: Box; first: boolean }) {
-  const tell = useSay();
-  const token = axis.starts[position];
-  const [row, column] = [axis.side.row?.[token] ?? 0, axis.side.column?.[token] ?? 0];
-  const [left, top, right, bottom] = box;
-  const style = {
-    left: share(left),
-    top: share(top),
-    width: share(right - left),
-    height: share(bottom - top),
-  };
-  return (
-    <button
-      {...useToken(side, axis, position)}
-      class="patch"
-      tabIndex={first ? 0 : -1}
-      aria-label={tell("patch", { row, column })}
-      style={style}
-    />
-  );
+/** What is framed in a picture: the patches that are chosen, and the one that is looked at, or looks there, most. */
+function framed(store: Store, shown: Active, side: Side): Framed[] {
+  const axis = axisOf(store, side);
+  const own = side === "query" ? shown.queries : shown.keys;
+  const chosen = own.map((position) => ({ position, label: own.length < 2 ? axis.labels[position] : "" }));
+  const other = side === "query" ? shown.keys : shown.queries;
+  if (own.length || !other.length) return chosen;
+  const places = placesOf(axis);
+  const most = ranked(store, shown, side).find(([position]) => places?.has(position));
+  return most ? [{ position: most[0], label: `${axis.labels[most[0]]} · ${brief(most[1])}` }] : [];
 }
 
-/** One picture: lit where attention is; the active patch framed. */
-function drawPanel(pen: Pen, store: Store, side: Role, at: Canvas): void {
+/** One picture: lit where attention is; the chosen patch framed, or the one that gets most. */
+function drawPanel(pen: Pen, store: Store, side: Side, at: Canvas): void {
   const axis = axisOf(store, side);
   const places = placesOf(axis);
   if (!places) return;
   const shown = shownOf(store, store.heads.value);
   const colours = palette(store.theme.value);
-  litPicture(
-    pen,
-    pictureOf(axis.side),
-    places,
-    side === "query" ? shown.toQueries : shown.toKeys,
-    at,
-    colours,
-  );
-  framePatches(pen, places, side === "query" ? shown.queries : shown.keys, at, colours);
+  const values = side === "query" ? shown.toQueries : shown.toKeys;
+  litPicture(pen, pictureOf(axis.side), places, values, at, colours);
+  framePatches(pen, places, framed(store, shown, side), at, colours);
 }
 
-// -- every head of the layer -------------------------------------------------------------------------------
-
-/** The side whose picture the heads of a layer are compared on: where attention goes, or, with a key chosen, comes from. */
-function comparedOn(store: Store): Role | null {
-  const { queries, keys } = store.active.value;
-  const side: Role = keys.length && !queries.length ? "query" : "key";
-  return placesOf(axisOf(store, side)) ? side : null;
-}
-
-function Multiples() {
-  const store = useStore();
-  const tell = useSay();
-  if (!comparedOn(store)) return null;
-  return (
-    <section class="multiples" aria-label={tell("everyHead", { layer: store.site.value.layer })}>
-      <h3>{tell("everyHead", { layer: store.site.value.layer })}</h3>
-      <div>
-        {store.site.value.heads.map((head) => (
-          <Multiple key={head} head={head} />
-        ))}
-      </div>
-    </section>
-  );
-}
-
-function Multiple({ head }: { head: number }) {
-  const store = useStore();
-  const tell = useSay();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  useSignalEffect(() => {
-    const side = comparedOn(store);
-    if (!canvas.current || !side || !store.site.value.heads.includes(head)) return;
-    const at = frameOf(axisOf(store, side), SMALL);
-    drawOne(canvasPen(prepare(canvas.current, at.width, at.height)), store, side, head, at);
-  });
-  const pressed = store.heads.value.includes(head);
-  const name = tell("tipHead", { layer: store.site.value.layer, head });
-  return (
-    <button
-      type="button"
-      class="multiple"
-      aria-pressed={pressed}
-      aria-label={name}
-      title={name}
-      data-multiple={head}
-      onClick={() => store.set({ heads: [head] })}
-    >
-      <canvas ref={canvas} aria-hidden="true" />
-      <span>{head}</span>
-    </button>
-  );
-}
-
-function drawOne(pen: Pen, store: Store, side: Role, head: number, at: Canvas): void {
-  const axis = axisOf(store, side);
-  const places = placesOf(axis)!;
-  const shown = shownOf(store, [head]);
-  const colours = palette(store.theme.value);
-  litPicture(
-    pen,
-    pictureOf(axis.side),
-    places,
-    side === "query" ? shown.toQueries : shown.toKeys,
-    at,
-    colours,
-  );
-}
-
-// -- the saved picture -------------------------------------------------------------------------------------
+const TITLE = 20; // height of the line above a saved picture
 
 export function picture(pen: Pen, store: Store, width: number): number {
-  const sides = (["query", "key"] as const).filter((side) => placesOf(axisOf(store, side)));
+  const tell = sayIn(store);
+  const ink = { colour: palette(store.theme.value).quiet, size: 12, mono: false };
+  const back = !shownOf(store, store.heads.value).queries.length;
   let [left, height] = [0, 0];
-  for (const side of sides) {
-    const at = frameOf(axisOf(store, side), LONGER);
-    drawPanel(shifted(pen, left, 0), store, side, at);
-    [left, height] = [left + at.width + 40, Math.max(height, at.height)];
+  for (const side of pictured(store)) {
+    const at = frameOf(axisOf(store, side), SAVED);
+    const name =
+      side === "query" ? (back ? "pictureFrom" : "pictureLooks") : back ? "pictureSeen" : "pictureTo";
+    pen.text(left, TITLE / 2 - 2, tell(name), ink);
+    drawPanel(shifted(pen, left, TITLE), store, side, at);
+    [left, height] = [left + at.width + APART, Math.max(height, TITLE + at.height)];
   }
-  const side = comparedOn(store);
-  if (!side) return height;
-  const each = frameOf(axisOf(store, side), SMALL);
-  const across = Math.max(1, Math.floor(width / (each.width + 8)));
-  const ink = { colour: palette(store.theme.value).quiet, size: 11, mono: false };
-  const heads = store.site.value.heads;
-  heads.forEach((head, i) => {
-    const [x, y] = [
-      (i % across) * (each.width + 8),
-      height + 16 + Math.floor(i / across) * (each.height + 22),
-    ];
-    drawOne(shifted(pen, x, y), store, side, head, each);
-    pen.text(x, y + each.height + 9, String(head), ink);
-  });
-  return height + 16 + Math.ceil(heads.length / across) * (each.height + 22);
+  return height + drawMultiples(shifted(pen, 0, height + 16), store, width);
 }

@@ -62,16 +62,23 @@ export const words = {
   stripBy: ["looks at it", "看向它"],
   legendLeft: ["Only the {count} strongest lines are drawn.", "只画出最强的 {count} 条线。"],
   legendPatches: [
-    "Left: the patch or token that looks. Right: where it looks; the clearer and bluer the picture, the larger the {what}.",
-    "左：在看的图块或词元。右：它看向哪里；图像越清晰、越蓝，{what}越大。",
+    "The more colour, the larger the {what}. 5,2 means row 5, column 2, counted from 0 at the top left.",
+    "颜色越浓，{what}越大。5,2 表示第 5 行第 2 列，从左上角的 0 数起。",
   ],
-  looksFirst: ["Nothing is chosen: {token} looks.", "未作选择：由 {token} 来看。"],
+  pictureLooks: ["What looks", "谁在看"],
+  pictureTo: ["Where it looks", "看向哪里"],
+  pictureSeen: ["What is looked at", "谁被看"],
+  pictureFrom: ["Who looks there", "谁看向那里"],
   everyHead: ["Every head of layer {layer}, from the same place", "第 {layer} 层的每个头，从同一处看"],
   noHeads: ["No head is chosen. Choose one above.", "没有选择头，请在上方选择。"],
   noPositions: ["Nothing to show: all positions are hidden.", "没有可显示的内容：所有位置都被隐藏。"],
   hoverHint: [
     "Point at a token to see only its lines; click to keep them, Esc to let go.",
     "指向一个词元，只看它的线；单击保留，按 Esc 取消。",
+  ],
+  hoverHintPicture: [
+    "Point at a patch or a word to see where it looks; click to keep it, Esc to let go.",
+    "指向一个图块或词，看它看向哪里；单击保留，按 Esc 取消。",
   ],
   patch: ["patch row {row}, column {column}", "图块：第 {row} 行，第 {column} 列"],
 } as const;

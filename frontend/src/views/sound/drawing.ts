@@ -5,7 +5,7 @@ import { heat } from "../../marks/heat";
 import { elided, type Pen } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { curveOf, type Heard, type Listened, type Pointed } from "./scene";
+import { curveOf, type Heard, type Listened, type Pointed, restIn } from "./scene";
 
 export interface Layout {
   left: number; // room for words
@@ -16,12 +16,14 @@ export interface Layout {
   row: number;
 }
 
+const MANY = 24; // words from which rows are lower
+
 /** Where things are drawn in so much width. */
 export function layoutOf(heard: Heard, width: number, narrow: boolean): Layout {
   const left = heard.words.length ? (narrow ? 74 : 120) : 8;
   const parts = narrow
-    ? { spectrogram: 84, axis: 20, curve: 44, row: 20 }
-    : { spectrogram: 132, axis: 20, curve: 64, row: 18 };
+    ? { spectrogram: 72, axis: 20, curve: 40, row: 24 }
+    : { spectrogram: 80, axis: 20, curve: 44, row: heard.words.length > MANY ? 18 : 23 };
   return { left, width: Math.max(40, width - left - 8), ...parts };
 }
 
@@ -29,7 +31,9 @@ const topOf = ({ spectrogram, axis, curve }: Layout): number => spectrogram + ax
 
 /** How high the picture is. */
 export const heightOf = (heard: Heard, layout: Layout): number =>
-  topOf(layout) + heard.words.length * layout.row + 8;
+  topOf(layout) + heard.words.length * layout.row + (restIn(heard) ? MARK : 8);
+
+const MARK = 20; // height of the line below the rows that says where heads rest
 
 /** What lies at a point. */
 export function pointedAt(heard: Heard, layout: Layout, x: number, y: number): Pointed {
@@ -43,7 +47,7 @@ export function pointedAt(heard: Heard, layout: Layout, x: number, y: number): P
 
 const pictures = new WeakMap<Listened["medium"], Map<string, HTMLCanvasElement>>();
 
-/** The spectrogram as an image, high voices at the top. */
+/** The spectrogram as an image, high pitch at the top. */
 function spectrogramOf({ medium }: Listened, theme: "light" | "dark"): HTMLCanvasElement | null {
   if (!medium.features) return null;
   const known = pictures.get(medium) ?? new Map<string, HTMLCanvasElement>();
@@ -64,7 +68,7 @@ function spectrogramOf({ medium }: Listened, theme: "light" | "dark"): HTMLCanva
 
 const rasters = new WeakMap<Heard, Map<string, HTMLCanvasElement>>();
 
-/** Every word's row, each from nothing to its own strongest moment. */
+/** Every word's row, each scaled to its own maximum. */
 function rasterOf(heard: Heard, theme: "light" | "dark"): HTMLCanvasElement {
   const known = rasters.get(heard) ?? new Map<string, HTMLCanvasElement>();
   rasters.set(heard, known);
@@ -115,7 +119,15 @@ export function drawBack(pen: Pen, store: Store, heard: Heard, layout: Layout): 
     const y = top + (n + 0.5) * layout.row;
     pen.text(left - 8, y, elided(word, left - 14, 13), { colour: colours.ink, align: "end" });
   });
+  const rest = restIn(heard);
+  if (!rest) return;
+  const x = left + ((rest.frame + 0.5) / heard.frames) * width;
+  const text = `▲ ${sayIn(store)("soundRestMark")}`;
+  const y = top + heard.words.length * layout.row + 10;
+  pen.text(x - 5, y, text, { colour: colours.quiet, size: 12, mono: false });
 }
+
+const VEIL = 0.62; // over the rows of other words, while one is meant
 
 /** What follows the pointer: the curve, the word and moment that are meant, and where it plays. */
 export function drawFront(
@@ -144,9 +156,13 @@ export function drawFront(
       });
   }
   pen.rect(left, base, width, 1, { colour: colours.rule });
-  const bottom = heightOf(heard, layout) - 8;
+  const top = topOf(layout);
+  const bottom = top + heard.words.length * layout.row;
   if (pointed.word !== null) {
-    const y = topOf(layout) + pointed.word * layout.row;
+    const y = top + pointed.word * layout.row;
+    const veil = { colour: colours.ground, alpha: VEIL };
+    pen.rect(0, top, left + width, y - top, veil);
+    pen.rect(0, y + layout.row, left + width, bottom - y - layout.row, veil);
     pen.lines([0, y, left + width, y, 0, y + layout.row, left + width, y + layout.row], 2, 1, {
       colour: colours.ink,
     });

@@ -118,6 +118,32 @@ const largest = (values: ArrayLike<number>): number => {
 /** Seconds in the middle of a frame. */
 export const secondsOf = ({ step }: Listened, frame: number): string => ((frame + 0.5) * step).toFixed(2);
 
+const FEWEST = 6; // words from which a moment that all of them look at can be told from one that they share
+const RESTED = 0.005; // of a word's attention: less of it is no rest
+const ALONE = 3; // so many times as much as any moment further away
+const AROUND = 2; // frames that belong to one moment
+
+const resting = new WeakMap<Heard, { frame: number; share: number } | null>();
+
+/** The moment that nearly every word looks at, whichever it is, and how much on average; null where there is none. */
+export function restIn(heard: Heard): { frame: number; share: number } | null {
+  const known = resting.get(heard);
+  if (known !== undefined) return known;
+  const { words, frames, values } = heard;
+  let found: { frame: number; share: number } | null = null;
+  if (words.length >= FEWEST) {
+    const column = (frame: number) =>
+      Float32Array.from(words, (_, word) => values[word * frames + frame]).sort();
+    const usual = Float32Array.from({ length: frames }, (_, frame) => column(frame)[words.length >> 1]);
+    const frame = largest(usual);
+    const next = usual.reduce((a, b, at) => (Math.abs(at - frame) > AROUND ? Math.max(a, b) : a), 0);
+    const share = column(frame).reduce((a, b) => a + b, 0) / words.length;
+    if (usual[frame] >= RESTED && usual[frame] >= ALONE * next) found = { frame, share };
+  }
+  resting.set(heard, found);
+  return found;
+}
+
 const TOLD = 4; // words named for a moment
 
 /** What the picture shows of what is pointed at, in words. */
@@ -126,7 +152,8 @@ export function told(store: Store, heard: Heard, pointed: Pointed): string[] {
   const { word, frame } = pointed;
   if (word !== null) {
     const most = secondsOf(heard, largest(curveOf(heard, pointed)));
-    const said = { word: heard.words[word], before: heard.before[word], seconds: most };
+    const who = listener(store);
+    const said = { word: heard.words[word], before: heard.before[word], seconds: most, who };
     return [tell("soundWord", said), tell("soundBeyond", { share: brief(heard.beyond[word]) })];
   }
   if (frame === null) return [tell(heard.words.length ? "soundText" : "soundFrames")];
@@ -140,6 +167,24 @@ export function told(store: Store, heard: Heard, pointed: Pointed): string[] {
   const ranked = [...by.keys()].sort((a, b) => by[b] - by[a]).slice(0, TOLD);
   const named = ranked.map((w) => tell("soundShare", { word: heard.words[w], value: brief(by[w]) }));
   return [tell("soundMoment", { seconds, words: named.join(tell("comma")) })];
+}
+
+/** Whose attention it is, within a sentence. */
+export function listener(store: Store): string {
+  const { layer, heads } = store.selection.value;
+  const count = heads.length || store.site.value.heads.length;
+  const head = heads[0] ?? store.site.value.heads[0];
+  return count === 1
+    ? sayIn(store)("soundWhoOne", { layer, head })
+    : sayIn(store)("soundWhoMean", { layer, count });
+}
+
+/** The moment at which the chosen heads rest, in words; empty where there is none. */
+export function restTold(store: Store, heard: Heard): string {
+  const rest = restIn(heard);
+  if (!rest) return "";
+  const said = { seconds: secondsOf(heard, rest.frame), share: brief(rest.share), who: listener(store) };
+  return sayIn(store)("soundRests", said);
 }
 
 /** Whose attention it is. */

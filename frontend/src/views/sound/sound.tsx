@@ -20,6 +20,7 @@ import {
   NOWHERE,
   type Pointed,
   pinnedIn,
+  restTold,
   secondsOf,
   told,
   useStage,
@@ -75,7 +76,11 @@ function Listening({ heard }: { heard: Heard }) {
           {together(first, ...rest)}
         </p>
         <p class="quiet sound-more">
-          {together(heard.words.length > 0 && tell("soundShifted"), tell("soundColours"))}
+          {together(
+            heard.words.length > 0 && tell("soundShifted"),
+            tell("soundColours"),
+            restTold(store, heard),
+          )}
         </p>
         <p>
           <button type="button" data-play="" onClick={() => (playing ? player.stop() : player.play())}>

@@ -11,8 +11,8 @@ export const words = {
     "指向一个时刻，看它看向哪些时刻；单击即从那里播放。",
   ],
   soundWord: [
-    "Before it writes “{word}”, having written “{before}”, it listens most at {seconds} s.",
-    "写出“{word}”之前（刚写完“{before}”），它最多在听第 {seconds} 秒。",
+    "Before “{word}” is written, after “{before}”, {who} listens most at {seconds} s.",
+    "写出“{word}”之前（刚写完“{before}”），{who}最多在听第 {seconds} 秒。",
   ],
   soundMoment: ["{seconds} s is heard by {words}.", "第 {seconds} 秒被这些词听到：{words}。"],
   soundMomentFrames: [
@@ -21,7 +21,7 @@ export const words = {
   ],
   soundShare: ["“{word}” {value}", "“{word}” {value}"],
   soundColours: [
-    "Grey: the sound, high frequencies at the top. Blue: attention, each row scaled to its own maximum.",
+    "Grey: the sound, high pitch at the top. Blue: attention, each row scaled to its own maximum.",
     "灰色：声音，高频在上。蓝色：注意力，每行按自身的最大值缩放。",
   ],
   soundBeyond: [
@@ -32,6 +32,13 @@ export const words = {
     "Each row: where it listens just before writing that word (the row of the token before it).",
     "每行：写出该词之前在听哪里（即它前一个词元的行）。",
   ],
+  soundRests: [
+    "The upright line at {seconds} s is no word: {who} gives that moment {share} on average, whatever word comes next, as if resting there.",
+    "第 {seconds} 秒处的竖线不对应任何词：无论接下来是什么词，{who}平均都把 {share} 的注意力放在这一刻，好像停在那里休息。",
+  ],
+  soundRestMark: ["rests", "休息"],
+  soundWhoMean: ["the mean of {count} heads of layer {layer}", "第 {layer} 层 {count} 个头的平均"],
+  soundWhoOne: ["head {layer}.{head}", "头 {layer}.{head}"],
   soundMean: ["Mean of {count} heads of layer {layer}", "第 {layer} 层 {count} 个头的平均"],
   soundOne: ["Head {layer}.{head}", "头 {layer}.{head}"],
   soundWithin: [

@@ -30,7 +30,7 @@ class HeardRows:
     values: Array  # (rows, frames) mean of the chosen heads
     chosen: int | None  # of the rows
     words: bool  # rows write words; otherwise they are moments themselves
-    padded: bool  # the model heard silence behind the sound
+    padded: bool  # the model heard silence after the sound
     beyond: Array  # (rows,) what is on it
 
     @property
@@ -50,7 +50,7 @@ class HeardRows:
         if not self.padded:
             return []
         share = self.beyond.mean() if self.chosen is None else self.beyond[self.chosen]
-        return [f"{100 * share:.0f} % of the attention is on silence added behind the sound, not drawn"]
+        return [f"{share:.2g} of the attention is on silence added after the sound, not drawn"]
 
 
 def hears(trace: Trace) -> bool:

@@ -79,7 +79,7 @@ def _curve(axes: Axes, heard: HeardRows) -> None:
 
 
 def _rows(axes: Axes, heard: HeardRows, job: Depicted, inches: float) -> Any:
-    """Every row from nothing to its own strongest moment; the one that is pointed at between rules."""
+    """Every row scaled to its own maximum; the one that is pointed at between rules."""
     shares = heard.values / np.maximum(heard.values.max(axis=1, keepdims=True), 1e-12)
     start, end = float(heard.spans[0, 0]), float(heard.spans[-1, 1])
     count = len(heard.rows)

@@ -1,0 +1,85 @@
+// One head that looks at a picture, large: the picture, lit where a token looks, and that look in words.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { activity, strongest } from "../../compute/active";
+import { pictureOf } from "../../data/picture";
+import type { Cell } from "../../data/report";
+import { type Say, useSay, useStore } from "../../frame/context";
+import { spotOf } from "../../frame/pictured";
+import { useSeen } from "../../frame/scroller";
+import { type Canvas, framePatches, litPicture, placesOf } from "../../marks/patches";
+import { canvasPen, prepare } from "../../marks/pen";
+import { brief, palette } from "../../marks/scales";
+import type { Store } from "../../state/store";
+import { type Glimpse, glimpseOf, mapAspect } from "./ghost";
+
+/** The token whose looks the pictures show, in words. */
+export function lookerOf(store: Store, tell: Say): string {
+  const seen = glimpseOf(store, { site: store.site.value, head: store.lead });
+  return seen ? spotOf(store.rows.value, seen.query, tell) : "";
+}
+
+/** Where a token looks by one head: all positions, strongest first. */
+function looksOf(store: Store, { site, head }: Cell, { query }: Glimpse) {
+  const { level } = store.look.value;
+  const [rows, columns] = [site.query, site.key].map((side) => store.lenses.axis(side, level));
+  const shown = activity([store.lens(head, site)], [query], []);
+  return {
+    rows,
+    columns,
+    shown,
+    all: strongest(shown.toKeys, new Uint8Array(columns.count).fill(1), columns.count),
+  };
+}
+
+export function Seen({ cell }: { cell: Cell }) {
+  const store = useStore();
+  const tell = useSay();
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const room = useSeen(box);
+  const { width, height } = room.value;
+  const theme = store.theme.value;
+  const glimpse = glimpseOf(store, cell);
+  useLayoutEffect(() => {
+    if (!canvas.current || !width || !glimpse) return;
+    const aspect = mapAspect(store);
+    const wide = Math.round(Math.min(width, (height || width) * aspect));
+    const at = { x: 0, y: 0, width: wide, height: Math.round(wide / aspect) };
+    drawSeen(canvas.current, store, cell, glimpse, at);
+  }, [cell, width, height, theme, glimpse?.image, glimpse?.query, store.look.value]);
+  if (!glimpse) return null;
+  const { rows, columns, all } = looksOf(store, cell, glimpse);
+  const [[most, value]] = all;
+  const from = spotOf(rows, glimpse.query, tell);
+  return (
+    <>
+      <p data-seen="">
+        {tell("looksMost", { from, spot: spotOf(columns, most, tell), value: brief(value) })}
+        {tell("stop")}
+      </p>
+      <div class="seen-large" ref={box}>
+        <canvas ref={canvas} aria-hidden="true" />
+      </div>
+    </>
+  );
+}
+
+function drawSeen(canvas: HTMLCanvasElement, store: Store, cell: Cell, glimpse: Glimpse, at: Canvas): void {
+  const { rows, columns, shown, all } = looksOf(store, cell, glimpse);
+  const places = placesOf(columns)!;
+  const colours = palette(store.theme.value);
+  const pen = canvasPen(prepare(canvas, at.width, at.height));
+  litPicture(pen, pictureOf(columns.side), places, shown.toKeys, at, colours);
+  const most = all.find(([position]) => places.has(position));
+  if (most)
+    framePatches(
+      pen,
+      places,
+      [{ position: most[0], label: `${columns.labels[most[0]]} · ${brief(most[1])}` }],
+      at,
+      colours,
+    );
+  if (rows === columns)
+    framePatches(pen, places, [{ position: glimpse.query, label: rows.labels[glimpse.query] }], at, colours);
+}

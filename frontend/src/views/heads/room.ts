@@ -1,0 +1,50 @@
+// How large pictures are drawn: as large as their stage has room for. Enters: the stage. Leaves: pixels.
+
+import type { Axis } from "../../compute/axis";
+import { aspectOf } from "../../data/picture";
+import type { Seen } from "../../frame/scroller";
+import type { Canvas } from "../../marks/patches";
+
+export interface Room {
+  width: number;
+  height: number;
+}
+
+export const APART = 32; // between two pictures
+export const SAVED: Room = { width: 420, height: 420 };
+export const SMALL: Room = { width: 104, height: 104 }; // one head of many
+const EDGES = 66; // left and right of the stage, with a bar to scroll it
+const PHONE = 24; // the same on a phone
+const ABOVE = 150; // legend, headings, words
+const SHARE = 0.66; // of the height that is left; the rest is for the other heads
+const LEAST = 200;
+const MOST = 760;
+const BETWEEN = 14; // two small pictures, with their frames
+const LARGEST = 176; // of a small one
+const NUMBER = 64; // the heading above small pictures, and the numbers below
+
+/** What one of so many large pictures side by side may take. */
+export function roomOf({ width, height }: Seen, count: number, narrow: boolean): Room {
+  if (narrow) return { width: Math.max(LEAST, width - PHONE), height: 420 };
+  const across = (width - EDGES - APART * (count - 1)) / Math.max(1, count);
+  const down = SHARE * (height - ABOVE);
+  return { width: clamp(across), height: clamp(down) };
+}
+
+const clamp = (pixels: number): number => Math.max(LEAST, Math.min(MOST, pixels));
+
+/** What a small picture may take, so that all heads of a layer stand in one row if that is not too small. */
+export function multipleOf({ width, height }: Seen, heads: number, narrow: boolean): Room {
+  if (narrow) return SMALL;
+  const across = (width - EDGES) / Math.max(1, heads) - BETWEEN;
+  const down = (1 - SHARE) * (height - ABOVE) - NUMBER;
+  const wide = Math.max(SMALL.width, Math.min(LARGEST, across));
+  return { width: wide, height: Math.max(SMALL.height, Math.min(LARGEST, down)) };
+}
+
+/** Where the picture of an axis lies in so much room. */
+export function frameOf(axis: Axis, { width, height }: Room): Canvas {
+  const aspect = aspectOf(axis.side);
+  const wide = Math.min(width, height * aspect);
+  return { x: 0, y: 0, width: Math.round(wide), height: Math.round(wide / aspect) };
+}

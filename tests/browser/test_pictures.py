@@ -1,0 +1,107 @@
+"""Heads over a picture: what looks, where it looks, and every head of the layer or the model."""
+
+from __future__ import annotations
+
+import pytest
+from test_heads import address, until
+
+
+def test_patches_are_drawn_on_the_image_and_reached_by_keyboard(show, pages):
+    page = show(pages["vision"])
+    page.wait_for_selector(".patch")
+    assert page.locator(".patch[data-side=query]").count() == 16
+    assert page.get_attribute(".patch[data-side=query] >> nth=5", "aria-label") == "patch row 1, column 1"
+    before = page.evaluate("document.querySelectorAll('.patches canvas')[1].toDataURL()")
+    page.focus(".patch[data-side=query] >> nth=0")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.position") == "6"
+    until(page, "b => document.querySelectorAll('.patches canvas')[1].toDataURL() !== b", arg=before)
+    page.click(".chip[data-side=query]")
+    assert "queries=0" in address(page)
+
+
+# Where a canvas is clearest: its most saturated pixel, as shares of its width and height.
+CLEAREST = """canvas => {
+    const { width, height } = canvas
+    const { data } = canvas.getContext('2d').getImageData(0, 0, width, height)
+    let best = [0, -1]
+    for (let i = 0; i < width * height; i++) {
+        const rgb = [...data.slice(4 * i, 4 * i + 3)]
+        const strength = Math.max(...rgb) - Math.min(...rgb)
+        if (strength > best[1]) best = [i, strength]
+    }
+    return [best[0] % width / width, Math.floor(best[0] / width) / height]
+}"""
+
+
+def test_attention_planted_on_a_patch_lights_that_patch(show, pages):
+    page = show(pages["vision"], "#layer=1&heads=0")
+    page.wait_for_selector(".multiple")
+    page.wait_for_timeout(300)  # the picture is decoded
+    x, y = page.eval_on_selector(".patches >> nth=1 >> canvas", CLEAREST)
+    assert x > 0.7 and y > 0.7  # row 3, column 3
+    x, y = page.eval_on_selector("[data-multiple='1'] canvas", CLEAREST)
+    assert x < 0.3 and y < 0.3
+    page.click("[data-multiple='1']")
+    until(page, "location.hash.includes('heads=1')")
+
+
+def test_the_number_of_a_patch_is_told_at_the_pointer(show, pages):
+    page = show(pages["vision"], "#layer=1&heads=0&queries=0")
+    page.wait_for_selector(".patch")
+    page.hover(".patch[data-side=key][data-position='16']")
+    page.wait_for_selector(".tip")
+    assert "0.90" in page.inner_text(".tip") or "0.9" in page.inner_text(".tip")
+
+
+def test_the_atlas_shows_the_picture_as_each_head_sees_it(show, pages):
+    page = show(pages["vision"], "#view=atlas")
+    page.wait_for_selector("[data-cell='1-0'] canvas")
+    page.wait_for_timeout(500)
+    x, y = page.eval_on_selector("[data-cell='1-0'] canvas", CLEAREST)
+    assert x > 0.7 and y > 0.7  # row 3, column 3: nothing is around the picture
+    box = page.locator("[data-cell='1-0'] .map").bounding_box()
+    assert box["width"] / box["height"] == pytest.approx(1.5, abs=0.1)  # as the picture
+    assert "One picture per head, coloured where [CLS] looks" in page.inner_text(".legend")
+    assert page.locator(".thumb .rest").count() == 0
+
+
+def test_beside_the_atlas_of_a_picture_is_the_picture_as_the_head_sees_it(show, pages):
+    page = show(pages["vision"], "#view=atlas&layer=1&heads=0")
+    page.wait_for_selector("[data-seen]")
+    assert page.inner_text("[data-seen]") == "[CLS] looks most at row 3, column 3 (0.90)."
+    page.wait_for_timeout(300)  # the picture is decoded
+    x, y = page.eval_on_selector(".seen-large canvas", CLEAREST)
+    assert x > 0.7 and y > 0.7
+    assert page.locator(".beside .plot").count() == 0  # no map of patches by patches
+    page.hover("[data-cell='1-1']")
+    until(page, "document.querySelector('[data-seen]').innerText.includes('row 0, column 0 (0.90)')")
+
+
+def test_what_is_said_of_a_picture_is_the_look_that_it_shows(show, pages):
+    page = show(pages["vision"], "#layer=1&heads=0&queries=2")
+    page.wait_for_selector(".patch")
+    assert page.inner_text(".headline") == "Head 1.0: row 0, column 1 looks most at row 3, column 3 (0.90)."
+    assert page.inner_text(".ranking li >> nth=0").split() == ["3,3", "0.90"]
+    assert "strongest" not in page.inner_text(".inspector")
+    assert "5,2 means row 5, column 2, counted from 0" in page.inner_text(".legend")
+    page.keyboard.press("Escape")
+    until(page, "document.querySelector('.headline').innerText.startsWith('Head 1.0: [CLS] looks most at')")
+    assert page.locator(".chip[data-side=query][data-shown]").inner_text() == "[CLS]"
+    assert "“[CLS]” looks at" in page.inner_text(".ranking")
+    assert "Point at a patch or a word" in page.inner_text(".inspector")
+    assert page.locator("[data-control=threshold]").count() == 0  # there are no lines to hide
+    page.click(".patch[data-side=key][data-position='16']")
+    until(page, "document.querySelector('.headline').innerText.includes('row 3, column 3 is looked at most by')")
+    assert page.locator(".panel h3").all_inner_texts() == ["Who looks there", "What is looked at"]
+
+
+def test_pictures_are_as_large_as_there_is_room_and_stand_side_by_side(show, pages):
+    page = show(pages["vision"], "#layer=1&heads=0", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector(".patch")
+    left, right = (page.locator(f".patches >> nth={n}").bounding_box() for n in (0, 1))
+    assert left["y"] == right["y"] and left["width"] == right["width"] > 480
+    assert page.evaluate(
+        "(() => { const e = document.querySelector('.overlay'); return e.scrollHeight <= e.clientHeight })()"
+    )
