@@ -198,8 +198,12 @@ export const APP = {
     "在全部 {heads} 个头中，它在这里的影响最大。",
   ],
   rankAll: [
-    "{more} of all {heads} heads matter more here.",
-    "在全部 {heads} 个头中，有 {more} 个在这里影响更大。",
+    "{more} of the {heads} heads matter more here.",
+    "{heads} 个头中有 {more} 个在这里影响更大。",
+  ],
+  rankSecond: [
+    "1 of the {heads} heads matters more here.",
+    "{heads} 个头中有 1 个在这里影响更大。",
   ],
   rankMost: [
     "None of the {tried} heads that were tried matters more.",
@@ -209,6 +213,7 @@ export const APP = {
     "Of {tried} heads that were tried (of {heads}), {more} matter more here.",
     "在试过的 {tried} 个头（共 {heads} 个）中，有 {more} 个影响更大。",
   ],
+  rankPlace: ["rank {place} of {tried}", "{tried} 个中第 {place}"],
   rankLeft: ["matters most", "影响最大"],
   rankRight: ["matters least", "影响最小"],
   newsOff: ["Without {heads} {verdict}", "关闭 {heads} 后{verdict}"],

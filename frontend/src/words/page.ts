@@ -90,7 +90,7 @@ export const PAGE = {
   save: ["Save picture", "保存图片"],
   saveShort: ["Export", "导出"],
   more: ["More", "更多"],
-  choices: ["Choices", "选项"],
+  choices: ["Options", "选项"],
   inspector: ["Inspector", "说明"],
   clear: ["clear", "清除"],
   pinned: ["Pinned: {count}", "已固定：{count}"],

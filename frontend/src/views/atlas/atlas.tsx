@@ -18,10 +18,11 @@ import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
 import { ghost, glimpseOf } from "./ghost";
-import { GridOf, sidesOf, Thumb } from "./grid";
+import { GridOf, sidesOf } from "./grid";
 import { Beside, Enlarged } from "./large";
-import { type Layout, layoutOf } from "./layout";
+import { type Layout, layoutOf, NOTHING, onPhone } from "./layout";
 import { Legend } from "./legend";
+import { Thumb } from "./thumb";
 
 const drawn = stage<Map<string, Digest>>();
 const BETWEEN = 400; // milliseconds: every change lays out and paints the page again
@@ -125,8 +126,9 @@ function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], narrow:
   }, []);
   const { rows, columns } = sidesOf(cells);
   const { width, height } = room.value;
-  if (!width || !cells.length) return { size: 0, small: true, beside: 0, blocks: 1 };
-  return layoutOf(width, narrow ? 0 : height, columns.length, rows.length);
+  if (!width || !cells.length) return NOTHING;
+  if (narrow) return onPhone(width, columns.length, rows.length);
+  return layoutOf(width, height, columns.length, rows.length);
 }
 
 const made = new WeakMap<Site, Cell[]>(); // the same ones each time: a map is drawn again only when it changes

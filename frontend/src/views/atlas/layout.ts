@@ -21,6 +21,22 @@ export interface Layout {
   small: boolean; // without names
   beside: number; // room for one head, large; 0 where there is too little
   blocks: number; // columns of layers, one beside the other
+  turned: boolean; // heads down and layers across
+}
+
+const ALONE = { small: false, beside: 0, blocks: 1, turned: false };
+export const NOTHING: Layout = { ...ALONE, size: 0, small: true };
+
+const TOUCHED = 44; // pixels of a cell for a finger
+const HIT = 34; // with less, cells scroll
+
+/** On a phone: layers across where they are fewer than heads; where cells would be too small for a finger, they scroll. */
+export function onPhone(width: number, columns: number, rows: number): Layout {
+  const size = (across: number) =>
+    Math.floor(Math.min(SCROLLED, (width - BLOCK.labels) / across - TIGHT.gap));
+  const turned = rows < columns;
+  const found = size(turned ? rows : columns);
+  return found < HIT ? { ...NOTHING, size: TOUCHED } : { ...NOTHING, size: found, turned };
 }
 
 /** The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. */
@@ -32,12 +48,11 @@ export function layoutOf(width: number, height: number, columns: number, rows: n
     const found = inBlocks(width, height, columns, rows);
     if (found) return found;
   }
-  if (size < NAMED)
-    return { size: tightSize(width, height, columns, rows), small: true, beside: 0, blocks: 1 };
+  if (size < NAMED) return { ...ALONE, size: tightSize(width, height, columns, rows), small: true };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
-  if (shared < Math.max(NAMED, SHRUNK * size)) return { size, small: false, beside: 0, blocks: 1 };
+  if (shared < Math.max(NAMED, SHRUNK * size)) return { ...ALONE, size };
   const grid = LABELS + SCROLLBAR + columns * (shared + GAP);
-  return { size: shared, small: false, beside: Math.floor(width - grid - BETWEEN), blocks: 1 };
+  return { ...ALONE, size: shared, beside: Math.floor(width - grid - BETWEEN) };
 }
 
 /** All layers at once, in columns side by side: with one head large beside them where cells are large enough for that. */
@@ -56,7 +71,7 @@ function inBlocks(width: number, height: number, columns: number, rows: number):
     const size = best.cell(room);
     if (size < LEAST) continue;
     const beside = room < width ? Math.floor(width - best.used(size) - BETWEEN) : 0;
-    return { size, small: true, beside, blocks: best.blocks };
+    return { ...ALONE, size, small: true, beside, blocks: best.blocks };
   }
   return null;
 }
