@@ -355,7 +355,7 @@ def test_studies_are_listed_and_their_report_opens(use):
     found, how = (
         page.locator(f"[data-study=tokens-tiny] {one}").first.inner_text() for one in (".headline", "summary")
     )
-    assert re.match(r"\S+ gets most: \d+% of all attention in layer [01], ", found) and "text.txt" in how
+    assert re.match(r"\S+ gets most: \d+% of all attention in layer [01] \(chance: \d+%\)", found) and "text.txt" in how
     page.click("[data-study=tokens-tiny] summary")
     with page.expect_download() as waiting:
         page.click("[data-study=tokens-tiny] a >> text=result.parquet")

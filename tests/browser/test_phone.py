@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.browser.test_heads import still, until
 from tests.browser.test_stage import box_of
 

@@ -171,8 +171,8 @@ export const PAGE = {
   specials: ["special tokens", "特殊词元"],
   entropy: ["entropy", "熵"],
   entropyLine: [
-    "Entropy {value} nats, {percent} % of uniform.",
-    "熵为 {value} nat，是均匀分布的 {percent} %。",
+    "Entropy {value} nats, {percent}% of uniform.",
+    "熵为 {value} nat，是均匀分布的 {percent}%。",
   ],
   sampledLine: ["Based on one row in {n}.", "按每 {n} 行取一行计算。"],
   name_type: ["type", "类型"],
