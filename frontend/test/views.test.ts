@@ -6,7 +6,7 @@ import { APP_VIEWS } from "../src/app/views";
 import { Store } from "../src/state/store";
 import type { View } from "../src/state/view";
 import { VIEWS } from "../src/views";
-import { layoutOf } from "../src/views/atlas/layout";
+import { layoutOf, onPhone } from "../src/views/atlas/layout";
 import { type Heard, restIn } from "../src/views/sound/scene";
 import { golden } from "./golden";
 
@@ -101,9 +101,11 @@ test("thirty layers fit in columns side by side, with one head large beside them
   expect(short).toMatchObject({ small: false, blocks: 1 });
 });
 
-test("on a phone the maps of twelve heads are at least 24 pixels wide, and go without names", () => {
-  const phone = layoutOf(366, 590, 12, 6);
-  expect(phone).toMatchObject({ small: true, beside: 0 });
-  expect(phone.size).toBeGreaterThanOrEqual(24);
-  expect(phone.size * 12).toBeLessThan(366);
+test("on a phone maps are as large as a finger: layers across where they are fewer, or else they scroll", () => {
+  const turned = onPhone(366, 12, 6);
+  expect(turned).toMatchObject({ small: true, beside: 0, turned: true });
+  expect(turned.size).toBeGreaterThanOrEqual(44);
+  expect(turned.size * 6).toBeLessThan(366);
+  expect(onPhone(366, 9, 30)).toMatchObject({ size: 34, turned: false }); // and fit
+  expect(onPhone(366, 12, 12)).toMatchObject({ size: 44, turned: false }); // and scroll
 });

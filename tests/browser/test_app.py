@@ -240,6 +240,9 @@ def test_a_head_that_is_switched_off_changes_the_views_and_what_the_model_says(u
     assert changed[:12] == [0] * 12  # nothing in the layer of the head can change
     one, two = minilm.trace(*STORE).attention(1, 9), minilm.trace(*STORE, ablate="0.2").attention(1, 9)
     assert changed[12 + 9] == pytest.approx(abs(one - two).sum(-1).mean() / 2, rel=1e-3)
+    assert page.locator("[data-still]").all_inner_texts() == ["beside 0.2, in the same layer: cannot change"]
+    rank = page.get_attribute("[data-rank]", "data-rank")
+    assert page.inner_text("[data-rank] .place") == f"rank {rank} of 72"
     assert f"{sum(value > 0 for value in changed)} of 72 heads change" in page.inner_text(".legend")
     assert float(page.inner_text(".change-bar span >> nth=-1")) == pytest.approx(max(changed), rel=0.06)
     page.hover("[data-cell='0-2']")
@@ -353,7 +356,7 @@ def test_studies_are_listed_and_their_report_opens(use):
     found, how = (
         page.locator(f"[data-study=tokens-tiny] {one}").first.inner_text() for one in (".headline", "summary")
     )
-    assert re.match(r"\S+ gets most: \d+% of all attention in layer [01], ", found) and "text.txt" in how
+    assert re.match(r"\S+ gets most: \d+% of all attention in layer [01] \(chance: \d+%\)", found) and "text.txt" in how
     page.click("[data-study=tokens-tiny] summary")
     with page.expect_download() as waiting:
         page.click("[data-study=tokens-tiny] a >> text=result.parquet")

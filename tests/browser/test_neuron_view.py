@@ -33,7 +33,7 @@ def test_neurons_expand_collapse_order_and_pin(show, pages, pair_trace):
     assert (score, average) == pytest.approx((scores[3], scores.mean()), rel=0.06)
     assert above == pytest.approx(abs(scores[3] - scores.mean()), rel=0.06)
     assert re.search(r"Half of that comes from \d+ of 16 neurons", said)
-    assert re.search(r"\d+ of 16 neurons make up 90 %", page.text_content(".pair-about details"))
+    assert re.search(r"\d+ of 16 neurons make up 90%", page.text_content(".pair-about details"))
     page.click("[data-key='3']")
     page.click("[data-query='8']")
     page.click("[data-key='12']")

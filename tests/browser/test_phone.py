@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from tests.browser.test_heads import still, until
 from tests.browser.test_stage import box_of
 
@@ -120,3 +122,43 @@ def test_on_a_phone_the_picture_comes_first_and_the_drawer_says_what_the_head_do
         assert page.inner_text(".drawer summary").startswith("0.2 "), view
         assert box_of(page, ".drawer summary")[3] - box_of(page, ".drawer summary")[1] >= 44
     assert page.locator(".beside .plot canvas").first.is_visible()  # one head of the atlas, large, below the others
+
+
+def test_on_a_phone_maps_of_the_atlas_are_as_large_as_a_finger(show, pages):
+    page = show(pages["pair"], "#view=atlas&layer=0&heads=2", **PHONE)
+    page.wait_for_selector(".thumb[data-label]")
+    assert page.inner_text(".choose") == "Options ▾"
+    cells = page.eval_on_selector_all(
+        ".thumb", "all => all.map(e => [e.dataset.cell, ...Object.values(e.getBoundingClientRect().toJSON())])"
+    )
+    assert min(min(width, height) for _, _, _, width, height, *_ in cells) >= 44
+    places = {name: (left, top) for name, left, top, *_ in cells}
+    assert places["0-0"][0] < places["1-0"][0] and places["0-0"][1] == places["1-0"][1]  # layers across
+    assert places["0-0"][1] < places["0-1"][1] and places["0-0"][0] == places["0-1"][0]
+    assert page.inner_text(".corner").split("\n") == ["layer →", "head ↓"]
+
+
+def test_on_a_phone_the_matrix_names_every_token_and_says_below_it_where_the_row_looks(show, pages, pair_trace):
+    page = show(pages["pair"], "#view=matrix&layer=0&heads=2&queries=5", **PHONE)
+    page.wait_for_selector(".row-bars li")
+    bar, plot, row = (box_of(page, part) for part in (".colour-bar", ".plot", ".row-bars"))
+    assert plot[3] <= bar[1] + 1 and bar[3] <= row[1] and plot[2] - plot[0] > 350
+    named = page.evaluate(
+        """rows => {
+          const canvas = document.querySelector(".plot .over"), scale = canvas.width / canvas.clientWidth;
+          const [wide, high] = [Math.round(60 * scale), canvas.height];
+          const { data } = canvas.getContext("2d").getImageData(Math.round(40 * scale), 0, wide, high);
+          const inked = Array.from({ length: high }, (_, y) => y).filter((y) =>
+            data.subarray(4 * wide * y, 4 * wide * (y + 1)).some((value, i) => i % 4 === 3 && value > 0));
+          const step = (inked.at(-1) - inked[0]) / rows;
+          return new Set(inked.map((y) => Math.min(rows - 1, Math.floor((y - inked[0]) / step)))).size;
+        }""",
+        19,
+    )
+    assert named == 19
+    assert page.inner_text(".row-bars h3") == "“store₅” looks at"
+    row = pair_trace.attention(0, 2, queries=5).ravel()
+    most = sorted(np.argsort(-row)[:8])
+    said = page.locator(".row-bars li .value").evaluate_all("all => all.map(e => +e.title)")
+    assert said == pytest.approx(row[most], rel=1e-3)
+    assert page.inner_text(".row-bars p") == "the 8 strongest of 19, in their order"

@@ -195,6 +195,25 @@ def test_tables_are_folded_and_sort_by_exact_values(browser: Any, article: Path)
     page.close()
 
 
+def test_the_atlas_of_a_report_stands_in_it_without_a_frame_and_in_its_face(browser: Any, article: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(article.as_uri())
+    frame = atlas_of(page)
+    sides = page.locator("#atlas iframe").evaluate(
+        "e => { const s = getComputedStyle(e); return [s.borderLeftWidth, s.borderRightWidth, s.borderRadius] }"
+    )
+    assert sides == ["0px", "0px", "0px"]
+    edge = frame.locator(".headline").evaluate(
+        "e => e.getBoundingClientRect().x + parseFloat(getComputedStyle(e).paddingLeft)"
+    )
+    outer = page.locator("#atlas iframe").bounding_box()["x"]
+    assert outer + edge == pytest.approx(page.locator("h1").bounding_box()["x"], abs=1)
+    face = "e => getComputedStyle(e).fontFamily"
+    assert page.locator("body").evaluate(face) == frame.locator(".regard").evaluate(face)
+    assert "of the attention that does not rest" in page.locator("#atlas figcaption").inner_text()
+    page.close()
+
+
 def test_a_report_never_scrolls_sideways(browser: Any, article: Path) -> None:
     page = browser.new_page()
     page.goto(article.as_uri())

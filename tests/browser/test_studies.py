@@ -108,7 +108,11 @@ def test_a_card_says_the_finding_large_beside_its_bars(page: Any, folder: Path) 
     (made,) = folder.iterdir()
     card = page.locator(f"[data-study='{made.name}']")
     headline = card.locator(".headline")
-    assert re.search(r" gets most: \d+% of all attention in layer \d", headline.inner_text())
+    said = re.search(r"^(.+) gets most: (\d+%) of all attention in (layer \d)", headline.inner_text())
+    name, share, layer = said.groups()
+    first = card.locator(".app-chart dt, .app-chart dd")  # the number that is said is that of the first bar
+    assert first.nth(0).inner_text() == name[:1].lower() + name[1:] or first.nth(0).inner_text() == name
+    assert first.nth(1).inner_text().split(maxsplit=1) == [share, layer]
     size = "one => parseFloat(getComputedStyle(one).fontSize)"
     assert headline.evaluate(size) > card.locator("summary").evaluate(size) + 3
     bars = card.locator(".app-chart dd")

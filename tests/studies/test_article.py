@@ -66,7 +66,7 @@ def test_a_report_says_once_what_brackets_are_and_its_folder_holds_the_findings(
     table = pd.DataFrame({"layer": [0]})
     for findings, times in ((["It rests: 0.59 [0.57, 0.61].", "Lift −0.1 [−0.2, 0.0]."], 1), (["On [CLS], 0.5."], 0)):
         result = Result("tokens", "Where it goes", table, {"title": "Where it goes"}, findings=findings)
-        assert result.report().count("95 % intervals") == times
+        assert result.report().count("95% intervals") == times
         meta = json.loads((result.save(tmp_path / str(times)) / "meta.json").read_text("utf-8"))
         assert meta["findings"] == findings
 

@@ -140,3 +140,6 @@ def test_the_atlas_of_a_report_shows_names_and_numbers_of_the_corpus(minilm, cor
     assert shown == set(named[["kind", "layer", "head", "measure", "value"]].itertuples(index=False, name=None))
     assert all("rows of the corpus" in p["sentence"] for site in records for some in site["patterns"] for p in some)
     assert shown
+    counts = named["measure"].value_counts()
+    first = result.findings[0]  # says the longest bars of the chart
+    assert all(f"“{name}” ({counts[name]})" in first for name, *_ in result.chart.record["bars"][:2])

@@ -54,7 +54,7 @@ def test_a_planted_head_is_always_right_and_named(planted, name):
         assert (found["chosen on even"], found["chosen on odd"], found["value"]) == ("1.2", "1.2", 1)
         if name == "mention heads":
             assert found["difference"] == pytest.approx(1 - found["rule"]) and found["difference low"] > 0
-    assert f"all mentions, {name}: head 1.2 is right in 100.0 %" in " ".join(planted.findings)
+    assert f"all mentions, {name}: head 1.2 is right in 100.0%" in " ".join(planted.findings)
 
 
 @pytest.mark.parametrize("name", SETS)

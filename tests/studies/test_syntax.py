@@ -47,9 +47,9 @@ def test_a_head_that_attends_to_the_syntactic_head_gets_all_and_is_named(planted
         assert best.loc[relation, "gain low"] > 40
     words, roots = best.loc["all", "instances"], 300
     assert best.loc["all", "accuracy"] == pytest.approx(100 * (words - roots) / words)
-    assert any("nsubj: head 0.0 dep → head 100.0 %" in said for said in result.findings)
+    assert any("nsubj: head 0.0 dep → head 100.0%" in said for said in result.findings)
     told = re.sub("<[^>]+>", "", (folder / "report.html").read_text("utf-8"))  # the head is a link
-    assert "nsubj: head 0.0 dep → head 100.0 %" in told
+    assert "nsubj: head 0.0 dep → head 100.0%" in told
 
 
 def test_its_spanning_tree_is_the_true_one(planted):
@@ -112,11 +112,11 @@ def test_words_without_a_piece_are_counted_excluded_and_said(store, bert):
 
 def test_intervals_are_said_to_be_over_what_is_drawn(store, bert, tmp_path):
     caption, _ = regard.study.syntax(bert, store, least=1).drawers["relations"]
-    assert "95 % over sentences" in caption
+    assert "95% over sentences" in caption
     path = tmp_path / "documents.conllu"
     path.write_text(store.read_text("utf-8").replace("# text", "# newdoc\n# text"), "utf-8")
     caption, _ = regard.study.syntax(bert, path, least=1).drawers["relations"]
-    assert "95 % over documents" in caption
+    assert "95% over documents" in caption
 
 
 def test_a_treebank_of_characters_the_tokenizer_drops_is_refused(tmp_path, bert):

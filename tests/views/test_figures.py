@@ -132,6 +132,8 @@ def test_scores_and_weights_of_neurons_are_bars_with_their_numbers(trace):
         shown, below = block.get_window_extent(), scale.get_window_extent()
         assert below.y1 <= shown.y0 and shown.x0 - 1 <= below.x0 and below.x1 <= shown.x1 + 1
     assert len({round(block.get_window_extent().height) for block in blocks}) == 1  # level with what made it
+    assert [scale.get_xlabel() for scale in scales] == ["k", "q × k"]
+    assert len({round(block.title.get_window_extent().y0) for block in blocks}) == 1  # titles on one line
     signs = [[label.get_text()[0] for label in scale.get_xticklabels()] for scale in scales]
     assert all(ends[0] in "-−" and ends[-1] == "+" for ends in signs)
     for axes, values in ((blocks[2], trace.scores(1, 2, queries=3)), (blocks[3], trace.attention(1, 2, queries=3))):

@@ -22,7 +22,7 @@ def test_a_figure_shows_the_picture_for_every_head_and_says_what_is_there(trace)
     shown = [axes for axes in drawn.figure.axes if axes.get_visible() and axes.images]
     assert len(shown) == 1 + 3
     title = drawn.figure.get_suptitle()
-    assert title == "From [CLS], head 0.1 looks most at the top right (row 1, column 4): 80 % (even: 2.7 %)"
+    assert title == "From [CLS], head 0.1 looks most at the top right (row 1, column 4): 80% (even: 2.7%)"
     assert "a picture of 36 patches" in drawn.figure.get_supxlabel()
     assert drawn.svg().startswith(b"<?xml")
 

@@ -49,7 +49,7 @@ def test_a_figure_of_a_sound_says_what_it_shows_and_what_it_leaves_out(trace):
     below = both.figure.get_supxlabel().replace("\n", " ")
     for part in ("planted", "“ever tried.”", "a sound of 1.0 s", "cross layer 1 mean of heads 0, 1"):
         assert part in below
-    assert "0.5 of the attention is on silence added after the sound" in below
+    assert "50% of the attention is on silence added after the sound" in below
     svg = " ".join(ElementTree.fromstring(both.svg()).itertext())
     for part in ("time, seconds", "attention weight / the row's largest", "pitch", "is written next"):
         assert part in svg

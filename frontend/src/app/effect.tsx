@@ -144,21 +144,21 @@ function Notes({ found }: { found: Record }) {
 
 /** Whether that is much: how many other heads, switched off instead, change more. */
 export function rankOf({ heads, tried, more }: NonNullable<Record["yardstick"]>, tell: Say): string {
-  const all = tried === heads;
-  return tell(all ? (more ? "rankAll" : "rankFirst") : more ? "rankSome" : "rankMost", {
-    more,
-    tried,
-    heads,
-  });
+  const ofAll = more > 1 ? "rankAll" : more ? "rankSecond" : "rankFirst";
+  return tell(tried === heads ? ofAll : more ? "rankSome" : "rankMost", { more, tried, heads });
 }
 
 /** Where it stands among the heads, on a line from the one that matters most to the one that matters least. */
 function Rank({ found, tell }: { found: NonNullable<Record["yardstick"]>; tell: Say }) {
   const { tried, more } = found;
+  const far = `${(100 * more) / Math.max(1, tried - 1)}%`;
   return (
     <p class="app-rank" data-rank={more + 1} data-tried={tried}>
+      <span class="place" style={{ "--far": far }}>
+        {tell("rankPlace", { place: more + 1, tried })}
+      </span>
       <span class="line" aria-hidden="true">
-        <i style={{ left: `${(100 * more) / Math.max(1, tried - 1)}%` }} />
+        <i style={{ left: far }} />
       </span>
       <span class="ends quiet">
         <span>{tell("rankLeft")}</span>

@@ -26,8 +26,8 @@ export const FILM = {
   ],
   filmLifts: ["{pattern}: lift of every head over steps", "{pattern}：各头的提升值随步数的变化"],
   filmLiftsNote: [
-    "0 is chance, 1 all of the awake attention; dashed: from here on heads are named. Band: 95 % interval of the chosen head.",
-    "0 为随机水平，1 为全部清醒注意力；虚线以上的头获得名称。色带：所选头的 95 % 区间。",
+    "0 is chance, 1 all of the attention that does not rest; dashed: from here on heads are named. Band: 95% interval of the chosen head.",
+    "0 为随机水平，1 为全部不在休息的注意力；虚线以上的头获得名称。色带：所选头的 95% 区间。",
   ],
   filmLosses: ["Loss of training over steps", "训练损失随步数的变化"],
   filmHead: ["Head {head}", "头 {head}"],

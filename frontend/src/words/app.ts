@@ -50,10 +50,10 @@ export const APP = {
   ruleChance: ["chance", "随机"],
   ruleRows: ["rows", "行数"],
   ruleHeld: ["held out", "留出"],
-  ruleInterval: ["95 %", "95 %"],
+  ruleInterval: ["95%", "95%"],
   ruleRead: [
-    "The best of {count} heads on this one text. Share: how much of a head's awake attention is where the rule says; chance: what even attention would give. Over a corpus: regard find.",
-    "此文本上 {count} 个头中最符合的几个。占比：清醒注意力中落在规则所指之处的部分；随机：均匀注意力的占比。要在语料上查询：regard find。",
+    "The best of {count} heads on this one text. Share: how much of a head's attention that does not rest is where the rule says; chance: what even attention would give. Over a corpus: regard find.",
+    "此文本上 {count} 个头中最符合的几个。占比：不在休息的注意力中落在规则所指之处的部分；随机：均匀注意力的占比。要在语料上查询：regard find。",
   ],
   ruleName: ["Name for this rule", "为规则命名"],
   ruleSaveHint: [
@@ -197,10 +197,8 @@ export const APP = {
     "No other of the {heads} heads matters more here.",
     "在全部 {heads} 个头中，它在这里的影响最大。",
   ],
-  rankAll: [
-    "{more} of all {heads} heads matter more here.",
-    "在全部 {heads} 个头中，有 {more} 个在这里影响更大。",
-  ],
+  rankAll: ["{more} of the {heads} heads matter more here.", "{heads} 个头中有 {more} 个在这里影响更大。"],
+  rankSecond: ["1 of the {heads} heads matters more here.", "{heads} 个头中有 1 个在这里影响更大。"],
   rankMost: [
     "None of the {tried} heads that were tried matters more.",
     "试过的 {tried} 个头中，没有一个影响更大。",
@@ -209,6 +207,7 @@ export const APP = {
     "Of {tried} heads that were tried (of {heads}), {more} matter more here.",
     "在试过的 {tried} 个头（共 {heads} 个）中，有 {more} 个影响更大。",
   ],
+  rankPlace: ["rank {place} of {tried}", "{tried} 个中第 {place}"],
   rankLeft: ["matters most", "影响最大"],
   rankRight: ["matters least", "影响最小"],
   newsOff: ["Without {heads} {verdict}", "关闭 {heads} 后{verdict}"],

@@ -114,7 +114,7 @@ def _findings(result: Result) -> str:
     first, rest = (items[:shown], items[shown:]) if len(items) > shown + spare else (items, [])
     more = f"<details><summary>{len(rest)} more findings</summary>{_list(rest)}</details>" if rest else ""
     bracketed = any(_BRACKETS.search(text) for text in result.findings)
-    more += '<p class="quiet">Numbers in brackets are 95 % intervals.</p>' if bracketed else ""
+    more += '<p class="quiet">Numbers in brackets are 95% intervals.</p>' if bracketed else ""
     if result.chart is None:
         return _list(first) + more
     return f'<div class="top"><div>{_list(first)}{more}</div>{chart_markup(result.chart)}</div>'
@@ -209,10 +209,11 @@ def _atlas(result: Result, example: Trace) -> str:
     from regard.views.html import page_of
 
     page = page_of(example, view="atlas", **_opened(result), **result.example_options).decode()
-    whose = "the whole corpus" if "report" in result.example_options else "this input alone"
+    whose = "over the whole corpus" if "report" in result.example_options else "on this input alone"
     caption = (
-        f"Figure 1. Every head of {example.facts.get('model', 'the model')} on one input of the corpus; names and "
-        f"numbers beside the maps are those of {whose}. Heads that are named above are links to it."
+        f"Figure 1. Every head of {example.facts.get('model', 'the model')} on one input of the corpus. Heads named in "
+        f"this report are links to it. Names and numbers beside the maps: {whose}, of the attention that does not rest "
+        "on attention sinks."
     )
     frame = f'<iframe title="atlas" sandbox="allow-scripts" srcdoc="{html.escape(page)}"></iframe>'
     wait = '<p class="wait quiet" role="status">Drawing the atlas …</p>'

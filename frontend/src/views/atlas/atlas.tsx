@@ -17,10 +17,11 @@ import { figure, palette, rootTicks } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { picture as plotPicture } from "../matrix/plot";
 import { ghost, glimpseOf, mapAspect } from "./ghost";
-import { GridOf, sidesOf, Thumb } from "./grid";
+import { GridOf, sidesOf } from "./grid";
 import { Beside, Enlarged } from "./large";
 import { Legend } from "./legend";
 import { useLayout } from "./room";
+import { Thumb } from "./thumb";
 
 const drawn = stage<Map<string, Digest>>();
 const BETWEEN = 400; // milliseconds: every change lays out and paints the page again

@@ -1,18 +1,13 @@
-// The atlas as a grid: one small map for each head, labelled with what the head does.
+// The atlas as a grid: layers down and heads across, or turned where that makes larger maps on a phone.
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
-import { isCausal } from "../../compute/rest";
-import { type Cell, colourOf, NONE, nameOf, namesOf, restOf, type Tint } from "../../data/report";
+import { type Cell, nameOf } from "../../data/report";
 import { type Say, useSay, useStore } from "../../frame/context";
-import { shortFor, wordFor } from "../../frame/report";
-import { paint } from "../../frame/small";
-import { brief, changeShades, figure, shades } from "../../marks/scales";
-import { samePlace } from "../../state/selection";
 import type { Store } from "../../state/store";
-import { ghost, glimpseOf } from "./ghost";
 import type { Layout } from "./layout";
+import { Thumb } from "./thumb";
 
 interface GridProps {
   cells: Cell[];
@@ -29,6 +24,8 @@ function reveal(element: Element, scroller: Element): void {
   const [inner, outer] = [element.getBoundingClientRect(), scroller.getBoundingClientRect()];
   if (inner.bottom > outer.bottom || inner.top < outer.top)
     scroller.scrollTop += (inner.top + inner.bottom - outer.top - outer.bottom) / 2;
+  if (inner.right > outer.right || inner.left < outer.left)
+    scroller.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
 }
 
 /** The layers and the heads of some cells: rows and columns of their grid. */
@@ -40,7 +37,7 @@ export function sidesOf(cells: Cell[]): { rows: string[]; columns: number[] } {
 /** Layers down, heads across; many layers in several columns side by side. */
 export function GridOf({ layout, ...props }: GridProps) {
   const { rows, columns } = sidesOf(props.cells);
-  const { size, blocks } = layout;
+  const { size, blocks, turned } = layout;
   const box = useRef<HTMLFieldSetElement>(null);
   useLayoutEffect(() => {
     const chosen = box.current!.querySelector('.thumb[aria-pressed="true"]');
@@ -48,7 +45,7 @@ export function GridOf({ layout, ...props }: GridProps) {
   }, [size, blocks, rows.length, columns.length]);
   const high = Math.ceil(rows.length / blocks);
   return (
-    <fieldset class="blocks" ref={box} onKeyDown={arrows(columns.length)}>
+    <fieldset class="blocks" ref={box} onKeyDown={arrows(turned ? rows.length : columns.length)}>
       {Array.from({ length: blocks }, (_, block) => (
         <Block
           key={block}
@@ -65,73 +62,105 @@ interface BlockProps extends GridProps {
   columns: number[];
 }
 
+/** One layer, or one head, at the edge of a grid. */
+interface Edge {
+  name: string;
+  layer?: number;
+  part?: number;
+  head?: number;
+}
+
 /** Some layers, one below the other. */
-function Block({ cells, all, digests: found, layers, heads, layout, shared, rows, columns }: BlockProps) {
+function Block({ cells, all, digests: found, layout, shared, rows, columns, ...chosen }: BlockProps) {
+  const store = useStore();
   const tell = useSay();
-  const { size, small, beside, panel, blocks } = layout;
+  const { size, small, beside, panel, blocks, turned } = layout;
   const windows = all.some(({ site }) => site.part > 0);
-  const style = { gridTemplateColumns: `auto repeat(${columns.length}, ${size}px)` };
+  const ofLayers = rows.map((row): Edge => {
+    const [layer, part] = row.split(" ").map(Number);
+    return { name: windows ? `${layer}.${part}` : String(layer), layer, part };
+  });
+  const ofHeads = columns.map((head): Edge => ({ name: String(head), head }));
+  const [down, across] = turned ? [ofHeads, ofLayers] : [ofLayers, ofHeads];
+  const style = { gridTemplateColumns: `auto repeat(${across.length}, ${size}px)` };
   return (
     <div class={["grid", small && "small", blocks > 1 && "many"].filter(Boolean).join(" ")} style={style}>
       <span class="corner" aria-hidden="true">
-        {tell("acrossHeads")}
+        {tell(turned ? "acrossLayers" : "acrossHeads")}
         <br />
-        {tell("downLayers")}
+        {tell(turned ? "downHeads" : "downLayers")}
       </span>
-      {columns.map((head) => (
-        <Only
-          key={head}
-          chosen={heads}
-          number={head}
-          title={tell("onlyHead", { head })}
-          data-only-head={head}
-        >
-          {head}
-        </Only>
+      {across.map((edge) => (
+        <Only key={edge.name} {...{ edge, ...chosen }} />
       ))}
-      {rows.map((row) => {
-        const [layer, part] = row.split(" ").map(Number);
+      {down.map((edge, row) => {
+        const said = stillOf(store, cells, edge, tell);
         return [
-          <Only
-            key={row}
-            chosen={layers}
-            number={layer}
-            title={tell("onlyLayer", { layer })}
-            data-only-layer={layer}
-          >
-            {windows ? `${layer}.${part}` : layer}
-          </Only>,
-          ...columns.map((head) => {
-            const cell = cells.find((c) => c.head === head && c.site.layer === layer && c.site.part === part);
-            if (!cell) return <span key={`${row} ${head}`} />;
+          <Only key={edge.name} {...{ edge, ...chosen }} />,
+          ...across.map((other) => {
+            const cell = cellAt(cells, { ...edge, ...other });
+            if (!cell) return <span key={`${edge.name} ${other.name}`} />;
             const name = nameOf(cell);
-            return (
-              <Thumb key={name} {...{ cell, shared }} digest={found.get(name)} enlarges={!beside && !panel} />
-            );
+            const rest = { shared, still: said !== "", enlarges: !beside && !panel };
+            return <Thumb key={name} cell={cell} digest={found.get(name)} {...rest} />;
           }),
+          said && !small && <Still key={`${edge.name} still`} at={row} said={said} />,
         ];
       })}
     </div>
   );
 }
 
+const cellAt = (cells: readonly Cell[], { layer, part, head }: Edge): Cell | undefined =>
+  cells.find((cell) => cell.head === head && cell.site.layer === layer && cell.site.part === part);
+
+/** Below a row that cannot change: why. It takes no room of its own. */
+function Still({ at, said }: { at: number; said: string }) {
+  return (
+    <span class="cannot" style={{ gridRow: `${at + 2} / ${at + 3}` }} data-still>
+      {said}
+    </span>
+  );
+}
+
+/** Why the heads of a layer cannot change: they come before what is switched off, or beside it. */
+function stillOf(store: Store, cells: readonly Cell[], { layer }: Edge, tell: Say): string {
+  const changes = store.changes.value;
+  if (store.shading !== "change" || layer === undefined || !changes?.size) return "";
+  const mine = cells.filter(({ site }) => site.layer === layer);
+  const { kind } = store.selection.value;
+  const off = store.off.value.filter((one) => one.kind === kind);
+  const first = off.sort((a, b) => a.layer - b.layer)[0];
+  if (!first || layer > first.layer || mine.some((cell) => changes.get(nameOf(cell)))) return "";
+  return tell(layer < first.layer ? "stillBefore" : "stillBeside", { head: `${first.layer}.${first.head}` });
+}
+
 interface OnlyProps {
-  chosen: { value: number[] };
-  number: number;
-  title: string;
-  children: ComponentChildren;
-  [data: `data-${string}`]: number;
+  edge: Edge;
+  layers: { value: number[] };
+  heads: { value: number[] };
 }
 
 /** A number at the edge of the grid: only its layer, or its head, is shown, or all again. */
-function Only({ chosen, number, children, ...rest }: OnlyProps) {
+function Only({ edge: { name, layer, head }, layers, heads }: OnlyProps): ComponentChildren {
+  const tell = useSay();
+  const chosen = layer === undefined ? heads : layers;
+  const number = (layer ?? head)!;
   const list = chosen.value;
   const toggle = () => {
     chosen.value = list.includes(number) ? list.filter((one) => one !== number) : [...list, number];
   };
   return (
-    <button type="button" class="plain" aria-pressed={list.includes(number)} onClick={toggle} {...rest}>
-      {children}
+    <button
+      type="button"
+      class="plain"
+      title={layer === undefined ? tell("onlyHead", { head: number }) : tell("onlyLayer", { layer })}
+      aria-pressed={list.includes(number)}
+      onClick={toggle}
+      data-only-layer={layer}
+      data-only-head={head}
+    >
+      {name}
     </button>
   );
 }
@@ -146,156 +175,3 @@ const arrows = (columns: number) => (event: KeyboardEvent) => {
   event.stopPropagation();
   all[at + step]?.focus();
 };
-
-const TICKED = 0.03; // share of resting from which a tick is more than a dot
-
-interface ThumbProps {
-  cell: Cell;
-  digest: Digest | undefined;
-  shared: number | null;
-  enlarges: boolean; // whether a click shows the head over the atlas
-}
-
-/** The map of one head, with a label of what it does. */
-export function Thumb({ cell, digest: found, shared, enlarges }: ThumbProps) {
-  const store = useStore();
-  const tell = useSay();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = store.theme.value;
-  const glimpse = glimpseOf(store, cell);
-  useLayoutEffect(() => {
-    if (found && glimpse) ghost(canvas.current!, store, cell, glimpse);
-    else if (found) paint(canvas.current!, found, cell.site, store, shared);
-  }, [found, theme, shared, glimpse?.image, glimpse?.query, store.look.value]);
-  const { site, head } = cell;
-  const label = labelOf(store, cell);
-  const off = isOff(store, cell);
-  const absent = !store.reaches(site);
-  const rest = restOf(cell, store.look.value.contributions);
-  const shade = shadeOf(store, cell);
-  const choose = (enlarge: boolean) => {
-    if (absent) return;
-    store.set({ layer: site.layer, part: site.part, heads: [head] });
-    store.enlarged.value = enlarge;
-  };
-  return (
-    <button
-      type="button"
-      class={classOf({ dimmed: label.dimmed, off, causal: isCausal(site), change: store.shading !== null })}
-      style={styleOf(store, label.name, shade)}
-      data-cell={`${site.layer}-${head}`}
-      data-label={label.name}
-      data-changed={store.shading === "change" ? shade : null}
-      data-lift={store.shading === "rule" ? shade : null}
-      aria-label={spokenOf(store, cell, shade, tell)}
-      aria-pressed={isChosen(store, cell)}
-      aria-disabled={absent}
-      onClick={() => choose(enlarges)}
-      onDblClick={() => {
-        choose(false);
-        if (!absent) store.set({ view: "heads" });
-      }}
-      onPointerEnter={() => (store.pointed.value = cell)}
-      onPointerLeave={() => (store.pointed.value = null)}
-      onFocus={() => (store.pointed.value = cell)}
-      onBlur={() => (store.pointed.value = null)}
-    >
-      {rest !== null && !glimpse && rest.share >= TICKED && (
-        <span class="rest" aria-hidden="true">
-          <i style={{ height: `${100 * rest.share}%` }} />
-        </span>
-      )}
-      <span class={glimpse ? "map seen" : "map"}>
-        <canvas ref={canvas} aria-hidden="true" />
-        {label.names.length > 1 && !store.shading && <Chips names={label.names} tint={store.tint.value} />}
-      </span>
-      <span class="label" aria-hidden="true">
-        {store.shading ? shadeText(store, shade, off) : label.name !== NONE && shortFor(tell, label.name)}
-      </span>
-    </button>
-  );
-}
-
-const classOf = (flags: Record<string, boolean>): string =>
-  ["thumb", ...Object.keys(flags).filter((name) => flags[name])].join(" ");
-
-const isOff = (store: Store, { site, head }: Cell): boolean =>
-  store.off.value.some((one) => samePlace(one, { kind: site.kind, layer: site.layer, head }));
-
-/** Whether a head is the one that is chosen. */
-function isChosen(store: Store, { site, head }: Cell): boolean {
-  const { kind, layer, part, heads } = store.selection.value;
-  const here = kind === site.kind && layer === site.layer && part === site.part;
-  return here && heads.length === 1 && heads[0] === head;
-}
-
-/** A cell in words: its head, what it does, how much rests, and what its colour says. */
-function spokenOf(store: Store, cell: Cell, shade: number | null, tell: Say): string {
-  const { site, head } = cell;
-  const rest = restOf(cell, store.look.value.contributions);
-  const place = tell("cellName", { layer: site.layer, head });
-  const named = labelOf(store, cell)
-    .names.filter((one) => one !== NONE)
-    .map((one) => wordFor(tell, one));
-  return [
-    named.length ? [place, named.join(tell("comma"))].join(tell("colon")) : place,
-    ...(rest ? [tell("restsFor", { share: figure(rest.share, 2) })] : []),
-    ...(isOff(store, cell) ? [tell("isOff")] : []),
-    ...(store.reaches(site) ? [] : [tell("pictureOnly")]),
-    ...(shade === null ? [] : [toldOf(store, shade, tell)]),
-  ].join(tell("comma"));
-}
-
-const FAINT = 0.05; // lift below which a cell goes without its number
-
-/** How far a head follows the rule, or how much it changes, where the atlas shows that; null where it is not known. */
-function shadeOf(store: Store, cell: Cell): number | null {
-  const name = nameOf(cell);
-  if (store.shading === "rule") return store.followed.value!.lifts.get(`${cell.site.kind} ${name}`) ?? null;
-  return store.shading ? (store.changes.value?.get(name) ?? null) : null;
-}
-
-function toldOf(store: Store, value: number, tell: Say): string {
-  if (store.shading === "rule") return tell("followsBy", { value: figure(value, 2) });
-  return tell(value ? "changedBy" : "unchanged", { value: figure(value, 2) });
-}
-
-function shadeText(store: Store, value: number | null, off: boolean): string {
-  if (value === null) return "";
-  if (store.shading === "rule") return value >= FAINT ? brief(value) : "";
-  if (off) return "";
-  return value ? brief(value) : ""; // white, as the legend says
-}
-
-/** Colours of a cell: that of its name around it, or that of a number all over it. */
-function styleOf(store: Store, name: string, value: number | null): Record<string, string> {
-  if (!store.shading)
-    return name === NONE ? {} : { "--name": colourOf(store.page, store.tint.value, name, store.theme.value) };
-  if (value === null) return {};
-  const theme = store.theme.value;
-  if (store.shading === "rule") return { "--change": shades(theme)(value) };
-  const top = Math.max(1e-9, ...(store.changes.value?.values() ?? []));
-  return { "--change": changeShades(theme)(value / top) };
-}
-
-/** The colours of several names, up to three. */
-function Chips({ names, tint }: { names: string[]; tint: Tint }) {
-  const { page, theme } = useStore();
-  return (
-    <span class="chips" aria-hidden="true">
-      {names.slice(0, 3).map((name) => (
-        <i key={name} style={{ background: colourOf(page, tint, name, theme.value) }} />
-      ))}
-    </span>
-  );
-}
-
-/** The name a head is labelled with, and whether the legend leaves it out. */
-function labelOf(store: Store, cell: Cell): { name: string; names: string[]; dimmed: boolean } {
-  const names = namesOf(store.page, cell, store.tint.value, store.look.value.contributions);
-  const glanced = store.glanced.value;
-  const wanted = glanced === null ? store.wanted.value : [glanced];
-  if (!wanted.length) return { name: names[0], names, dimmed: false };
-  const chosen = names.find((name) => wanted.includes(name));
-  return { name: chosen ?? names[0], names, dimmed: chosen === undefined };
-}

@@ -2,6 +2,7 @@
 
 import type { View } from "../../state/view";
 import "./atlas.css";
+import "./narrow.css";
 import "./seen.css";
 import { Atlas, picture } from "./atlas";
 import { Controls } from "./controls";

@@ -23,7 +23,23 @@ export interface Layout {
   small: boolean; // without names
   beside: number; // room for one head, large; 0 where there is too little
   blocks: number; // columns of layers, one beside the other
+  turned: boolean; // heads down and layers across
   panel: number; // how wide the inspector is, with that head in it; 0: as usual, without
+}
+
+const ALONE = { small: false, beside: 0, blocks: 1, turned: false, panel: 0 };
+export const NOTHING: Layout = { ...ALONE, size: 0, small: true };
+
+const TOUCHED = 44; // pixels of a cell for a finger
+const HIT = 34; // with less, cells scroll
+
+/** On a phone: layers across where they are fewer than heads; where cells would be too small for a finger, they scroll. */
+export function onPhone(width: number, columns: number, rows: number): Layout {
+  const size = (across: number) =>
+    Math.floor(Math.min(SCROLLED, (width - BLOCK.labels) / across - TIGHT.gap));
+  const turned = rows < columns;
+  const found = size(turned ? rows : columns);
+  return found < HIT ? { ...NOTHING, size: TOUCHED } : { ...NOTHING, size: found, turned };
 }
 
 /** What the room has besides its size. */
@@ -49,12 +65,11 @@ export function layoutOf(
   }
   const panelled = inPanel(whole, columns, down, aspect);
   if (panelled) return panelled;
-  const plain = { small: false, beside: 0, blocks: 1, panel: 0 };
-  if (size < NAMED) return { ...plain, size: tightSize(width, height, columns, rows, aspect), small: true };
+  if (size < NAMED) return { ...ALONE, size: tightSize(width, height, columns, rows, aspect), small: true };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
-  if (shared < Math.max(NAMED, SHRUNK * size)) return { ...plain, size };
+  if (shared < Math.max(NAMED, SHRUNK * size)) return { ...ALONE, size };
   const grid = LABELS + SCROLLBAR + columns * (shared + GAP);
-  return { ...plain, size: shared, beside: Math.floor(width - grid - BETWEEN) };
+  return { ...ALONE, size: shared, beside: Math.floor(width - grid - BETWEEN) };
 }
 
 /** The widest that a map becomes. */
@@ -69,7 +84,7 @@ function inPanel(whole: number, columns: number, down: number, aspect: number): 
   if (size < NAMED) return null;
   const left = whole - PANEL.edges - fixed - columns * (size + GAP);
   const panel = Math.max(PANEL.least, Math.min(PANEL.most, left));
-  return { size, small: false, beside: 0, blocks: 1, panel };
+  return { ...ALONE, size, panel };
 }
 
 /** All layers at once, in columns side by side: with one head large beside them where cells are large enough for that. */
@@ -94,7 +109,7 @@ function inBlocks(
     const size = best.cell(room);
     if (size < LEAST) continue;
     const beside = room < width ? Math.floor(width - best.used(size) - BETWEEN) : 0;
-    return { size, small: true, beside, blocks: best.blocks, panel: 0 };
+    return { ...ALONE, size, small: true, beside, blocks: best.blocks };
   }
   return null;
 }

@@ -6,7 +6,7 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Cell } from "../../data/report";
 import type { Store } from "../../state/store";
 import { sidesOf } from "./grid";
-import { type Layout, layoutOf } from "./layout";
+import { type Layout, layoutOf, NOTHING, onPhone } from "./layout";
 
 const BELOW = 820; // pixels of the whole up to which the inspector is below the view
 
@@ -33,14 +33,13 @@ export function useLayout(
     return () => watch.disconnect();
   }, []);
   const { rows, columns } = sidesOf(cells);
-  const { width, height, whole } = room.value;
-  const layout =
-    width && cells.length
-      ? layoutOf(width, store.narrow.value ? 0 : height, columns.length, rows.length, {
-          whole: whole > BELOW ? whole : 0,
-          aspect,
-        })
-      : NOWHERE;
+  const fitting = (): Layout => {
+    const { width, height, whole } = room.value;
+    if (!width || !cells.length) return NOTHING;
+    if (store.narrow.value) return onPhone(width, columns.length, rows.length);
+    return layoutOf(width, height, columns.length, rows.length, { whole: whole > BELOW ? whole : 0, aspect });
+  };
+  const layout = fitting();
   useLayoutEffect(() => {
     store.panel.value = layout.panel;
   }, [layout.panel]);
@@ -52,5 +51,3 @@ export function useLayout(
   );
   return layout;
 }
-
-const NOWHERE: Layout = { size: 0, small: true, beside: 0, blocks: 1, panel: 0 };

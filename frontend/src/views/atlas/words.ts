@@ -73,8 +73,8 @@ export const words = {
     "关闭前后的两次运行无法逐头比较：词元不同，或文本过长。请将“继续生成”设为不生成，或使用较短的文本。",
   ],
   legendRule: [
-    "Colour: how far each head follows the rule {rule} on this text: its lift, 0 at chance and 1 for all of its awake attention. Head {best} follows it most, {top}.",
-    "颜色：每个头在此文本上遵循规则 {rule} 的程度（提升值：0 为随机水平，1 为全部清醒注意力）。头 {best} 最符合，{top}。",
+    "Colour: how far each head follows the rule {rule} on this text: its lift, 0 at chance and 1 for all of its attention that does not rest. Head {best} follows it most, {top}.",
+    "颜色：每个头在此文本上遵循规则 {rule} 的程度（提升值：0 为随机水平，1 为全部不在休息的注意力）。头 {best} 最符合，{top}。",
   ],
   legendRuleNone: [
     "The rule {rule} cannot be asked of these heads on this text.",
@@ -95,6 +95,10 @@ export const words = {
   restsFor: ["rests with {share} of its attention", "有 {share} 的注意力在休息"],
   acrossHeads: ["head →", "头 →"],
   downLayers: ["layer ↓", "层 ↓"],
+  acrossLayers: ["layer →", "层 →"],
+  downHeads: ["head ↓", "头 ↓"],
+  stillBefore: ["earlier than {head}: cannot change", "早于 {head}，不会改变"],
+  stillBeside: ["beside {head}, in the same layer: cannot change", "与 {head} 同层，不会改变"],
   order: ["Order", "排序"],
   orderGrid: ["layer × head", "层 × 头"],
   onlyLayer: ["Show only layer {layer}; click again to show all", "只看第 {layer} 层；再次单击显示全部"],

@@ -10,6 +10,8 @@ import { FindToken } from "./find";
 import { Plot, type PlotState } from "./plot";
 import { RowBars } from "./rowbars";
 
+const FEW = 8; // bars of a row below the map, on a phone
+
 export function Matrix() {
   const store = useStore();
   const tell = useSay();
@@ -19,6 +21,7 @@ export function Matrix() {
   const signed = store.look.value.worth !== undefined;
   const scales = [["linear", tell("linear")] as const, ["log", tell("log")] as const];
   const shown = state.value;
+  const narrow = store.narrow.value;
   const shape = Math.max(0.5, Math.min(2.5, store.columns.value.count / store.rows.value.count));
   return (
     <div class="stage">
@@ -51,11 +54,11 @@ export function Matrix() {
         </span>
       </div>
       <div class="spread">
-        <div class="square" style={{ aspectRatio: String(shape) }}>
+        <div class="square" style={narrow ? {} : { aspectRatio: String(shape) }}>
           <Plot state={state} />
         </div>
-        {shown && <ColourBar top={shown.top} log={log} above={shown.above} high={shown.high} />}
-        <RowBars />
+        {shown && <ColourBar top={shown.top} log={log} above={shown.above} high={shown.high} flat={narrow} />}
+        <RowBars most={narrow ? FEW : undefined} />
       </div>
     </div>
   );

@@ -12,8 +12,10 @@ import type { Store } from "../../state/store";
 
 const LOWEST = 18; // pixels a bar takes
 const HIGHEST = 34;
+const TOUCHED = 26; // where nothing limits them
 
-export function RowBars() {
+/** As many as there is room for, unless told. */
+export function RowBars({ most }: { most?: number }) {
   const store = useStore();
   const tell = useSay();
   const list = useRef<HTMLOListElement>(null);
@@ -21,24 +23,21 @@ export function RowBars() {
   const query = rowOf(store);
   const row = store.lens(store.lead).row(query);
   const { columns } = shownBy(store.rows.value, store.columns.value, store.selection.value);
-  const room = Math.max(1, Math.floor((box.value.height || 400) / LOWEST));
+  const room = most ?? Math.max(1, Math.floor((box.value.height || 400) / LOWEST));
   const all = columns.list;
-  const listed =
-    all.length <= room
-      ? all
-      : [...all]
-          .sort((a, b) => sizeOf(row[b]) - sizeOf(row[a]))
-          .slice(0, room)
-          .sort((a, b) => a - b);
-  const top = listed.reduce((most, p) => Math.max(most, sizeOf(row[p])), 1e-12);
-  const high = Math.max(LOWEST, Math.min(HIGHEST, Math.floor((box.value.height || 400) / listed.length)));
-  const lit = store.hover.value.key;
   const { worth } = store.look.value;
+  const seen = most ? all.filter((p) => sizeOf(row[p]) >= SMALL) : all; // few say more than dots
+  const listed = strongest(seen.length ? seen : all, row, room);
+  const top = listed.reduce((most, p) => Math.max(most, sizeOf(row[p])), 1e-12);
+  const high = most
+    ? TOUCHED
+    : Math.max(LOWEST, Math.min(HIGHEST, Math.floor((box.value.height || 400) / listed.length)));
+  const lit = store.hover.value.key;
   const rests = worth ? () => false : restsOf(store.site.value, store.rows.value, store.columns.value);
   return (
     <section class="row-bars" data-row={query}>
       <h3 dir="auto">{tell("looksAt", { text: store.rows.value.names[query] })}</h3>
-      {listed.length < all.length && (
+      {listed.length < seen.length && (
         <p class="quiet">{tell("strongestOf", { count: listed.length, all: all.length })}</p>
       )}
       <ol ref={list}>
@@ -65,8 +64,18 @@ export function RowBars() {
           </li>
         ))}
       </ol>
+      {seen.length < all.length && listed.length === seen.length && (
+        <p class="quiet">{tell("othersBelow", { count: all.length - seen.length, least: SMALL })}</p>
+      )}
     </section>
   );
+}
+
+/** The strongest places of a row, in their order. */
+function strongest(places: readonly number[], row: ArrayLike<number>, most: number): readonly number[] {
+  if (places.length <= most) return places;
+  const ranked = [...places].sort((a, b) => sizeOf(row[b]) - sizeOf(row[a]));
+  return ranked.slice(0, most).sort((a, b) => a - b);
 }
 
 const MANY = 128; // rows among which the one to begin with is looked for

@@ -20,6 +20,7 @@ export const words = {
     "一个像素显示 {n} × {n} 个值中的最大值。",
   ],
   colourBar: ["Colours from {from} to {to}", "颜色从 {from} 到 {to}"],
+  othersBelow: ["The other {count}: below {least} each.", "其余 {count} 个：各小于 {least}。"],
   strongestOf: [
     "the {count} strongest of {all}, in their order",
     "{all} 个中最强的 {count} 个，按原来的顺序",

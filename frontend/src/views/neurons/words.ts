@@ -59,8 +59,8 @@ export const words = {
   ],
   sumOf: ["Sum of q × k: {value}.", "q × k 之和：{value}。"],
   mostOfScore: [
-    "{n} of {d} neurons make up 90 % of this score (of Σ|q × k|).",
-    "{d} 个神经元中的 {n} 个占该得分的 90 %（按 Σ|q × k|）。",
+    "{n} of {d} neurons make up 90% of this score (of Σ|q × k|).",
+    "{d} 个神经元中的 {n} 个占该得分的 90%（按 Σ|q × k|）。",
   ],
   participation: ["Participation ratio {value}.", "参与度 {value}。"],
   pairGets: ["{query} gives {key} {value} of its attention.", "{query}把 {value} 的注意力给了{key}。"],

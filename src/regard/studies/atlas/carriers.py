@@ -142,7 +142,7 @@ def _caution(sums: Sums, row: dict[str, Any]) -> Iterator[str]:
     rest = "n/a" if np.isnan(without[top]) else f"{max(0.0, without[top]):.2f}"
     head = f"{row['kind']} head {head_name(row['layer'], row['head'])}"
     yield (
-        f"{row['measure']}, {head}: {100 * shares[top]:.0f} % of its lift of {row['value']:.2f} "
+        f"{row['measure']}, {head}: {100 * shares[top]:.0f}% of its lift of {row['value']:.2f} "
         f"comes from one word, {spelled(sums, top)}; without it the lift is {rest}."
     )
 

@@ -12,7 +12,6 @@ from regard.patterns.definitions import ALWAYS, STRIPES
 from regard.patterns.entries import does_of
 from regard.patterns.telling import telling
 from regard.studies.atlas.names import AWAKE_SHARE
-from regard.studies.base import StudyContext
 from regard.studies.controls import PERMUTED, Ranged
 from regard.studies.head_names import head_name
 
@@ -25,17 +24,12 @@ def findings_of(
     awake: dict[str, pd.DataFrame],
     named: pd.DataFrame,
     controls: dict[str, pd.DataFrame],
-    context: StudyContext,
 ) -> list[str]:
     """The result in sentences: the most telling head of each name, counts, how much rests, the control."""
     heads, with_name, striped = _count(table), _beyond(named), _striped(named)
-    inputs = context.tally.inputs
     several = table["kind"].nunique() > 1
-    found = [_story(row, named, several) for row in _telling(named)]
-    found.append(
-        f"{with_name} of {heads} heads have a name for what they do besides resting on attention sinks, "
-        f"over {inputs:,} inputs."
-    )
+    found = [f"{with_name} of {heads} heads have a name for what they do besides resting{_usual(named)}."]
+    found += [_story(row, named, several) for row in _telling(named)]
     if striped:
         found.append(f"{striped} heads look at the same words whatever the query is: a second place to rest, perhaps.")
     for by, mine in awake.items():
@@ -72,6 +66,13 @@ def _story(row: Any, named: pd.DataFrame, several: bool) -> str:
         f"{called} {does_of(row.pattern)}{words}: {row.share:.0%} of its attention goes there, attention sinks "
         f"left out (chance: {row.chance:.0%}).{others}"
     )
+
+
+def _usual(named: pd.DataFrame) -> str:
+    """The two most usual names, and how many heads have each."""
+    counts = named.loc[named["measure"] != ALWAYS, "measure"].value_counts().head(2)
+    said = " and ".join(f"“{name}” ({count})" for name, count in counts.items())
+    return f", most often {said}" if said else ""
 
 
 def _said(controls: dict[str, pd.DataFrame], heads: int) -> str:

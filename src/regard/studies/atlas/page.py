@@ -79,10 +79,10 @@ def _names(named: pd.DataFrame, rules: Mapping[str, SavedRule]) -> dict[Any, lis
 def _pattern(row: Any, rules: Mapping[str, SavedRule]) -> dict[str, Any]:
     own = rules.get(row.measure)
     phrase = PHRASES[row.measure] if own is None else own.phrase
-    share = "of its attention" if row.measure == ALWAYS else "of its awake attention"
+    share = "of its attention" if row.measure == ALWAYS else "of its attention that does not rest"
     if row.measure == STRIPES:
         share += f" is on {row.words}, and {row.stays:.2f} of that stays if queries are exchanged,"
-    chance = "" if isnan(row.chance) else f"; chance {row.chance:.2f}, lift {row.value:.2f}"
+    chance = "" if isnan(row.chance) else f"; chance {row.chance:.2f}, lift {row.value:.2f} (0: chance, 1: all of it)"
     return {
         "name": row.measure,
         "score": row.value,

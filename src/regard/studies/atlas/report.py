@@ -67,7 +67,7 @@ def atlas_result(sums: Sums, context: StudyContext, rules: Sequence[SavedRule] =
         table=table,
         meta=context.meta(),
         drawers=drawers,
-        findings=findings_of(table, awake, named, controls, context),
+        findings=findings_of(table, awake, named, controls),
         chart=counted(
             f"How many heads have each name over {context.tally.inputs:,} inputs; a head may have several.",
             _counts(named),

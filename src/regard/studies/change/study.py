@@ -145,7 +145,7 @@ def _drawers(table: pd.DataFrame, layers: pd.DataFrame, kind: str) -> list[tuple
         (
             f"{kind}-layers",
             (
-                f"{kind}: both by layer (mean over heads and inputs, bands: 95 % over inputs).",
+                f"{kind}: both by layer (mean over heads and inputs, bands: 95% over inputs).",
                 lines(layers, kind, MEASURES, y="cosine; nats", title=f"{kind}: change by layer"),
             ),
         ),

@@ -108,7 +108,7 @@ def _drawers(table: pd.DataFrame, best: pd.DataFrame, rules: pd.DataFrame, gaps:
     for kind in dict.fromkeys(table["kind"]):
         drawers[f"{kind}-best"] = (
             f"{kind}: the best head, chosen on one half of the documents and scored on the other, with its chance; "
-            "rules choose among mention heads (lines: 95 % over documents).",
+            "rules choose among mention heads (lines: 95% over documents).",
             lambda kind=kind: _bars(best[best["kind"] == kind], rules[rules["kind"] == kind]),
         )
         for name in SETS:
@@ -155,7 +155,7 @@ def _bars(best: pd.DataFrame, rules: pd.DataFrame) -> Any:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return f"{100 * value:.1f}%"
 
 
 def _counts(fates: pd.DataFrame) -> list[str]:

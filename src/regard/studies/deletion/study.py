@@ -60,7 +60,7 @@ class Deletion(Study):
             meta={**context.meta(), "about": about},
             drawers={
                 "falls": (
-                    f"Fall of the {ABOUT[about]} as a ranking's first tokens are removed; bands: 95 % over inputs.",
+                    f"Fall of the {ABOUT[about]} as a ranking's first tokens are removed; bands: 95% over inputs.",
                     lambda: _curve(sums, table, ABOUT[about]),
                 )
             },

@@ -87,7 +87,7 @@ def _findings(table: Any, asleep: int) -> list[str]:
             f"where chance would give {best['chance']:.2f}; lift {best['lift']:.2f}{other}."
         )
     if asleep:
-        found.append(f"{asleep:,} heads rest in all but 2 % of their attention there and are left out.")
+        found.append(f"{asleep:,} heads rest in all but 2% of their attention there and are left out.")
     return found
 
 

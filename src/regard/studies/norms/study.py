@@ -125,7 +125,7 @@ def frequency_table(sums: Sums) -> pd.DataFrame:
 
 def _drawers(layers: pd.DataFrame, kind: str) -> list[tuple[str, Any]]:
     """Weights and row-normalised contributions, a line per class; then the vector sums."""
-    basis = "mean over heads and inputs, bands: 95 % over inputs"
+    basis = "mean over heads and inputs, bands: 95% over inputs"
     found = []
     for name, quantity, label in (
         ("weights", "weight", "attention weights"),

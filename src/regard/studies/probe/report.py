@@ -148,7 +148,7 @@ def chosen_layer(scores: ProbeScores) -> int:
 
 def _drawers(scores: ProbeScores, measures: Sequence[str], meta: Mapping[str, Any]) -> dict[str, Any]:
     drawn = "documents" if meta["tally"]["documented"] else "sentences"
-    basis = f"bars: 95 % over test {drawn} and training runs"
+    basis = f"bars: 95% over test {drawn} and training runs"
     found: dict[str, tuple[str, Callable[[], Picture]]] = {
         "probes": (
             f"Every probe next to its baselines and controls ({basis}).",

@@ -107,7 +107,7 @@ class Sinks(MapStudy):
             )
         if cut is not None:
             drawers["cuts"] = (
-                "Change of the loss when edges of one layer are cut; bands: 95 % over texts.",
+                "Change of the loss when edges of one layer are cut; bands: 95% over texts.",
                 _cut_lines(cut),
             )
         return Result(

@@ -79,7 +79,7 @@ def relation_picture(counted: Counted, bests: Sequence[Best], kind: str) -> Pict
         axes.set_axis_on()
         image = axes.imshow(_values(counted, best.relation, kind, shape), vmin=0, vmax=1, cmap=theme().maps)
         name = "all relations" if best.relation == ALL else best.relation
-        axes.set_title(plain(f"{name} (offset {100 * best.offset.value:.0f} %)"), size=6.5, loc="left")
+        axes.set_title(plain(f"{name} (offset {100 * best.offset.value:.0f}%)"), size=6.5, loc="left")
         axes.set_xticks([0, shape[1] - 1])
         axes.set_yticks([0, shape[0] - 1])
         axes.tick_params(labelsize=5, length=0, pad=1)

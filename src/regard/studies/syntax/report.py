@@ -178,7 +178,7 @@ def _names_table(counted: Counted) -> pd.DataFrame:
 def _drawers(counted: Counted, bests: list[Best], controls: Controlled, drawn: str) -> dict[str, Any]:
     drawers: dict[str, Any] = {
         "relations": (
-            f"Held-out accuracy of the best head of each relation (95 % over {drawn}), the best fixed offset, and the "
+            f"Held-out accuracy of the best head of each relation (95% over {drawn}), the best fixed offset, and the "
             "best head of random weights (mean and range over draws) and of shuffled ones where controls were run.",
             lambda: gain_picture(bests, controls),
         )
@@ -210,7 +210,7 @@ def _findings(
         f"{least:,} instances. Heads and offsets were chosen on one half of the sentences and scored on the other.",
         f"All relations, roots and punctuation included: {_sentence(every)}",
         f"Undirected trees without punctuation: the spanning tree of head {tree.place.name} has "
-        f"{_percent(tree.head)} of the true edges, joining neighbours {100 * tree.offset.value:.1f} %.",
+        f"{_percent(tree.head)} of the true edges, joining neighbours {100 * tree.offset.value:.1f}%.",
     ]
     for n, (of, other) in enumerate(others.items()):
         better = [name for name, bests in controls.items() if bests[n].beats and name != ALL]
@@ -233,14 +233,14 @@ def _sentence(best: Best) -> str:
     called = "" if best.relation == ALL else f"{with_stanford(best.relation)}: "
     return (
         f"{called}head {best.place.name} {_percent(best.head)}, offset {offset_of(best.offset):+d} "
-        f"{100 * best.offset.value:.1f} %, gain {100 * float(best.gain[0]):.1f}{between(low, high, '.1f')} points"
+        f"{100 * best.offset.value:.1f}%, gain {100 * float(best.gain[0]):.1f}{between(low, high, '.1f')} points"
         f"{'' if best.head.agree else '; the halves chose different heads'}."
     )
 
 
 def _percent(choice: Any) -> str:
     low, high = (100 * limit for limit in choice.limits)
-    return f"{100 * choice.value:.1f} %{between(low, high, '.1f')}"
+    return f"{100 * choice.value:.1f}%{between(low, high, '.1f')}"
 
 
 def _cautions(sums: Sums) -> list[str]:

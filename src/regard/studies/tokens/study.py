@@ -66,7 +66,7 @@ def _result(sums: Sums, context: StudyContext) -> Result:
 def _drawers(layers: pd.DataFrame, kind: str) -> dict[str, Any]:
     names = measures_of(kind)
     places, offsets, entropies = names[3:8], names[:3], names[8:]
-    basis = "mean over heads and inputs, bands: 95 % over inputs"
+    basis = "mean over heads and inputs, bands: 95% over inputs"
     return {
         f"{kind}-places": (
             f"{kind}: attention to special tokens and punctuation by layer ({basis}).",
@@ -99,18 +99,18 @@ def _strongest(table: pd.DataFrame, layers: pd.DataFrame) -> list[tuple[str, str
 
 
 def _chart(strongest: list[tuple[str, str, Any, Any]]) -> Chart:
-    """The strongest head of each measure, beside what even attention would give."""
+    """Each measure in the layer where it is highest, beside what even attention would give; the largest first."""
     kinds = {kind for kind, *_ in strongest}
     return Chart(
-        "How much of all its attention the strongest head puts there",
+        "Share of all attention that each gets, in the layer that gives it most",
         [
             Bar(
                 f"{kind}: {_called(name)}" if len(kinds) > 1 else _called(name),
-                float(head["value"]),
-                float(head["chance"]),
-                f"head {head_name(head['layer'], head['head'])}",
+                float(best["value"]),
+                float(best["chance"]),
+                f"layer {best['layer']}",
             )
-            for kind, name, _, head in strongest
+            for kind, name, best, _ in sorted(strongest, key=lambda one: -one[2]["value"])
         ],
         top=1.0,
         tick="chance: what even attention would give",
@@ -133,8 +133,8 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
     kinds = [kind for kind, *_ in strongest]
     said = [
         f"{about_kind(kind, kinds)}{_begun(name)}: head {head_name(head['layer'], head['head'])} puts "
-        f"{head['value']:.0%} of all its attention there (chance: {head['chance']:.0%}). Averaged over the heads of a "
-        f"layer, layer {best['layer']} is highest with {best['value']:.0%}"
+        f"{head['value']:.0%} of all its attention there (chance: {head['chance']:.0%}); averaged over heads, "
+        f"layer {best['layer']} puts most there, {best['value']:.0%}"
         f"{between(100 * best['low'], 100 * best['high'], '.0f', '%')}."
         for kind, name, best, head in strongest
     ]
@@ -147,8 +147,7 @@ def _most(strongest: list[tuple[str, str, Any, Any]], kinds: list[str]) -> list[
     if not strongest:
         return []
     kind, name, best, _ = max(strongest, key=lambda one: one[2]["value"])
-    times = best["value"] / max(best["chance"], 1e-9)
     return [
         f"{about_kind(kind, kinds)}{_begun(name)} gets most: {best['value']:.0%} of all attention in "
-        f"layer {best['layer']}, {times:.1f} times what even attention would give."
+        f"layer {best['layer']} (chance: {best['chance']:.0%})."
     ]

@@ -108,7 +108,7 @@ def _drawer(layers: pd.DataFrame, kind: str) -> tuple[str, Any]:
     """Shares of resting places by layer, a line per quantity."""
     mine = layers[layers["to"] == _RESTING].drop(columns="to").rename(columns={"quantity": "measure"})
     title = f"{kind}: shares of resting places"
-    basis = "mean over heads and inputs, bands: 95 % over documents"
+    basis = "mean over heads and inputs, bands: 95% over documents"
     return f"{kind}-resting", (f"{title} by layer ({basis}).", lines(mine, kind, QUANTITIES, y="share", title=title))
 
 

@@ -50,7 +50,7 @@ class HeardRows:
         if not self.padded:
             return []
         share = self.beyond.mean() if self.chosen is None else self.beyond[self.chosen]
-        return [f"{share:.2g} of the attention is on silence added after the sound, not drawn"]
+        return [f"{100 * share:.0f}% of the attention is on silence added after the sound, not drawn"]
 
 
 def hears(trace: Trace) -> bool:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _NUMBERED = 6  # neurons that have their number above them
 _NARROW = 5  # inches
 _CELL = 0.065  # inches of a neuron that has room for its number
+_ABOVE = 12  # points between numbered neurons and every title
 _SMALL = 0.001  # a smaller weight is not written
 _CLEAR = 1.4  # times the size of numbers: where their colour is clear, as in the app
 _FAR = 3  # times that: the largest colour
@@ -50,7 +51,7 @@ def draw_neurons(job: Depicted) -> Figure:
     order, best = asked.order, asked.best
     q, k = asked.q[order], asked.k[:, order]
     weights = job.trace.attention(job.layer, job.heads[0], kind=job.kind, queries=job.asking, keys=job.columns)[0]
-    drawn = new_figure(job.width or 7.2, 1.7 + 0.17 * len(job.columns))
+    drawn = new_figure(job.width or 7.2, 1.8 + 0.17 * len(job.columns))
     narrow = drawn.get_figwidth() < _NARROW
     blocks = {"q × k": q * k} if narrow else {"k": k, "q × k": q * k}
     widths = [4, 2.2, 2.2] if narrow else [3, 5, 1.6, 1.6]
@@ -63,17 +64,17 @@ def draw_neurons(job: Depicted) -> Figure:
     of_q, of_k = (_CLEAR * size for size in asked.sizes)
     sizes = {"k": of_k, "q × k": of_q * of_k / _CLEAR}
     _signed(top, q[None], of_q)
+    numbered = not narrow and 0.42 * drawn.get_figwidth() / q.size > _CELL
+    for axes, name in zip(grid, [*blocks, "score", "weight"], strict=True):
+        axes.set_title(name, size=8, color=QUIET, pad=_ABOVE if numbered else None)
     for axes, (name, block) in zip(grid, blocks.items(), strict=False):
-        axes.set_title(name, size=8, color=QUIET, pad=10 if name != "k" and not narrow else None)
-        _scale(drawn, _signed(axes, block, sizes[name]), axes, sizes[name])
+        _scale(drawn, _signed(axes, block, sizes[name]), axes, name, sizes[name])
     grid[0].set_xlabel("neurons", size=6, color=QUIET)
-    _number(grid[-3], order[:_NUMBERED], narrow, legible=0.42 * drawn.get_figwidth() / q.size > _CELL)
+    _number(grid[-3], order[:_NUMBERED], narrow, above=numbered)
     _bars(grid[-2], np.where(np.isfinite(asked.scores), asked.scores, np.nan), best, "{:.1f}")
     grid[-2].axvline(asked.average, color=QUIET, linewidth=0.6, linestyle=(0, (3, 2)))
-    grid[-2].set_title("score", size=8, color=QUIET)
     grid[-2].set_xlabel(f"┆ average {asked.average:.1f}".replace("-", "−"), size=6, color=QUIET)
     _bars(grid[-1], weights, best, "{:.2f}", _SMALL)
-    grid[-1].set_title("weight", size=8, color=QUIET)
     if (weights < _SMALL).any():
         grid[-1].set_xlabel(f"blank: < {_SMALL}", size=6, color=QUIET)
     asking = job.trace.side(job.site.query_side).tokens[job.asking]
@@ -85,9 +86,9 @@ def draw_neurons(job: Depicted) -> Figure:
     return drawn
 
 
-def _number(axes: Any, named: Array, narrow: bool, legible: bool) -> None:
+def _number(axes: Any, named: Array, narrow: bool, above: bool) -> None:
     """Which neurons stand first: above them, or below where there is no room."""
-    if narrow or not legible:
+    if not above:
         apart = "\n" if narrow else " "
         axes.set_xlabel(f"neurons{apart}{', '.join(map(str, named))}, …", size=6, color=QUIET)
         return
@@ -134,9 +135,10 @@ def _signed(axes: Any, block: Array, size: float) -> Any:
     return axes.imshow(block, cmap=colours, norm=norm, aspect="auto", interpolation="nearest")
 
 
-def _scale(drawn: Figure, image: Any, axes: Any, size: float) -> None:
-    """What the colours of a block mean, below it: a round number of either sign, and zero."""
+def _scale(drawn: Figure, image: Any, axes: Any, name: str, size: float) -> None:
+    """What the colours of a block mean, below it: its name, a round number of either sign, and zero."""
     bar = drawn.colorbar(image, ax=axes, location="bottom", aspect=18, pad=0.02, shrink=0.9)
+    bar.set_label(name, size=7, color=QUIET)
     end = _roundly(size)
     bar.set_ticks([-end, 0, end], labels=[f"−{end:.2g}", "0", f"+{end:.2g}"])
     bar.ax.minorticks_off()

@@ -58,9 +58,9 @@ def draw_overlay(job: Depicted) -> Figure:
     for axes, head, weights in zip(grid[1:], job.heads, rows, strict=False):
         most = int(np.where(np.isfinite(spans[:, 0]), weights, -1).argmax())
         here = float(weights[np.isfinite(spans[:, 0])].sum() / (weights.sum() or 1))
-        rest = "" if here > 0.995 else f" · {100 * here:.0f} % on it"
+        rest = "" if here > 0.995 else f" · {100 * here:.0f}% on it"
         name = (
-            f"{job.layer}.{head}: most {100 * weights[most]:.0f} %{rest}"
+            f"{job.layer}.{head}: most {100 * weights[most]:.0f}%{rest}"
             if job.shown == "weights"
             else f"{job.layer}.{head}"
         )
@@ -89,7 +89,7 @@ def headline(job: Depicted) -> str:
     if job.shown == "contributions":
         return f"What arrives at {_who(job)} from the picture: head {head} takes most from {place}"
     even = 100 / job.site.keys
-    return f"From {_who(job)}, head {head} looks most at {place}: {100 * rows[best, most]:.0f} % (even: {even:.1f} %)"
+    return f"From {_who(job)}, head {head} looks most at {place}: {100 * rows[best, most]:.0f}% (even: {even:.1f}%)"
 
 
 def _place(side: Side, position: int) -> str:
