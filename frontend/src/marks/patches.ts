@@ -36,10 +36,29 @@ function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   }
 }
 
-/** The position that looks where none is chosen: [CLS] of a picture; in a text the last, from which the next is chosen. */
-export function firstLooker(axis: Axis): number {
-  return placesOf(axis) && axis.side.segments.length < 2 ? 0 : axis.count - 1;
+/** Letters that a model reads in a picture, by the positions that say them. */
+export function lettersOf({ side, count, starts, folded }: Axis): Map<number, string> {
+  const { row, column, text } = side;
+  const found = new Map<number, string>();
+  for (let p = 0; row && column && p < count; p++) {
+    const [r, c] = [row[starts[p]], column[starts[p]]];
+    if (!folded[p] && r !== null && text[starts[p]] !== `${r},${c}`) found.set(p, text[starts[p]]);
+  }
+  return found;
 }
+
+/**
+ * The position that looks where none is chosen: [CLS] of a picture; the letter in the middle of a line of text in a
+ * picture; in a text the last, from which the next is chosen.
+ */
+export function firstLooker(axis: Axis): number {
+  if (!placesOf(axis)) return axis.count - 1;
+  const letters = [...lettersOf(axis)].filter(([, letter]) => letter.trim()).map(([p]) => p);
+  if (letters.length) return letters[letters.length >> 1];
+  return axis.side.segments.every(({ name }) => PICTURE.includes(name)) ? 0 : axis.count - 1;
+}
+
+const PICTURE = ["image", "padding"]; // segments of a side that is a picture alone
 
 const FINEST = 96; // cells of a side of a raster at most
 

@@ -2,19 +2,21 @@
 // head of the layer. Tokens that are no patches ([CLS], registers, words) stand above as words.
 // One file and long: both pictures and the row of heads share one layout and one pointer.
 
-import { useSignalEffect } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { type Active, activity } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
-import { aspectOf, pictureOf } from "../../data/picture";
+import { aspectOf, isStrip, pictureOf } from "../../data/picture";
 import { useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
 import { foldSentence } from "../../frame/folds";
+import { followWidth } from "../../frame/scroller";
 import {
   type Box,
   type Canvas,
   firstLooker,
   framePatches,
+  lettersOf,
   litPicture,
   neighbour,
   placesOf,
@@ -25,12 +27,16 @@ import { NOTHING } from "../../state/selection";
 import { positions } from "../../state/shown";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
+import { isPadding, Letters, Padding, useReading } from "./strip";
 import { toggle } from "./tokens";
 
 type Role = "query" | "key";
 const LONGER = 360; // the longer side of a picture, in CSS pixels
 const NARROW = 300; // on a phone
 const SMALL = 104; // of the picture of one head
+const WIDEST = 1100; // of a line of text, which has a row for itself
+const HIGHEST = 96; // of its letters
+const LOW = 320; // of the line of one head
 
 /** Whether the current site looks from or at patches of a picture. */
 export function isVision(store: Store): boolean {
@@ -43,19 +49,33 @@ export function Overlay() {
   const quantity = useQuantity();
   const rows = store.rows.value;
   const { queries, keys } = store.active.value;
+  const legend = isStrip(rows.side) && lettersOf(rows).size ? "legendStrip" : "legendPatches";
+  const stage = useRef<HTMLDivElement>(null);
+  const width = useSignal(0);
+  useLayoutEffect(() => followWidth(stage.current!, width), []);
   const first =
     !(queries.length + keys.length) && tell("looksFirst", { token: rows.labels[firstLooker(rows)] });
   return (
-    <div class="stage overlay">
-      <p class="legend">{together(tell("legendPatches", { what: quantity }), first, foldSentence(store))}</p>
+    <div class="stage overlay" ref={stage}>
+      <p class="legend">
+        {together(useReading(), tell(legend, { what: quantity }), first, foldSentence(store))}
+      </p>
       <div class="panels">
-        <Panel side="query" axis={store.rows.value} />
-        <Panel side="key" axis={store.columns.value} />
+        <Panel side="query" axis={store.rows.value} room={width} />
+        <Panel side="key" axis={store.columns.value} room={width} />
       </div>
       <Multiples />
     </div>
   );
 }
+
+/** The longer side of a picture beside another one; a line of text is as wide as there is room, and no higher than legible. */
+function longerOf({ side }: Axis, narrow: boolean, room: number): number {
+  if (!isStrip(side)) return narrow ? NARROW : LONGER;
+  return Math.max(NARROW, Math.min(WIDEST, HIGHEST * aspectOf(side), room - 2 * EDGE));
+}
+
+const EDGE = 16;
 
 function frameOf(axis: Axis, longer: number): Canvas {
   const aspect = aspectOf(axis.side);
@@ -73,20 +93,22 @@ function shownOf(store: Store, heads: readonly number[]): Active {
   return activity(lenses, [firstLooker(store.rows.value)], []);
 }
 
-function Panel({ side, axis }: { side: Role; axis: Axis }) {
+function Panel({ side, axis, room }: { side: Role; axis: Axis; room: ReadonlySignal<number> }) {
   const store = useStore();
   const tell = useSay();
   const canvas = useRef<HTMLCanvasElement>(null);
   const places = placesOf(axis);
-  const frame = frameOf(axis, store.narrow.value ? NARROW : LONGER);
+  const sized = (axis: Axis) => frameOf(axis, longerOf(axis, store.narrow.value, room.value));
+  const frame = sized(axis);
   useSignalEffect(() => {
+    const at = sized(axisOf(store, side));
     if (!canvas.current) return;
-    const at = frameOf(axisOf(store, side), store.narrow.value ? NARROW : LONGER);
     drawPanel(canvasPen(prepare(canvas.current, at.width, at.height)), store, side, at);
     mark("regard:drawn");
   });
   const { special } = store.selection.value;
-  const loose = positions(axis, special, null).list.filter((p) => !places?.has(p));
+  const loose = positions(axis, special, null).list.filter((p) => !places?.has(p) && !isPadding(axis, p));
+  const shown = shownOf(store, store.heads.value);
   const name = tell(side === "query" ? "queryColumn" : "keyColumn");
   return (
     <section class="panel" aria-label={name}>
@@ -102,6 +124,14 @@ function Panel({ side, axis }: { side: Role; axis: Axis }) {
           <Buttons side={side} axis={axis} places={places} />
         </div>
       )}
+      {places && (
+        <Letters
+          {...{ axis, places }}
+          width={frame.width}
+          active={side === "query" ? shown.queries : shown.keys}
+        />
+      )}
+      {side === "key" && <Padding axis={axis} values={shown.toKeys} />}
     </section>
   );
 }
@@ -166,6 +196,7 @@ function Buttons({ side, axis, places }: { side: Role; axis: Axis; places: Map<n
   // small patches lie over large ones: a tile over the whole picture
   const order = [...places].sort(([, a], [, b]) => area(b) - area(a)).map(([position]) => position);
   const first = Math.min(...order);
+  const letters = lettersOf(axis);
   return (
     <fieldset class="cells" onKeyDown={moved}>
       {order.map((position) => (
@@ -174,6 +205,7 @@ function Buttons({ side, axis, places }: { side: Role; axis: Axis; places: Map<n
           {...{ side, axis, position }}
           box={places.get(position)!}
           first={position === first}
+          letter={letters.get(position)}
         />
       ))}
     </fieldset>
@@ -184,7 +216,13 @@ const area = ([l, t, r, b]: Box): number => (r - l) * (b - t);
 
 const share = (value: number): string => `${(100 * value).toFixed(3)}%`;
 
-function Patch({ side, axis, position, box, first }: PlaceProps & { box: Box; first: boolean }) {
+interface PatchProps extends PlaceProps {
+  box: Box;
+  first: boolean;
+  letter: string | undefined; // that the model reads there
+}
+
+function Patch({ side, axis, position, box, first, letter }: PatchProps) {
   const tell = useSay();
   const token = axis.starts[position];
   const [row, column] = [axis.side.row?.[token] ?? 0, axis.side.column?.[token] ?? 0];
@@ -200,7 +238,8 @@ function Patch({ side, axis, position, box, first }: PlaceProps & { box: Box; fi
       {...useToken(side, axis, position)}
       class="patch"
       tabIndex={first ? 0 : -1}
-      aria-label={tell("patch", { row, column })}
+      aria-label={letter ? tell("columnSays", { column, letter }) : tell("patch", { row, column })}
+      title={letter && tell("columnSays", { column, letter })}
       style={style}
     />
   );
@@ -249,6 +288,8 @@ function Multiples() {
   );
 }
 
+const smallOf = ({ side }: Axis): number => (isStrip(side) ? LOW : SMALL);
+
 function Multiple({ head }: { head: number }) {
   const store = useStore();
   const tell = useSay();
@@ -256,7 +297,7 @@ function Multiple({ head }: { head: number }) {
   useSignalEffect(() => {
     const side = comparedOn(store);
     if (!canvas.current || !side || !store.site.value.heads.includes(head)) return;
-    const at = frameOf(axisOf(store, side), SMALL);
+    const at = frameOf(axisOf(store, side), smallOf(axisOf(store, side)));
     drawOne(canvasPen(prepare(canvas.current, at.width, at.height)), store, side, head, at);
   });
   const pressed = store.heads.value.includes(head);
@@ -298,13 +339,19 @@ export function picture(pen: Pen, store: Store, width: number): number {
   const sides = (["query", "key"] as const).filter((side) => placesOf(axisOf(store, side)));
   let [left, height] = [0, 0];
   for (const side of sides) {
-    const at = frameOf(axisOf(store, side), LONGER);
+    const axis = axisOf(store, side);
+    const at = frameOf(axis, longerOf(axis, false, width));
+    if (isStrip(axis.side)) {
+      drawPanel(shifted(pen, 0, height), store, side, at); // one below the other
+      height += at.height + 16;
+      continue;
+    }
     drawPanel(shifted(pen, left, 0), store, side, at);
     [left, height] = [left + at.width + 40, Math.max(height, at.height)];
   }
   const side = comparedOn(store);
   if (!side) return height;
-  const each = frameOf(axisOf(store, side), SMALL);
+  const each = frameOf(axisOf(store, side), smallOf(axisOf(store, side)));
   const across = Math.max(1, Math.floor(width / (each.width + 8)));
   const ink = { colour: palette(store.theme.value).quiet, size: 11, mono: false };
   const heads = store.site.value.heads;

@@ -61,6 +61,17 @@ export const words = {
     "Left: the patch or token that looks. Right: where it looks; the clearer and bluer the picture, the larger the {what}.",
     "左：在看的图块或词元。右：它看向哪里；图像越清晰、越蓝，{what}越大。",
   ],
+  reads: ["The model reads: “{text}”.", "模型读出：“{text}”。"],
+  readsNothing: ["The model reads nothing here.", "模型在这里没有读出文字。"],
+  onPadding: [
+    "{share} of the attention falls on the {count} columns of padding after the picture (not shown).",
+    "{share} 的注意力落在图像之后的 {count} 列填充上（未显示）。",
+  ],
+  columnSays: ["column {column}, says “{letter}”", "第 {column} 列，读作“{letter}”"],
+  legendStrip: [
+    "Above: the column that looks. Below: where it looks; the clearer and bluer, the larger the {what}. Letters stand under the columns that say them.",
+    "上：在看的列。下：它看向哪里；越清晰、越蓝，{what}越大。字母写在读出它的那一列下面。",
+  ],
   looksFirst: ["Nothing is chosen: {token} looks.", "未作选择：由 {token} 来看。"],
   everyHead: ["Every head of layer {layer}, from the same place", "第 {layer} 层的每个头，从同一处看"],
   noHeads: ["No head is chosen. Choose one above.", "没有选择头，请在上方选择。"],
