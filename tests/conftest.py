@@ -329,6 +329,11 @@ def rxnmapper() -> regard.Model:
 
 
 @pytest.fixture(scope="session")
+def ocr() -> regard.Model:
+    return packaged("pp-ocrv6-small")
+
+
+@pytest.fixture(scope="session")
 def sharp(request):
     """A function from the name of a fixture to its model with larger weights: it matters which heads are on."""
     from tests.tiny import enlarged

@@ -28,4 +28,4 @@ SLOW = (
     *("studies/test_sums.py", "studies/test_intervals.py", "transformer/test_bert_training.py"),
 )
 SLOW_MARKS = ("models", "corpora", "ray", "browser")
-REAL = {"minilm", "smollm", "rxnmapper", "corpora", "labelled"}  # fixtures of real models, texts and maps
+REAL = {"minilm", "smollm", "rxnmapper", "ocr", "corpora", "labelled"}  # fixtures of real models, texts and maps

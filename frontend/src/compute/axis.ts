@@ -84,11 +84,24 @@ export const isSpaced = (token: string): boolean => /^[ Ġ▁]/.test(token);
 const LETTER = /^[\p{L}\p{N}]/u;
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u; // scripts
 
+const SILENT = "·";
+
+/** Whether a token is a column of a line of text, in a picture of one row, that says no letter. */
+function isSilent({ text, row, column, medium }: Side, i: number): boolean {
+  return (
+    medium?.kind === "picture" &&
+    row?.[i] === 0 &&
+    text[i] === `0,${column?.[i]}` &&
+    !row.some((r) => r !== null && r > 0)
+  );
+}
+
 /**
  * A token of a text as it is drawn: without the space that nearly every word begins with. Where there is none, in the
  * middle of a word, it has the sign that WordPiece gives such pieces.
  */
 function written(side: Side, first: number, end: number): string {
+  if (isSilent(side, first)) return SILENT;
   const text = bare(wordText(side, first, end));
   const piece = continuesWord(side, first) && LETTER.test(text) && !UNSPACED.test(text);
   return piece ? `##${text}` : text;

@@ -21,6 +21,9 @@ export function pictureOf({ medium }: Side): HTMLCanvasElement | null {
 export const aspectOf = ({ medium }: Side): number =>
   medium?.kind === "picture" ? medium.size[0] / medium.size[1] : 1;
 
+/** Whether a picture is so much wider than high that it stands best by itself in a row, as a line of text does. */
+export const isStrip = (side: Side): boolean => aspectOf(side) >= 3;
+
 async function decode(medium: Medium, found: Signal<HTMLCanvasElement | null>): Promise<void> {
   const bytes = medium.data.raw().slice();
   const bitmap = await createImageBitmap(new Blob([bytes], { type: medium.mime })).catch(() => null);

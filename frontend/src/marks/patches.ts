@@ -36,12 +36,33 @@ function gridPlaces(axis: Axis, place: Map<number, Box>): void {
   }
 }
 
-/** The position that looks where none is chosen: [CLS] of a picture; in a text the one from which the answer begins, or goes on. */
+/** Letters that a model reads in a picture, by the positions that say them. */
+export function lettersOf({ side, count, starts, folded }: Axis): Map<number, string> {
+  const { row, column, text } = side;
+  const found = new Map<number, string>();
+  if (!row || !column || row.some((r) => r !== null && r > 0)) return found; // a picture of several rows of patches
+  for (let p = 0; p < count; p++) {
+    const [r, c] = [row[starts[p]], column[starts[p]]];
+    if (!folded[p] && r !== null && text[starts[p]] !== `${r},${c}`) found.set(p, text[starts[p]]);
+  }
+  return found;
+}
+
+/**
+ * The position that looks where none is chosen: [CLS] of a picture; the letter in the middle of a line of text in a
+ * picture; in a text the one from which the answer begins, or goes on.
+ */
 export function firstLooker(axis: Axis): number {
-  if (placesOf(axis) && axis.side.segments.length < 2) return 0;
-  const answer = axis.side.segments.find(({ name, start }) => name === "answer" && start > 0);
+  const letters = [...lettersOf(axis)].filter(([, letter]) => letter.trim()).map(([p]) => p);
+  if (letters.length) return letters[letters.length >> 1];
+  const { segments } = axis.side;
+  const alone = segments.length < 2 || segments.every(({ name }) => PICTURE.includes(name));
+  if (placesOf(axis) && alone) return 0;
+  const answer = segments.find(({ name, start }) => name === "answer" && start > 0);
   return answer ? positionOf(axis, answer.start - 1) : axis.count - 1;
 }
+
+const PICTURE = ["image", "padding"]; // segments of a side that is a picture alone
 
 const FINEST = 96; // cells of a side of a raster at most
 

@@ -59,6 +59,8 @@ class Eyes:
             return {"pixel_values": _default_pixels(picture, self._vision)}
         try:
             return dict(self.pictures(images=[picture], return_tensors="pt"))
+        except UserError:
+            raise
         except Exception as error:  # processors are third-party code and may raise anything
             raise UserError(
                 f"the model's image processor failed on this image: {type(error).__name__}: {error}"

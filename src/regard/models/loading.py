@@ -18,9 +18,10 @@ from regard.base.errors import MissingFileError, UserError
 from regard.models import gguf
 from regard.models.hearing import heard_input
 from regard.models.hub import leaving_it_alone, why_not_asked
+from regard.models.lines import read_weights
 from regard.models.making import making
 from regard.models.missing import NoTokenizer, missing_package
-from regard.models.packaged import PACKAGED, is_whisper, packaged_path
+from regard.models.packaged import PACKAGED, is_line_reader, is_whisper, packaged_path
 from regard.models.progress import err, working
 from regard.models.smiles import smiles_tokenizer
 from regard.models.whisper import read_whisper
@@ -45,6 +46,9 @@ def load_pretrained(
             raise UserError(refusal("pickled", name=source))
         with making, quiet():
             return _unpack(Path(source), dtype, lambda: read_whisper(Path(source)))
+    if is_line_reader(source) and tokenizer is None:
+        with making, quiet(), _plain_errors(source, allow_pickle, None):
+            return read_weights(Path(source), dtype)
     place, options, why = _locate(source, offline, revision=revision, trust_remote_code=trust_remote_code)
     with making, quiet(), leaving_it_alone(offline), _plain_errors(source, allow_pickle, why):
         if tokenizer is None and (Path(place) / options.get("gguf_file", "")).is_file():

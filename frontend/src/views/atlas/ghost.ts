@@ -2,7 +2,7 @@
 
 import { activity } from "../../compute/active";
 import { positionOf } from "../../compute/axis";
-import { aspectOf, pictureOf } from "../../data/picture";
+import { aspectOf, isStrip, pictureOf } from "../../data/picture";
 import type { Cell } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { firstLooker, litPicture, placesOf } from "../../marks/patches";
@@ -23,6 +23,7 @@ export function glimpseOf(store: Store, { site }: Cell): Glimpse | null {
   const { level, worth } = store.look.value;
   const columns = store.lenses.axis(site.key, level);
   if (worth || !isHere(site) || columns.side.medium?.kind !== "picture" || !placesOf(columns)) return null;
+  if (isStrip(columns.side)) return null; // too low for a cell; its map says more
   const rows = store.lenses.axis(site.query, level);
   const { queries } = store.selection.value;
   const query = queries.length ? positionOf(rows, queries[0]) : firstLooker(rows);

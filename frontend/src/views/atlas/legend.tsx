@@ -2,6 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { Digest } from "../../compute/digest";
+import { isStrip } from "../../data/picture";
 import { type Cell, colourOf, counts, hasTypes, isKnown, isResting, largest, NONE } from "../../data/report";
 import { isHere } from "../../data/wire";
 import { useQuantity, useSay, useStore } from "../../frame/context";
@@ -28,7 +29,8 @@ export function Legend({ digests, cells, shared, small }: LegendProps) {
   const sampled = Math.max(1, ...all.map((d) => d.sampled));
   const pooled = all.some((d) => d.shares) ? "legendAtlasShares" : "legendAtlasPooled";
   const absent = cells.some(({ site }) => !store.reaches(site));
-  const pictured = store.columns.value.side.medium?.kind === "picture";
+  const { side } = store.columns.value;
+  const pictured = side.medium?.kind === "picture" && !isStrip(side);
   return (
     <div class="legend of-atlas">
       {store.followed.value ? (

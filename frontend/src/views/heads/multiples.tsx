@@ -11,7 +11,7 @@ import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import type { Side } from "./patches";
-import { frameOf, type Room, SMALL } from "./room";
+import { frameOf, type Room, savedOf } from "./room";
 
 export const axisOf = (store: Store, side: Side): Axis =>
   (side === "query" ? store.rows : store.columns).value;
@@ -80,7 +80,7 @@ const NUMBER = 22; // height of the line below a saved one
 export function drawMultiples(pen: Pen, store: Store, width: number): number {
   const side = comparedOn(store);
   if (!side) return 0;
-  const each = frameOf(axisOf(store, side), SMALL);
+  const each = frameOf(axisOf(store, side), savedOf(axisOf(store, side)));
   const across = Math.max(1, Math.floor(width / (each.width + 8)));
   const ink = { colour: palette(store.theme.value).quiet, size: 11, mono: false };
   const { heads } = store.site.value;

@@ -5,13 +5,13 @@ import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Active } from "../../compute/active";
 import type { Axis } from "../../compute/axis";
-import { pictureOf } from "../../data/picture";
+import { isStrip, pictureOf } from "../../data/picture";
 import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
 import { foldSentence } from "../../frame/folds";
 import { ranked, shownOf } from "../../frame/pictured";
 import { useSeen } from "../../frame/scroller";
-import { type Canvas, type Framed, framePatches, litPicture, placesOf } from "../../marks/patches";
+import { type Canvas, type Framed, framePatches, lettersOf, litPicture, placesOf } from "../../marks/patches";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
 import { brief, palette } from "../../marks/scales";
 import { positions } from "../../state/shown";
@@ -19,7 +19,8 @@ import type { Store } from "../../state/store";
 import { together } from "../../words";
 import { axisOf, drawMultiples, Multiples } from "./multiples";
 import { Buttons, Chip, type Side } from "./patches";
-import { APART, frameOf, multipleOf, type Room, roomOf, SAVED } from "./room";
+import { APART, frameOf, lineOf, multipleOf, type Room, roomOf, SAVED } from "./room";
+import { isPadding, Letters, Padding, useReading } from "./strip";
 
 const TALK = 64; // height of a question and its answer, and of the words below a picture
 
@@ -32,13 +33,17 @@ export function Overlay() {
   const rows = store.rows.value;
   const free = () =>
     isTalk(store.rows.value) ? { ...seen.value, height: seen.value.height - TALK } : seen.value;
-  const room = () => roomOf(free(), pictured(store).length, store.narrow.value);
-  const small = () => multipleOf(free(), store.site.value.heads.length, store.narrow.value);
+  const room = () =>
+    isLine(store)
+      ? lineOf(free(), store.narrow.value)
+      : roomOf(free(), pictured(store).length, store.narrow.value);
+  const small = () => multipleOf(free(), store.site.value.heads.length, store.narrow.value, isLine(store));
+  const legend = isLine(store) && lettersOf(rows).size ? "legendStrip" : "legendPatches";
   return (
     <div class="stage overlay" ref={stage}>
-      <p class="legend">{together(tell("legendPatches", { what: quantity }), foldSentence(store))}</p>
+      <p class="legend">{together(useReading(), tell(legend, { what: quantity }), foldSentence(store))}</p>
       <Said />
-      <div class="panels" style={{ gap: `${APART}px` }}>
+      <div class={isLine(store) ? "panels lines" : "panels"} style={{ gap: `${APART}px` }}>
         <Panel side="query" axis={rows} room={room} />
         <Panel side="key" axis={store.columns.value} room={room} />
       </div>
@@ -51,10 +56,18 @@ export function Overlay() {
 const pictured = (store: Store): Side[] =>
   (["query", "key"] as const).filter((side) => placesOf(axisOf(store, side)));
 
+/** Whether the picture is a line of text: one side stands below the other, each as wide as there is room. */
+const isLine = (store: Store): boolean => {
+  const sides = pictured(store);
+  return sides.length > 0 && sides.every((side) => isStrip(axisOf(store, side).side));
+};
+
 /** The positions of a side that are shown and no patches. */
 function looseOf(store: Store, axis: Axis): number[] {
   const places = placesOf(axis);
-  return positions(axis, store.selection.value.special, null).list.filter((p) => !places?.has(p));
+  return positions(axis, store.selection.value.special, null).list.filter(
+    (p) => !places?.has(p) && !isPadding(axis, p),
+  );
 }
 
 const isTalk = (axis: Axis): boolean => axis.side.segments.length > 1 && placesOf(axis) !== null;
@@ -131,6 +144,14 @@ function Panel({ side, axis, room }: PanelProps) {
           <Buttons side={side} axis={axis} places={places} />
         </div>
       )}
+      {places && (
+        <Letters
+          {...{ axis, places }}
+          width={at.width}
+          active={side === "query" ? shown.queries : shown.keys}
+        />
+      )}
+      {side === "key" && <Padding axis={axis} values={shown.toKeys} />}
     </section>
   );
 }
@@ -178,6 +199,7 @@ function drawPanel(pen: Pen, store: Store, side: Side, at: Canvas): void {
   framePatches(pen, places, framed(store, shown, side), at, colours);
 }
 
+const GAP = 16; // between two lines of text
 const TITLE = 20; // height of the line above a saved picture
 
 export function picture(pen: Pen, store: Store, width: number): number {
@@ -186,12 +208,15 @@ export function picture(pen: Pen, store: Store, width: number): number {
   const back = !shownOf(store, store.heads.value).queries.length;
   let [left, height] = [0, 0];
   for (const side of pictured(store)) {
-    const at = frameOf(axisOf(store, side), SAVED);
+    const line = isStrip(axisOf(store, side).side);
+    const at = frameOf(axisOf(store, side), line ? lineOf({ width }, false) : SAVED);
     const name =
       side === "query" ? (back ? "pictureFrom" : "pictureLooks") : back ? "pictureSeen" : "pictureTo";
-    pen.text(left, TITLE / 2 - 2, tell(name), ink);
-    drawPanel(shifted(pen, left, TITLE), store, side, at);
-    [left, height] = [left + at.width + APART, Math.max(height, TITLE + at.height)];
+    const top = line ? height : 0; // lines stand one below the other
+    pen.text(left, top + TITLE / 2 - 2, tell(name), ink);
+    drawPanel(shifted(pen, left, top + TITLE), store, side, at);
+    if (line) height += TITLE + at.height + GAP;
+    else [left, height] = [left + at.width + APART, Math.max(height, TITLE + at.height)];
   }
   return height + drawMultiples(shifted(pen, 0, height + 16), store, width);
 }

@@ -2,7 +2,7 @@
 
 import type { Axis } from "../../compute/axis";
 import { useSay, useStore } from "../../frame/context";
-import { type Box, neighbour } from "../../marks/patches";
+import { type Box, lettersOf, neighbour } from "../../marks/patches";
 import { NOTHING } from "../../state/selection";
 import { toggle } from "./tokens";
 
@@ -83,6 +83,7 @@ export function Buttons({ side, axis, places }: { side: Side; axis: Axis; places
   // small patches lie over large ones: a tile over the whole picture
   const order = [...places].sort(([, a], [, b]) => area(b) - area(a)).map(([position]) => position);
   const first = Math.min(...order);
+  const letters = lettersOf(axis);
   return (
     <fieldset class="cells" onKeyDown={moved}>
       {order.map((position) => (
@@ -91,6 +92,7 @@ export function Buttons({ side, axis, places }: { side: Side; axis: Axis; places
           {...{ side, axis, position }}
           box={places.get(position)!}
           first={position === first}
+          letter={letters.get(position)}
         />
       ))}
     </fieldset>
@@ -101,7 +103,13 @@ const area = ([l, t, r, b]: Box): number => (r - l) * (b - t);
 
 const share = (value: number): string => `${(100 * value).toFixed(3)}%`;
 
-function Patch({ side, axis, position, box, first }: PlaceProps & { box: Box; first: boolean }) {
+interface PatchProps extends PlaceProps {
+  box: Box;
+  first: boolean;
+  letter: string | undefined; // that the model reads there
+}
+
+function Patch({ side, axis, position, box, first, letter }: PatchProps) {
   const tell = useSay();
   const token = axis.starts[position];
   const [row, column] = [axis.side.row?.[token] ?? 0, axis.side.column?.[token] ?? 0];
@@ -117,7 +125,8 @@ function Patch({ side, axis, position, box, first }: PlaceProps & { box: Box; fi
       {...useToken(side, axis, position)}
       class="patch"
       tabIndex={first ? 0 : -1}
-      aria-label={tell("patch", { row, column })}
+      aria-label={letter ? tell("columnSays", { column, letter }) : tell("patch", { row, column })}
+      title={letter && tell("columnSays", { column, letter })}
       style={style}
     />
   );

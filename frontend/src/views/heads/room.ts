@@ -1,7 +1,7 @@
 // How large pictures are drawn: as large as their stage has room for. Enters: the stage. Leaves: pixels.
 
 import type { Axis } from "../../compute/axis";
-import { aspectOf } from "../../data/picture";
+import { aspectOf, isStrip } from "../../data/picture";
 import type { Seen } from "../../frame/scroller";
 import type { Canvas } from "../../marks/patches";
 
@@ -33,14 +33,27 @@ export function roomOf({ width, height }: Seen, count: number, narrow: boolean):
 
 const clamp = (pixels: number): number => Math.max(LEAST, Math.min(MOST, pixels));
 
+const LINE = { most: 1100, height: 96 }; // a line of text in a picture, which has a row for itself
+const LOW: Room = { width: 320, height: 64 }; // the same for one head of many
+
+/** What the line of text that is a picture may take: as wide as there is room, and no higher than its letters need. */
+export const lineOf = ({ width }: { width: number }, narrow: boolean): Room => ({
+  width: Math.max(LEAST, Math.min(LINE.most, width - (narrow ? PHONE : EDGES))),
+  height: LINE.height,
+});
+
 /** What a small picture may take, so that all heads of a layer stand in one row if that is not too small. */
-export function multipleOf({ width, height }: Seen, heads: number, narrow: boolean): Room {
+export function multipleOf({ width, height }: Seen, heads: number, narrow: boolean, line: boolean): Room {
+  if (line) return LOW;
   if (narrow) return SMALL;
   const across = (width - EDGES) / Math.max(1, heads) - BETWEEN;
   const down = (1 - SHARE) * (height - ABOVE) - NUMBER;
   const wide = Math.max(SMALL.width, Math.min(LARGEST, across));
   return { width: wide, height: Math.max(SMALL.height, Math.min(LARGEST, down)) };
 }
+
+/** What the picture of one head may take in a saved picture. */
+export const savedOf = ({ side }: Axis): Room => (isStrip(side) ? LOW : SMALL);
 
 /** Where the picture of an axis lies in so much room. */
 export function frameOf(axis: Axis, { width, height }: Room): Canvas {

@@ -69,6 +69,17 @@ export const words = {
   pictureTo: ["Where it looks", "看向哪里"],
   pictureSeen: ["What is looked at", "谁被看"],
   pictureFrom: ["Who looks there", "谁看向那里"],
+  reads: ["The model reads: “{text}”.", "模型读出：“{text}”。"],
+  readsNothing: ["The model reads nothing here.", "模型在这里没有读出文字。"],
+  onPadding: [
+    "{share} of the attention falls on the {count} columns of padding after the picture (not shown).",
+    "{share} 的注意力落在图像之后的 {count} 列填充上（未显示）。",
+  ],
+  columnSays: ["column {column}, says “{letter}”", "第 {column} 列，读作“{letter}”"],
+  legendStrip: [
+    "Above: the column that looks. Below: where it looks; the more colour, the larger the {what}. Letters stand under the columns that say them.",
+    "上：在看的列。下：它看向哪里；颜色越浓，{what}越大。字母写在读出它的那一列下面。",
+  ],
   everyHead: ["Every head of layer {layer}, from the same place", "第 {layer} 层的每个头，从同一处看"],
   noHeads: ["No head is chosen. Choose one above.", "没有选择头，请在上方选择。"],
   noPositions: ["Nothing to show: all positions are hidden.", "没有可显示的内容：所有位置都被隐藏。"],
