@@ -60,7 +60,7 @@ test("a moment that nearly every word looks at is where heads rest", () => {
     ({
       words: rows.map(String),
       frames: 40,
-      values: Float32Array.from(rows.flatMap((row) => row)),
+      values: Float32Array.from(rows.flat()),
     }) as unknown as Heard;
   const row = (own: number, rest: number) =>
     Array.from({ length: 40 }, (_, frame) => (frame === own ? 0.5 : frame === 30 ? rest : 0.001));
