@@ -24,6 +24,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "models.md"
 _HEAD = "| Family | Class | Captured: layers x heads | Tier | Difference | In the score beside q, k | Norms |"
 
 
+_LINES = (
+    "The base classes of PaddleOCR's text readers have none. The reader of lines that is built on pp_ocrv6_small_rec "
+    "has it, and is traced exactly with its own weights: [a model that reads a line of text]"
+    "(../how-to/see-where-a-vision-model-looks.md#a-model-that-reads-a-line-of-text)."
+)
+
+
 def page(records: Mapping[str, Record]) -> str:
     """The page for a sweep's records."""
     passed = [r for r in records.values() if r.state == "pass"]
@@ -75,6 +82,8 @@ def page(records: Mapping[str, Record]) -> str:
         "## Families without softmax attention",
         "",
         ", ".join(sorted(without)) + ".",
+        "",
+        _LINES,
         "",
         "## Families not tried",
         "",
@@ -172,5 +181,5 @@ def facts(text: str) -> dict[str, str]:
     found = {name: tier for name, tier in row.findall(sections["Families that pass"]) if name != "Family"}
     for title, what in (("Families that pass in part", "in part"), ("Families that fail", "fails")):
         found |= {name: what for name, _ in row.findall(sections[title]) if name != "Family"}
-    listed = sections["Families without softmax attention"].partition("\n")[2].strip().rstrip(".")
+    listed = sections["Families without softmax attention"].splitlines()[2].rstrip(".")
     return found | dict.fromkeys(listed.split(", "), "no attention")

@@ -34,7 +34,7 @@ _CHARACTERS = "ppocrv6_dict.txt"
 _BLANK = 0  # where a column says nothing
 
 
-class Reading(NamedTuple):
+class Spelling(NamedTuple):
     """What a model reads in a line of text: the letters, and the column that says each of them."""
 
     text: str
@@ -64,7 +64,7 @@ class LineProcessor:
         padded = np.pad(array, ((0, 0), (0, width - shown), (0, 0)))
         return {"pixel_values": torch.from_numpy(np.ascontiguousarray(padded.transpose(2, 0, 1)))[None]}
 
-    def read(self, answers: torch.Tensor) -> Reading:
+    def read(self, answers: torch.Tensor) -> Spelling:
         """The letters in (columns, letters) probabilities: a run of columns that say the same says it once.
 
         The column of a letter is the one that is surest of it.
@@ -72,7 +72,7 @@ class LineProcessor:
         sure, said = (each.tolist() for each in answers.max(dim=-1))
         runs = [list(run) for _, run in itertools.groupby(range(len(said)), key=said.__getitem__)]
         columns = [max(run, key=sure.__getitem__) for run in runs if said[run[0]] != _BLANK]
-        return Reading("".join(self.characters[said[column]] for column in columns), columns)
+        return Spelling("".join(self.characters[said[column]] for column in columns), columns)
 
 
 # -- what is read, and where -------------------------------------------------------------------------------
