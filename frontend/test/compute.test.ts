@@ -212,6 +212,7 @@ test("lines that rest are drawn first, in grey and paler", () => {
     rests: (_: number, key: number) => key === 0,
     resting: FADED,
     quiet: "grey",
+    theme: "light" as const,
   };
   const g = { left: 50, right: 150, before: 10, strip: 10, width: 200, text: 40, row: 20, size: 13 };
   links(pen, found, places, inks, g, 0, 100);

@@ -47,9 +47,25 @@ test.each(Object.entries(EYES))("the colours of names stay apart for %s eyes on 
     for (const [i, name] of names.entries())
       for (const other of names.slice(0, i)) {
         const [a, b] = [name, other].map((one) => colourOf(golden(), "pattern", one, theme));
-        expect(deltaE(eye, a, b), `${theme} ${name} ${other}`).toBeGreaterThan(12);
+        expect(deltaE(eye, a, b), `${theme} ${name} ${other}`).toBeGreaterThan(theme === "dark" ? 15 : 12);
       }
   for (const [name, twin] of Object.entries(TWINS)) expect(COLOURS.pattern[name]).toBe(COLOURS.pattern[twin]);
+});
+
+test("a name has one hue on both grounds, and stands out from the dark one", () => {
+  for (const name of Object.keys(COLOURS.pattern)) {
+    const [light, dark] = (["light", "dark"] as const).map((theme) =>
+      colourOf(golden(), "pattern", name, theme),
+    );
+    if (name !== "always rests") expect(apart(hue(light), hue(dark)), name).toBeLessThan(25); // which is grey
+    expect(contrast(dark, palette("dark").ground), name).toBeGreaterThan(3);
+  }
+});
+
+test("of a dark map a tenth of the strongest weight is plain to see", () => {
+  const table = ramp("dark");
+  const faint = `#${Array.from(table.slice(3 * 26, 3 * 27), (x) => x.toString(16).padStart(2, "0")).join("")}`;
+  expect(oklab(linear(faint))[0] - oklab(linear(palette("dark").ground))[0]).toBeGreaterThan(0.1);
 });
 
 test.each(["light", "dark"] as const)("head colours and text stand out from the %s ground", (theme) => {

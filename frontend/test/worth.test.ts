@@ -186,6 +186,7 @@ describe("numbers of both signs", () => {
       rests: () => false,
       resting: 1,
       quiet: "quiet",
+      theme: "light" as const,
       of: (value: number) => (Number.isNaN(value) ? 2 : value < 0 ? 1 : 0),
     };
     const places = { rows: Int32Array.from([0]), columns: Int32Array.from([0, 1, 2]) };

@@ -3,7 +3,7 @@
 import type { Links } from "../compute/links";
 import type { Rests } from "../compute/rest";
 import { elided, type Ink, type Pen } from "./pen";
-import { brief, type Palette } from "./scales";
+import { brief, type Palette, type Theme } from "./scales";
 
 const LOWEST = 18; // height of a token's row
 const HIGHEST = 34;
@@ -106,6 +106,12 @@ const UNKNOWN = 0.4; // how opaque is drawn what has no number
 export const strengthOf = (weight: number, top: number): number =>
   Number.isNaN(weight) ? UNKNOWN : Math.sqrt(Math.min(1, Math.abs(weight) / (top || 1)));
 
+const LIFTED = 0.7;
+
+/** How opaque a line of some strength is on a ground: on a dark one faint lines would be lost. */
+export const opacityOn = (theme: Theme, strength: number): number =>
+  theme === "dark" ? strength ** LIFTED : strength;
+
 /** How lines are drawn: the colours of the heads, which of them are dashed, and what rests in the background. */
 export interface Inks {
   colours: readonly string[];
@@ -113,6 +119,7 @@ export interface Inks {
   rests: Rests;
   resting: number; // how strong lines that rest are, of the strength of others
   quiet: string;
+  theme: Theme;
   of?: (weight: number) => number; // which colour a weight has; without it, that of its head
 }
 
@@ -124,7 +131,7 @@ export function links(
   pen: Pen,
   found: Links,
   places: { rows: Int32Array; columns: Int32Array },
-  { colours, dashed, rests, resting, quiet, of }: Inks,
+  { colours, dashed, rests, resting, quiet, theme, of }: Inks,
   g: Geometry,
   top: number,
   height: number,
@@ -144,12 +151,13 @@ export function links(
   };
   // Faint lines first: strong ones stay on top.
   buckets.resting.forEach((bucket, level) => {
-    draw(bucket, 1, { colour: quiet, alpha: resting * opacityOf(level) });
+    draw(bucket, 1, { colour: quiet, alpha: resting * opacityOn(theme, opacityOf(level)) });
   });
   buckets.awake.forEach((bucket, at) => {
     const [level, head] = [Math.floor(at / colours.length), at % colours.length];
-    const alpha = opacityOf(level);
-    draw(bucket, alpha > STRONG ? 2 : 1, { colour: colours[head], alpha, dashed: dashed[head] });
+    const strength = opacityOf(level);
+    const ink = { colour: colours[head], alpha: opacityOn(theme, strength), dashed: dashed[head] };
+    draw(bucket, strength > STRONG ? 2 : 1, ink);
   });
 }
 

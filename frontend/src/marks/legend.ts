@@ -1,8 +1,8 @@
 // What colours and strengths of a saved picture mean: bars with ticks, and swatches.
 
-import { strengthOf } from "./columns";
+import { opacityOn, strengthOf } from "./columns";
 import { measure, type Pen } from "./pen";
-import { figure, type Palette, rampStops, STEPS, ticks, twoSidedStops } from "./scales";
+import { figure, type Palette, rampStops, STEPS, type Theme, ticks, twoSidedStops } from "./scales";
 
 const SMALL = 11;
 const THICK = 12; // of a colour bar
@@ -120,5 +120,5 @@ const TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100];
 const SWATCHES = 4;
 
 /** A row of strengths, as they are drawn in one colour. */
-export const strengthEntries = (top: number, colour: string) =>
-  strengths(top).map(([value, text]) => ({ colour, alpha: strengthOf(value, top), text }));
+export const strengthEntries = (top: number, colour: string, theme: Theme) =>
+  strengths(top).map(([value, text]) => ({ colour, alpha: opacityOn(theme, strengthOf(value, top)), text }));

@@ -1,7 +1,7 @@
 // The arcs of a sentence and the tints of its words.
 
 import { sizeOf } from "../../compute/worth";
-import { RESTING, strengthOf } from "../../marks/columns";
+import { opacityOn, RESTING, strengthOf } from "../../marks/columns";
 import { scissors } from "../../marks/cut";
 import type { Pen } from "../../marks/pen";
 import { figure, palette, signed, type Theme } from "../../marks/scales";
@@ -71,10 +71,11 @@ export function arcs(
   found.sort((a, b) => sizeOf(b.weight) - sizeOf(a.weight));
   const drawn = found.slice(0, ARCS).map(({ to, h, weight }, i) => {
     const strength = strengthOf(weight, most);
+    const opacity = opacityOn(store.theme.value, strength);
     const rests = side === "query" ? scene.rests(position, to.position) : scene.rests(to.position, position);
     const stroke = rests
-      ? { colour: quiet, alpha: Math.max(0.12, RESTING * strength), width: 1 }
-      : { colour: inks(h, weight), alpha: Math.max(0.12, strength), ...drawnAs(weight, 2 * strength) };
+      ? { colour: quiet, alpha: Math.max(0.12, RESTING * opacity), width: 1 }
+      : { colour: inks(h, weight), alpha: Math.max(0.12, opacity), ...drawnAs(weight, 2 * strength) };
     const [q, k] = side === "query" ? [position, to.position] : [to.position, position];
     if (cut?.(q, k, scene.heads[h])) {
       if (!texts.own) bridge(pen, from, to, here.size, top, { ...stroke, dashed: true });
@@ -127,12 +128,13 @@ export function allArcs(
       const weight = links.weight[i];
       if (!from || !to || Math.abs(weight) < STRONG * links.top) continue;
       const strength = strengthOf(weight, links.top);
+      const opacity = opacityOn(theme, strength);
       const isCut = cut?.(links.query[i], links.key[i], scene.heads[links.head[i]]) ?? false;
       const ink = resting
-        ? { colour: quiet, alpha: share * 0.5 * RESTING * strength, width: 1 }
+        ? { colour: quiet, alpha: share * 0.5 * RESTING * opacity, width: 1 }
         : {
             colour: inks(links.head[i], weight),
-            alpha: share * 0.85 * strength,
+            alpha: share * 0.85 * opacity,
             ...drawnAs(weight, 1.5 * strength),
           };
       const drawn = isCut ? { ...ink, dashed: true } : ink;

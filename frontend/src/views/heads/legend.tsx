@@ -4,7 +4,7 @@ import { restOf } from "../../data/report";
 import { quantityOf, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { foldSentence } from "../../frame/folds";
 import { whoseOf } from "../../frame/report";
-import { FADED, strengthOf } from "../../marks/columns";
+import { FADED, opacityOn, strengthOf } from "../../marks/columns";
 import { strengthEntries, strengths, swatches } from "../../marks/legend";
 import type { Pen } from "../../marks/pen";
 import { palette, percent, signed, type Theme } from "../../marks/scales";
@@ -60,7 +60,7 @@ function signEntries(scene: Scene, theme: Theme): { colour: string; alpha: numbe
   return [
     ...values.map((value) => ({
       colour: value < 0 ? hurts : helps,
-      alpha: strengthOf(value, top),
+      alpha: opacityOn(theme, strengthOf(value, top)),
       value,
     })),
     ...(unsure ? [{ colour: unknown, alpha: strengthOf(Number.NaN, top), value: Number.NaN }] : []),
@@ -94,6 +94,7 @@ function Signs({ scene }: { scene: Scene }) {
 /** Lines of a few strengths, each with its weight. */
 function Strengths({ top, colours }: { top: number; colours: string[] }) {
   const tell = useSay();
+  const theme = useStore().theme.value;
   const values = strengths(top);
   const colour = colours.length === 1 ? colours[0] : "currentColor";
   return (
@@ -104,7 +105,7 @@ function Strengths({ top, colours }: { top: number; colours: string[] }) {
     >
       {values.map(([value, text]) => (
         <span key={value}>
-          <i style={{ background: colour, opacity: strengthOf(value, top) }} />
+          <i style={{ background: colour, opacity: opacityOn(theme, strengthOf(value, top)) }} />
           {text}
         </span>
       ))}
@@ -165,7 +166,7 @@ function swatchesPicture(pen: Pen, store: Store, scene: Scene, width: number): n
   const own = coloursOf(scene, store.theme.value);
   const resting = restingText(store, scene);
   const strong = [
-    ...strengthEntries(scene.links.top, own.length === 1 ? own[0] : colours.ink),
+    ...strengthEntries(scene.links.top, own.length === 1 ? own[0] : colours.ink, store.theme.value),
     ...(resting ? [{ colour: colours.quiet, alpha: FADED, text: resting }] : []),
   ];
   const high = swatches(pen, 10, width, strong, quantityOf(store), colours);

@@ -61,6 +61,7 @@ function drawLinks({ pen, store, scene, g, top, height }: Sheet, found: Links, r
     rests: scene.rests,
     resting,
     quiet: palette(theme).quiet,
+    theme,
   };
   const cut = cutIn(store, scene);
   if (!cut) {
