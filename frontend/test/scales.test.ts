@@ -3,6 +3,7 @@ import { COLOURS, colourOf } from "../src/data/report";
 import {
   brief,
   changeStops,
+  decimals,
   figure,
   headColour,
   indexer,
@@ -148,4 +149,8 @@ test("ticks are round numbers within the range, 0 among them, written with as ma
       expect(Number(text.replace("−", "-"))).toBeCloseTo(value, 12);
     }
   }
+});
+
+test("numbers have a minus sign, not a hyphen", () => {
+  expect([decimals(-3.71, 1), decimals(0.5, 2), figure(-3.71, 2)]).toEqual(["−3.7", "0.50", "−3.7"]);
 });

@@ -356,11 +356,15 @@ test("words that occur twice are told apart by their positions", () => {
 });
 
 test("boxes of the model never overlap, and the dot goes through the space between the stacks", () => {
-  const boxes = boxesOf(stepsOf(walkOf("both")));
+  const boxes = boxesOf(stepsOf(walkOf("both")), 780);
+  expect(Math.max(...boxes.map((box) => box.y + box.high))).toBeLessThan(780);
+  expect(boxes[0].high).toBeGreaterThan(boxesOf(stepsOf(walkOf("both")))[0].high); // as large as there is room
   for (const a of boxes)
     for (const b of boxes) {
       if (a === b) continue;
-      expect(Math.abs(a.x - b.x) >= a.width || Math.abs(a.y - b.y) >= 24, `${a.id} ${b.id}`).toBe(true);
+      expect(Math.abs(a.x - b.x) >= a.width || Math.abs(a.y - b.y) >= a.high + 6, `${a.id} ${b.id}`).toBe(
+        true,
+      );
     }
   const way = wayTo(boxes[11], boxes[12]);
   expect(way.length).toBe(4);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -28,13 +29,26 @@ def test_the_model_stays_in_sight_as_boxes_and_the_dot_stands_before_the_lit_one
         go(page, step)
         still(page)
         lit, dot = box(page, "[aria-current=step]"), box(page, ".walk circle.dot")
-        assert page.locator("[aria-current=step]").count() == 1 and lit["height"] == 17
+        assert page.locator("[aria-current=step]").count() == 1 and lit["height"] >= 20
+        assert page.locator("[aria-current=step]").evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 12
         assert abs(dot["x"] + dot["width"] / 2 - lit["x"] - lit["width"] / 2) < 1.5
-        assert 0 <= lit["y"] - dot["y"] - dot["height"] < 5
+        assert 0 <= lit["y"] - dot["y"] - dot["height"] < 8  # in the space before it
     boxes = [one.bounding_box() for one in page.locator("[data-step]").all()]
     apart = [a["x"] + a["width"] <= b["x"] or a["y"] + a["height"] <= b["y"] for a, b in pairwise(boxes[:12])]
     assert all(apart)
     assert all(one["y"] >= 0 and one["y"] + one["height"] <= 760 for one in boxes)
+
+
+def test_subscripts_stand_below_the_line_and_no_minus_is_made_of_a_mark(page):
+    go(page, "output")
+    assert page.inner_text("[data-step=output] sub") == "O"
+    assert "_" not in page.inner_text(".scene") and page.locator(".scene > .words sub").all_inner_texts() == ["O"]
+    assert re.search(r"WO column \d+", " ".join(page.inner_text(".dot-product").split()))
+    go(page, "softmax")
+    marks = page.eval_on_selector_all(".turning td", "all => all.map(e => getComputedStyle(e, '::before').content)")
+    assert set(marks) == {"none"}
+    said = " ".join(page.inner_text(".note").split())
+    assert "✗ A score of 0 means no attention. ✓ Every score becomes a positive weight" in said
 
 
 def test_a_step_shows_the_mix_up_before_what_is_right(page):
@@ -142,7 +156,7 @@ def test_weights_are_folded_to_an_icon(page):
     page.click("[data-step=project]")
     page.click(".tables > summary")
     assert not page.locator('canvas[data-matrix="W_Q"]').is_visible()
-    page.click(".weight > summary >> text=W_Q")
+    page.click(".weight > summary >> text=WQ")
     assert page.locator('canvas[data-matrix="W_Q"]').is_visible()
 
 

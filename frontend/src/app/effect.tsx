@@ -4,7 +4,7 @@ import type { Say } from "../frame/context";
 import "./effect.css";
 import { bare, listed as tokensListed } from "../compute/axis";
 import { told } from "../frame/report";
-import { figure } from "../marks/scales";
+import { decimals, figure } from "../marks/scales";
 import { isKey, together } from "../words";
 import { sentenceOf, useSession, useTell } from "./context";
 import type { Effect as Record } from "./records";
@@ -193,7 +193,7 @@ export function listed({ about, rows }: Record, mode: string): Record["rows"] {
 }
 
 /** Three decimals, so that a column of probabilities can be read down. */
-const number = (value: number): string => value.toFixed(3).replace("-", "−");
+const number = (value: number): string => decimals(value, 3);
 
 function modeName(mode: string, tell: Say): string {
   const key = `mode_${mode}`;

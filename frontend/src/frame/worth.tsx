@@ -7,7 +7,7 @@ import { hasWorth, sizeOf } from "../compute/worth";
 import type { Cell } from "../data/report";
 import { isHere } from "../data/wire";
 import { type Judged, RELIABLE } from "../data/worth";
-import { signed } from "../marks/scales";
+import { decimals, signed } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { judgedName, sayIn, useSay, useStore } from "./context";
@@ -32,7 +32,7 @@ export function agreement(store: Store, { check }: Judged): string {
   const tell = sayIn(store);
   if (!check) return tell(store.checking.value ? "worthChecking" : "worthUnchecked");
   if (check.spearman === null) return tell("worthUnchecked");
-  const values = { rho: check.spearman.toFixed(2).replace("-", "−"), count: check.edges };
+  const values = { rho: decimals(check.spearman, 2), count: check.edges };
   return tell(check.spearman < RELIABLE ? "worthUnreliable" : "worthAgrees", values);
 }
 

@@ -220,11 +220,14 @@ export const percent = (share: number): number => Math.round(100 * share);
 /** A difference or a share, with its sign. */
 export const withSign = (value: number): string => (value > 0 ? "+" : "") + figure(value, 2);
 
+/** A number with so many decimals and a real minus sign: what every view writes. */
+export const decimals = (value: number, places: number): string => value.toFixed(places).replace("-", "−");
+
 /** A number as people read it: three significant digits, small ones as 0.00012, never 1.2e-4. */
 export function figure(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   if (value === 0) return "0";
   const size = Math.floor(Math.log10(Math.abs(value)));
   if (size < -6) return value > 0 ? "< 0.000001" : "> −0.000001";
-  return value.toFixed(Math.max(0, Math.min(9, digits - 1 - size))).replace("-", "−");
+  return decimals(value, Math.max(0, Math.min(9, digits - 1 - size)));
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Say, useSay } from "../frame/context";
 import { brief, SIGNS } from "../marks/scales";
 import { inkOf } from "./formula";
+import { lowered } from "./lowered";
 import { type Phase, still } from "./motion";
 import type { Bars, Blocks, CellOf, Dot, Piece, Strip, Strips } from "./pieces";
 import { short } from "./pieces";
@@ -74,12 +75,14 @@ function Written({ pieces, tell }: { pieces: readonly Piece[]; tell: Say }) {
 }
 
 function Cells({ strip, at, way }: { strip: Strip; at?: number; way?: string }) {
+  const tell = useSay();
   const size = sizeOf(strip.values);
   return (
     <>
       <span class="strip-name">
         <b class={inkOf(strip.symbol)}>{strip.symbol === "W" ? "" : nameOf(strip.symbol)}</b>{" "}
-        <bdi class={strip.symbol === "W" ? inkOf("W") : ""}>{strip.of.trim()}</bdi>
+        <bdi class={strip.symbol === "W" ? inkOf("W") : ""}>{lowered(strip.of.trim())}</bdi>
+        {strip.column !== undefined && <small> {tell("walk_column", { column: strip.column })}</small>}
       </span>
       <span class={`strip ${way ?? ""}`}>
         {strip.values.map((value, i) => (
@@ -91,8 +94,7 @@ function Cells({ strip, at, way }: { strip: Strip; at?: number; way?: string }) 
     </>
   );
 }
-
-const nameOf = (symbol: string): string => (symbol === "AV" ? "A·V" : symbol.replace(/^x(\d)/, "x$1"));
+const nameOf = (symbol: string) => (symbol === "AV" ? "A·V" : lowered(symbol));
 
 /** Bars up and down from a line in the middle. */
 function Products({ values, at }: { values: readonly number[]; at?: number }) {
@@ -194,9 +196,7 @@ function BarsView({ cell, phase }: { cell: Bars; phase: Phase }) {
             </td>
             {phase === "after" && (
               <>
-                <td class="number" data-after={line.on ? "on" : undefined}>
-                  {short(line.after)}
-                </td>
+                <td class="number">{short(line.after)}</td>
                 <td class="room grown">
                   <Bar value={line.after} scale={after} share={shares} />
                 </td>

@@ -83,14 +83,12 @@ export function turn(data: WalkData, a: Attention, names: [string, string], focu
   };
   const arrows = [arrow("Q", names[0], focus.row), arrow("K", names[1], focus.column)];
   const [{ from, to }] = arrows;
-  const said = short(arrows[0].angle);
   const written = [
+    { text: `φ = ${focus.row} · ${short(rates[i])} = ${short(arrows[0].angle)};  ` },
     { text: factor(from[0]), symbol: "Q" },
-    { text: ` · cos ${said} − ` },
+    { text: " · cos φ − " },
     { text: factor(from[1]), symbol: "Q" },
-    {
-      text: ` · sin ${said} = ${short(to[0])}   [${i}, ${i + half}]: ${said} = ${focus.row} · ${short(rates[i])}`,
-    },
+    { text: ` · sin φ = ${short(to[0])}` },
   ];
   return { kind: "turn", arrows, written };
 }

@@ -1,14 +1,16 @@
 // The model as boxes, always in sight: the current one lit, a dot on the edge that leads to it.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useSay } from "../frame/context";
 import type { WalkData } from "./data";
+import { lowered } from "./lowered";
 import { still } from "./motion";
 import { type DECODER, keyOf, type StepId, wordsOf } from "./order";
 
-const HIGH = 17; // of a box
-const PITCH = 34; // from box to box
-const TOP = 26;
+const [LEAST, MOST] = [34, 52]; // pixels from box to box: as many as there is room for
+const TOP = 32;
+const BELOW = 46; // for which layer it is
 const TIME = 220; // milliseconds of the dot's way
 
 interface Box {
@@ -16,6 +18,8 @@ interface Box {
   x: number;
   y: number;
   width: number;
+  high: number;
+  pitch: number; // to the next one
 }
 
 // Rows of the decoder's boxes: they stand beside the encoder's, cross attention where E can reach it.
@@ -31,20 +35,23 @@ const BESIDE: Record<(typeof DECODER)[number], number> = {
 
 const isBeside = (id: StepId): id is keyof typeof BESIDE => id in BESIDE;
 
-/** Where the boxes stand: one stack in the middle, or two side by side. */
-export function boxesOf(steps: readonly StepId[]): Box[] {
+/** Where the boxes stand in so much height: one stack in the middle, or two side by side. */
+export function boxesOf(steps: readonly StepId[], room = 0): Box[] {
   const two = steps.includes("cross");
-  const width = two ? 104 : 150;
-  const left = two ? 14 : 54;
-  return steps.map((id, row) => {
-    const beside = two && isBeside(id);
-    return { id, x: beside ? left + width + 22 : left, y: TOP + PITCH * (beside ? BESIDE[id] : row), width };
+  const width = two ? 112 : 168;
+  const left = two ? 12 : 51;
+  const rows = steps.map((id, row) => (two && isBeside(id) ? BESIDE[id] : row));
+  const pitch = Math.max(LEAST, Math.min(MOST, Math.floor((room - TOP - BELOW) / (Math.max(...rows) + 1))));
+  const high = Math.round(0.62 * pitch);
+  return steps.map((id, i) => {
+    const x = two && isBeside(id) ? left + width + 22 : left;
+    return { id, x, y: TOP + pitch * rows[i], width, high, pitch };
   });
 }
 
 type Point = [number, number];
 
-const entry = (box: Box): Point => [box.x + box.width / 2, box.y - (PITCH - HIGH) / 2];
+const entry = (box: Box): Point => [box.x + box.width / 2, box.y - (box.pitch - box.high) / 2];
 
 /** The way of the dot to a box: down its stack, or through the space between the two. */
 export function wayTo(from: Box, to: Box): Point[] {
@@ -63,10 +70,20 @@ interface Props {
 
 export function Diagram({ data, steps, at, go }: Props) {
   const tell = useSay();
-  const boxes = boxesOf(steps);
+  const room = useSignal(0);
+  const boxes = boxesOf(steps, room.value);
   const nav = useRef<HTMLElement>(null);
   const dot = useRef<SVGCircleElement>(null);
   const left = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    const look = () => {
+      room.value = nav.current!.clientHeight;
+    };
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(nav.current!);
+    return () => watch.disconnect();
+  }, []);
   useEffect(() => {
     const from = left.current;
     left.current = at;
@@ -79,12 +96,12 @@ export function Diagram({ data, steps, at, go }: Props) {
     const way = wayTo(boxes[from], boxes[at]).map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` }));
     dot.current!.animate(way, { duration: TIME, easing: "ease-in-out" });
   }, [at]);
-  const high = Math.max(...boxes.map((box) => box.y)) + PITCH;
+  const high = Math.max(...boxes.map((box) => box.y + box.high)) + 10;
   const layers = data.blocks(`${data.reader}.states`) - 1;
   const [x, y] = entry(boxes[at]);
   return (
     <nav class="steps" ref={nav} aria-label={tell("walk_model")}>
-      <div class="diagram" style={`--high: ${high + 6}px`}>
+      <div class="diagram" style={`--high: ${high}px`}>
         <svg width="100%" height={high} aria-hidden="true">
           <Edges boxes={boxes} at={at} />
           <circle ref={dot} r="4" class="dot" style={{ transform: `translate(${x}px, ${y}px)` }} />
@@ -106,10 +123,10 @@ export function Diagram({ data, steps, at, go }: Props) {
                 title={wordsOf(tell, data, step).title}
                 aria-current={i === at ? "step" : undefined}
                 class={i < at ? "passed" : ""}
-                style={`--x: ${boxes[i].x}px; --y: ${boxes[i].y}px; --w: ${boxes[i].width}px`}
+                style={`--x: ${boxes[i].x}px; --y: ${boxes[i].y}px; --w: ${boxes[i].width}px; --h: ${boxes[i].high}px`}
                 onClick={() => go(i)}
               >
-                {tell(keyOf(data, `box_${step}`)!)}
+                {lowered(tell(keyOf(data, `box_${step}`)!))}
               </button>
             </li>
           ))}
@@ -129,7 +146,7 @@ function Edges({ boxes, at }: { boxes: Box[]; at: number }) {
       x={first.x - 8}
       y={first.y - 6}
       width={first.width + 16}
-      height={last.y + HIGH - first.y + 12}
+      height={last.y + last.high - first.y + 12}
       rx="6"
       class="layer"
     />
@@ -145,12 +162,12 @@ function Edges({ boxes, at }: { boxes: Box[]; at: number }) {
         if (from.x !== to.x) return null;
         const middle = to.x + to.width / 2;
         const ink = i + 1 === at ? "edge now" : "edge";
-        return <line key={to.id} x1={middle} x2={middle} y1={from.y + HIGH} y2={to.y} class={ink} />;
+        return <line key={to.id} x1={middle} x2={middle} y1={from.y + from.high} y2={to.y} class={ink} />;
       })}
       {cross && (
         <path
           class={boxes[at].id === "cross" ? "edge now" : "edge"}
-          d={`M ${stack.x + stack.width} ${stack.y + HIGH / 2} H ${between} V ${cross.y + HIGH / 2} H ${cross.x}`}
+          d={`M ${stack.x + stack.width} ${stack.y + stack.high / 2} H ${between} V ${cross.y + cross.high / 2} H ${cross.x}`}
         />
       )}
     </>

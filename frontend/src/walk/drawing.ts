@@ -1,7 +1,7 @@
 // A matrix as a coloured grid, drawn with a pen: on the screen and into a saved picture.
 
 import { elided, type Pen } from "../marks/pen";
-import { type Palette, palette, ramp, SIGNS, type Theme } from "../marks/scales";
+import { decimals, type Palette, palette, ramp, SIGNS, type Theme } from "../marks/scales";
 import type { Shown } from "./equation";
 import type { Matrix } from "./maths";
 
@@ -105,8 +105,8 @@ function written(pen: Pen, { matrix, weights }: Shown, at: Layout, colours: Pale
 
 /** Two decimals; where there is little room, .75 for a weight and one decimal for other numbers. */
 function numeral(value: number, roomy: boolean, weight = false): string {
-  const text = value.toFixed(roomy || weight ? 2 : 1);
-  return (roomy ? text : text.replace(/^0\./, ".")).replace("-", "−");
+  const text = decimals(value, roomy || weight ? 2 : 1);
+  return roomy ? text : text.replace(/^0\./, ".");
 }
 
 /** A frame around the row, the column or the cell. */

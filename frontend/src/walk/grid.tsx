@@ -8,6 +8,7 @@ import { figure } from "../marks/scales";
 import { coloured, drawGrid, type Lit, layoutOf } from "./drawing";
 import type { Equation, Rule, Shown } from "./equation";
 import { inkOf } from "./formula";
+import { lowered } from "./lowered";
 
 interface At {
   item: number;
@@ -59,7 +60,7 @@ export function EquationView(props: { equation: Equation; read: Signal<string>; 
               <span class="icon" aria-hidden="true">
                 ▦
               </span>{" "}
-              <span class={inkOf(item.name)}>{calledOf(item)}</span>
+              <span class={inkOf(item.name)}>{lowered(calledOf(item))}</span>
             </summary>
             {grid}
           </details>
@@ -152,7 +153,7 @@ function Grid({ shown, lit, chosen, point }: GridProps) {
         onClick={click}
       />
       <figcaption>
-        <b class={inkOf(shown.name)}>{called}</b>{" "}
+        <b class={inkOf(shown.name)}>{lowered(called)}</b>{" "}
         <span class="quiet">{`${matrix.rows} × ${matrix.columns}`}</span>
       </figcaption>
     </figure>

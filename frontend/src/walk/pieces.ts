@@ -23,6 +23,7 @@ export interface Piece {
 export interface Strip {
   symbol: string;
   of: string;
+  column?: number; // of the matrix
   values: number[];
 }
 

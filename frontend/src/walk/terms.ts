@@ -55,7 +55,7 @@ export function cellOf(
   if (id === "stack") {
     const stack = `${data.reader}.states`;
     const strips = Array.from({ length: data.blocks(stack) }, (_, i) =>
-      strip(`x${i}`, word, data.block(stack, i), focus.row),
+      strip(`x_${i}`, word, data.block(stack, i), focus.row),
     );
     const cut = strips.map((one) => ({ ...one, values: one.values.slice(0, CELLS) }));
     return { kind: "strips", strips: cut, result: null, at: -1, written: [] };
@@ -82,7 +82,8 @@ export function cellOf(
     const name = f.gate ? "G" : "1";
     const column = {
       symbol: "W",
-      of: `W_${name} [${unit}]`,
+      of: `W_${name}`,
+      column: unit,
       values: columnOf(data.get(`${stack}.W_${name}`), unit),
     };
     const times = f.gate
@@ -103,7 +104,7 @@ export function cellOf(
       const to = largest(q, Math.abs);
       const letter = what.symmetric ? "K" : "Q";
       const from = what.symmetric ? a.shared : a.from;
-      const column = { symbol: "W", of: `W_${letter} [${to}]`, values: columnOf(a.query, to) };
+      const column = { symbol: "W", of: `W_${letter}`, column: to, values: columnOf(a.query, to) };
       const after = plus(data, `${part}.b_${letter}`, from + to);
       return dot(strip("X", word, a.input, focus.row), column, q[to], after);
     }
@@ -156,7 +157,7 @@ export function cellOf(
     case "mix": {
       const mixed = row(a.mixed);
       const to = largest(mixed, Math.abs);
-      const column = { symbol: "V", of: `V [${to}]`, values: columnOf(a.v, to) };
+      const column = { symbol: "V", of: "", column: to, values: columnOf(a.v, to) };
       return dot(strip("A", word, a.weights, focus.row), column, mixed[to]);
     }
     case "join": {
@@ -172,7 +173,7 @@ export function cellOf(
     case "output": {
       const out = row(a.output);
       const to = largest(out, Math.abs);
-      const column = { symbol: "W", of: `W_O [${to}]`, values: columnOf(data.get(`${part}.W_O`), to) };
+      const column = { symbol: "W", of: "W_O", column: to, values: columnOf(data.get(`${part}.W_O`), to) };
       return dot(strip("AV", word, a.joined, focus.row), column, out[to], plus(data, `${part}.b_O`, to));
     }
     case "residual": {

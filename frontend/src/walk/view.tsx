@@ -18,6 +18,7 @@ import { Formula } from "./formula";
 import { goTo } from "./going";
 import { EquationView } from "./grid";
 import { MODEL, type Part, type WhatIf } from "./layer";
+import { lowered } from "./lowered";
 import { partOf, type StepId, stepsOf, wordsOf } from "./order";
 import { type Pair, PairChoice, pairOf, Saying, wordsIn } from "./pair";
 import { drawScene, type Scene } from "./picture";
@@ -76,12 +77,13 @@ function Steps({ data }: { data: WalkData }) {
       <section class="scene" aria-live="polite">
         <Text data={data} id={id} words={words.value} pair={pair} tell={tell} />
         <header>
-          <h2>{title}</h2>
-          <Formula text={formula} />
-          <span class="fill" />
+          <div class="named">
+            <h2>{title}</h2>
+            <Formula text={formula} />
+          </div>
           <Go at={at} all={steps.length} go={go} tell={tell} />
         </header>
-        <p class="words">{text}</p>
+        <p class="words">{lowered(text)}</p>
         <div class="middle">
           <Main
             {...{ data, id, head, pair, maps, tell, veiled }}
@@ -202,7 +204,7 @@ function MixUp({ claim, note, tell }: { claim: string; note: string; tell: Say }
         {tell("walk_otherwise")}
         {tell("colon")}
       </b>
-      <span class="claim">✗ {claim}</span> <span class="correct">✓ {note}</span>
+      <span class="claim">✗ {lowered(claim)}</span> <span class="correct">✓ {lowered(note)}</span>
     </p>
   );
 }

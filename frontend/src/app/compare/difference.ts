@@ -1,7 +1,7 @@
 // Two heads side by side and what is between them: A, B and A − B, as numbers for small pictures.
 
 import type { Lens } from "../../compute/lens";
-import { figure } from "../../marks/scales";
+import { decimals, figure } from "../../marks/scales";
 
 const MOST = 512; // pixels of the longer side: longer maps are pooled
 const BAND = 32;
@@ -129,8 +129,8 @@ export const shareText = (share: number): string => `${figure(100 * share, 2)}%`
 
 /** A, B and what is between them with so many decimals that two digits of the difference show: it agrees with the others. */
 export function besides(a: number, b: number, top: number): [a: string, b: string, difference: string] {
-  const decimals = top > 0 ? Math.max(2, Math.min(6, 2 - Math.floor(Math.log10(top)))) : 2;
-  const [one, two] = [a.toFixed(decimals), b.toFixed(decimals)];
-  const between = (Number(one) - Number(two)).toFixed(decimals);
-  return [one, two, Number(between) > 0 ? `+${between}` : between.replace("-", "−")];
+  const places = top > 0 ? Math.max(2, Math.min(6, 2 - Math.floor(Math.log10(top)))) : 2;
+  const [one, two] = [a.toFixed(places), b.toFixed(places)];
+  const between = decimals(Number(one) - Number(two), places);
+  return [one, two, Number(between) > 0 ? `+${between}` : between];
 }

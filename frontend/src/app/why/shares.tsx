@@ -1,7 +1,7 @@
 // In the inspector: the parts that made a look, as signed bars, and how far they can be trusted.
 
 import { bare } from "../../compute/axis";
-import { figure, SIGNS, withSign } from "../../marks/scales";
+import { decimals, figure, SIGNS, withSign } from "../../marks/scales";
 import type { Look } from "../../state/edges";
 import { useSession, useTell } from "../context";
 import type { Why, WhyComponent, WhySide } from "../records";
@@ -124,7 +124,7 @@ function Check({ look, found }: { look: Look; found: Why }) {
     <p class="app-note" role="status" data-why-agreement={spearman}>
       {spearman === null
         ? tell("whyAgreesNot", { parts })
-        : tell("whyAgrees", { parts, value: spearman.toFixed(2).replace("-", "−") })}
+        : tell("whyAgrees", { parts, value: decimals(spearman, 2) })}
       {fall > 0 && tell("whyFalls", { part: partName(first, tell), fall: figure(fall, 2) })}
     </p>
   );

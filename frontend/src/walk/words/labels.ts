@@ -41,6 +41,7 @@ export const LABELS = {
   walk_scoreWeight: ["score {score}, weight {weight}", "得分 {score}，权重 {weight}"],
   walk_neurons: ["Open in the neuron view", "在神经元视图中打开"],
   walk_otherwise: ["A common mix-up", "常见的误解"],
+  walk_column: ["column {column}", "第 {column} 列"],
   walk_token: ["token", "词元"],
   walk_id: ["id", "编号"],
   walk_soFar: ["so far", "已说出"],

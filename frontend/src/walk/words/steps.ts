@@ -8,13 +8,10 @@ export const STEPS = {
     "The tokenizer cuts the text into pieces it knows and looks up their numbers. That is all it does: meaning begins with the embedding table, where each number picks one row.",
     "分词器把文本切成它认识的词片，并查出它们的编号，仅此而已：含义从嵌入表开始，每个编号取出表中的一行。",
   ],
-  step_tokens_claim: [
-    "The tokenizer turns words into vectors, and [CLS] separates samples.",
-    "分词器把词变成向量，[CLS] 用来分隔样本。",
-  ],
+  step_tokens_claim: ["The tokenizer turns words into vectors.", "分词器把词变成向量。"],
   step_tokens_note: [
-    "WordPiece and BPE only cut and number; they give no vectors. Limits such as BERT's 512 count tokens, not words. In a batch, short inputs are padded on the right (id 0 in BERT) and the padding is masked. [CLS] separates nothing: it is a position whose last vector a classifier can read.",
-    "WordPiece 和 BPE 只切分并编号，不给出向量。BERT 的 512 等上限数的是词元，不是词。一批输入中较短的在右侧填充（BERT 中编号为 0），填充会被掩盖。[CLS] 不分隔任何东西：它是一个位置，分类器可以读它最后的向量。",
+    "It only cuts and numbers; vectors come in the next step. What it adds itself, as [CLS] here, has a number too: [CLS] separates nothing, it is a place whose last vector a classifier can read.",
+    "它只切分并编号，向量要到下一步才出现。它自己加上的词元（如这里的 [CLS]）也有编号：[CLS] 不分隔任何东西，它是一个位置，分类器可以读它最后的向量。",
   ],
   step_embed_title: ["Embedding", "嵌入"],
   step_embed_formula: ["X = word + position (+ segment)", "X = 词 + 位置（+ 片段）"],
@@ -47,8 +44,8 @@ export const STEPS = {
   step_scores_title: ["Scores", "得分"],
   step_scores_formula: ["Q·Kᵀ", "Q·Kᵀ"],
   step_scores_text: [
-    "Every query meets every key: row i, column j is the dot product of query i and key j. The table is not symmetric, since Q and K come from different matrices: if hello looks at you, you need not look at hello.",
-    "每个查询与每个键相遇：第 i 行第 j 列是查询 i 与键 j 的点积。此表不对称，因为 Q 与 K 来自不同的矩阵：hello 看 you，不等于 you 看 hello。",
+    "Every query meets every key: row i, column j is the dot product of query i and key j. The table is not symmetric, since Q and K come from different matrices: a word may look at one that does not look back.",
+    "每个查询与每个键相遇：第 i 行第 j 列是查询 i 与键 j 的点积。此表不对称，因为 Q 与 K 来自不同的矩阵：一个词看另一个词，对方不一定回看。",
   ],
   step_scores_claim: ["The scores say how similar two words are.", "得分表示两个词有多相似。"],
   step_scores_note: [
@@ -58,8 +55,8 @@ export const STEPS = {
   step_scale_title: ["Scaling", "缩放"],
   step_scale_formula: ["Q·Kᵀ / √d", "Q·Kᵀ / √d"],
   step_scale_text: [
-    "The dot product of two random vectors with d entries of variance 1 is typically about √d in size. Dividing by √d keeps the softmax from becoming all-or-nothing, where nothing can be learned.",
-    "两个各有 d 个数、方差为 1 的随机向量，点积的大小通常约为 √d。除以 √d 使 softmax 不至于非此即彼、无法学习。",
+    "A score is a sum of d products. While their signs are still random they cancel in part, and the sum grows like √d. Dividing by √d keeps the softmax from becoming all-or-nothing, where nothing can be learned.",
+    "得分是 d 个乘积之和。当它们的正负号还是随机的时候，会部分抵消，和的大小按 √d 增长。除以 √d 使 softmax 不至于非此即彼、无法学习。",
   ],
   step_scale_claim: ["Dividing by √d makes the weights add up to 1.", "除以 √d 使权重之和为 1。"],
   step_scale_note: [
@@ -71,6 +68,11 @@ export const STEPS = {
   step_softmax_text: [
     "Row by row, scores become shares that are positive and sum to 1: how a token divides its attention. It is a softmax, not a sigmoid: what one word gains, the others lose.",
     "逐行把得分变成和为 1 的正数份额：一个词元如何分配它的注意力。这是 softmax，不是 sigmoid：一个词得到的，正是别的词失去的。",
+  ],
+  step_softmax_claim: ["A score of 0 means no attention.", "得分为 0 就是没有注意力。"],
+  step_softmax_note: [
+    "Every score becomes a positive weight: 0 becomes e⁰ = 1 before the row is divided by its sum, and a negative score a smaller number. Only −∞, the mask of a decoder, becomes 0.",
+    "每个得分都变成正的权重：0 先变成 e⁰ = 1，再除以该行之和；负的得分变成较小的数。只有 −∞（解码器的掩码）变成 0。",
   ],
   step_mix_title: ["Mixing values", "混合值"],
   step_mix_formula: ["A·V", "A·V"],
@@ -91,12 +93,12 @@ export const STEPS = {
     "W_O 把各头所得混合，放到后面的层能读到的地方。一个头的贡献是它在这个乘积中的部分 α·f(x)，而不只是权重。",
   ],
   step_output_claim: [
-    "The matrix is W⁰, and a head that looks at [SEP] takes something from it.",
-    "这个矩阵是 W⁰；一个头看向 [SEP]，就从那里取得了内容。",
+    "A head that looks at [SEP] takes something from it.",
+    "一个头看向 [SEP]，就从那里取得了内容。",
   ],
   step_output_note: [
-    "The O stands for output: W_O. And a head that looks at [SEP] or a full stop may add nothing: what counts is the length of α·f(x), with f(x) = (x·W_V + b_V)·W_O, not that of the value alone.",
-    "O 代表输出（output）：W_O。一个头看向 [SEP] 或句号，可能毫无作用：要看的是 α·f(x) 的长度，其中 f(x) = (x·W_V + b_V)·W_O，而不只是值向量的长度。",
+    "It may add next to nothing: what counts is how long α·f(x) is, with f(x) = (x·W_V + b_V)·W_O, and on [SEP] or a full stop f(x) is often short.",
+    "它可能几乎什么也没有加：要看的是 α·f(x) 有多长，其中 f(x) = (x·W_V + b_V)·W_O；在 [SEP] 或句号上，f(x) 往往很短。",
   ],
   step_residual_title: ["Add and norm", "相加与归一化"],
   step_residual_formula: ["X + attention(X), LayerNorm per token", "X + attention(X)，逐词元 LayerNorm"],
@@ -124,13 +126,10 @@ export const STEPS = {
     "The same block again, with other weights. Below are the states between the layers, one row per token; the last one, E, is what a decoder reads. BERT ends here: it is only an encoder.",
     "同样的块，不同的权重。下面是各层之间的状态，每行一个词元；最后的状态 E 就是解码器所读的。BERT 到此为止：它只有编码器。",
   ],
-  step_stack_claim: [
-    "BERT translates, and T5 and MUM are encoders like it.",
-    "BERT 能做翻译，T5 和 MUM 与它一样是编码器。",
-  ],
+  step_stack_claim: ["BERT can write an answer, as a chat model does.", "BERT 能像聊天模型一样写出回答。"],
   step_stack_note: [
-    "BERT has no decoder and does not translate. T5 and MUM, often named beside it, are not encoder-only.",
-    "BERT 没有解码器，不做翻译。常与它并列的 T5 和 MUM 并不是只有编码器的模型。",
+    "It has no decoder: it ends with one vector per token, which other programs read. GPT has only a decoder, T5 has both.",
+    "它没有解码器：最后得到的是每个词元一个向量，供别的程序读取。GPT 只有解码器，T5 两者都有。",
   ],
   step_target_title: ["The decoder's input", "解码器的输入"],
   step_target_formula: ["target, shifted right: <s> w₁ w₂ …", "右移的目标句：<s> w₁ w₂ …"],
@@ -138,10 +137,10 @@ export const STEPS = {
     "The decoder reads what has been said so far, beginning with a start token, and at each position predicts the next word. In training the whole target is given at once, shifted one position to the right; in translation each new word is appended.",
     "解码器读已经说出的部分，从起始词元开始，在每个位置预测下一个词。训练时一次给出整个目标句，右移一位；翻译时每个新词接在末尾。",
   ],
-  step_target_claim: ["The Transformer was made for “MNT”.", "Transformer 是为“MNT”而做的。"],
+  step_target_claim: ["The decoder reads the answer while it is being trained.", "训练时解码器能读到答案。"],
   step_target_note: [
-    "It was made for neural machine translation, NMT (Vaswani et al., June 2017).",
-    "它用于神经机器翻译，即 NMT（Vaswani 等，2017 年 6 月）。",
+    "It is given the answer, but at each position sees only what comes before: the mask of the next step hides the rest.",
+    "答案虽然给了它，但每个位置只能看到前面的部分：下一步的掩码把其余的遮住。",
   ],
   step_mask_title: ["Causal mask", "因果掩码"],
   step_mask_formula: ["Q·Kᵀ / √d + M,  M = −∞ above the diagonal", "Q·Kᵀ / √d + M，对角线以上 M = −∞"],
@@ -181,13 +180,10 @@ export const STEPS = {
     "The last state meets the vector of every word in the vocabulary; the softmax of these scores is the prediction. Taking the most likely word each time is greedy decoding; beam search keeps several sentences alive and may find a better one. Click a word above to go on from there.",
     "最后的状态与词表中每个词的向量相遇；这些得分的 softmax 就是预测。每次取最可能的词是贪心解码；束搜索同时保留几个句子，可能找到更好的。单击上方的词，从那里继续。",
   ],
-  step_predict_claim: [
-    "The output layer uses W_1 once more, and a model always says the most likely word.",
-    "输出层再次使用 W_1，并且模型总是说出最可能的词。",
-  ],
+  step_predict_claim: ["A model always says the most likely word.", "模型总是说出最可能的词。"],
   step_predict_note: [
-    "The output layer has a matrix of its own (here the word table once more). And taking the most likely word is only greedy decoding.",
-    "输出层有自己的矩阵（这里再次使用词表）。而取最可能的词只是贪心解码。",
+    "It gives probabilities; which word is taken is decided outside, and taking the likeliest is only one way.",
+    "它只给出概率；取哪个词由外面决定，取最可能的只是其中一种做法。",
   ],
   step_loss_title: ["Loss", "损失"],
   step_loss_formula: ["−log p(next word), mean over positions", "−log p(下一个词)，对位置取平均"],
