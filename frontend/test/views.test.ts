@@ -3,10 +3,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { APP_VIEWS } from "../src/app/views";
+import type { Along } from "../src/marks/sentence";
 import { Store } from "../src/state/store";
 import type { View } from "../src/state/view";
 import { VIEWS } from "../src/views";
 import { layoutOf } from "../src/views/atlas/layout";
+import { freest } from "../src/views/heads/arcs";
 import { golden } from "./golden";
 
 test("ids are single words, each once", () => {
@@ -45,6 +47,18 @@ test("no module of the frame names a view", () => {
     const text = readFileSync(new URL(name, folder), "utf8");
     for (const { id } of APP_VIEWS) expect(text, `${name}: ${id}`).not.toMatch(new RegExp(`view\\W+"${id}"`));
   }
+});
+
+test("the number of an arc stands where no other arc runs", () => {
+  const along =
+    (height: number): Along =>
+    (t) => [100 + 400 * t, 300 - height * Math.sin(Math.PI * t)];
+  const lone = along(100);
+  expect(freest(lone, [lone], [])).toEqual(lone(0.5));
+  const steep: Along = (t) => [t < 0.55 ? 100 + 400 * t : 500 - 200 * t, lone(t)[1]]; // with it to beyond the middle
+  const [x] = freest(lone, [lone, steep], []);
+  expect(x).toBeGreaterThan(lone(0.55)[0]);
+  expect(freest(lone, [lone], [[300, 200]])).not.toEqual(lone(0.5)); // nor where another number stands
 });
 
 test("maps of the atlas share their room with one that is large, and give up little for it", () => {
