@@ -3,10 +3,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { APP_VIEWS } from "../src/app/views";
+import type { Along } from "../src/marks/sentence";
 import { Store } from "../src/state/store";
 import type { View } from "../src/state/view";
 import { VIEWS } from "../src/views";
 import { layoutOf, onPhone } from "../src/views/atlas/layout";
+import { freest } from "../src/views/heads/arcs";
 import { type Heard, restIn } from "../src/views/sound/scene";
 import { golden } from "./golden";
 
@@ -70,6 +72,18 @@ test("a moment that nearly every word looks at is where heads rest", () => {
   expect(found?.share).toBeCloseTo(0.02);
   expect(restIn(heardIn(words.map((own) => row(own, 0.001))))).toBeNull(); // nowhere in particular
   expect(restIn(heardIn(words.slice(1).map((own) => row(own, 0.02))))).toBeNull(); // too few words to tell
+});
+
+test("the number of an arc stands where no other arc runs", () => {
+  const along =
+    (height: number): Along =>
+    (t) => [100 + 400 * t, 300 - height * Math.sin(Math.PI * t)];
+  const lone = along(100);
+  expect(freest(lone, [lone], [])).toEqual(lone(0.5));
+  const steep: Along = (t) => [t < 0.55 ? 100 + 400 * t : 500 - 200 * t, lone(t)[1]]; // with it to beyond the middle
+  const [x] = freest(lone, [lone, steep], []);
+  expect(x).toBeGreaterThan(lone(0.55)[0]);
+  expect(freest(lone, [lone], [[300, 200]])).not.toEqual(lone(0.5)); // nor where another number stands
 });
 
 test("maps of the atlas share their room with one that is large, and give up little for it", () => {

@@ -99,6 +99,20 @@ def test_a_line_leads_back_to_the_head_that_wrote_what_came_before(use):
     until(page, "document.querySelector('.app-back') === null")
 
 
+def test_the_headline_over_a_sentence_shows_no_other_look_than_the_picture(use):
+    page = use(f"{TEXT} on the mat. The cat", layer=16, heads=0, form="sentence")
+    page.wait_for_selector("[data-focus]")
+    until(page, "document.querySelector('[data-headline=finding]') !== null", seconds=60)
+    assert page.inner_text("[data-headline]") == "Head 16.0 looks one token back."
+    assert "The next word is chosen at “cat₁₅”" in page.inner_text("[data-focus]")
+    page.click("[data-value=columns]")
+    until(page, "document.querySelector('[data-headline]').textContent.includes(' → ')")
+    page = use(layer=16, heads=0, form="sentence")  # too short for a name
+    page.wait_for_selector("[data-focus]")
+    until(page, "document.querySelector('[data-headline=finding]') !== null", seconds=60)
+    assert page.inner_text("[data-headline]") == "Head 16.0 follows no named pattern here."
+
+
 TICKS = "all => all.map(e => [+e.dataset.tick, +e.querySelector('text').getAttribute('x'), e.textContent])"
 DOTS = "all => all.map(e => [+(e.dataset.otherCut ?? e.dataset.ownCut), +e.getAttribute('cx')])"
 

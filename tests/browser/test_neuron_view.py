@@ -113,6 +113,9 @@ def test_the_table_and_the_figure_name_the_same_neurons_in_the_same_order(show, 
     listed = [
         int(text.split()[-1]) for text in page.locator(".pair-about .parts ol li > span:first-child").all_inner_texts()
     ]
+    said = re.search(r"What neurons add to it: ([+−][\d.]+) in all", page.inner_text(".pair-about .parts h3"))
+    scores, key = pair_trace.scores(0, 2)[5], pair_trace.scores(0, 2)[5].argmax()
+    assert float(said[1].replace("−", "-")) == pytest.approx(scores[key] - scores.mean(), rel=0.06)
     drawn = pair_trace.figure("neurons", layer=0, head=2, query=5).figure
     assert listed == [int(label.get_text()) for label in drawn.axes[5].get_xticklabels()]
     q, k, scores = pair_trace.q(0, 2)[5], pair_trace.k(0, 2), pair_trace.scores(0, 2)[5]

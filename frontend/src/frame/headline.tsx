@@ -1,9 +1,11 @@
 // The headline: what the picture below it shows, in one sentence.
 
+import { isCausal } from "../compute/rest";
 import { bySpecific, foundOf, isKnown, isOwn, isResting, restOf, telling } from "../data/report";
 import type { Found, Rest, Site } from "../data/wire";
 import { percent } from "../marks/scales";
-import type { Store } from "../state/store";
+import { formOf, type Store } from "../state/store";
+import { together } from "../words";
 import { type Say, useSay, useStore } from "./context";
 import { isPictured, lookTold, pinned } from "./pictured";
 import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded } from "./report";
@@ -99,8 +101,11 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
   const look = strongestLook(store, cell, queries.length === 1 ? queries[0] : undefined);
   const example = look && lookFor(store, look, tell);
   if (rests) return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
-  if (!found.length) return example && unnamed(place, restOf(cell, contributions), example, tell);
+  const opens = opensOn(store, site);
+  if (!found.length)
+    return example && unnamed(place, restOf(cell, contributions), opens ? null : example, tell);
   const does = doesFor(tell, found[0]);
+  if (opens) return tell("headlineOnly", { place, does });
   const shown =
     queries.length === 1 || level !== "tokens" ? example : (bestOf(store, found[0], tell) ?? example);
   return shown
@@ -129,11 +134,20 @@ function ofPicture(store: Store, tell: Say): string | null {
 }
 
 /** Of a head without a name: that it mostly rests, or else that it has none, and its strongest look. */
-function unnamed(place: string, rest: Rest | null, example: string, tell: Say): string {
-  if (!rest || rest.share < MOSTLY) return tell("headlineNoName", { place, example });
+function unnamed(place: string, rest: Rest | null, example: string | null, tell: Say): string {
+  const link = example && tell("headlineLink", { example });
+  if (!rest || rest.share < MOSTLY) return together(tell("headlineNoName", { place }), link);
   const where = placeFor(tell, rest.place);
-  return tell("headlineMostly", { place, share: percent(rest.share), where, example });
+  const elsewhere = example && tell("headlineElsewhere", { example });
+  return together(tell("headlineMostly", { place, share: percent(rest.share), where }), elsewhere);
 }
+
+/** Whether the picture opens on one word of a sentence, and says itself where that looks: no other look is told then. */
+const opensOn = (store: Store, site: Site): boolean =>
+  store.view.id === "heads" &&
+  formOf(store) === "sentence" &&
+  isCausal(site) &&
+  !store.selection.value.queries.length;
 
 /** The strongest of the looks that show a name best, with the number that the picture shows for it. */
 function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | null {

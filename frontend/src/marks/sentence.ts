@@ -106,7 +106,10 @@ export interface Stroke {
   dashed?: boolean;
 }
 
-/** An arc from word to word, over or under the line; returns where its middle is. */
+/** A point of an arc, from 0 where it begins to 1 where it ends. */
+export type Along = (t: number) => [x: number, y: number];
+
+/** An arc from word to word, over or under the line; returns its points. */
 export function arc(
   pen: Pen,
   from: Placed,
@@ -115,7 +118,7 @@ export function arc(
   over: boolean,
   top: number,
   ink: Stroke,
-): [number, number] {
+): Along {
   const side = over ? -1 : 1;
   const half = size * 0.72;
   const own = from === to;
@@ -134,10 +137,13 @@ export function bridge(pen: Pen, from: Placed, to: Placed, size: number, top: nu
   curve(pen, [x1, y1, x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2], ink);
 }
 
-function curve(pen: Pen, points: readonly number[], { width, ...ink }: Stroke): [number, number] {
+function curve(pen: Pen, points: readonly number[], { width, ...ink }: Stroke): Along {
   pen.curve?.(points, width, ink);
   const [x1, y1, a, b, c, d, x2, y2] = points;
-  return [(x1 + 3 * a + 3 * c + x2) / 8, (y1 + 3 * b + 3 * d + y2) / 8];
+  return (t) => {
+    const [w0, w1, w2, w3] = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
+    return [w0 * x1 + w1 * a + w2 * c + w3 * x2, w0 * y1 + w1 * b + w2 * d + w3 * y2];
+  };
 }
 
 export const TINTED = 0.55; // the opacity of a tint at full strength

@@ -37,12 +37,13 @@ export const HEADLINES = {
     "说出“{from}”之后、将要结束时，看向“{to}”（{value}）",
   ],
   headlineNoName: [
-    "Head {place} follows no named pattern here. Its strongest link: {example}.",
-    "头 {place} 在这里不符合任何已命名的模式。最强的连线：{example}。",
+    "Head {place} follows no named pattern here.",
+    "头 {place} 在这里不符合任何已命名的模式。",
   ],
+  headlineLink: ["Its strongest link: {example}.", "最强的连线：{example}。"],
   headlineMostly: [
-    "Head {place} mostly rests ({share}%, on {where}). Its strongest link elsewhere: {example}.",
-    "头 {place} 大多在休息（{share}%，停在{where}上）。此外最强的连线：{example}。",
+    "Head {place} mostly rests ({share}%, on {where}).",
+    "头 {place} 大多在休息（{share}%，停在{where}上）。",
   ],
   headlineOne: [
     "1 of {all} heads has a name {where}: {place} {does}.",
@@ -69,5 +70,6 @@ export const HEADLINES = {
   spot: ["row {row}, column {column}", "第 {row} 行第 {column} 列"],
   spotWord: ["“{text}”", "“{text}”"],
   spots: ["{count} tokens", "{count} 个词元"],
+  headlineElsewhere: ["Its strongest link elsewhere: {example}.", "此外最强的连线：{example}。"],
   headlineRests: ["Head {place}: {what}", "头 {place}：{what}"],
 } as const;

@@ -5,7 +5,7 @@ import { opacityOn, RESTING, strengthOf } from "../../marks/columns";
 import { scissors } from "../../marks/cut";
 import type { Pen } from "../../marks/pen";
 import { figure, palette, signed, type Theme } from "../../marks/scales";
-import { arc, bridge, type Placed, type Setting, tint } from "../../marks/sentence";
+import { type Along, arc, bridge, type Placed, type Setting, tint } from "../../marks/sentence";
 import type { Store } from "../../state/store";
 import { cutIn, inkOf, type Scene } from "./scene";
 import type { Texts } from "./texts";
@@ -81,7 +81,7 @@ export function arcs(
       if (!texts.own) bridge(pen, from, to, here.size, top, { ...stroke, dashed: true });
       else {
         const at = arc(pen, from, to, here, side === "query", top, { ...stroke, dashed: true });
-        scissors(pen, ...at, [1, 0], ground, ink);
+        scissors(pen, ...at(0.5), [1, 0], ground, ink);
       }
       return null;
     }
@@ -90,16 +90,40 @@ export function arcs(
       return null;
     }
     const at = arc(pen, from, to, here, side === "query", top, stroke);
-    return i < TOLD && Math.abs(weight) > 0.1 * most ? { at, weight, to } : null;
+    return { at, weight, to, rests, told: i < TOLD && Math.abs(weight) > 0.1 * most };
   });
+  const curves = drawn.flatMap((one) => (one && one.to !== from ? [one.at] : []));
+  const taken: Spot[] = [];
   for (const one of drawn) {
-    if (!one || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
+    if (!one?.told || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
     const text = scene.signed ? signed(one.weight) : figure(one.weight, 2);
     const half = scene.signed ? 22 : 15;
-    const [x, y] = [one.at[0], Math.max(one.at[1], 9)]; // whole at the upper edge, too
+    const [x, y] = freest(one.at, curves, taken);
+    taken.push([x, y]);
     pen.rect(x - half, y - 8, 2 * half, 16, { colour: ground, alpha: 0.85 });
-    pen.text(x, y, text, { colour: ink, size: 12, mono: false, align: "middle" });
+    pen.text(x, y, text, { colour: one.rests ? quiet : ink, size: 12, mono: false, align: "middle" });
   }
+}
+
+type Spot = [x: number, y: number];
+
+const PLACES = [0.5, 0.6, 0.4, 0.7, 0.78, 0.3]; // along an arc, for its number: the middle first, then towards its end
+const CLEAR = 20; // pixels to other arcs and numbers with which it is surely read as this one's
+const POINTS = 24; // of another arc
+
+/** The place on an arc that is farthest from other arcs and from numbers that stand already; whole at the upper edge. */
+export function freest(own: Along, all: readonly Along[], taken: readonly Spot[]): Spot {
+  let best: Spot = own(0.5);
+  let most = -1;
+  for (const t of PLACES) {
+    const [x, y] = own(t);
+    const far = ([a, b]: Spot) => Math.hypot((a - x) / 2, b - y); // a number is wider than high
+    const others = all.filter((one) => one !== own);
+    const points = others.flatMap((one) => Array.from({ length: POINTS + 1 }, (_, i) => one(i / POINTS)));
+    const room = Math.min(CLEAR, ...points.map(far), ...taken.map((spot) => far(spot) - 8));
+    if (room > most) [most, best] = [room, [x, y]];
+  }
+  return [best[0], Math.max(best[1], 9)];
 }
 
 /** How wide an arc is; what is not known is dashed. */

@@ -3,7 +3,7 @@
 import { type Head, headOf } from "../../compute/attention";
 import { attribution, mostOf, movers, participation, productOf, riseOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
-import { brief, figure } from "../../marks/scales";
+import { brief, figure, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { quoted } from "../../words/quoted";
 import { partFor, scoreOf } from "./said";
@@ -93,6 +93,7 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
   };
   return (
     <section class="ranking parts">
+      <h3>{tell("neuronAdds", { value: withSign(rise.reduce((sum, x) => sum + x, 0)) })}</h3>
       <ol>
         {listed.map((c) => (
           <li key={c} class={c === pointed ? "lit" : ""} title={line(c)}>
@@ -103,7 +104,7 @@ function Parts({ head, pair: [query, key], rise }: { head: Head; pair: Pair; ris
                 style={{ width: `${(100 * size(c)) / longest}%` }}
               />
             </span>
-            <span class="value">{figure(rise[c], 2)}</span>
+            <span class="value">{withSign(rise[c])}</span>
           </li>
         ))}
       </ol>

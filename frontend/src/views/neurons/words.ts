@@ -24,8 +24,8 @@ export const words = {
   ],
   ledeOnly: ["{query} can look at one token only: {key}.", "{query}只能看一个词元：{key}。"],
   legendNeurons: [
-    "Each key's k is multiplied with q, neuron by neuron. The sum × {scale} is the score{more}. Softmax turns scores into weights{blank}.",
-    "每个键的 k 与 q 逐个神经元相乘，总和 × {scale} 为得分{more}。softmax 把得分变为权重{blank}。",
+    "Each key's k is multiplied with q, neuron by neuron. The sum × {scale} is the score{more}. Softmax turns scores into weights{blank}. Beyond the ends of their scales colours hardly deepen.",
+    "每个键的 k 与 q 逐个神经元相乘，总和 × {scale} 为得分{more}。softmax 把得分变为权重{blank}。超出色标两端后颜色几乎不再加深。",
   ],
   blankBelow: [" (blank: below 0.001)", "（空白：小于 0.001）"],
   cell: ["{query} → {key}", "{query} → {key}"],
@@ -82,6 +82,7 @@ export const words = {
     "{where}. q and k alone make {own} of it, half of that from {n} of {d} neurons.",
     "{where}。仅 q 与 k 占其中 {own}，其一半来自 {d} 个神经元中的 {n} 个。",
   ],
+  neuronAdds: ["What neurons add to it: {value} in all", "各神经元的贡献：合计 {value}"],
   neuronName: ["neuron {index}", "神经元 {index}"],
   unpin: ["Unpin", "取消固定"],
   pairs: ["Pinned pairs, q × k", "已固定的词元对，q × k"],
