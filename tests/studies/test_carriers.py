@@ -80,7 +80,7 @@ def test_the_caution_names_the_word_and_the_score_without_it(minilm, written):
     top = min(without, key=without.get)
     head = f"encoder head {best['layer']}.{best['head']}"
     assert (
-        f"same word, {head}: {100 * gained[top] / total:.0f} % of its lift of {best['value']:.2f} comes from one word, "
+        f"same word, {head}: {100 * gained[top] / total:.0f}% of its lift of {best['value']:.2f} comes from one word, "
         f"{top!r}; without it the lift is {without[top]:.2f}."
     ) in result.cautions
 

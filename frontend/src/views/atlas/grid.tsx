@@ -101,7 +101,8 @@ function Block({ cells, all, digests: found, layout, shared, rows, columns, ...c
             const cell = cellAt(cells, { ...edge, ...other });
             if (!cell) return <span key={`${edge.name} ${other.name}`} />;
             const name = nameOf(cell);
-            const rest = { shared, still: said !== "", enlarges: !beside && !panel };
+            const still = Boolean(turned ? stillOf(store, cells, other, tell) : said);
+            const rest = { shared, still, enlarges: !beside && !panel };
             return <Thumb key={name} cell={cell} digest={found.get(name)} {...rest} />;
           }),
           said && !small && <Still key={`${edge.name} still`} at={row} said={said} />,
