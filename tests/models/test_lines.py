@@ -196,3 +196,11 @@ def test_other_weights_are_refused(tmp_path):
     (tmp_path / "ppocrv6_dict.txt").write_text("a\nb\nc\n", "utf-8")
     with pytest.raises(UserError, match=r"the weights know 4 characters and ppocrv6_dict\.txt has 5"):
         read_weights(file)
+
+
+@pytest.mark.models
+def test_in_a_figure_each_line_has_a_row_for_itself(ocr):
+    drawn = ocr.trace(image=line(FOX)).figure("heads", layer=1, heads=[2, 6], query=49).figure
+    boxes = [axes.get_position() for axes in drawn.axes if axes.get_visible()]
+    assert len(boxes) == 3 and len({round(box.x0, 3) for box in boxes}) == 1
+    assert boxes[0].y0 > boxes[1].y1 > boxes[2].y1

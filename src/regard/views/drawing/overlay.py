@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _MOST = 32  # heads that a figure holds
 _WIDE = 360  # pixels of the longer side that are drawn for each head
+_STRIP = 3  # times as wide as high, from which a picture, such as a line of text, has a row for itself
+_LINE = 6.5  # inches that it is wide
 _DIM = 0.22  # of the picture that shows where nobody looks
 _TINT = np.array([0.13, 0.39, 0.86])  # the blue of attention
 _STRONG = 0.45  # of the tint where a head looks most
@@ -45,8 +47,9 @@ def draw_overlay(job: Depicted) -> Figure:
     rows = looks_of(job)  # (heads, keys)
     spans = placed[job.columns]
     count = 1 + len(rows)
-    columns = min(count, 4)
-    width = job.width or 1.75 * columns
+    strip = medium.size[0] >= _STRIP * medium.size[1]
+    columns = 1 if strip else min(count, 4)
+    width = job.width or (_LINE if strip else 1.75 * columns)
     high = width / columns * pixels.shape[0] / pixels.shape[1] + 0.25
     lines = -(-count // columns)
     drawn = new_figure(width, 0.75 + high * lines)
@@ -115,7 +118,8 @@ def pixels_of(medium: Medium) -> Array:
 
     with Image.open(io.BytesIO(medium.data)) as opened:
         small = opened.convert("RGB")
-        small.thumbnail((_WIDE, _WIDE))
+        strip = medium.size[0] >= _STRIP * medium.size[1]
+        small.thumbnail((3 * _WIDE, _WIDE) if strip else (_WIDE, _WIDE))
         return np.asarray(small, np.float32) / 255
 
 
