@@ -7,6 +7,7 @@ from transformers import ViTConfig, ViTForImageClassification, ViTModel
 
 from regard import load
 from regard.ablation.effects import effect
+from regard.base.errors import UserError
 from regard.patterns.norms import class_norms
 from regard.views.walk import walk
 
@@ -56,3 +57,16 @@ def test_a_model_measures_prunes_and_walks(bert):
 def test_a_trace_compares_weights_with_contributions(bert):
     trace = bert.trace(TEXT)
     assert trace.class_norms().rows == class_norms(trace).rows
+
+
+def test_worth_is_that_of_the_cut_the_trace_was_checked_for(gpt2):
+    by_zero = gpt2.trace("the cat sat on the mat", worth={"how": "zero"})
+    np.testing.assert_array_equal(by_zero.worth(0, 1), by_zero.worth(0, 1, how="zero"))
+    by_mask = gpt2.trace("the cat sat on the mat", worth=True)
+    np.testing.assert_array_equal(by_mask.worth(0, 1), by_mask.worth(0, 1, how="mask"))
+    assert not np.array_equal(by_zero.worth(0, 1), by_mask.worth(0, 1), equal_nan=True)
+
+
+def test_a_text_that_is_no_utf8_is_said_to_be_none(bert):
+    with pytest.raises(UserError, match="not valid UTF-8"):
+        bert.trace("bad \udcff here")

@@ -73,3 +73,8 @@ def test_clusters_are_found_without_a_count():
     points = centres + np.random.default_rng(0).normal(size=(12, 2)) / 10
     labels = clustered(np.linalg.norm(points[:, None] - points[None], axis=-1))
     assert labels.tolist() == [1] * 4 + [2] * 4 + [3] * 4
+
+
+def test_a_report_says_that_rows_are_a_sample(bert, corpus):
+    some = regard.study.similarity(bert, corpus)
+    assert "estimated from 8 rows of each longer input" in " ".join(some.findings)

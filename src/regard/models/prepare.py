@@ -134,6 +134,8 @@ def _call(tokenizer: Any, *texts: str, **options: Any) -> Any:
     try:
         return tokenizer(*texts, **options)
     except Exception as error:  # tokenizers are third-party code and may raise anything
+        if any("\ud800" <= character <= "\udfff" for text in texts for character in text):
+            raise UserError("the text is not valid UTF-8; save it as UTF-8, or leave out what is none") from error
         raise UserError(f"the model's tokenizer failed on this text: {type(error).__name__}: {error}") from error
 
 

@@ -193,7 +193,7 @@ class Trace:
         part: int = 0,
         queries: Positions = None,
         keys: Positions = None,
-        how: str = "mask",
+        how: str | None = None,
     ) -> Array:
         """(queries, keys) estimates of what each line adds to the model's output: m whole minus m with the line cut.
 
@@ -205,9 +205,11 @@ class Trace:
         ----------
         how
             "mask" hides the key, so that the row's other weights grow; "zero" takes out what the key adds. With
-            "mask", lines of weight above 0.95 are NaN: only the exact cut tells.
+            "mask", lines of weight above 0.95 are NaN: only the exact cut tells. Without it, the way that the trace
+            was made and checked for.
         """
         site = self.site(layer, kind=kind, part=part)
+        how = how or str(self.facts.get("worth", {}).get("how", "mask"))
         return _of_heads(site, head, lambda index: site.worth(index, queries, keys, how))
 
     def rollout(self, by: str = "weights", *, kind: str | None = None) -> Array:

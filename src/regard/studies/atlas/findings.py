@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from regard.measures.intervals import between
-from regard.patterns.definitions import ALWAYS, STRIPES
+from regard.patterns.definitions import ALWAYS, BAG, STRIPES
 from regard.patterns.entries import does_of
 from regard.patterns.telling import telling
 from regard.studies.atlas.names import AWAKE_SHARE
@@ -62,8 +62,9 @@ def _story(row: Any, named: pd.DataFrame, several: bool) -> str:
         limits = between(100 * row.low, 100 * row.high, ".0f", "%")
         return f"{called} {does_of(row.pattern)}: {row.share:.0%} of all its attention{limits}.{others}"
     words = f" ({row.words})" if row.pattern == STRIPES else ""
+    goes = "is spread evenly there" if row.pattern == BAG else "goes there"
     return (
-        f"{called} {does_of(row.pattern)}{words}: {row.share:.0%} of its attention goes there, attention sinks "
+        f"{called} {does_of(row.pattern)}{words}: {row.share:.0%} of its attention {goes}, attention sinks "
         f"left out (chance: {row.chance:.0%}).{others}"
     )
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNNAMED = "no name"
+_SAMPLED = (
+    "Distances are estimated from {rows} rows of each longer input, drawn by its number and scaled to all of its rows."
+)
 _MOST_CLUSTERS = 12
 _AT_ONCE = 4096  # pairs whose draws are held at a time
 
@@ -73,6 +76,8 @@ def _result(sums: Sums, context: StudyContext, clusters: int | None) -> Result:
         )
         sentences += _findings(about_kind(kind, kinds), table, distances, rows)
     placed = pd.concat(heads, ignore_index=True)
+    if context.study.settings["rows"]:
+        sentences.append(_SAMPLED.format(rows=context.study.settings["rows"]))
     return Result(
         study="similarity",
         title=f"Which heads of {context.model.name} are alike",
