@@ -113,6 +113,26 @@ def test_the_headline_over_a_sentence_shows_no_other_look_than_the_picture(use):
     assert page.inner_text("[data-headline]") == "Head 16.0 follows no named pattern here."
 
 
+LOWER = """() => {
+  const source = document.querySelector('.sheet canvas'), word = document.querySelector('.token').getBoundingClientRect();
+  const copy = Object.assign(document.createElement('canvas'), {width: source.width, height: source.height});
+  const context = copy.getContext('2d', {willReadFrequently: true});
+  context.drawImage(source, 0, 0);
+  const from = Math.round(word.bottom - source.getBoundingClientRect().top + 8);
+  const data = context.getImageData(0, from, copy.width, copy.height - from).data;
+  return data.filter((value, i) => i % 4 === 3 && value > 8).length;
+}"""
+
+
+def test_one_pinned_link_over_a_sentence_has_one_arc(use):
+    page = use(form="sentence", queries=9, keys=3)
+    still(page)
+    assert page.evaluate(LOWER) == 0  # no second arc below, which would say the same
+    page.keyboard.press("Escape")
+    page.locator(".token").nth(3).hover()
+    until(page, f"({LOWER})() > 200")
+
+
 TICKS = "all => all.map(e => [+e.dataset.tick, +e.querySelector('text').getAttribute('x'), e.textContent])"
 DOTS = "all => all.map(e => [+(e.dataset.otherCut ?? e.dataset.ownCut), +e.getAttribute('cx')])"
 

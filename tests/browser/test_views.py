@@ -22,8 +22,12 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     rest = round(100 * found.rest)
     assert f"{rest}% of the words' attention rests, mostly on [SEP], an attention sink." in text
     assert f"With the other {100 - rest}% it looks one token back." in text
-    assert re.search(rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+for 14 of the 14 tokens", text)
-    assert "previous token" in text.split("Counting what it actually writes: ")[1]
+    assert re.search(
+        rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+at 14 of the 14 tokens with such a place", text
+    )
+    written = text.split("Counting what it actually writes: ")[1]
+    shares = [int(share) for share in re.findall(r"(\d+)%", written)]
+    assert "previous token" in written and len(shares) == 2 and sum(shares) <= 100  # shares of one whole
     page.click(".missing summary")
     assert "Type of map: diagonal" in page.inner_text(".missing")
     assert "not why the model answers" in page.text_content(".cautions")

@@ -26,20 +26,21 @@ export function OneHead() {
 export function Choice<T extends string>(props: {
   label: string;
   value: T;
-  options: readonly (readonly [T, string])[];
+  options: readonly (readonly [value: T, name: string, hint?: string])[];
   choose: (value: T) => void;
   title?: string;
 }) {
   return (
     <fieldset class="choice" title={props.title}>
       <legend class="unseen">{props.label}</legend>
-      {props.options.map(([value, name]) => (
+      {props.options.map(([value, name, hint]) => (
         <button
           key={value}
           type="button"
           aria-pressed={props.value === value}
           onClick={() => props.choose(value)}
           data-value={value}
+          title={hint}
         >
           {name}
         </button>

@@ -22,16 +22,15 @@ export function Quantity({ shares = true }: { shares?: boolean }) {
     );
   }
   const options = [
-    ["weights", tell("weights")] as const,
-    ...(site.norms ? [["contributions", tell("contributions")] as const] : []),
-    ...(store.judges ? [["worth", tell("worthChoice")] as const] : []),
+    ["weights", tell("weights"), tell("means_weights")] as const,
+    ...(site.norms ? [["contributions", tell("contributions"), tell("means_contributions")] as const] : []),
+    ...(store.judges ? [["worth", tell("worthChoice"), tell("means_worth")] as const] : []),
   ];
   const value = worth ? "worth" : contributions ? "contributions" : "weights";
   return (
     <span class="quantity">
       <Choice
         label={tell("quantityHint")}
-        title={tell("quantityHint")}
         value={value}
         options={options}
         choose={(value) => store.set({ contributions: value === "contributions", worth: value === "worth" })}

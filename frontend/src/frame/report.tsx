@@ -134,7 +134,9 @@ function Measured({ found }: { found: Found }) {
         {bar(tell("measured"), mass, false)}
         {bar(tell("chance"), chance, true)}
       </div>
-      {hits !== undefined && rows !== undefined && <small>{tell("storyRows", { hits, rows })}</small>}
+      {hits !== undefined && rows !== undefined && (
+        <small title={tell("storyRowsHint")}>{tell("storyRows", { hits, rows })}</small>
+      )}
     </div>
   );
 }
@@ -218,8 +220,9 @@ function Other({ cell }: { cell: Cell }) {
       ]
     : [];
   if (found && !isResting(found.name)) {
-    const share = percent(found.mass ?? found.score);
-    const key = !resting ? "otherDoes" : share === 100 ? "otherAll" : "otherAwake";
+    const fits = found.mass ?? found.score; // of what does not rest
+    const share = percent(resting ? (1 - rest.share) * fits : fits); // of the same whole as what rests
+    const key = resting && percent(fits) === 100 ? "otherAll" : "otherDoes";
     what.push(tell(key, { name: wordFor(tell, found.name), share }));
   }
   if (!what.length) return null;

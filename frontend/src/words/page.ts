@@ -72,9 +72,21 @@ export const PAGE = {
   contributions: ["contributions", "贡献"],
   worth: ["worth", "价值"],
   worthChoice: ["worth", "价值"],
-  meaning_weights: ["where it looks", "看向哪里"],
-  meaning_contributions: ["what arrives", "传来什么"],
-  meaning_worth: ["what it changes", "改变什么"],
+  meaning_weights: ["shows where it looks", "显示看向哪里"],
+  meaning_contributions: ["shows what arrives", "显示传来什么"],
+  meaning_worth: ["shows what it changes", "显示改变什么"],
+  means_weights: [
+    "Weights (α): how the attention of each token is divided",
+    "权重（α）：每个词元的注意力如何分配",
+  ],
+  means_contributions: [
+    "Contributions (‖αf(x)‖): how much of what is looked at arrives, a weight times what it carries",
+    "贡献（‖αf(x)‖）：看到的内容有多少传来，即权重乘以所携带的内容",
+  ],
+  means_worth: [
+    "Worth: by how much the model's prediction would fall without a line",
+    "价值：去掉一条线，模型的预测会下降多少",
+  ],
   shares: ["share of row", "行内占比"],
   quantityHint: [
     "Weights (α) say where a head looks; contributions (‖αf(x)‖) say how much arrives from there; worth says what that changes in the model's output.",
@@ -184,7 +196,11 @@ export const PAGE = {
   ],
   story: ["What the heads do", "各头的作用"],
   storyClose: ["Hide these", "隐藏这些"],
-  storyRows: ["for {hits} of the {rows} tokens it applies to", "适用的 {rows} 个词元中有 {hits} 个"],
+  storyRows: ["at {hits} of the {rows} tokens with such a place", "有此去处的 {rows} 个词元中有 {hits} 个"],
+  storyRowsHint: [
+    "Special tokens, and tokens that see no such place, are not counted.",
+    "特殊词元和看不到此类位置的词元不计。",
+  ],
   storyCount: ["{hits} of {rows} tokens", "{rows} 个词元中 {hits} 个"],
   storyLift: ["lift {lift}", "提升 {lift}"],
   ledeMostly: [
@@ -212,7 +228,6 @@ export const PAGE = {
   byArriving: ["Counting what it actually writes: {what}.", "按它实际写入的内容算：{what}。"],
   arrivingRests: ["{share}% comes from {place}", "{share}% 来自{place}"],
   otherDoes: ["{share}% fits “{name}”", "{share}% 符合“{name}”"],
-  otherAwake: ["{share}% of the rest fits “{name}”", "其余的 {share}% 符合“{name}”"],
   otherAll: ["all the rest fits “{name}”", "其余全部符合“{name}”"],
   byWeight: ["Counting where it looks: {what}.", "按它看的地方算：{what}。"],
   weightRests: ["{share}% rests on {place}", "{share}% 停在{place}上"],

@@ -151,7 +151,10 @@ function draw(
   const { queries, keys } = fresh ? store.active.value : { queries: [], keys: [] };
   const looking = queries.filter((p) => texts.queries.at.has(p));
   // In a text that looks at itself, a word shows both directions.
-  const lookedAt = [...new Set([...keys, ...(texts.own ? looking : [])])].filter((p) => texts.keys.at.has(p));
+  const pair = texts.own && isPair(store); // of one link the arc above says all
+  const lookedAt = [...new Set([...keys, ...(texts.own ? looking : [])])].filter(
+    (p) => !pair && texts.keys.at.has(p),
+  );
   const active = looking.length + lookedAt.length > 0;
   if (active) {
     const out = looking.map((p) => scene.seers.map((seer) => seer.row(p)));
@@ -197,6 +200,13 @@ function draw(
   );
   return active;
 }
+
+/** Whether what is shown is one link that is pinned, and nothing else is pointed at. */
+const isPair = (store: Store): boolean => {
+  const { queries, keys } = store.selection.value;
+  const { query, key } = store.hover.value;
+  return queries.length === 1 && keys.length === 1 && query === null && key === null;
+};
 
 type Shaded = (
   text: Setting,
