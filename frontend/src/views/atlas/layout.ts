@@ -16,7 +16,7 @@ const BETWEEN = 20; // the grid and that head
 
 const BLOCK = { labels: 40, head: 34, gap: 2, between: 20, most: 3 }; // layers in several columns side by side
 const WIDER = 388; // as BESIDE, of small maps in such columns
-const PANEL = { from: 1200, least: 380, most: 640, edges: 48 }; // an inspector that has the large map in it
+const PANEL = { from: 1200, least: 380, most: 640, edges: 48, legend: 104 }; // an inspector that has the large map in it
 
 export interface Layout {
   size: number; // of a cell
@@ -42,29 +42,38 @@ export function onPhone(width: number, columns: number, rows: number): Layout {
   return found < HIT ? { ...NOTHING, size: TOUCHED } : { ...NOTHING, size: found, turned };
 }
 
+/** The view with the inspector beside it. Nothing in it moves them, so what follows from them alone cannot swing. */
+export interface Whole {
+  width: number; // 0 where the inspector is below
+  height: number;
+}
+
 /** What the room has besides its size. */
 interface Around {
-  whole?: number; // its width with the inspector, in which one head may be shown large; 0 where that is below
+  whole?: Whole;
   aspect?: number; // width of a map by its height
 }
 
-/** The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. */
+/**
+ * The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. One head
+ * is shown large beside them, or in the inspector where that leaves more room for all.
+ */
 export function layoutOf(
   width: number,
   height: number,
   columns: number,
   rows: number,
-  { whole = 0, aspect = 1 }: Around = {},
+  { whole = { width: 0, height: 0 }, aspect = 1 }: Around = {},
 ): Layout {
-  const down = ((height - LABELS - 16) / rows - GAP - NAME) * aspect;
+  const down = downOf(height, rows, aspect);
+  const panelled = inPanel(whole, columns, rows, down, aspect);
+  if (panelled) return panelled;
   const across = (room: number) => Math.floor((room - LABELS - SCROLLBAR) / columns - GAP);
   const size = Math.floor(Math.min(mostOf(aspect), across(width), down >= LEAST ? down + TICK : SCROLLED));
   if (down < LEAST) {
     const found = inBlocks(width, height, columns, rows, aspect);
     if (found) return found;
   }
-  const panelled = inPanel(whole, columns, down, aspect);
-  if (panelled) return panelled;
   if (size < NAMED) return { ...ALONE, size: tightSize(width, height, columns, rows, aspect), small: true };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
   if (shared < Math.max(NAMED, SHRUNK * size)) return { ...ALONE, size };
@@ -75,15 +84,25 @@ export function layoutOf(
 /** The widest that a map becomes. */
 const mostOf = (aspect: number): number => MOST * Math.max(1, Math.sqrt(aspect));
 
-/** Maps with names that have all the width but that of an inspector with one head large in it; null where they are tiny. */
-function inPanel(whole: number, columns: number, down: number, aspect: number): Layout | null {
-  if (whole < PANEL.from) return null;
-  const fixed = LABELS + SCROLLBAR;
-  const across = Math.floor((whole - PANEL.least - PANEL.edges - fixed) / columns - GAP);
-  const size = Math.floor(Math.min(mostOf(aspect), across, down >= LEAST ? down + TICK : SCROLLED));
-  if (size < NAMED) return null;
-  const left = whole - PANEL.edges - fixed - columns * (size + GAP);
+/** The width of a map with which all layers fit. */
+const downOf = (height: number, rows: number, aspect: number): number =>
+  ((height - LABELS - 16) / rows - GAP - NAME) * aspect;
+
+/**
+ * Maps with names that have all the width but that of an inspector with one head large in it; null where they would be
+ * tiny. How wide the inspector is follows from the whole alone: a narrower legend is higher, which must not widen it again.
+ */
+function inPanel(whole: Whole, columns: number, rows: number, down: number, aspect: number): Layout | null {
+  if (whole.width < PANEL.from) return null;
+  const room = whole.width - PANEL.edges - LABELS - SCROLLBAR;
+  const across = (panel: number) => (room - panel) / columns - GAP;
+  const usual = downOf(whole.height - PANEL.legend, rows, aspect);
+  const most = mostOf(aspect);
+  const wanted = Math.min(most, across(PANEL.least), usual + TICK);
+  if (usual < LEAST || wanted < NAMED) return null;
+  const left = Math.floor(room - columns * (wanted + GAP));
   const panel = Math.max(PANEL.least, Math.min(PANEL.most, left));
+  const size = Math.floor(Math.max(NAMED, Math.min(most, across(panel), down + TICK)));
   return { ...ALONE, size, panel };
 }
 

@@ -17,14 +17,14 @@ export function useLayout(
   store: Store,
   aspect: number,
 ): Layout {
-  const room = useSignal({ width: 0, height: 0, whole: 0 });
+  const room = useSignal({ width: 0, height: 0, whole: { width: 0, height: 0 } });
   useLayoutEffect(() => {
     const element = around.current!;
     const look = () => {
       const { clientWidth: width, clientHeight: height } = element;
-      const whole = element.closest(".body")?.clientWidth ?? 0;
-      const known = room.peek();
-      if (width !== known.width || height !== known.height || whole !== known.whole)
+      const body = element.closest(".body");
+      const whole = { width: body?.clientWidth ?? 0, height: body?.clientHeight ?? 0 };
+      if (JSON.stringify(room.peek()) !== JSON.stringify({ width, height, whole }))
         room.value = { width, height, whole };
     };
     look();
@@ -37,7 +37,10 @@ export function useLayout(
     const { width, height, whole } = room.value;
     if (!width || !cells.length) return NOTHING;
     if (store.narrow.value) return onPhone(width, columns.length, rows.length);
-    return layoutOf(width, height, columns.length, rows.length, { whole: whole > BELOW ? whole : 0, aspect });
+    return layoutOf(width, height, columns.length, rows.length, {
+      whole: whole.width > BELOW ? whole : undefined,
+      aspect,
+    });
   };
   const layout = fitting();
   useLayoutEffect(() => {
