@@ -71,12 +71,16 @@ test("maps of the atlas share their room with one that is large, and give up lit
 
 test("where the inspector is beside them it has the large map, and all maps share the rest of the width and the height", () => {
   const shared = layoutOf(1096, 580, 12, 6); // a window of 1440 x 900, the inspector apart
-  const panelled = layoutOf(1096, 580, 12, 6, 1440);
+  const panelled = layoutOf(1096, 580, 12, 6, { width: 1440, height: 690 });
   expect(panelled).toMatchObject({ small: false, beside: 0, blocks: 1 });
   expect(panelled.size).toBeGreaterThan(1.3 * shared.size);
   expect(panelled.panel).toBeGreaterThanOrEqual(380);
-  expect(layoutOf(1576, 760, 12, 6, 1920).panel).toBeGreaterThan(450); // it fills its column
-  expect(layoutOf(1060, 570, 9, 30, 1440)).toMatchObject({ blocks: 2, panel: 0 });
+  expect(layoutOf(1576, 760, 12, 6, { width: 1920, height: 870 }).panel).toBeGreaterThan(450); // it fills its column
+  expect(layoutOf(1060, 570, 9, 30, { width: 1440, height: 680 })).toMatchObject({ blocks: 2, panel: 0 });
+  const heights = [300, 400, 500, 600].map((height) =>
+    layoutOf(900, height, 12, 6, { width: 1280, height: 600 }),
+  );
+  expect(new Set(heights.map(({ panel }) => panel)).size).toBe(1); // whatever the legend takes: else the two would swing
 });
 
 test("thirty layers fit in columns side by side, with one head large beside them where there is room", () => {

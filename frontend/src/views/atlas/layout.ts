@@ -16,7 +16,7 @@ const BETWEEN = 20; // the grid and that head
 
 const BLOCK = { labels: 40, head: 34, gap: 2, between: 20, most: 3 }; // layers in several columns side by side
 const WIDER = 388; // as BESIDE, of small maps in such columns
-const PANEL = { from: 1200, least: 380, most: 640, edges: 48 }; // an inspector that has the large map in it
+const PANEL = { from: 1200, least: 380, most: 640, edges: 48, legend: 104 }; // an inspector that has the large map in it
 
 export interface Layout {
   size: number; // of a cell
@@ -26,20 +26,32 @@ export interface Layout {
   panel: number; // how wide the inspector is, with that head in it; 0: as usual, without
 }
 
+/** The view with the inspector beside it. Nothing in it moves them, so what follows from them alone cannot swing. */
+export interface Whole {
+  width: number; // 0 where the inspector is below
+  height: number;
+}
+
 /**
- * The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. `whole` is
- * the width with the inspector, in which one head is shown large where that leaves most room for all; 0 where it is below.
+ * The cells with which all layers fit: with names, or without and in up to three columns. Or else they scroll. One head
+ * is shown large beside them, or in the inspector where that leaves more room for all.
  */
-export function layoutOf(width: number, height: number, columns: number, rows: number, whole = 0): Layout {
-  const down = (height - LABELS - 16) / rows - GAP - NAME;
+export function layoutOf(
+  width: number,
+  height: number,
+  columns: number,
+  rows: number,
+  whole: Whole = { width: 0, height: 0 },
+): Layout {
+  const down = downOf(height, rows);
+  const panelled = inPanel(whole, columns, rows, down);
+  if (panelled) return panelled;
   const across = (room: number) => Math.floor((room - LABELS - SCROLLBAR) / columns - GAP);
   const size = Math.floor(Math.min(MOST, across(width), down >= LEAST ? down + TICK : SCROLLED));
   if (down < LEAST) {
     const found = inBlocks(width, height, columns, rows);
     if (found) return found;
   }
-  const panelled = inPanel(whole, columns, down);
-  if (panelled) return panelled;
   const plain = { small: false, beside: 0, blocks: 1, panel: 0 };
   if (size < NAMED) return { ...plain, size: tightSize(width, height, columns, rows), small: true };
   const shared = Math.min(size, across(width - BESIDE - BETWEEN));
@@ -48,15 +60,23 @@ export function layoutOf(width: number, height: number, columns: number, rows: n
   return { ...plain, size: shared, beside: Math.floor(width - grid - BETWEEN) };
 }
 
-/** Maps with names that have all the width but that of an inspector with one head large in it; null where they are tiny. */
-function inPanel(whole: number, columns: number, down: number): Layout | null {
-  if (whole < PANEL.from) return null;
-  const fixed = LABELS + SCROLLBAR;
-  const across = Math.floor((whole - PANEL.least - PANEL.edges - fixed) / columns - GAP);
-  const size = Math.floor(Math.min(MOST, across, down >= LEAST ? down + TICK : SCROLLED));
-  if (size < NAMED) return null;
-  const left = whole - PANEL.edges - fixed - columns * (size + GAP);
+/** The height of a map with which all layers fit. */
+const downOf = (height: number, rows: number): number => (height - LABELS - 16) / rows - GAP - NAME;
+
+/**
+ * Maps with names that have all the width but that of an inspector with one head large in it; null where they would be
+ * tiny. How wide the inspector is follows from the whole alone: a narrower legend is higher, which must not widen it again.
+ */
+function inPanel(whole: Whole, columns: number, rows: number, down: number): Layout | null {
+  if (whole.width < PANEL.from) return null;
+  const room = whole.width - PANEL.edges - LABELS - SCROLLBAR;
+  const across = (panel: number) => (room - panel) / columns - GAP;
+  const usual = downOf(whole.height - PANEL.legend, rows);
+  const wanted = Math.min(MOST, across(PANEL.least), usual + TICK);
+  if (usual < LEAST || wanted < NAMED) return null;
+  const left = Math.floor(room - columns * (wanted + GAP));
   const panel = Math.max(PANEL.least, Math.min(PANEL.most, left));
+  const size = Math.floor(Math.max(NAMED, Math.min(MOST, across(panel), down + TICK)));
   return { size, small: false, beside: 0, blocks: 1, panel };
 }
 

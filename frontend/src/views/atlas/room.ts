@@ -12,14 +12,14 @@ const BELOW = 820; // pixels of the whole up to which the inspector is below the
 
 /** How the maps fit. What is around them has its size from the window; on a phone its height is theirs, and says nothing. */
 export function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], store: Store): Layout {
-  const room = useSignal({ width: 0, height: 0, whole: 0 });
+  const room = useSignal({ width: 0, height: 0, whole: { width: 0, height: 0 } });
   useLayoutEffect(() => {
     const element = around.current!;
     const look = () => {
       const { clientWidth: width, clientHeight: height } = element;
-      const whole = element.closest(".body")?.clientWidth ?? 0;
-      const known = room.peek();
-      if (width !== known.width || height !== known.height || whole !== known.whole)
+      const body = element.closest(".body");
+      const whole = { width: body?.clientWidth ?? 0, height: body?.clientHeight ?? 0 };
+      if (JSON.stringify(room.peek()) !== JSON.stringify({ width, height, whole }))
         room.value = { width, height, whole };
     };
     look();
@@ -36,7 +36,7 @@ export function useLayout(around: RefObject<HTMLElement | null>, cells: Cell[], 
           store.narrow.value ? 0 : height,
           columns.length,
           rows.length,
-          whole > BELOW ? whole : 0,
+          whole.width > BELOW ? whole : undefined,
         )
       : NOWHERE;
   useLayoutEffect(() => {
