@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from xml.etree import ElementTree
 
 import pytest
-from tests.browser.conftest import answered_trace, sequence_trace
+from tests.browser.conftest import sequence_trace
 
-SVG_TEXT = "{http://www.w3.org/2000/svg}text"
 QUERY, KEY = ".token[data-side=query]", ".token[data-side=key]"
 # Counted on a copy: reading a canvas again and again would make the browser warn about the page's own.
 INK = """selector => [...document.querySelectorAll(selector)].map(source => {
@@ -66,29 +64,6 @@ def test_it_draws_lines_between_two_columns_of_tokens(pair, pair_trace):
     assert pair.inner_text("[data-resting]") == "grey, drawn faintly: rests on [CLS], [SEP]"
     pair.dblclick("[data-head='1']")
     until(pair, """document.querySelector('[data-resting]').textContent.endsWith("(16% of the words' attention)")""")
-
-
-def test_bars_beside_all_lines_are_what_each_token_gets_in_all(show, pages, pair_trace, tmp_path):
-    page = show(pages["pair"], "#view=heads&layer=0&heads=1&form=columns", viewport={"width": 1440, "height": 900})
-    page.wait_for_selector(QUERY)
-    assert page.inner_text(".headings span:last-child") == "total received"
-    with page.expect_download() as waiting:
-        page.click("[data-tool=save]")
-    waiting.value.save_as(tmp_path / "picture.svg")
-    texts = [one.text for one in ElementTree.parse(tmp_path / "picture.svg").getroot().iter(SVG_TEXT)]
-    received = pair_trace.attention(0, 1).sum(axis=0)
-    shown = [f"{value:.2f}" for value in received if value >= 0.1]
-    assert len(shown) > 10
-    assert [value for value in shown if value not in texts] == []
-
-
-def test_the_scale_of_strengths_ends_with_the_strongest_line_that_does_not_rest(show, pages):
-    page = show(pages["answered"], "#view=heads&layer=0&heads=3&form=columns")  # its first token can only see itself
-    page.wait_for_selector(".strengths")
-    trace = answered_trace()
-    best = trace.attention(0, 3)[:, 1:].max()
-    assert best < 0.95
-    assert page.locator(".strengths > span").last.inner_text().strip() == f"{best:.2f}"
 
 
 def test_the_first_picture_does_not_wait_until_the_page_is_read(pair):

@@ -114,7 +114,8 @@ def test_the_headline_over_a_sentence_shows_no_other_look_than_the_picture(use):
 
 
 LOWER = """() => {
-  const source = document.querySelector('.sheet canvas'), word = document.querySelector('.token').getBoundingClientRect();
+  const source = document.querySelector('.sheet canvas');
+  const word = document.querySelector('.token').getBoundingClientRect();
   const copy = Object.assign(document.createElement('canvas'), {width: source.width, height: source.height});
   const context = copy.getContext('2d', {willReadFrequently: true});
   context.drawImage(source, 0, 0);

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from test_heads import INK, QUERY, address, still, until
+from test_heads import INK, QUERY, address, until
 
 from regard.patterns.entries import DOES
 
@@ -18,16 +18,14 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     page = show(pages["pair"], "#view=matrix&layer=0&heads=1")
     page.wait_for_selector(".finding")
     text = page.inner_text(".about")
-    (found,) = [f for f in pair_trace.patterns().of(0, 1) if f.pattern == "previous token"]
+    found = next(f for f in pair_trace.patterns().of(0, 1) if f.pattern == "previous token")
     rest = round(100 * found.rest)
     assert f"{rest}% of the words' attention rests, mostly on [SEP], an attention sink." in text
     assert f"With the other {100 - rest}% it looks one token back." in text
-    assert re.search(
-        rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}\s+at 14 of the 14 tokens with such a place", text
-    )
-    written = text.split("Counting what it actually writes: ")[1]
-    shares = [int(share) for share in re.findall(r"(\d+)%", written)]
-    assert "previous token" in written and len(shares) == 2 and sum(shares) <= 100  # shares of one whole
+    numbers = rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}"
+    assert re.search(rf"{numbers}\s+at 14 of the 14 tokens with such a place", text)
+    shares = re.findall(r"(\d+)%", text.split("Counting what it actually writes: ")[1].split("“previous token”")[0])
+    assert len(shares) == 2 and sum(map(int, shares)) <= 100  # of one whole
     page.click(".missing summary")
     assert "Type of map: diagonal" in page.inner_text(".missing")
     assert "not why the model answers" in page.text_content(".cautions")
@@ -245,27 +243,6 @@ def test_a_picture_has_a_title_axis_names_and_colours_and_says_where_it_comes_fr
     if view != "atlas":
         assert "head 0.1" in texts[-1]
         assert "bought" in texts
-
-
-def test_prompt_and_answer_are_divided_on_every_axis(show, pages, tmp_path):
-    page = show(pages["answered"], "#view=heads&layer=0&heads=1")
-    page.wait_for_selector(QUERY)
-    columns, _ = picture(page, tmp_path / "columns.svg")
-    assert columns.count("prompt ↑ | ↓ answer") == 1  # one rule through both columns, and not among the numbers
-    page.click("[data-value=sentence]")
-    page.wait_for_selector("[data-value=sentence][aria-pressed=true]")
-    still(page)
-    sentence, _ = picture(page, tmp_path / "sentence.svg")
-    page.click("[data-view=matrix]")
-    page.wait_for_selector(".colour-bar")
-    matrix, _ = picture(page, tmp_path / "matrix.svg")
-    assert [texts.count(part) for texts in (sentence, matrix) for part in ("prompt", "answer")] == [1, 1, 2, 2]
-    page.select_option("[data-control=segments]", label="answer → prompt")
-    page.click("[data-view=heads]")
-    page.click("[data-value=columns]")
-    until(page, f"document.querySelectorAll('{QUERY}').length === 3")
-    only, _ = picture(page, tmp_path / "only.svg")
-    assert not any("prompt" in text for text in only[:-1])  # nothing to divide
 
 
 def test_a_picture_of_any_token_is_valid(show, pages, tmp_path):
