@@ -24,7 +24,7 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     assert f"With the other {100 - rest}% it looks one token back." in text
     numbers = rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}"
     assert re.search(rf"{numbers}\s+at 14 of the 14 tokens with such a place", text)
-    shares = re.findall(r"(\d+)%", text.split("Counting what it actually writes: ")[1].split("“previous token”")[0])
+    shares = re.findall(r"(\d+)%", text.split("Of what it writes, ")[1].split("“previous token”")[0])
     assert len(shares) == 2 and sum(map(int, shares)) <= 100  # of one whole
     page.click(".missing summary")
     assert "Type of map: diagonal" in page.inner_text(".missing")

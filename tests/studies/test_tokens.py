@@ -83,3 +83,12 @@ def test_the_table_by_layer_is_the_mean_over_heads(bert, corpus):
     means = result.table.groupby(["layer", "measure"])["value"].mean().unstack()
     np.testing.assert_allclose(layers["entropy"], means["entropy"])
     assert result.figure("encoder-places").svg().startswith(b"<?xml")
+
+
+def test_what_is_of_some_rows_alone_is_not_called_a_share_of_all_attention(bert, corpus):
+    result = regard.study.tokens(bert, corpus)
+    said = {sentence.split(":")[0]: sentence for sentence in result.findings}
+    assert "of the attention of [SEP] itself there" in said["[SEP] to [SEP]"]
+    assert "of the attention of all other tokens there" in said["Other to [SEP]"]
+    assert "of all its attention there" in said["[SEP]"]
+    assert not {"other to [SEP]", "[SEP] to [SEP]"} & {bar.name for bar in result.chart.bars}

@@ -110,8 +110,8 @@ export const APP = {
   ],
   predict: ["Also ask: which words predict which?", "再查询：哪些词能预测哪些词？"],
   predictHint: [
-    "Finds heads that look at them. The model runs up to {count} more times.",
-    "找出看向这些词的头。模型最多再运行 {count} 次。",
+    "Runs the model up to {count} more times, each without one word, and finds the heads that look at words that matter.",
+    "每次去掉一个词，让模型最多再运行 {count} 次，找出看向有预测作用的词的头。",
   ],
   predicted: [
     "Words that predict: {count} of {heads} heads look at them, in the colour of that name.",

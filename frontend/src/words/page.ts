@@ -225,11 +225,11 @@ export const PAGE = {
   measured: ["measured", "实测"],
   chance: ["chance", "随机"],
   strongestLook: ["Its strongest link: {from} → {to}, {value}.", "最强的连线：{from} → {to}，{value}。"],
-  byArriving: ["Counting what it actually writes: {what}.", "按它实际写入的内容算：{what}。"],
+  byArriving: ["Of what it writes, {what}.", "按它实际写入的内容算：{what}。"],
   arrivingRests: ["{share}% comes from {place}", "{share}% 来自{place}"],
   otherDoes: ["{share}% fits “{name}”", "{share}% 符合“{name}”"],
   otherAll: ["all the rest fits “{name}”", "其余全部符合“{name}”"],
-  byWeight: ["Counting where it looks: {what}.", "按它看的地方算：{what}。"],
+  byWeight: ["By where it looks, {what}.", "按它看的地方算：{what}。"],
   weightRests: ["{share}% rests on {place}", "{share}% 停在{place}上"],
   numbers: ["numbers", "数值"],
   spreadLine: [

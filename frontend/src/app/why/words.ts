@@ -60,7 +60,7 @@ export const WHY = {
     "头 {cause} 把“{source}”带到了这里：“{key}”带着它前面的内容。",
   ],
   whyActs: [
-    "Here {head} acts as an induction head: it looks for what followed “{token}” before. For a name of its own, too few tokens of a text may show it.",
+    "Here {head} acts as an induction head: it looks for what followed “{token}” before. In a short text too few tokens may show it for the head to be named.",
     "在这里，{head} 的作用就是归纳头：它找的是“{token}”上次之后的内容。一段文本中这样的词元可能太少，不足以让它得名。",
   ],
   whyKeySide: ["What drew the head to “{token}”", "是什么把头引向“{token}”"],

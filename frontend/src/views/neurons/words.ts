@@ -24,7 +24,7 @@ export const words = {
   ],
   ledeOnly: ["{query} can look at one token only: {key}.", "{query}只能看一个词元：{key}。"],
   legendNeurons: [
-    "Each key's k is multiplied with q, neuron by neuron. The sum × {scale} is the score{more}. Softmax turns scores into weights{blank}. Beyond the ends of their scales colours hardly deepen.",
+    "Each key's k is multiplied with q, neuron by neuron. The sum × {scale} is the score{more}. Softmax turns scores into weights{blank}. Colours stop deepening at the ends of their scales.",
     "每个键的 k 与 q 逐个神经元相乘，总和 × {scale} 为得分{more}。softmax 把得分变为权重{blank}。超出色标两端后颜色几乎不再加深。",
   ],
   blankBelow: [" (blank: below 0.001)", "（空白：小于 0.001）"],

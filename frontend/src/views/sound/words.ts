@@ -33,7 +33,7 @@ export const words = {
     "每行：写出该词之前在听哪里（即它前一个词元的行）。",
   ],
   soundRests: [
-    "The upright line at {seconds} s is no word: {who} gives that moment {share} on average, whatever word comes next, as if resting there.",
+    "The upright line at {seconds} s is not a word but a resting place: {who} gives that moment {share} on average, whatever word comes next.",
     "第 {seconds} 秒处的竖线不对应任何词：无论接下来是什么词，{who}平均都把 {share} 的注意力放在这一刻，好像停在那里休息。",
   ],
   soundRestMark: ["rests", "休息"],

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PLACES = ("means", "inputs", "chance")
+# Measures of some rows alone: not of all attention
+_WHOSE = {"other to [SEP]": "the attention of all other tokens", "[SEP] to [SEP]": "the attention of [SEP] itself"}
 
 
 class Tokens(MapStudy):
@@ -111,6 +113,7 @@ def _chart(strongest: list[tuple[str, str, Any, Any]]) -> Chart:
                 f"layer {best['layer']}",
             )
             for kind, name, best, _ in sorted(strongest, key=lambda one: -one[2]["value"])
+            if name not in _WHOSE
         ],
         top=1.0,
         tick="chance: what even attention would give",
@@ -133,7 +136,7 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
     kinds = [kind for kind, *_ in strongest]
     said = [
         f"{about_kind(kind, kinds)}{_begun(name)}: head {head_name(head['layer'], head['head'])} puts "
-        f"{head['value']:.0%} of all its attention there (chance: {head['chance']:.0%}); averaged over heads, "
+        f"{head['value']:.0%} of {_WHOSE.get(name, 'all its attention')} there (chance: {head['chance']:.0%}); averaged over heads, "
         f"layer {best['layer']} puts most there, {best['value']:.0%}"
         f"{between(100 * best['low'], 100 * best['high'], '.0f', '%')}."
         for kind, name, best, head in strongest
@@ -144,9 +147,10 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
 
 def _most(strongest: list[tuple[str, str, Any, Any]], kinds: list[str]) -> list[str]:
     """The place that gets the largest part of a layer's attention."""
-    if not strongest:
+    every = [one for one in strongest if one[1] not in _WHOSE]
+    if not every:
         return []
-    kind, name, best, _ = max(strongest, key=lambda one: one[2]["value"])
+    kind, name, best, _ = max(every, key=lambda one: one[2]["value"])
     return [
         f"{about_kind(kind, kinds)}{_begun(name)} gets most: {best['value']:.0%} of all attention in "
         f"layer {best['layer']} (chance: {best['chance']:.0%})."
