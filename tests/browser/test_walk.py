@@ -274,4 +274,4 @@ def test_the_first_layer_of_the_default_model_is_split_where_the_walk_leads(show
     page.click("[data-go=neurons]")
     table = page.locator("table.attribution")
     assert table.locator("tbody th").all_inner_texts() == ["word", "position", "segment", "constant"]
-    assert page.locator(".pair-about h3").inner_text().split() == ["“to”", "→", "“went”"]
+    assert page.locator(".pair-about h3[dir]").inner_text().split() == ["“to”", "→", "“went”"]
