@@ -224,7 +224,7 @@ def main() -> None:
         f"{verdict((ours + made) / base, MOST_INTERVALS)}"
     )
     model, count = model_of("default"), 256
-    taken = against_usual(model, by_length(list(windows(model, count))))
+    taken = against_usual(model, list(windows(model, count)))
     rows = Table(f"{count} sentences", "seconds", "/ usual by 32", "/ usual by length", box=None)
     first, second = list(taken.values())[:2]
     for name, one in taken.items():
