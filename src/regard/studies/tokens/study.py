@@ -137,7 +137,8 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
     said = [
         f"{about_kind(kind, kinds)}{_begun(name)}: head {head_name(head['layer'], head['head'])} puts "
         f"{head['value']:.0%} of {_WHOSE.get(name, 'all its attention')} there "
-        f"(chance: {head['chance']:.0%}); averaged over heads, layer {best['layer']} puts most there, {best['value']:.0%}"
+        f"(chance: {head['chance']:.0%}); averaged over heads, "
+        f"layer {best['layer']} puts most there, {best['value']:.0%}"
         f"{between(100 * best['low'], 100 * best['high'], '.0f', '%')}."
         for kind, name, best, head in strongest
     ]
