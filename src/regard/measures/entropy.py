@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from regard.measures.library import array_namespace, clip
+from regard.measures.library import array_namespace, clip, log
 from regard.measures.reading import Array, mean_where, seen_keys
 
 SMOOTH = 1e-4  # Clark et al. (2019) mix in this much uniform attention before the logarithm
@@ -53,7 +53,7 @@ def mixed_logs(attention: Array, seen: Array, *, smooth: float = SMOOTH) -> Arra
     """
     mixed = attention * (1 - smooth)
     mixed += _share(seen, smooth)[..., None]
-    logs = array_namespace(attention).log(mixed)
+    logs = log(mixed)
     logs *= mixed
     return logs
 
@@ -111,4 +111,4 @@ def x_log_x(values: Array) -> Array:
     """x ln x, and 0 at 0."""
     xp = array_namespace(values)
     tiny = float(xp.finfo(values.dtype).smallest_normal)  # too small to change any value but 0
-    return values * xp.log(values + tiny)
+    return values * log(values + tiny)

@@ -131,7 +131,7 @@ def context_between(query: Side, key: Side, same: bool, causal: bool) -> MapCont
 def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     """Numbers of a side's tokens; `vocabulary` is shared so that equal words of two sides get equal numbers."""
     count = len(side)
-    border = np.array([token.border for token in side.tokens], dtype=bool)
+    border = borders_of(side)
     words, pieces = [-1] * count, [-1] * count
     kinds = [_NO_KIND] * count  # the fields from punctuation to later_pieces
     groups = list(word_groups(side))
@@ -177,13 +177,18 @@ def places_of(side: Side, vocabulary: dict[str, int]) -> Places:
     )
 
 
+def borders_of(side: Side) -> Array:
+    """(n,) which tokens mark a boundary."""
+    return np.array([token.border for token in side.tokens], dtype=bool)
+
+
 def _spans(side: Side) -> Array:
     """(n, 4) where patches lie in their picture; of a side that knows their rows and columns alone, in that grid."""
     if side.spans is not None and side.spans.shape[1] == 4:
         return side.spans
-    grid = np.array([(token.column, token.row) if token.row is not None else (-1, -1) for token in side.tokens], float)
-    if not (grid >= 0).any():
+    if all(token.row is None for token in side.tokens):
         return np.full((len(side), 4), np.nan, np.float32)
+    grid = np.array([(token.column, token.row) if token.row is not None else (-1, -1) for token in side.tokens], float)
     size = grid.max(axis=0) + 1
     found = np.concatenate([grid / size, (grid + 1) / size], axis=1).astype(np.float32)
     found[(grid < 0).any(axis=1)] = np.nan

@@ -16,7 +16,9 @@ from regard.corpus.sums import Array
 from regard.measures.entropy import entropy_of, mixed_logs, renormalised
 from regard.measures.offset import offset_cells, offset_rows
 from regard.measures.reading import seen_keys
-from regard.studies.taking import LayerView, Taker, places_in, uniform_of
+from regard.studies.taking import LayerView, Taker, uniform_of
+from regard.trace.places import borders_of
+from regard.trace.tokens import Side
 
 if TYPE_CHECKING:
     from regard.capture import Layer
@@ -58,14 +60,13 @@ class TokensTaker(Taker["TokenRows"]):
         batch, queries, keys = view.visible.shape
         classes = np.zeros((batch, keys, 3), np.float32)
         groups = np.zeros((batch, queries, 4), np.float32)
-        for number, (rows, columns) in enumerate(places_in(self.batch, view)):
-            texts = [token.text.strip() for token in self.batch.book.sides[number][view.key].tokens]
-            first = np.arange(len(texts)) == 0 if view.causal else columns.first
-            marks = np.isin(texts, MARKS) & columns.content
-            classes[number, : len(texts)] = np.stack([first, columns.later, marks], axis=-1)
-            opening = np.arange(len(rows.later)) == 0
-            some = np.stack([np.ones_like(rows.later), ~rows.later, rows.later, opening], axis=-1)
-            groups[number, : len(rows.later)] = some / np.maximum(some.sum(axis=0), 1)
+        for number, sides in enumerate(self.batch.book.sides):
+            border = borders_of(sides[view.key])
+            opening = np.arange(len(border)) == 0
+            marks = [token.text.strip() in MARKS for token in sides[view.key].tokens] & ~border
+            first = opening if view.causal else opening & border
+            classes[number, : len(border)] = np.stack([first, border & ~opening, marks], axis=-1)
+            groups[number, : len(sides[view.query])] = _groups(sides[view.query])
         tables = TokenRows(
             view.tensor(classes),
             view.tensor(groups),
@@ -82,6 +83,14 @@ class TokensTaker(Taker["TokenRows"]):
         self.add(layer, "means", _numbers(attention, tables, sink) * tables.counted[:, None])
         self.add(layer, "inputs", tables.counted)
         self.add(layer, "chance", tables.chance * tables.counted)
+
+
+def _groups(side: Side) -> Array:
+    """(Q, 4) weights of the rows of one input that make sums over rows means."""
+    opening = np.arange(len(side)) == 0
+    later = borders_of(side) & ~opening
+    some = np.stack([np.ones_like(later), ~later, later, opening], axis=-1)
+    return np.asarray(some / np.maximum(some.sum(axis=0), 1))
 
 
 def _counted(classes: Array, groups: Array, view: LayerView) -> Array:
