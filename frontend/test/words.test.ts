@@ -1,4 +1,5 @@
-// One table of words: both languages everywhere, and nothing that people read is written outside it.
+// One table of words: both languages everywhere, and nothing that people read is written outside it. Words are in files of
+// their own, or in what a view of one module exports as `words`.
 
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -152,10 +153,32 @@ function literals(node: Node): string[] {
   return found;
 }
 
+/** Whether a node is `export const words = …`: the part of the table that a view of one module brings. */
+function isWords(node: Node): boolean {
+  if (node.kind !== SyntaxKind.VariableStatement || node.parent.kind !== SyntaxKind.SourceFile) return false;
+  const { modifiers, declarationList } = node as unknown as {
+    modifiers?: readonly Node[];
+    declarationList: { declarations: readonly { name: { text?: string } }[] };
+  };
+  const [first, ...more] = declarationList.declarations;
+  const exported = modifiers?.some(({ kind }) => kind === SyntaxKind.ExportKeyword);
+  return Boolean(exported) && !more.length && first.name.text === "words";
+}
+
+/** Whether a source file brings words of its own. */
+function hasWords(file: Node): boolean {
+  let found = false;
+  file.forEachChild((node) => {
+    found ||= isWords(node);
+  });
+  return found;
+}
+
 /** What a source file puts before a reader without the table. */
 function outside(file: Node): string[] {
   const found: string[] = [];
   const visit = (node: Node): void => {
+    if (isWords(node)) return;
     if (node.kind === SyntaxKind.JsxText) found.push((node as unknown as { text: string }).text);
     else if (node.kind === SyntaxKind.JsxAttribute) {
       const { name, initializer } = node as unknown as { name: { text: string }; initializer?: Node };
@@ -202,8 +225,17 @@ describe("nothing that people read is written outside the table", () => {
     const tables = files.filter(isTable);
     expect(tables.length).toBeGreaterThan(10);
     const lists = await Promise.all(tables.map((name) => import(/* @vite-ignore */ name)));
-    const all = lists.flatMap((made) => Object.values<object>(made)).filter((one) => typeof one === "object");
-    for (const key of all.flatMap((words) => Object.keys(words))) expect(isKey(key), key).toBe(true);
+    const views = sources.filter((name) => hasWords(program.getSourceFile(name)!));
+    const modules = await Promise.all(views.map((name) => import(/* @vite-ignore */ name)));
+    const made = [
+      ...lists.flatMap((list) => Object.values<object>(list)),
+      ...modules.map(({ words }) => words),
+    ];
+    const known = new Set(PARTS.flatMap((part) => Object.keys(part)));
+    for (const key of made.filter((one) => typeof one === "object").flatMap(Object.keys)) {
+      expect(isKey(key), key).toBe(true);
+      expect(known.has(key), key).toBe(true);
+    }
   });
 
   test("no source has any of it", () => {
@@ -227,5 +259,12 @@ describe("nothing that people read is written outside the table", () => {
       "Neither",
       "另一句",
     ]);
+  });
+
+  test("a view of one module has its words in it, and a sentence beside them is found", () => {
+    const planted = program.getSourceFile(`${root}test/planted-view.tsx`)!;
+    expect(hasWords(planted)).toBe(true);
+    expect(outside(planted)).toEqual(["Beside the words", "不是表中的词"]);
+    expect(hasWords(program.getSourceFile(`${root}test/planted.tsx`)!)).toBe(false);
   });
 });

@@ -9,6 +9,8 @@ from typing import Any
 from test_heads import still, until
 from tests.conftest import need
 
+from regard.views.wire import VIEWS
+
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 RUN = """async ([part, rules]) => {
   const {violations} = await axe.run(part, {resultTypes: ['violations'], ...(rules && {runOnly: rules})});
@@ -19,6 +21,11 @@ SIZES = {390: 844, 1440: 900, 1920: 1080}
 FEW = {390: 844, 1440: 900}  # a wider window shows the same things in the same colours
 # While something runs, the old picture is dimmed.
 SETTLED = "!document.querySelector('[data-busy], .busy, [aria-busy=true]')"
+
+
+def tabs(page: Any) -> list[str]:
+    """The views that a page shows, in the order of their tabs."""
+    return page.eval_on_selector_all("[data-view]", "all => all.map(one => one.dataset.view)")
 
 
 def with_axe(page: Any) -> Any:
@@ -55,12 +62,10 @@ def barriers(page: Any, views: dict[str, Callable[[], object]], widths: dict[int
 def test_there_is_no_barrier_in_a_saved_page(show, pages):
     page = show(pages["pair"], "#view=heads&layer=0&heads=1&queries=5&pairs=5,4")
     until(page, "performance.getEntriesByName('regard:drawn').length")
-    ready = {
-        "heads": ".token",
-        "atlas": ".thumb",
-        "matrix": ".plot",
-        "neurons": "[data-query]",
-        "rollout": "[data-asked]",
-    }
-    opened = {view: lambda selector=selector: page.wait_for_selector(selector) for view, selector in ready.items()}
-    assert barriers(page, opened) == []
+    views = tabs(page)
+    assert set(views) > {"heads", "atlas"} and set(views) <= set(VIEWS)
+
+    def drawn() -> None:
+        page.wait_for_selector(".stage:not([aria-busy=true]) *", state="attached")
+
+    assert barriers(page, dict.fromkeys(views, drawn)) == []

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from regard import cli
+from regard.commands.shared import Asking
 from tests.tiny import saved, tiny_bert
 
 
@@ -181,3 +182,8 @@ def test_a_bug_has_its_traceback_where_it_is_asked_for(whole, planted, monkeypat
     monkeypatch.setattr(sys, "argv", ["regard", "patterns", "the cat", "--model", str(whole)])
     with pytest.raises(KeyError, match="layer"):  # Python prints it, with where it came from
         cli.main()
+
+
+def test_an_answer_keeps_its_brackets_and_colons(capsys):
+    Asking().answer({}, ["[CLS] looks at [bold] and [/i]; :smile: is a token"])
+    assert capsys.readouterr().out == "[CLS] looks at [bold] and [/i]; :smile: is a token\n"

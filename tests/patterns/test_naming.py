@@ -1,11 +1,18 @@
 """Heads are called after what they do, not after what that happens to reach as well."""
 
+import json
+from importlib.resources import files
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from regard import Trace
-from regard.patterns.definitions import PATTERNS
+from regard.patterns.cautions import warnings_for
+from regard.patterns.definitions import BAG, NAMES, OF_TRACES, PATTERNS
+from regard.patterns.entries import ALSO, CAUTIONS, SIMPLER, TARGETS_OF
+from regard.patterns.levels import LEVELS
 from regard.patterns.naming import own_name
 from regard.studies.atlas.names import AWAKE_COLUMNS, named_heads
 from regard.trace.tokens import Side, Token
@@ -39,6 +46,30 @@ def test_a_head_of_pieces_is_one():
 
 def lifts(**given):
     return lambda name: np.array(given.get(name.replace(" ", "_"), [0.0, 0.0]))
+
+
+def test_what_an_entry_says_of_other_patterns_is_of_patterns_that_there_are():
+    known = {pattern.name for pattern in OF_TRACES} | {BAG}
+    for named in (SIMPLER, TARGETS_OF):
+        assert set(named) <= set(NAMES) and {one for others in named.values() for one in others} <= known - set(ALSO)
+    assert set(ALSO) <= set(NAMES) and set(ALSO.values()) <= known - set(NAMES)
+    assert not set(SIMPLER) & set(TARGETS_OF)
+
+
+@pytest.mark.parametrize("name", CAUTIONS)
+def test_a_caution_that_an_entry_names_is_said_of_its_heads(name):
+    codes = [one.code for one in warnings_for([SimpleNamespace(pattern=name, layer=0)], inputs=1)]
+    assert CAUTIONS[name] in codes and len(codes) == len(set(codes))
+
+
+def test_every_measure_that_a_page_sorts_heads_by_has_a_name_in_both_languages():
+    stored = json.loads(files("regard.patterns").joinpath("patterns.json").read_text("utf-8"))["measures"]
+    shown = {entry["name"]: (entry.get("en", entry["name"]), entry["zh"]) for entry in stored}
+    of_pages = [level.name for level in LEVELS]
+    of_pages += [f"{level.name} of uniform" for level in LEVELS if level.uniform is not None]
+    assert sorted(shown) == sorted(of_pages)
+    for english, chinese in shown.values():
+        assert english.isascii() and any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
 
 
 def test_neighbours_explain_related_words_and_the_token_itself_explains_the_same_word():

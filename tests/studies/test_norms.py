@@ -61,11 +61,8 @@ def test_weights_norms_and_vector_sums_equal_the_vectors_written_out(name, corpu
 
 
 def test_frequency_is_ranked_against_the_mean_norm_of_each_token(bert, corpus):
-    table = (
-        regard.study.norms(bert, corpus)
-        .tables["Rank correlation of the mean norm of tokens with their frequency rank"]
-        .set_index("layer")
-    )
+    result = regard.study.norms(bert, corpus)
+    table = result.tables["Rank correlation of the mean norm of tokens with their frequency rank"].set_index("layer")
     total, count = {}, {}
     for trace in traces(bert, corpus):
         norms = np.linalg.norm(outputs(bert, trace, 1), axis=-1).mean(0)
@@ -77,6 +74,8 @@ def test_frequency_is_ranked_against_the_mean_norm_of_each_token(bert, corpus):
     frequency = np.array([-count[token] for token in often])
     means = np.array([total[token] / count[token] for token in often])
     assert table.loc[1, "tokens"] == len(often)
+    (said,) = [text for text in result.findings if "Rarer tokens" in text]
+    assert f"{len(often)} different tokens that occur 5 times or more" in said
     assert table.loc[1, "spearman"] == pytest.approx(spearman(frequency, means), abs=1e-3)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 import textwrap
@@ -14,11 +15,13 @@ import typer
 from typer.testing import CliRunner
 
 import regard
+from regard.app.asking import offered
 from regard.cli import app
 from regard.commands import study as commands
 from regard.corpus.engine import Run
 from regard.corpus.readers.source import Source
 from regard.studies.base import MapStudy, Pass, Study
+from regard.studies.entry import ALIGNED
 from regard.studies.registry import STUDIES
 from regard.studies.run import run_study
 
@@ -40,10 +43,19 @@ def class_of(name):
 
 
 def test_every_folder_is_registered_and_every_study_is_a_function_and_a_command():
-    assert len(NAMES) == 15 and {path.parent.name for path in FOLDER.glob("*/__init__.py")} == {*NAMES, OWN, FILM}
+    assert {path.parent.name for path in FOLDER.glob("*/__init__.py")} == {*NAMES, OWN, FILM}
     assert sorted(STUDIES) == sorted(regard.study.__all__) == sorted(COMMANDS) == NAMES
     assert all(getattr(regard.study, name) is STUDIES[name].run for name in NAMES)
     assert all(STUDIES[name].help.endswith(".") and COMMANDS[name].help == STUDIES[name].help for name in NAMES)
+
+
+def test_every_study_of_one_model_and_texts_is_offered_by_the_app_as_a_question_in_both_languages():
+    one_text = [name for name in STUDIES if not STUDIES[name].models and STUDIES[name].corpora is not ALIGNED]
+    asks = {study["name"]: study["asks"] for study in offered()}
+    assert list(asks) == one_text == [name for name in STUDIES if STUDIES[name].asks is not None]
+    for name, (english, chinese) in asks.items():
+        assert english.isascii() or "“" in english, name
+        assert re.search("[\u4e00-\u9fff]", chinese) and not re.search("[,?.] ?$", chinese), name
 
 
 @pytest.mark.parametrize("name", [*NAMES, OWN])

@@ -91,4 +91,5 @@ def test_what_is_of_some_rows_alone_is_not_called_a_share_of_all_attention(bert,
     assert "of the attention of [SEP] itself there" in said["[SEP] to [SEP]"]
     assert "of the attention of all other tokens there" in said["Other to [SEP]"]
     assert "of all its attention there" in said["[SEP]"]
+    assert result.findings[-1].endswith("is the mean over the inputs that have one (not all have a “.” or “,”).")
     assert not {"other to [SEP]", "[SEP] to [SEP]"} & {bar.name for bar in result.chart.bars}

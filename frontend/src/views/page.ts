@@ -1,4 +1,4 @@
-// The views of every page, in the order of their tabs. To add one: its folder, and its name here.
+// The views of every page, in the order of their tabs. To add one: its module or folder, and its name here.
 
 import type { View } from "../state/view";
 import { add } from "../words";

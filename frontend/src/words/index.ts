@@ -1,5 +1,5 @@
 // Every sentence of the interface, in English and Chinese: one table. {names} are filled in by `say`. A view's own
-// sentences are in its folder; its registry puts them in.
+// sentences are in its module or folder; its registry puts them in.
 
 import type { CUT } from "../app/cut/words";
 import type { EVIDENCE } from "../app/evidence/words";
@@ -44,6 +44,10 @@ export function add(words: Words): void {
 /** A sentence in a language, its {names} filled in. */
 export const say = (language: Language, key: Key, values: Values = {}): string =>
   language === "zh" ? fill(spaced(TABLE[key]![1], values), values) : fill(TABLE[key]![0], values);
+
+/** What came in both languages, in one of them. */
+export const inLanguage = (language: Language, [english, chinese]: Pair): string =>
+  language === "zh" ? chinese : english;
 
 const HAN = "\\p{Script=Han}";
 const LATIN = /^[\w[#]/;

@@ -188,8 +188,6 @@ export const PAGE = {
   ],
   sampledLine: ["Based on one row in {n}.", "按每 {n} 行取一行计算。"],
   name_type: ["type", "类型"],
-  name_sink: ["share taken by the learned sink", "可学习汇聚点所占份额"],
-  "name_entropy of uniform": ["entropy of uniform", "均匀分布的熵"],
   noPattern: [
     "No named pattern fits enough tokens here; in another input it may have a name.",
     "此处没有哪个已命名的模式与足够多的词元相符；换一个输入，它可能会有名称。",

@@ -1,4 +1,4 @@
-// What patterns and types of maps are called; Python reads the same file.
+// What patterns, types of maps and measures are called; Python reads the same file.
 
 import data from "../../../src/regard/patterns/patterns.json";
 
@@ -13,7 +13,7 @@ interface Entry {
 }
 
 export const PATTERNS: Record<`name_${string}` | `short_${string}` | `does_${string}`, Pair> =
-  Object.fromEntries([...data.patterns, ...data.types].flatMap(wordsOf));
+  Object.fromEntries([...data.patterns, ...data.types, ...data.measures].flatMap(wordsOf));
 
 /** A name, what is written in its place where there is little room, and what a head of that name does. */
 function wordsOf({ name, en, zh, short, does }: Entry): [string, Pair][] {

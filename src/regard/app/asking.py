@@ -38,14 +38,20 @@ class AskedStudy:
 
 
 def offered() -> list[dict[str, Any]]:
-    """The studies that take one model and one text, whether they can be controlled, and what they read.
+    """The studies with a question for the page: in both languages, whether they can be controlled, what they read.
 
-    Utterances name files, and those of the server are nobody's to read.
+    They take one model and one text. Utterances name files, and those of the server are nobody's to read.
     """
     return [
-        {"name": study.name, "help": study.help, "control": "control" in study.shared, "reads": _reads(study)}
+        {
+            "name": study.name,
+            "help": study.help,
+            "asks": list(study.asks),
+            "control": "control" in study.shared,
+            "reads": _reads(study),
+        }
         for study in STUDIES.values()
-        if not study.models and study.corpora is not ALIGNED
+        if study.asks is not None and not study.models and study.corpora is not ALIGNED
     ]
 
 

@@ -34,8 +34,8 @@ def match(
     from regard.studies.heads.matching import match_portraits
 
     result = match_portraits(one, other)
-    out.print(result.title, style="bold")
+    out.print(result.title, style="bold", markup=False)
     for text in (*result.findings, *(f"note: {text}" for text in result.cautions)):
-        out.print(f"  {text}", highlight=False)
+        out.print(f"  {text}", highlight=False, markup=False)
     if output is not None:
         out.print(f"\nreport: {result.save(output) / 'report.html'}", highlight=False, soft_wrap=True)

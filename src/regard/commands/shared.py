@@ -74,7 +74,7 @@ class Asking:
             out.print_json(json.dumps(record, ensure_ascii=False))
         else:
             for one in shown:
-                out.print(one)
+                out.print(one, markup=False, emoji=False)  # the brackets are those of tokens
         return not self.as_json
 
 

@@ -24,7 +24,9 @@ def entropy(
 
     H_i = - sum of p_ij ln p_ij with p = (1 - smooth) A + smooth / n_i over the n_i visible keys; uniform is ln n_i.
     Rows that see one key only have no choice and do not count. Where a model gives part of a row to a sink outside the
-    text, A is what is left, renormalised to 1; how much the sink takes is another number (`sink_mass`).
+    text, A is what is left, renormalised to 1; how much the sink takes is another number (`sink_mass`). Over a corpus
+    the atlas takes the mean over all its rows, so long inputs count more; the study of tokens takes the mean over
+    inputs, each the mean over all of its rows (those that see one key have entropy 0).
 
     Source: Clark et al. (2019). Their figure for one row is `rows` with that row alone.
     """

@@ -20,10 +20,14 @@ def carried_share(attention: Array, norms: Array, classes: Array) -> Share:
     """How much attention a class of keys takes, and how much of what is carried comes from it.
 
     With the length ||f(x_j)|| of a key's transformed value, a pair carries ||alpha_ij f(x_j)|| = alpha_ij ||f(x_j)||.
-    For a class C, all three are means over the rows i:
+    For a class C, all three are means over the rows i, special tokens among them, which count alike:
 
         attention = sum over C of alpha_ij        carried = sum over C of alpha_ij ||f(x_j)||
         normalised = carried of C / carried of all keys
+
+    `normalised` is the mean of the rows' own shares, not the share of the means: a row that carries little counts as
+    much as one that carries a lot, and one that carries nothing as 0. Lengths are added, not vectors, so that what
+    cancels out between keys, or between heads, counts in full.
 
     Parameters
     ----------

@@ -2,7 +2,8 @@
 
 Enters: rows of maps, and the rows of other queries. Leaves: what stays where it is when the queries are exchanged.
 
-Query i is exchanged with the one half a text further on, i' = i + n // 2, far enough for neighbours not to be shared.
+Query i of the first half is compared with the one half a text further on, i' = i + n // 2, far enough for neighbours
+not to be shared. It goes one way: what i gives is asked of i', and what i' gives is not asked of i.
 Over the keys F_i that i sees and does not rest on, with the awake attention a_i of row i,
 
     kept_ij = min(A_ij, a_i A_i'j / sum of A_i'l over F_i)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from regard.patterns.entries import RESTING_PLACES
+from regard.patterns.entries import CAUTIONS, RESTING_PLACES
 from regard.trace.sentences import Message, caution
 
-_NEIGHBOURS = {"previous token", "next token"}
 _WORTH = {"worth_unreliable", "worth_unchecked"}
-_PICTURED = {"centre of the picture", "border of the picture"}
-_RELATED = {"related word", "related word in the other sentence"}
+_OF_PATTERNS = tuple(dict.fromkeys(CAUTIONS.values()))
+_OF_ONE_INPUT = {"one_picture"}  # cautions that several inputs make needless
 
 
 class NamedPattern(Protocol):
@@ -39,6 +38,7 @@ def warnings_for(
     """
     shown = list(findings)
     names = {finding.pattern for finding in shown}
+    told = {CAUTIONS.get(name) for name in names}
     facts = facts or {}
     cut, worth = facts.get("truncated"), facts.get("worth") or {}
     rules = [
@@ -46,9 +46,7 @@ def warnings_for(
         (bool(names & RESTING_PLACES), caution("resting")),
         (bool(shown) and inputs == 1 and heads > 1, caution("best_of", heads=heads)),
         (any(finding.layer > 1 for finding in shown), caution("mixture")),
-        (bool(names & _NEIGHBOURS), caution("neighbours")),
-        (bool(names & _RELATED), caution("related")),
-        (bool(names & _PICTURED) and inputs == 1, caution("one_picture")),
+        *((code in told and (inputs == 1 or code not in _OF_ONE_INPUT), caution(code)) for code in _OF_PATTERNS),
         (bool(cut), caution("truncated", tokens=str(cut))),
         (facts.get("segment_ids") == "all 0" and "pair" in facts, caution("segments")),
         (facts.get("chat") == "plain", caution("plain_chat")),

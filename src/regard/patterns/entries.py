@@ -1,4 +1,4 @@
-"""What patterns and types of maps are called and how they look, in the terminal, in figures and on the page.
+"""What patterns, types of maps and measures are called and how they look, in the terminal, in figures and on the page.
 
 Enters: patterns.json, which the page's bundle holds too. Leaves: tables by name, in its order.
 
@@ -8,6 +8,7 @@ named for them. A head with several names is coloured by the one of the lowest r
 """
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 
 _STORED = json.loads(files("regard.patterns").joinpath("patterns.json").read_text(encoding="utf-8"))
@@ -15,6 +16,10 @@ _STORED = json.loads(files("regard.patterns").joinpath("patterns.json").read_tex
 
 def _column(table: str, field: str) -> dict[str, str]:
     return {entry["name"]: entry[field] for entry in _STORED[table] if field in entry}
+
+
+def _lists(field: str) -> Mapping[str, tuple[str, ...]]:
+    return {entry["name"]: tuple(entry[field]) for entry in _STORED["patterns"] if field in entry}
 
 
 PHRASES = _column("patterns", "phrase")  # what a head does, in a sentence
@@ -27,6 +32,12 @@ DARK_COLOURS = _column("patterns", "dark")  # the same on a dark ground
 TYPE_COLOURS = _column("types", "colour")
 BROAD = frozenset(_column("patterns", "broad"))  # names that many tokens answer to
 RESTING_PLACES = frozenset(_column("patterns", "resting"))  # names that tell least: where attention rests
+POSITIONAL = frozenset(_column("patterns", "positional"))  # names that are a distance themselves
+AT_ANY_DISTANCE = frozenset(_column("patterns", "any_distance"))  # whose targets stand at any distance
+ALSO = _column("patterns", "also")  # another pattern that a head of this one must reach too
+CAUTIONS = _column("patterns", "caution")  # the code of what to keep in mind beside a head of this name
+TARGETS_OF = _lists("targets_of")  # of a broad pattern, those of one of its targets, which is a name of its own
+SIMPLER = _lists("simpler")  # patterns whose heads often reach this one too: one of its own does it more than those
 
 
 def rank_of(name: str) -> int:

@@ -9,29 +9,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from regard.patterns.definitions import BAG, PREDICTIVE, USUAL, WORDS
+from regard.patterns.definitions import USUAL
+from regard.patterns.entries import ALSO, AT_ANY_DISTANCE, SIMPLER, TARGETS_OF
 from regard.trace.places import Array
 
 FLOOR = 0.1  # lift that a name must be sure of: the lower end of its interval
 ASLEEP = 0.02  # share of its attention below which a head does nothing that could be named
 ELSEWHERE = 0.2  # lift that "same word" must have without the token itself, or heads that look at themselves pass
 STAYS = 0.5  # share of its attention to a kind of words that stays if queries are exchanged: from here on, a stripe
-_AT_ANY_DISTANCE = ("same word", "same word in the other sentence")
-_NEIGHBOURS = ("previous token", "next token")
-_NEAR = ("tokens just before", "tokens just after")
-_ONE_OF = {  # broad patterns, and those of one of their targets, which is a name of its own
-    "tokens just before": ("previous token",),
-    "tokens just after": ("next token",),
-    "same row": ("patch to the left", "patch to the right"),
-    "same column": ("patch above", "patch below"),
-}
-_BESIDE = {  # patterns that heads of simpler ones meet often: neighbours are related, predict, are of one sentence
-    "other pieces of the word": _NEIGHBOURS,
-    "related word": (*_NEIGHBOURS, "frequent words"),  # frequent words are related to each other
-    BAG: (*_NEIGHBOURS, *_NEAR, "itself"),
-    PREDICTIVE.name: (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction"),
-    **dict.fromkeys(WORDS, (*_NEIGHBOURS, "other pieces of the word", "repeated token", "induction")),
-}
 
 
 def beyond_one_offset(name: str, hit: Array, strongest: Array, queries: Array) -> Array:
@@ -40,7 +25,7 @@ def beyond_one_offset(name: str, hit: Array, strongest: Array, queries: Array) -
     In sentences built alike equal words stand at equal distances, so that a head of a fixed offset meets them. A
     corpus has many distances: there the interval tells. Rows that look at the token itself say nothing here.
     """
-    if name not in _AT_ANY_DISTANCE:
+    if name not in AT_ANY_DISTANCE:
         return np.ones(len(hit), bool)
     offsets = np.asarray(strongest - queries)  # (F, rows)
     away = offsets != 0
@@ -52,11 +37,11 @@ def beyond_one_offset(name: str, hit: Array, strongest: Array, queries: Array) -
 
 def own_name(name: str, lift_of: Callable[[str], Array]) -> Array:
     """(H,) whether what heads do is no simpler pattern; `lift_of` gives lifts (H,) by name, 0 where there are none."""
-    if name == "same word":
-        return lift_of("same word, elsewhere") >= ELSEWHERE
+    if name in ALSO:
+        return lift_of(ALSO[name]) >= ELSEWHERE
     lifts = lift_of(name)
-    if name in _ONE_OF:
-        return np.asarray(np.max([lift_of(one) for one in _ONE_OF[name]], axis=0) < USUAL)
-    if name in _BESIDE:
-        return np.asarray(lifts > np.max([lift_of(simpler) for simpler in _BESIDE[name]], axis=0))
+    if name in TARGETS_OF:
+        return np.asarray(np.max([lift_of(one) for one in TARGETS_OF[name]], axis=0) < USUAL)
+    if name in SIMPLER:
+        return np.asarray(lifts > np.max([lift_of(simpler) for simpler in SIMPLER[name]], axis=0))
     return np.ones(lifts.shape, bool)

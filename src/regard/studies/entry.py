@@ -161,6 +161,7 @@ class Registered:
     corpora: Corpora
     compare: Callable[[Mapping[str, Result], Path], None] | None = None  # draws several corpora in one figure
     reports_steps: bool = False  # reports what is going on, where others report a tally and the seconds
+    asks: tuple[str, str] | None = None  # its question in English and Chinese; the app offers studies that have one
 
     @property
     def name(self) -> str:

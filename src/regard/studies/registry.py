@@ -117,7 +117,9 @@ def _compare_types(results: Mapping[str, Result], folder: Path) -> None:
     compared_types(results, folder)
 
 
-@STUDIES.add(TEXTS_OR_IMAGES, compare=_compare_types)
+@STUDIES.add(
+    TEXTS_OR_IMAGES, compare=_compare_types, asks=("Which pattern does each head follow?", "每个头遵循哪种模式？")
+)
 def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """What every head does: each pattern with chance level and interval, and Kovaleva's types of maps."""
     from regard.patterns.saved import saved_rules
@@ -130,7 +132,7 @@ def atlas(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     return run_over(own, model, source, options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS, asks=("What does each head do, with examples?", "每个头在做什么？附例句"))
 def heads(
     model: Named,
     corpus: Corpus,
@@ -166,7 +168,7 @@ def heads(
     return run_over(study, ready, source, options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS, asks=("Where does attention go?", "注意力去了哪里？"))
 def tokens(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """Attention to special tokens, punctuation and neighbours, and its entropy: Clark et al. (2019), section 3."""
     from regard.studies.tokens.study import Tokens
@@ -174,7 +176,7 @@ def tokens(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     return run_over(Tokens(seed=options.get("seed", 0)), model, texts(corpus, options), options)
 
 
-@STUDIES.add(TEXTS_OR_IMAGES)
+@STUDIES.add(TEXTS_OR_IMAGES, asks=("Where it looks, and what arrives", "看哪里与传来什么"))
 def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """Attention weights and contributions ||αf(x)||, and norms against word frequency: Kobayashi et al. (2020)."""
     from regard.studies.norms.study import Norms
@@ -182,7 +184,7 @@ def norms(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     return run_over(Norms(seed=options.get("seed", 0)), model, texts_or_images(corpus, options), options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS, asks=("Which ranking finds the tokens that matter?", "哪种排序能找出要紧的词元？"))
 def deletion(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """Which ranking of tokens finds those that matter: rollout, attention, gradient x input, worth; by deletion.
 
@@ -194,7 +196,7 @@ def deletion(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result
     return run_over(Deletion(seed=options.get("seed", 0)), model, texts(corpus, options), options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS, asks=("What does each link change?", "每条连线改变了什么？"))
 def worth(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     """What links are worth for a prediction of each text, by class of their keys, beside weights and contributions."""
     from regard.studies.worth.study import WorthStudy
@@ -202,7 +204,7 @@ def worth(model: Named, corpus: Corpus, **options: Unpack[Options]) -> Result:
     return run_over(WorthStudy(seed=options.get("seed", 0)), model, texts(corpus, options), options)
 
 
-@STUDIES.add(TEXTS_OR_IMAGES)
+@STUDIES.add(TEXTS_OR_IMAGES, asks=("Which heads are alike?", "哪些头相似？"))
 def similarity(
     model: Named,
     corpus: Corpus,
@@ -236,7 +238,7 @@ def change(
     return run_over(study, model, texts_or_images(corpus, options), options)
 
 
-@STUDIES.add(TREEBANKS)
+@STUDIES.add(TREEBANKS, asks=("Which heads know grammar?", "哪些头懂语法？"))
 def syntax(
     model: Named,
     treebank: Corpus,
@@ -257,7 +259,7 @@ def syntax(
     return run_over(study, model, trees(treebank, options), {**options, "long": "skip"})
 
 
-@STUDIES.add(MENTIONS)
+@STUDIES.add(MENTIONS, asks=("Which heads know who “he” is?", "哪些头懂得“他”指谁？"))
 def coref(
     model: Named,
     corpus: Corpus | Sequence[str | os.PathLike[str]],
@@ -281,7 +283,7 @@ def coref(
     return run_over(study, model, mentions(corpus, options), options)
 
 
-@STUDIES.add(TREEBANK, reports_steps=True)
+@STUDIES.add(TREEBANK, reports_steps=True, asks=("How much grammar can be read from it?", "能从中读出多少语法？"))
 def probe(  # long because of its arguments and their descriptions
     model: Named,
     treebank: Corpus,
@@ -354,7 +356,7 @@ def probe(  # long because of its arguments and their descriptions
     return run_over(study, model, trees(treebank, options), {**options, **changed})
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS, asks=("Where does attention park when it has nothing to do?", "闲着的注意力停在哪里？"))
 def sinks(
     model: Named,
     corpus: Corpus,
@@ -372,7 +374,7 @@ def sinks(
     return run_over(Sinks(seed=options.get("seed", 0), cut=cut), model, texts(corpus, options), options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS, asks=("Which heads fetch a sentence from a long text?", "哪些头能从长文本中取回一句话？"))
 def retrieval(
     model: Named,
     corpus: Corpus,
@@ -397,7 +399,7 @@ def retrieval(
     return run_over(study, model, source, options)
 
 
-@STUDIES.add(TEXTS)
+@STUDIES.add(TEXTS, asks=("What is each head worth for a task?", "每个头对任务有多大价值？"))
 def ablation(
     model: Named,
     corpus: Corpus,

@@ -1,7 +1,7 @@
 // Studies as the server describes them: those that are saved, those that can be started, the one that runs.
 
 import type { Place } from "../../state/selection";
-import type { Values } from "../../words";
+import type { Pair, Values } from "../../words";
 
 /** The picture of what a study found: bars of a name, a length, a tick or none, and a note. */
 export interface Chart {
@@ -30,6 +30,7 @@ export interface StudyRecord {
 export interface OfferedStudy {
   name: string;
   help: string;
+  asks: Pair; // its question in both languages
   control: boolean; // whether it can be repeated on weights that learned nothing
   reads: "text" | "trees" | "mentions";
 }

@@ -2,7 +2,7 @@
 
 import { signal, useSignal } from "@preact/signals";
 import type { Say } from "../../frame/context";
-import { isKey, type Key } from "../../words";
+import { inLanguage, type Key } from "../../words";
 import * as api from "../api";
 import { sentenceOf, useSession, useTell } from "../context";
 import { type Trouble, troubleOf } from "../server";
@@ -29,7 +29,7 @@ interface Props {
 export function Start({ found, changed }: Props) {
   const tell = useTell();
   const { running } = found;
-  if (running?.state === "running") return <Running run={running} changed={changed} />;
+  if (running?.state === "running") return <Running run={running} found={found} changed={changed} />;
   return (
     <>
       {running?.state === "failed" && (
@@ -48,9 +48,12 @@ export function Start({ found, changed }: Props) {
 }
 
 /** What a study asks, in the reader's language. */
-function questionOf(tell: Say, study: string): string {
-  const key = `asks_${study}`;
-  return isKey(key) ? tell(key) : study;
+function useQuestions(offered: readonly OfferedStudy[]): (study: string) => string {
+  const language = useSession().language.value;
+  return (study) => {
+    const found = offered.find(({ name }) => name === study);
+    return found ? inLanguage(language, found.asks) : study;
+  };
 }
 
 /** Asks the server to start what is filled in; and why it would not. */
@@ -87,6 +90,7 @@ function useStart(chosen: OfferedStudy, changed: () => Promise<void>) {
 function Form({ found, changed }: Props) {
   const tell = useTell();
   const session = useSession();
+  const questionOf = useQuestions(found.offered);
   const model = session.server.nameOf(session.ask.value);
   const chosen = found.offered.find(({ name }) => name === draft.study.value) ?? found.offered[0];
   const { start, trouble } = useStart(chosen, changed);
@@ -102,7 +106,7 @@ function Form({ found, changed }: Props) {
         >
           {found.offered.map(({ name }) => (
             <option key={name} value={name}>
-              {questionOf(tell, name)}
+              {questionOf(name)}
             </option>
           ))}
         </select>
@@ -207,8 +211,9 @@ function Settings({ control }: { control: boolean }) {
 }
 
 /** How far a study is, what is left, and the way out. */
-function Running({ run, changed }: { run: StudyRun; changed: () => Promise<void> }) {
+function Running({ run, found, changed }: Props & { run: StudyRun }) {
   const tell = useTell();
+  const questionOf = useQuestions(found.offered);
   const { study, model, corpus, done, total } = run;
   const cancel = async () => {
     await api.cancelStudy().catch(() => {});
@@ -216,7 +221,7 @@ function Running({ run, changed }: { run: StudyRun; changed: () => Promise<void>
   };
   return (
     <section class="app-start" data-running={run.id}>
-      <h2>{tell("studyRuns", { question: questionOf(tell, study), model, corpus })}</h2>
+      <h2>{tell("studyRuns", { question: questionOf(study), model, corpus })}</h2>
       <progress
         max={total ?? undefined}
         value={total === null ? undefined : done}

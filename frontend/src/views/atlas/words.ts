@@ -54,8 +54,6 @@ export const words = {
   measure_self: ["to the token itself", "看词元自身"],
   measure_first: ["to the first token", "看第一个词元"],
   measure_special: ["to special tokens", "看特殊词元"],
-  measure_entropy: ["entropy", "熵"],
-  measure_distance: ["mean distance", "平均距离"],
   tint: ["Colour by", "着色依据"],
   byPattern: ["pattern", "模式"],
   byType: ["type of map", "图的类型"],

@@ -25,12 +25,12 @@ import numpy as np
 from regard.corpus.sums import Array, Sums
 from regard.measures.intervals import GROUPS, clusters_of, interval, resampled
 from regard.patterns.definitions import ALWAYS, BAG, PATTERNS, STRIPES, USUAL
+from regard.patterns.entries import POSITIONAL
 from regard.studies.atlas.names import awake_table, first_names, named_heads
 from regard.studies.base import layers_of
 from regard.studies.heads.distances import DISTANCES, FARTHEST
 
 PLACES = {name: place for place, name in enumerate((*(pattern.name for pattern in PATTERNS), BAG))}
-POSITIONAL = frozenset({"previous token", "next token", "tokens just before", "tokens just after", "itself"})
 NEARLY = 0.9  # of the mean map's correlation, for names that are distances themselves
 CLEAR = 0.3
 BY_DISTANCE, BY_TOKEN = "distance", "tokens"

@@ -104,8 +104,9 @@ def _missing(layers: pd.DataFrame, context: StudyContext) -> str:
 
 
 def frequency_table(sums: Sums) -> pd.DataFrame:
-    """Spearman correlation of frequency rank (1 the most frequent) with mean ||f(x)|| by layer; the interval is over
-    tokens of the vocabulary.
+    """Spearman correlation of frequency rank (1 the most frequent) with mean ||f(x)|| by layer.
+
+    It is over the tokens of the vocabulary that occur five times or more, and so is the interval.
     """
     import pandas as pd
 
@@ -179,10 +180,11 @@ def _findings(layers: pd.DataFrame, frequency: pd.DataFrame) -> list[str]:
     for kind, group in frequency.groupby("kind", sort=False):
         best = group.loc[group["spearman"].idxmax()] if group["spearman"].notna().any() else None
         if best is not None:
+            often = f"{best['tokens']:,} different tokens that occur {_FEWEST} times or more"
             sentences.append(
                 f"{about_kind(kind, kinds)}Rarer tokens have larger norms, Spearman up to {best['spearman']:.2f}"
-                f"{between(best['low'], best['high'])} in layer {best['layer']} over {best['tokens']:,} tokens."
+                f"{between(best['low'], best['high'])} in layer {best['layer']} over {often}."
                 if best["spearman"] > 0
-                else f"{about_kind(kind, kinds)}Rarer tokens have larger norms in no layer ({best['tokens']:,} tokens)."
+                else f"{about_kind(kind, kinds)}Rarer tokens have larger norms in no layer ({often})."
             )
     return sentences

@@ -242,10 +242,9 @@ def _findings(heads: pd.DataFrame, layers: pd.DataFrame, lengths: pd.DataFrame, 
         columns = heads[(heads["kind"] == kind) & (heads["quantity"] == "strongest column")]
         shares = columns.groupby("measure")["value"].mean()
         said.append(
-            f"{about}The strongest column of a map is the first token in {shares[CLASSES[0]]:.0%} of heads and "
-            "texts, a "
-            f"special token in {shares[CLASSES[1]]:.0%}, punctuation in {shares[CLASSES[2]]:.0%}, another in "
-            f"{shares[CLASSES[3]]:.0%}."
+            f"{about}The strongest column of a map is the first token in {shares[CLASSES[0]]:.0%} of heads and texts, "
+            f"another special token in {shares[CLASSES[1]]:.0%}, punctuation in {shares[CLASSES[2]]:.0%}, any "
+            f"other token in {shares[CLASSES[3]]:.0%}."
         )
         ratios = _ratios(lengths, kind)
         if {"key", "value"} <= set(ratios):

@@ -1,7 +1,7 @@
 """Attention to special tokens and neighbours, and how wide it is: the general figures of Clark et al. (2019).
 
-Enters: a corpus. Leaves: per head and input, the mean of each measure over all rows (special ones too); all
-inputs have equal weight, however long they are.
+Enters: a corpus. Leaves: per head and input, the mean of each measure over all rows (special ones too). Inputs have
+equal weight, however long they are; those without [SEP], or without . and ,, do not count for what goes there.
 """
 
 from __future__ import annotations

@@ -142,7 +142,10 @@ def _findings(strongest: list[tuple[str, str, Any, Any]], context: StudyContext)
         f"{between(100 * best['low'], 100 * best['high'], '.0f', '%')}."
         for kind, name, best, head in strongest
     ]
-    counted = f"{context.tally.inputs:,} inputs; every number is a mean over inputs with equal weight."
+    counted = (
+        f"{context.tally.inputs:,} inputs, which count alike however long they are; what a kind of token gets is the "
+        "mean over the inputs that have one (not all have a “.” or “,”)."
+    )
     return [*_most(strongest, kinds), *said, counted]
 
 
