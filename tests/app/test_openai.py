@@ -266,9 +266,10 @@ def test_the_chat_tells_tokens_as_they_come_and_what_they_looked_at(page, folder
         row = np.mean(
             [trace.attention(layer, queries=end["prompt"] + number - 1) for layer in layers], axis=(0, 1)
         ).ravel()
-        row[borders] = 0
-        row[0] = 0
-        row[template] = 0
+        first, row[0] = row[0], 0
+        aside = borders | template
+        closed = row[aside].sum()
+        row[aside] = 0
         assert one["looks"], "nothing was looked at"
         for position, text, weight, place in one["looks"]:
             assert weight == pytest.approx(row[position], abs=1e-5)
@@ -280,7 +281,9 @@ def test_the_chat_tells_tokens_as_they_come_and_what_they_looked_at(page, folder
                 spoken = "".join(token["text"] for token in tokens)
                 assert place[0] == len(CHAT) and spoken[place[1] : place[2]] == tokens[position - end["prompt"]]["text"]
         assert one["looks"][0][2] == pytest.approx(row.max(), abs=1e-5)
-        assert one["words"] == pytest.approx(row.sum(), abs=1e-5)
+        shares = {"prompt": row[: end["prompt"]].sum(), "answer": row[end["prompt"] :].sum()}
+        assert one["shares"] == pytest.approx({**shares, "first": first, "template": closed}, abs=1e-5)
+        assert sum(one["shares"].values()) == pytest.approx(1, abs=1e-5)
     assert {place[0] for one in tokens for *_, place in one["looks"] if place} >= {0, len(CHAT)}
 
 
@@ -296,7 +299,7 @@ def test_a_model_whose_attention_is_not_seen_as_it_runs_chats_without_looks(byte
     with hosted(models=(folder,)) as (address, _), httpx.Client(base_url=address, timeout=240) as page:
         *tokens, end = told(page)
     assert end["end"] == "length" and len(tokens) == 12
-    assert all(one["words"] is None and one["looks"] == [] for one in tokens)
+    assert all(one["shares"] is None and one["looks"] == [] for one in tokens)
 
 
 def test_what_is_wrong_with_a_chat_has_its_status(page):

@@ -72,13 +72,13 @@ def test_an_answer_comes_with_its_looks_and_then_the_conversation_is_in_the_view
     assert page.text_content("[data-role=assistant] p") == said.text
     assert int(page.get_attribute("[data-looked]", "data-looked")) > 0
     told = page.inner_text("[data-looked]")
-    words, rest = (re.search(what, told) for what in (r"(\d+)% of its attention went to words", r"other (\d+)%"))
-    assert int(words[1]) == 100 - int(rest[1] if rest else 0) > 0
-    shares = [int(one.removesuffix("%")) for one in page.locator("[data-looked] .look b").all_inner_texts()]
-    assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 104  # of what went to words, each rounded
+    most, share = re.search(r"the word it looked at most was “(.+?)”\.\s+([\d.]+)% of all its attention", told).groups()
+    parts = [int(one.removesuffix("%")) for one in page.locator("[data-share] b").all_inner_texts()]
+    assert sum(parts) == 100 and len(parts) > 1  # one bar, divided
+    shares = [float(one.removesuffix("%")) for one in page.locator("[data-looked] .look b").all_inner_texts()]
+    assert shares == sorted(shares, reverse=True) and sum(shares) <= sum(parts[:2]) + 1  # of all, as the parts are
     first = page.locator("[data-looked] .look .name").first.inner_text()
-    share, most = re.search(r"and (\d+)% of that to “(.+?)”", told).groups()
-    assert int(share) >= shares[0] and (first == most or len(shares) > 1)  # equal tokens count together
+    assert float(share) >= shares[0] - 0.5 and (first == most or len(shares) > 1)  # equal tokens count together
     page.click("[data-do=show]")
     page.wait_for_selector(QUERY)
     until(page, "document.querySelector('[data-busy]') === null", seconds=240)
@@ -106,11 +106,13 @@ def test_what_a_word_looked_at_is_tinted_where_it_was_said(use):
     ground = "e => getComputedStyle(e).backgroundColor"
     parts = page.locator(".turns [data-tint]").all()
     assert parts and all(part.evaluate(ground) != "rgba(0, 0, 0, 0)" for part in parts)
-    role = "e => [e.textContent, e.closest('[data-role]').dataset.role, e.dataset.tint]"
+    role = "e => [e.closest('[data-role]').dataset.role, e.dataset.tint]"
     tinted = [part.evaluate(role) for part in parts]
+    where = {"prompt": "user", "answer": "assistant"}
+    shares = [float(share[:-1]) for *_, share in listed]
     for name, who, share in listed:
-        if int(share[:-1]) >= 6:  # smaller ones have no number over them
-            assert any(who == by and share == over for text, by, over in tinted), (name, who, share, tinted)
+        if float(share[:-1]) > 0.3 * shares[0]:  # smaller ones have no number over them
+            assert (where[who], share) in map(tuple, tinted), (name, who, share, tinted)
     assert (
         page.evaluate("document.querySelector('[data-role=user] p').textContent") == "the cat? \U0001f600 and the dog?"
     )
@@ -170,7 +172,7 @@ def test_it_speaks_chinese(use):
     assert page.inner_text("[data-view=chat]") == "对话"
     say(page, "the cat?")
     answered(page, 1)
-    assert "用户" in page.inner_text("[data-role=user] h3")
+    assert "你的提问" in page.inner_text("[data-role=user] h3")
 
 
 def conversation(messages: list[dict[str, str]]) -> Any:

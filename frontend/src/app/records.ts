@@ -254,11 +254,19 @@ export type Spot = [turn: number, start: number, end: number];
 /** What the model looked at; what the template wrote was said by nobody. */
 export type Glance = [position: number, text: string, weight: number, spot: Spot | null];
 
+/** Where all the attention was: words before the answer, the answer's own, the first key seen, marks and template. */
+export interface Shares {
+  prompt: number;
+  answer: number;
+  first: number;
+  template: number;
+}
+
 /** A token of an answer and what the model looked at when it chose it, or the end. */
 export interface ChatEvent {
   id?: number;
   text?: string;
-  words?: number | null; // the share of its attention that is not at rest; null if it was not seen
+  shares?: Shares | null; // null if it was not seen
   looks?: Glance[];
   end?: "stop" | "length";
   error?: string;

@@ -6,7 +6,7 @@ Enters: a text or a conversation and how to answer it. Leaves: tokens as they co
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -47,13 +47,13 @@ Place = tuple[int, int, int]  # a turn (that of the answer is the last), and fro
 class ToldToken:
     """A token, the text that is complete with it, and what it was chosen with.
 
-    `words` is the share of attention on what was said: outside the resting places, and of a conversation outside its
-    template; None if that was not seen. `looks` are the strongest: positions, texts, weights, and where that was said.
+    `shares` are where all the attention went, None if that was not seen. `looks` are the strongest at what was said,
+    outside the resting places and the template: positions, texts, weights, and where that was said.
     """
 
     id: int
     text: str
-    words: float | None = None
+    shares: Mapping[str, float] | None = None
     looks: tuple[tuple[int, str, float, Place | None], ...] = ()
 
 
@@ -178,8 +178,9 @@ def answer(job: Job, model: Model, talk: Talk, limits: Limits, tell: Callable[[A
 
     def each(token: int, text: str) -> None:
         nonlocal said
-        words, looks = (None if glances is None else glances.at(token)) or (None, ())
-        told = ToldToken(token, text, words, tuple((at, texts[at], weight, places[at]) for at, weight in looks))
+        shares, looks = (None if glances is None else glances.at(token)) or (None, ())
+        seen = tuple((at, texts[at], weight, places[at]) for at, weight in looks)
+        told = ToldToken(token, text, shares and shares._asdict(), seen)
         texts.append(piece(model.tokenizer, token))
         places.append((answering, said, said + len(text)) if text else None)
         said += len(text)

@@ -1,8 +1,8 @@
 """What a causal model looks at while it writes each token of an answer, read from its own run.
 
-Enters: an engine and a prompt. Leaves: for each token, the strongest looks of the row that chose it: attention of the
-last third of the layers, mean over heads, outside the resting places (special tokens, the first key that is seen) and
-what nobody said (a chat template's own words).
+Enters: an engine and a prompt. Leaves: for each token, of the row that chose it (attention of the last third of the
+layers, mean over heads), where all of it went, and the strongest looks outside the resting places (special tokens, the
+first key that is seen) and what nobody said (a chat template's own words).
 
 The row is computed from the q and k that the run has anyway; nothing is run again. It is the row of the position before
 the token: that is where the model stood when it chose it.
@@ -28,10 +28,19 @@ if TYPE_CHECKING:
 Look = tuple[int, float]  # a position and its share of the attention
 
 
-class Glance(NamedTuple):
-    """What a token was chosen with: how much attention went to words, and the strongest looks, strongest first."""
+class Shares(NamedTuple):
+    """Where the attention of a row went; they add up to 1, less what a learned sink takes."""
 
-    words: float
+    prompt: float  # the words before the answer
+    answer: float  # the answer's own words so far
+    first: float  # the first key that is seen
+    template: float  # special tokens, and what a chat template wrote
+
+
+class Glance(NamedTuple):
+    """What a token was chosen with: where all the attention went, and the strongest looks at words, strongest first."""
+
+    shares: Shares
     looks: tuple[Look, ...]
 
 
@@ -49,7 +58,9 @@ class Glances:
         self._special = set(engine.tokenizer.all_special_ids)
         borders = [token.border for token in prompt.side.tokens]
         self._aside = [one or other for one, other in zip(borders, aside or borders, strict=True)]
+        self._prompt = len(self._aside)
         self._rows: list[torch.Tensor] = []
+        self._first: list[torch.Tensor] = []  # of each row, what the first key got
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -65,23 +76,28 @@ class Glances:
 
     def after(self, call: Call) -> None:
         row = last_row(from_call(call, self._paths[id(call.module)], self._family))[0].mean(0)  # (K,)
-        row[(row > 0).int().argmax()] = 0  # the first key that it sees
+        first = (row > 0).int().argmax()  # the first key that it sees
+        self._first.append(row[first].clone())
+        row[first] = 0
         self._rows.append(row)
 
     def at(self, token: int, count: int = 12) -> Glance | None:
         """The row that chose a token, None if it was not seen; call it once for each token."""
         if not self.possible:
             return None
-        total, rows = len(self._aside), self._rows
-        self._rows = []
+        total, rows, first = len(self._aside), self._rows, sum(float(one) for one in self._first) / len(self._rows)
+        self._rows, self._first = [], []
         mean = torch.zeros(total)
         for row in rows:  # of a window, there are rows of the last keys alone
             mean[total - len(row) :] += row.cpu() / len(rows)
-        mean[torch.tensor(self._aside)] = 0
+        aside = torch.tensor(self._aside)
+        template = float(mean[aside].sum())
+        mean[aside] = 0
         self._aside.append(token in self._special)
         weights, places = mean.topk(min(count, total))
         strong = [(int(at), float(weight)) for at, weight in zip(places, weights, strict=True) if weight >= _FAINT]
-        return Glance(float(mean.sum()), tuple(strong))
+        said = mean[: self._prompt].sum(), mean[self._prompt :].sum()
+        return Glance(Shares(*map(float, said), first, template), tuple(strong))
 
 
 def _last_paths(engine: Engine) -> dict[int, str]:

@@ -4,7 +4,7 @@
 import { computed, type Signal, signal } from "@preact/signals";
 import { asked, type Message, toldOf } from "../address";
 import * as api from "../api";
-import type { Glance } from "../records";
+import type { Glance, Shares } from "../records";
 import { type Trouble, troubleOf } from "../server";
 import type { Session } from "../session";
 import { tintsOf } from "./tints";
@@ -12,7 +12,7 @@ import { tintsOf } from "./tints";
 export interface Word {
   id: number;
   text: string;
-  words: number | null; // the share of the attention that is not at rest; null if it was not seen
+  shares: Shares | null; // where all its attention was; null if it was not seen
   looks: Glance[]; // the strongest first
 }
 
@@ -48,6 +48,9 @@ export class Chat {
 
   /** What of the conversation is tinted, by turn: that at which this word looked. */
   readonly tints = computed(() => tintsOf(this.word.value));
+
+  /** The largest share of the attention that one of these has. */
+  readonly most = computed(() => this.word.value?.looks[0]?.[2] ?? 0);
 
   /** Say what was typed, and hear the answer. */
   async send(): Promise<void> {
@@ -113,8 +116,8 @@ export class Chat {
       for await (const event of api.chat({ messages: before.map(plain), model, ...settings }, own.signal)) {
         if (event.error) throw new api.ApiError(event.error, event.message ?? "");
         if (event.id !== undefined) {
-          const { id, text = "", words: share = null, looks = [] } = event;
-          words.push({ id, text, words: share, looks });
+          const { id, text = "", shares = null, looks = [] } = event;
+          words.push({ id, text, shares, looks });
           told += event.text ?? "";
         }
         show(event.end ? { content: event.text, cut: event.end === "length" } : {});

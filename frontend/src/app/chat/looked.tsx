@@ -1,21 +1,24 @@
-// What the model looked at when it chose a word: in one sentence, as bars, and how much of it rested.
+// What the model looked at when it chose a word: in one sentence, as one bar of all its attention, and word by word.
 
 import { visible } from "../../compute/axis";
-import { partNames, useStore } from "../../frame/context";
-import { percent } from "../../marks/scales";
 import { useSession, useTell } from "../context";
-import type { Glance } from "../records";
+import type { Glance, Shares } from "../records";
 import type { Word } from "./chat";
+import { inPercent, type Part, piecesOf } from "./shares";
 
 const LISTED = 8;
 
 const bare = (text: string): string => visible(text.trim() || text);
 
-/** The text that was looked at most, all its places together, and the sum of its weights. */
-function mostOf(looks: readonly Glance[]): [string, number] {
-  const sums = new Map<string, number>();
-  for (const [, text, weight] of looks) sums.set(bare(text), (sums.get(bare(text)) ?? 0) + weight);
-  return [...sums].sort((a, b) => b[1] - a[1])[0];
+/** The text that was looked at most, all its places together: the sum of its weights, and how many places. */
+function mostOf(looks: readonly Glance[]): [string, number, number] {
+  const sums = new Map<string, [number, number]>();
+  for (const [, text, weight] of looks) {
+    const [sum, places] = sums.get(bare(text)) ?? [0, 0];
+    sums.set(bare(text), [sum + weight, places + 1]);
+  }
+  const [text, [sum, places]] = [...sums].sort((a, b) => b[1][0] - a[1][0])[0];
+  return [text, sum, places];
 }
 
 export function Looked() {
@@ -23,20 +26,17 @@ export function Looked() {
   const tell = useTell();
   const { chat } = session;
   const word = chat.word.value;
-  if (word?.words == null) return null;
-  const { looks, words: share } = word;
-  const rest = 100 - percent(share);
+  if (word?.shares == null) return null;
+  const { looks, shares } = word;
   const token = bare(word.text);
-  const [most, weight] = looks.length ? mostOf(looks) : ["", 0];
+  const [most, weight, places] = looks.length ? mostOf(looks) : ["", 0, 0];
+  const there = { share: inPercent(weight), places };
   return (
     <aside class="looked" data-looked={looks.length}>
-      <h2>
-        {looks.length
-          ? tell("chatLooked", { token, most, words: percent(share), share: percent(weight / share) })
-          : tell("chatThinly", { token })}
-      </h2>
-      <p>{tell(rest > 0 ? "chatWords" : "chatAllWords", { rest })}</p>
-      {looks.length > 0 && <Bars word={word} />}
+      <h2>{tell(looks.length ? "chatLooked" : "chatThinly", { token, most })}</h2>
+      {looks.length > 0 && <p>{tell(places > 1 ? "chatPlaces" : "chatThere", there)}</p>}
+      <Whole shares={shares} />
+      {looks.length > 0 && <Bars word={word} shares={shares} />}
       {session.ask.value.chat && !chat.speaking.value && (
         <button
           type="button"
@@ -54,37 +54,69 @@ export function Looked() {
   );
 }
 
-/** The strongest looks, and who said what was looked at. */
-function Bars({ word }: { word: Word }) {
+/** All of the attention as one bar, divided, with the names of its parts. */
+function Whole({ shares }: { shares: Shares }) {
   const { chat } = useSession();
   const tell = useTell();
-  const name = partNames(useStore());
-  const turns = chat.turns.value;
-  const shares = word.looks.slice(0, LISTED).map((look) => look[2] / word.words!);
-  const left = 1 - shares.reduce((sum, one) => sum + one, 0);
+  const pieces = piecesOf(shares);
+  const several = chat.turns.value.filter(({ role }) => role !== "assistant").length > 1;
+  const name = (part: Part) => tell(part === "prompt" && several ? "chatPart_before" : `chatPart_${part}`);
+  return (
+    <>
+      <h3>{tell("chatAll")}</h3>
+      <div class="whole" aria-hidden="true">
+        {pieces.map(({ part, share, told }) => (
+          <i key={part} data-part={part} style={{ flexGrow: share }} title={`${name(part)} ${told}%`}>
+            {told >= 7 && `${told}%`}
+          </i>
+        ))}
+      </div>
+      <ul>
+        {pieces.map(({ part, told }) => (
+          <li key={part} data-share={part}>
+            <i data-part={part} />
+            <span>{name(part)}</span>
+            <b>{told}%</b>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The strongest looks, and where what was looked at stands. */
+function Bars({ word, shares }: { word: Word; shares: Shares }) {
+  const { chat } = useSession();
+  const tell = useTell();
+  const last = chat.turns.value.length - 1;
+  const listed = word.looks.slice(0, LISTED);
+  const left = shares.prompt + shares.answer - listed.reduce((sum, [, , weight]) => sum + weight, 0);
   return (
     <>
       <h3>{tell("chatWent")}</h3>
       <ol>
-        {shares.map((one, i) => {
-          const [position, text, , spot] = word.looks[i];
+        {listed.map(([position, text, weight, spot]) => {
+          const own = spot?.[0] === last;
           return (
             <li key={position} class="look" data-at={position}>
               <span class="name" dir="auto">
                 {bare(text)}
               </span>
-              <small>{spot && name(turns[spot[0]]?.role ?? "assistant")}</small>
+              <small>{spot && tell(own ? "chatInAnswer" : "chatInPrompt")}</small>
               <span class="strength">
-                <i style={{ width: `${((100 * one) / shares[0]).toFixed(2)}%` }} />
+                <i
+                  data-part={own ? "answer" : "prompt"}
+                  style={{ width: `${((100 * weight) / listed[0][2]).toFixed(2)}%` }}
+                />
               </span>
-              <b>{percent(one)}%</b>
+              <b>{inPercent(weight)}</b>
             </li>
           );
         })}
-        {percent(left) > 0 && (
+        {left >= 0.0005 && (
           <li class="quiet">
             <span class="others">{tell("chatOthers")}</span>
-            <b>{percent(left)}%</b>
+            <b>{inPercent(left)}</b>
           </li>
         )}
       </ol>

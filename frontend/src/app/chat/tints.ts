@@ -5,16 +5,16 @@ import type { Word } from "./chat";
 export interface Tint {
   start: number; // characters, not units of UTF-16: Python counts them
   end: number;
-  share: number; // of the attention that was on words
+  share: number; // of all the attention
 }
 
 /** The tints of each turn. */
 export function tintsOf(word: Word | null): Map<number, Tint[]> {
   const found = new Map<number, Tint[]>();
   for (const [, , weight, spot] of word?.looks ?? []) {
-    if (!spot || !word!.words) continue;
+    if (!spot) continue;
     const [turn, start, end] = spot;
-    found.set(turn, [...(found.get(turn) ?? []), { start, end, share: weight / word!.words }]);
+    found.set(turn, [...(found.get(turn) ?? []), { start, end, share: weight }]);
   }
   return found;
 }

@@ -4,11 +4,12 @@ import { useComputed } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { partNames, useStore } from "../../frame/context";
-import { percent } from "../../marks/scales";
 import { sentenceOf, useSession, useTell } from "../context";
 import type { Spot } from "../records";
 import type { Turn, Word } from "./chat";
 import { Looked } from "./looked";
+import { Say } from "./say";
+import { inPercent } from "./shares";
 import { inPieces, shareAt } from "./tints";
 
 export function ChatView() {
@@ -17,6 +18,7 @@ export function ChatView() {
   const { chat } = session;
   const end = useRef<HTMLDivElement>(null);
   const turns = chat.turns.value;
+  const letters = turns.reduce((sum, { content }) => sum + content.length, 0);
   const trouble = chat.trouble.value;
   const name = session.server.nameOf(session.ask.value);
   useEffect(() => end.current?.scrollIntoView?.({ block: "nearest" }), [turns]);
@@ -24,7 +26,7 @@ export function ChatView() {
   return (
     <section class="app-chat" aria-busy={chat.speaking.value}>
       <div class="spoken">
-        <div class="turns" role="log">
+        <div class="turns" role="log" data-large={letters <= LARGE ? "" : undefined}>
           {turns.length === 0 && <Begin name={name} />}
           {turns.map((turn, at) => (
             <Said key={at} turn={turn} at={at} last={at === turns.length - 1} />
@@ -95,15 +97,19 @@ function Begin({ name }: { name: string }) {
   );
 }
 
+const LARGE = 160; // characters of a conversation that is set large
+
 function Said({ turn, at, last }: { turn: Turn; at: number; last: boolean }) {
-  const { chat } = useSession();
+  const session = useSession();
   const tell = useTell();
-  const name = partNames(useStore());
+  const { chat } = session;
   const { role, content, words, cut } = turn;
   return (
     <article data-role={role}>
       <h3>
-        {name(role)}
+        <span>
+          <Speaker role={role} />
+        </span>
         {role === "user" && (
           <button
             type="button"
@@ -135,12 +141,12 @@ function Said({ turn, at, last }: { turn: Turn; at: number; last: boolean }) {
   );
 }
 
-const PRINTED = 0.05; // a share that is written over its word
+const PRINTED = 0.25; // of the strongest share: one that is written over its word
 
-/** How a part that was looked at is shown. */
-const tinted = (share: number) => ({
-  "data-tint": share >= PRINTED ? `${percent(share)}%` : share > 0 ? "" : undefined,
-  style: share > 0 ? { "--tint": `${Math.min(70, 12 + 2.6 * 100 * share).toFixed(0)}%` } : undefined,
+/** How a part that was looked at is shown, beside the part that was looked at most. */
+const tinted = (share: number, most: number) => ({
+  "data-tint": share >= PRINTED * most ? inPercent(share) : "",
+  style: { "--tint": `${(8 + (40 * share) / most).toFixed(0)}%` },
 });
 
 /** A message, and in it what the word that is asked about looked at. */
@@ -149,12 +155,22 @@ function Tinted({ text, turn }: { text: string; turn: number }) {
   return (
     <>
       {inPieces(text, chat.tints.value.get(turn)).map(({ text, share }, i) => (
-        <span key={i} {...tinted(share)}>
+        <span key={i} {...(share > 0 && tinted(share, chat.most.value))}>
           {text}
         </span>
       ))}
     </>
   );
+}
+
+/** Whose words these are. */
+function Speaker({ role }: { role: string }) {
+  const session = useSession();
+  const tell = useTell();
+  const name = partNames(useStore());
+  if (role === "user") return <>{tell("chatYou")}</>;
+  if (role !== "assistant") return <>{name(role)}</>;
+  return <>{tell("chatIt", { model: session.server.nameOf(session.ask.value) })}</>;
 }
 
 interface Drawn {
@@ -197,95 +213,9 @@ function Token({ word, at, spot }: { word: Word; at: number; spot: Spot }) {
   return (
     <span data-word={at} onPointerEnter={point(word)} onPointerLeave={point(null)}>
       {word.text.slice(0, word.text.length - core.length)}
-      <span data-lit={lit} {...tinted(share.value)}>
+      <span data-lit={lit} {...(share.value > 0 && tinted(share.value, chat.most.value))}>
         {core}
       </span>
     </span>
-  );
-}
-
-function Say({ name }: { name: string }) {
-  const { chat } = useSession();
-  const tell = useTell();
-  const speaking = chat.speaking.value;
-  const onKey = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    chat.send();
-  };
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        chat.send();
-      }}
-    >
-      <textarea
-        class="app-field"
-        rows={2}
-        data-field="message"
-        aria-label={tell("chatLabel")}
-        placeholder={tell("chatHint", { model: name })}
-        value={chat.draft.value}
-        dir="auto"
-        onInput={(event) => (chat.draft.value = event.currentTarget.value)}
-        onKeyDown={onKey}
-      />
-      <div class="settings">
-        {speaking ? (
-          <button type="button" class="action" data-do="stop" onClick={() => chat.stop()}>
-            {tell("chatStop")}
-          </button>
-        ) : (
-          <button type="submit" class="action" data-do="send" disabled={!chat.draft.value.trim()}>
-            {tell("chatSend")}
-          </button>
-        )}
-        <Setting
-          label={tell("chatTemperature")}
-          title={tell("chatTemperatureHint")}
-          name="temperature"
-          step={0.1}
-        />
-        <Setting label={tell("chatSeed")} name="seed" step={1} />
-        <span class="fill" />
-        {chat.turns.value.length > 0 && (
-          <button type="button" class="action" data-do="new" onClick={() => chat.clear()}>
-            {tell("chatNew")}
-          </button>
-        )}
-      </div>
-    </form>
-  );
-}
-
-interface SettingProps {
-  label: string;
-  title?: string;
-  name: "temperature" | "seed";
-  step: number;
-}
-
-function Setting({ label, title, name, step }: SettingProps) {
-  const { chat } = useSession();
-  const most = name === "temperature" ? 2 : 1e9;
-  const set = (text: string) => {
-    const value = Number(text);
-    if (text !== "" && value >= 0 && value <= most)
-      chat[name].value = name === "seed" ? Math.trunc(value) : value;
-  };
-  return (
-    <label title={title}>
-      {label}{" "}
-      <input
-        type="number"
-        min={0}
-        max={most}
-        step={step}
-        value={chat[name].value}
-        data-control={name}
-        onInput={(event) => set(event.currentTarget.value)}
-      />
-    </label>
   );
 }
