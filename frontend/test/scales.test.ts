@@ -6,6 +6,7 @@ import {
   decimals,
   figure,
   headColour,
+  hundredths,
   indexer,
   inkOn,
   palette,
@@ -153,4 +154,16 @@ test("ticks are round numbers within the range, 0 among them, written with as ma
 
 test("numbers have a minus sign, not a hyphen", () => {
   expect([decimals(-3.71, 1), decimals(0.5, 2), figure(-3.71, 2)]).toEqual(["−3.7", "0.50", "−3.7"]);
+});
+
+test("shares in lists are percentages, with a decimal where they are small", () => {
+  expect([1, 0.9996, 0.684, 0.0876, 0.0044, 0.0002, 0].map(hundredths)).toEqual([
+    "100%",
+    "100%",
+    "68%",
+    "8.8%",
+    "0.4%",
+    "<0.1%",
+    "0%",
+  ]);
 });

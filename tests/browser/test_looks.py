@@ -106,7 +106,7 @@ def test_the_headline_over_a_sentence_shows_no_other_look_than_the_picture(use):
     assert page.inner_text("[data-headline]") == "Head 16.0 looks one token back."
     assert "The next word is chosen at “cat₁₅”" in page.inner_text("[data-focus]")
     page.click("[data-value=columns]")
-    until(page, "document.querySelector('[data-headline]').textContent.includes(' → ')")
+    until(page, "document.querySelector('[data-headline]').textContent.includes(' gives ')")
     page = use(layer=16, heads=0, form="sentence")  # too short for a name
     page.wait_for_selector("[data-focus]")
     until(page, "document.querySelector('[data-headline=finding]') !== null", seconds=60)

@@ -83,7 +83,7 @@ def test_what_is_said_of_a_picture_is_the_look_that_it_shows(show, pages):
     page = show(pages["vision"], "#layer=1&heads=0&queries=2")
     page.wait_for_selector(".patch")
     assert page.inner_text(".headline") == "Head 1.0: row 0, column 1 looks most at row 3, column 3 (0.90)."
-    assert page.inner_text(".ranking li >> nth=0").split() == ["3,3", "0.90"]
+    assert page.inner_text(".ranking li >> nth=0").split() == ["3,3", "90%"]
     assert "strongest" not in page.inner_text(".inspector")
     assert "5,2 means row 5, column 2, counted from 0" in page.inner_text(".legend")
     page.keyboard.press("Escape")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ def test_next_tokens_are_bars_that_follow_the_pointer_and_leave_ghosts(use, fold
     assert page.evaluate(heading).split("\n")[0].endswith(f"after [SEP]{position}")
     bars = page.eval_on_selector_all("[data-says] [data-bar]", BARS)
     assert len(bars) == 5
+    assert re.fullmatch(r"\d+(\.\d)?%", page.inner_text("[data-says] [data-bar] .number >> nth=0"))
+    assert "How likely it finds each next token." in page.inner_text("[data-says]")
     assert [value for value, _ in bars] == sorted((value for value, _ in bars), reverse=True)
     assert all(ghost is None for _, ghost in bars)
     page.hover(f"{QUERY} >> nth=2")

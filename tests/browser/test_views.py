@@ -22,8 +22,9 @@ def test_the_inspector_gives_the_evidence_and_what_cannot_be_said(show, pages, p
     rest = round(100 * found.rest)
     assert f"{rest}% of the words' attention rests, mostly on [SEP], an attention sink." in text
     assert f"With the other {100 - rest}% it looks one token back." in text
-    numbers = rf"measured\s+{found.mass:.2f}\s+chance\s+{found.chance:.2f}"
-    assert re.search(rf"{numbers}\s+at 14 of the 14 tokens with such a place", text)
+    bars = re.search(r"measured\s+([\d.]+)%\s+chance\s+([\d.]+)%\s+holds for all 14 tokens that could do so", text)
+    assert float(bars[1]) == pytest.approx(100 * found.mass, abs=0.6)
+    assert float(bars[2]) == pytest.approx(100 * found.chance, abs=0.06)
     shares = re.findall(r"(\d+)%", text.split("Of what it writes, ")[1].split("“previous token”")[0])
     assert len(shares) == 2 and sum(map(int, shares)) <= 100  # of one whole
     page.click(".missing summary")
@@ -75,9 +76,9 @@ def test_a_sentence_above_every_picture_says_what_it_shows(show, pages, pair_tra
     weights = pair_trace.attention(0, 1)  # evidence is a share of what does not rest; the picture shows weights
     weight = max(weights[query, key] for query, key, _ in one.evidence)
     assert page.inner_text("[data-headline]").startswith("Head 0.1 looks one token back: ")
-    assert page.inner_text("[data-headline]").endswith(f" {weight:.2f}.")
+    assert f" {100 * weight:.0f}% of its attention." in page.inner_text("[data-headline]")
     page.click(f"{QUERY} >> nth=3")  # a pinned token is the example
-    until(page, "document.querySelector('[data-headline]').innerText.includes('to → went')")
+    until(page, "document.querySelector('[data-headline]').innerText.includes('“to” gives “went” ')")
     page.click("[data-tool=language]")
     assert "头 0.1" in page.inner_text("[data-headline]")
 

@@ -37,13 +37,17 @@ def test_padded_keys_get_nothing(bert):
     assert all(float(maps[0, :, :4, 4:].max()) == 0 for maps in seen)
 
 
-def test_what_follows_the_last_attention_does_not_run(monkeypatch, wordpiece):
-    bert = tiny_bert(wordpiece)  # of its own: transformers leaves hooks on a model that was asked for its maps
+@pytest.mark.parametrize("asked", [False, True], ids=["new", "asked for all its layers before"])
+def test_what_follows_the_last_attention_does_not_run(monkeypatch, wordpiece, asked):
+    bert = tiny_bert(wordpiece)
 
     def broken(*_):
         raise AssertionError("ran on")
 
     inputs, book = bert._engine.collate([bert._engine.encode("the cat")])
+    if asked:  # which leaves hooks on it
+        assert bert.module(**inputs, output_hidden_states=True).hidden_states
+    assert any(module._forward_hooks for module in bert.module.modules()) == asked
     seen, whole = [], []
     assert bert._engine.stream(inputs, book, lambda layer: whole.append(layer.layer), output=True) is not None
     monkeypatch.setattr(bert.module.encoder.layer[-1].output.dense, "forward", broken)

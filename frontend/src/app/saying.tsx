@@ -4,7 +4,7 @@ import "./saying.css";
 import { bare, listed, numbered, tokenIn } from "../compute/axis";
 import type { Side } from "../data/wire";
 import { useStore } from "../frame/context";
-import { figure } from "../marks/scales";
+import { decimals, figure, hundredths } from "../marks/scales";
 import { isKey } from "../words";
 import { useSession, useTell } from "./context";
 import { EvidencePanel } from "./evidence/panel";
@@ -46,6 +46,7 @@ export function Saying() {
   if (found.about === "hidden states") return null;
   if (session.ask.value.cut.length && session.cuts.found.value?.rows.length) return null; // said there, before and after
   const key = `about_${found.about}`;
+  const likely = `likely_${found.about}`;
   const token = placed(found.tokens, found.position);
   const answer = answerOf(store.page.sides.values().next().value!);
   const answered = found.position !== null && found.position + 1 >= found.tokens.length - answer.length;
@@ -59,6 +60,7 @@ export function Saying() {
         {tell("says")}
         {found.rows.length > 0 && <span>{isKey(key) ? tell(key, { token }) : found.about}</span>}
       </h3>
+      {found.rows.length > 0 && isKey(likely) && <p class="app-note">{tell(likely)}</p>}
       {!found.rows.length && <p class="app-note">{tell("saysPoint")}</p>}
       <SaidRows rows={found.rows} mode={mode} score={score} moved={moved} most={moved ? undefined : SAID} />
       {moved && <p class="app-note">{tell(same ? "saysSame" : "saysGhost")}</p>}
@@ -129,7 +131,10 @@ export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: R
   const names = listed(sorted.map(({ name }) => name));
   const top = wide ? Math.max(1e-9, ...rows.flatMap((row) => [nowOf(row), row.before ?? 0])) : 1;
   const first = wide ? mostMoved(rows, mode) : undefined;
-  const number = (value: number) => (value > 0 && value < 0.001 ? "< 0.001" : figure(value, 2));
+  const number = (value: number) => {
+    if (!score && !wide) return hundredths(value);
+    return value > 0 && value < 0.001 ? "< 0.001" : figure(value, 2);
+  };
   return (
     <ol aria-live="polite" class={["app-bars", moved && "moved", wide && "wide"].filter(Boolean).join(" ")}>
       {wide && (
@@ -167,7 +172,7 @@ export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: R
             </span>
             {moved && (
               <span class="number quiet" data-difference>
-                {signed(now - (before ?? 0))}
+                {score || wide ? signed(now - (before ?? 0)) : points(now - (before ?? 0))}
               </span>
             )}
           </li>
@@ -180,6 +185,10 @@ export function SaidRows({ rows, mode, score, moved, most = 8, wide = false }: R
 /** A difference with its sign; what has not changed is 0. */
 export const signed = (value: number): string =>
   Math.abs(value) < 5e-4 ? "0" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+
+/** The same of a share, in hundredths. */
+const points = (value: number): string =>
+  Math.abs(value) < 5e-4 ? "0" : `${value > 0 ? "+" : ""}${decimals(100 * value, 1)}`;
 
 /** The tokens that a causal model wrote itself. */
 function answerOf(side: Side): string[] {

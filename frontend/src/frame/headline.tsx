@@ -6,6 +6,7 @@ import type { Found, Rest, Site } from "../data/wire";
 import { percent } from "../marks/scales";
 import { formOf, type Store } from "../state/store";
 import { together } from "../words";
+import { quoted } from "../words/quoted";
 import { type Say, useSay, useStore } from "./context";
 import { isPictured, lookTold, pinned } from "./pictured";
 import { doesFor, type Look, ledeOf, MOSTLY, placeFor, strongestLook, unfolded } from "./report";
@@ -162,9 +163,16 @@ function bestOf(store: Store, { evidence = [] }: Found, tell: Say): string | nul
   return lookFor(store, { query: best.query, from, to, value: best.value.toFixed(2) }, tell);
 }
 
+/** Weights are shares of what a token has to give; contributions are not. */
+function plainly({ look }: Store, { from, to, value }: Look): Parameters<Say> {
+  if (look.value.contributions) return ["headlineLook", { from, to, value }];
+  return ["headlineGives", { from: quoted(from), to: quoted(to), value }];
+}
+
 /** A look in words; in cross attention with the word that is said next, for that is what it looks for. */
 function lookFor(store: Store, look: Look, tell: Say): string {
-  if (store.site.value.kind !== "cross") return tell("headlineLook", look);
+  const said = store.look.value.contributions ? look : { ...look, value: `${percent(Number(look.value))}%` };
+  if (store.site.value.kind !== "cross") return tell(...plainly(store, said));
   const next = store.lenses.axis(store.site.value.query, store.look.value.level).names[look.query + 1];
-  return next === undefined ? tell("headlineCrossLast", look) : tell("headlineCross", { ...look, next });
+  return next === undefined ? tell("headlineCrossLast", said) : tell("headlineCross", { ...said, next });
 }

@@ -9,8 +9,9 @@ import type { Lens } from "../compute/lens";
 import { sizeOf } from "../compute/worth";
 import { isKnown } from "../data/report";
 import { isHere } from "../data/wire";
-import { brief, figure, signColour, signed } from "../marks/scales";
+import { brief, figure, hundredths, signColour, signed } from "../marks/scales";
 import { shownBy } from "../state/shown";
+import type { Store } from "../state/store";
 import type { Key } from "../words";
 import { useSay, useStore } from "./context";
 import { isPictured, shownOf } from "./pictured";
@@ -43,7 +44,7 @@ export function Inspector({ first: First, verdict: Verdict, aside: More }: Inspe
     <aside class="inspector" aria-label={tell("inspector")}>
       {First && <First />}
       <h2>{title}</h2>
-      {one && <p class="place">{tell("headPlace", { ...one })}</p>}
+      {one && <p class="place">{tell("headPlace", { ...one, ...countsOf(store) })}</p>}
       {Shown && <Shown />}
       {Verdict && <Verdict />}
       {single && (isKnown(store.page) ? <Findings /> : <About />)}
@@ -55,6 +56,13 @@ export function Inspector({ first: First, verdict: Verdict, aside: More }: Inspe
       <Facts />
     </aside>
   );
+}
+
+/** The last layer and the last head of what is shown: readers cannot know that both are counted from 0. */
+function countsOf({ page, pointed, site }: Store): { layers: number; heads: number } {
+  const { kind, heads } = pointed.value?.site ?? site.value;
+  const layers = page.sites.filter((one) => one.kind === kind).map(({ layer }) => layer);
+  return { layers: Math.max(...layers), heads: Math.max(...heads) };
 }
 
 /** What a head does, counted here: for pages whose heads nobody has measured. */
@@ -139,6 +147,7 @@ function Chosen() {
   if (none && !(pictured && heads.length)) return hinted || null;
   const { queries, keys, toKeys, toQueries } = pictured ? shownOf(store, heads) : chosen;
   const shown = shownBy(store.rows.value, store.columns.value, store.selection.value);
+  const { contributions } = store.look.value;
   const title = (labels: string[], list: number[], one: Key, many: Key) =>
     list.length === 1 ? tell(one, { text: labels[list[0]] }) : tell(many, { count: list.length });
   return (
@@ -149,6 +158,7 @@ function Chosen() {
           title={title(store.rows.value.names, queries, "looksAt", "theseLookAt")}
           labels={store.columns.value.names}
           entries={strongest(toKeys, shown.columns.mask, LISTED)}
+          share={!contributions && queries.length === 1}
           lit={store.hover.value.query === null ? null : store.hover.value.key}
           keep={
             pins.queries.length === 1
@@ -162,6 +172,7 @@ function Chosen() {
           title={title(store.columns.value.names, keys, "lookedAtBy", "theseLookedAt")}
           labels={store.rows.value.names}
           entries={strongest(toQueries, shown.rows.mask, LISTED)}
+          share={!contributions && keys.length === 1}
           lit={store.hover.value.key === null ? null : store.hover.value.query}
           keep={
             pins.keys.length === 1 ? (p) => store.set({ queries: [store.rows.peek().starts[p]] }) : undefined
@@ -179,12 +190,14 @@ function Ranking({
   labels,
   entries,
   lit,
+  share,
   keep,
 }: {
   title: string;
   labels: string[];
   entries: [number, number][];
   lit: number | null; // the other end of the pair under the pointer
+  share: boolean; // whether its numbers are shares of one token's attention
   keep?: (position: number) => void; // pin it too, so that the two are a pair
 }) {
   const store = useStore();
@@ -222,7 +235,7 @@ function Ranking({
               />
             </span>
             <span class="value" title={String(value)}>
-              {worth ? signed(value) : brief(value)}
+              {worth ? signed(value) : share ? hundredths(value) : brief(value)}
             </span>
           </li>
         ))}

@@ -5,7 +5,7 @@ import type { Lens } from "../compute/lens";
 import { restsOf } from "../compute/rest";
 import { type Cell, foundOf, isKnown, isResting, measureOf, restOf, typeOf } from "../data/report";
 import { type Found, isHere, type Site, type Told } from "../data/wire";
-import { figure, percent } from "../marks/scales";
+import { figure, hundredths, percent } from "../marks/scales";
 import type { Store } from "../state/store";
 import { isKey } from "../words";
 import { type Say, useSay, useStore } from "./context";
@@ -124,7 +124,7 @@ function Measured({ found }: { found: Found }) {
       <span class="bar">
         <i class={quiet ? "quiet" : ""} style={{ width: `${100 * value}%` }} />
       </span>
-      <span class="value">{value.toFixed(2)}</span>
+      <span class="value">{hundredths(value)}</span>
     </>
   );
   return (
@@ -135,7 +135,9 @@ function Measured({ found }: { found: Found }) {
         {bar(tell("chance"), chance, true)}
       </div>
       {hits !== undefined && rows !== undefined && (
-        <small title={tell("storyRowsHint")}>{tell("storyRows", { hits, rows })}</small>
+        <small title={tell("storyRowsHint")}>
+          {tell(hits === rows ? "storyEvery" : "storyRows", { hits, rows })}
+        </small>
       )}
     </div>
   );

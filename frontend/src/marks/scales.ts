@@ -217,6 +217,12 @@ const NOTHING = 0.00005;
 /** A share in hundredths, as every sentence and legend rounds it. */
 export const percent = (share: number): number => Math.round(100 * share);
 
+/** A share in a list, as people read it: 68%, 8.7%, 0.4%; tiny ones only named as such. */
+export function hundredths(share: number): string {
+  if (share > 0 && share < SMALL) return "<0.1%";
+  return `${share >= 0.0995 || share < SMALL ? percent(share) : (100 * share).toFixed(1)}%`;
+}
+
 /** A difference or a share, with its sign. */
 export const withSign = (value: number): string => (value > 0 ? "+" : "") + figure(value, 2);
 

@@ -25,6 +25,7 @@ export interface Setting {
   size: number; // of letters
   line: number; // from line to line
   lines: number;
+  span: number; // of the longest line
   height: number;
 }
 
@@ -54,6 +55,27 @@ function pieces(axis: Axis, list: readonly number[]): { text: string; spaced: bo
 }
 
 export const EDGE = 3; // room for the frame of a word
+
+/** The same in as few lines, each about as long as the others: no word is left alone in the last. */
+export function balanced(
+  axis: Axis,
+  list: readonly number[],
+  width: number,
+  room: number,
+  look: { size: number; least: number; above: number },
+): Setting {
+  const plain = setting(axis, list, width, room, look);
+  if (plain.lines === 1) return plain;
+  let best = plain;
+  for (let wide = 0.96 * width; wide > width / 2; wide -= 0.04 * width) {
+    const tried = setting(axis, list, wide, room, look);
+    if (tried.lines > plain.lines) break;
+    best = tried;
+  }
+  const left = (width - best.span) / 2 - EDGE; // in the middle of what is free
+  for (const word of best.words) word.x += Math.max(0, left);
+  return best;
+}
 
 /** Words in lines; lines as far apart as `room` allows. */
 export function setting(
@@ -94,6 +116,7 @@ export function setting(
     size,
     line: apart,
     lines,
+    span: Math.max(0, ...words.map((word) => word.x + word.width)) - Math.min(...words.map((word) => word.x)),
     height: lines * apart,
   };
 }
@@ -109,32 +132,42 @@ export interface Stroke {
 /** A point of an arc, from 0 where it begins to 1 where it ends. */
 export type Along = (t: number) => [x: number, y: number];
 
-/** An arc from word to word, over or under the line; returns its points. */
+/** How high an arc reaches: where the longest would not fit, all are lower, and none is flat. */
+function liftOf(wide: number, span: number, room: number): number {
+  const [wanted, most] = [10 + RISE * wide, 10 + RISE * span];
+  return most <= room ? wanted : room * (wanted / most) ** 0.6;
+}
+
+const RISE = 0.36; // of its width
+
+/** An arc from word to word, over or under the line, or between lines that face each other; returns its points. */
 export function arc(
   pen: Pen,
   from: Placed,
   to: Placed,
-  { size, line }: Setting,
+  { size, line, span }: Setting,
   over: boolean,
   top: number,
   ink: Stroke,
 ): Along {
   const side = over ? -1 : 1;
+  if (from.line !== to.line && Math.sign(to.line - from.line) === side)
+    return bridge(pen, from, to, size, top, ink);
   const half = size * 0.72;
   const own = from === to;
   const [x1, x2] = [from.x + from.width / 2 - (own ? 7 : 0), to.x + to.width / 2 + (own ? 7 : 0)];
   const [y1, y2] = [from.y + side * half - top, to.y + side * half - top];
   const room = line / 2 - half - 4;
-  const lift = (side * Math.min(room, own ? 18 : 10 + 0.36 * Math.abs(x2 - x1))) / 0.75;
+  const lift = (side * Math.min(room, own ? 18 : liftOf(Math.abs(x2 - x1), span, room))) / 0.75;
   return curve(pen, [x1, y1, x1, y1 + lift, x2, y2 + lift, x2, y2], ink);
 }
 
 /** An arc from a word of one text to one of the other, which stands above or below it. */
-export function bridge(pen: Pen, from: Placed, to: Placed, size: number, top: number, ink: Stroke): void {
+export function bridge(pen: Pen, from: Placed, to: Placed, size: number, top: number, ink: Stroke): Along {
   const half = size * 0.72 * Math.sign(to.y - from.y);
   const [x1, x2] = [from.x + from.width / 2, to.x + to.width / 2];
   const [y1, y2] = [from.y + half - top, to.y - half - top];
-  curve(pen, [x1, y1, x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2], ink);
+  return curve(pen, [x1, y1, x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2], ink);
 }
 
 function curve(pen: Pen, points: readonly number[], { width, ...ink }: Stroke): Along {

@@ -155,7 +155,10 @@ export const PAGE = {
     "{from} → {to} · 价值：只有实际切断才能知道",
   ],
   tipWeight: ["weight {value}", "权重 {value}"],
-  headPlace: ["layer {layer}, head {head}", "第 {layer} 层，头 {head}"],
+  headPlace: [
+    "layer {layer} (of 0–{layers}), head {head} (of 0–{heads})",
+    "第 {layer} 层（共 0–{layers} 层），头 {head}（共 0–{heads} 号）",
+  ],
   layerHead: ["Head {layer}.{head}", "头 {layer}.{head}"],
   layerHeads: ["Layer {layer} · {count} heads", "第 {layer} 层 · {count} 个头"],
   looksAt: ["“{text}” looks at", "“{text}”看向"],
@@ -194,7 +197,11 @@ export const PAGE = {
   ],
   story: ["What the heads do", "各头的作用"],
   storyClose: ["Hide these", "隐藏这些"],
-  storyRows: ["at {hits} of the {rows} tokens with such a place", "有此去处的 {rows} 个词元中有 {hits} 个"],
+  storyRows: [
+    "holds for {hits} of the {rows} tokens that could do so",
+    "{rows} 个可能如此的词元中，有 {hits} 个确实如此",
+  ],
+  storyEvery: ["holds for all {rows} tokens that could do so", "{rows} 个可能如此的词元全都如此"],
   storyRowsHint: [
     "Special tokens, and tokens that see no such place, are not counted.",
     "特殊词元和看不到此类位置的词元不计。",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from transformers.utils import output_capturing
 
 from regard.capture.naming import NamedOperation, Namer
 from regard.capture.once import map_and_output
@@ -146,7 +147,13 @@ def stream(
 
 def _hooked(model: torch.nn.Module) -> bool:
     """Whether something else waits for modules to end: hooks, or weights that are loaded for one call."""
-    return any(module._forward_hooks or hasattr(module, "_hf_hook") for module in model.modules())
+    return any(_waits(module) or hasattr(module, "_hf_hook") for module in model.modules())
+
+
+def _waits(module: torch.nn.Module) -> bool:
+    """Whether a module has hooks but those that transformers leaves on a model that was asked for all its layers once."""
+    hooks = module._forward_hooks.values()
+    return any(getattr(hook, "__module__", None) != output_capturing.__name__ for hook in hooks)
 
 
 def projection_of(plan: Plan, path: str) -> torch.nn.Module | str:

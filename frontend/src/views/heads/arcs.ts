@@ -95,7 +95,7 @@ export function arcs(
   const curves = drawn.flatMap((one) => (one && one.to !== from ? [one.at] : []));
   const taken: Spot[] = [];
   for (const one of drawn) {
-    if (!one?.told || one.to === from || one.to.line !== from.line) continue; // between lines it would cover words
+    if (!one?.told || one.to === from || !isFree(from, one.to, side === "query")) continue;
     const text = scene.signed ? signed(one.weight) : figure(one.weight, 2);
     const half = scene.signed ? 22 : 15;
     const [x, y] = freest(one.at, curves, taken);
@@ -104,6 +104,10 @@ export function arcs(
     pen.text(x, y, text, { colour: one.rests ? quiet : ink, size: 12, mono: false, align: "middle" });
   }
 }
+
+/** Whether no word stands in the way of an arc and of its number: on one line, or between two that follow each other. */
+const isFree = (from: Placed, to: Placed, over: boolean): boolean =>
+  to.line === from.line || to.line - from.line === (over ? -1 : 1);
 
 type Spot = [x: number, y: number];
 
@@ -162,7 +166,7 @@ export function allArcs(
             ...drawnAs(weight, 1.5 * strength),
           };
       const drawn = isCut ? { ...ink, dashed: true } : ink;
-      if (texts.own) arc(pen, from, to, texts.queries, true, top, drawn);
+      if (texts.own) arc(pen, from, to, texts.queries, to.line <= from.line, top, drawn);
       else bridge(pen, from, to, texts.queries.size, top, drawn);
     }
 }

@@ -10,7 +10,7 @@ import { FoldButton, headsOf } from "../../frame/folds";
 import { useSeen } from "../../frame/scroller";
 import { divideText } from "../../marks/parts";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
-import { figure, palette } from "../../marks/scales";
+import { figure, hundredths, palette } from "../../marks/scales";
 import { type Setting, writing } from "../../marks/sentence";
 import type { Store } from "../../state/store";
 import { allArcs, arcs, summed, tints } from "./arcs";
@@ -78,7 +78,15 @@ function Opening({ scene }: { scene: Scene }) {
   const word = bare(scene.rowAxis.names[focus.query]);
   if (focus.key === null) return <h2 data-focus>{tell("focusRests", { word })}</h2>;
   const key = bare(scene.columnAxis.names[focus.key]);
-  return <h2 data-focus>{tell("focusLooks", { word, key, weight: figure(focus.weight, 2) })}</h2>;
+  return (
+    <h2 data-focus>
+      {tell("focusLooks", {
+        word,
+        key,
+        weight: store.look.value.contributions ? figure(focus.weight, 2) : hundredths(focus.weight),
+      })}
+    </h2>
+  );
 }
 
 interface WordsProps {

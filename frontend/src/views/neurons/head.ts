@@ -3,12 +3,12 @@
 import { queryVectors } from "../../compute/attention";
 import { type Say, sayIn } from "../../frame/context";
 import { elided, measure, type Pen } from "../../marks/pen";
-import { figure, type Palette, palette, SIGNS } from "../../marks/scales";
+import { figure, type Palette, palette, SIGNS, withSign } from "../../marks/scales";
 import { strip } from "../../marks/vectors";
 import type { Store } from "../../state/store";
 import { pairOf } from "./pair";
 import { scaleOf } from "./said";
-import { type Expanded, HEAD, halvesOf, type Layout, LINES, products, scoreAt, scoreBar } from "./table";
+import { countingOf, type Expanded, HEAD, type Layout, LINES, products, scoreAt, scoreBar } from "./table";
 
 const SMALL = 11; // pixels of a letter
 const STEPS = 28;
@@ -27,7 +27,7 @@ export function drawHead(pen: Pen, store: Store, shown: Expanded | null, at: Lay
   titles(pen, store, shown, at, tell, colours);
   const pair = pairOf(store);
   const named = LINES.query + LINES.titles + LINES.names;
-  if (pair?.[0] === shown.query) bracket(pen, shown, pair[1], at, named, tell, colours);
+  if (pair?.[0] === shown.query) numbers(pen, shown, pair[1], at, named, colours);
   pen.text(at.label, named + LINES.average / 2, tell("rowAverage"), { ...quiet, align: "end" });
   products(pen, shown.mean, shown, at, named, LINES.average - 2);
   scoreBar(pen, shown, at, shown.average, named, LINES.average, false, colours);
@@ -58,7 +58,7 @@ function titles(pen: Pen, store: Store, shown: Expanded, at: Layout, tell: Say, 
     pen.text(x, y, name, ink);
     const left = x + wide - keyWidth(size, at);
     const beside = left > x + measure(name, 12, false) + 8;
-    colourKey(pen, left, beside ? y : y + LINES.names - 2, size, at, colours);
+    colourKey(pen, left, beside ? y : y + 16, size, at, colours);
   };
   if (at.k) column(at.q, d * at.cell, tell("keyVector"), shown.sizes.k);
   column(at.product, d * at.cell, tell("product"), shown.sizes.product);
@@ -75,31 +75,34 @@ function titles(pen: Pen, store: Store, shown: Expanded, at: Layout, tell: Say, 
   if (at.k) pen.text(at.label, y, tell("keysHere"), { ...ink, align: "end" });
 }
 
-/** Above the products: a bracket over the neurons that make half of what a key's score is beside the average. */
-function bracket(
-  pen: Pen,
-  shown: Expanded,
-  key: number,
-  at: Layout,
-  bottom: number,
-  say: Say,
-  colours: Palette,
-): void {
-  const half = halvesOf(shown, key);
-  if (!half.length) return;
-  const places = half.map((c) => shown.order.indexOf(c)).sort((a, b) => a - b);
-  const ink = { colour: colours.accent };
-  for (let i = 0, from = 0; i < places.length; i++) {
-    if (places[i + 1] === places[i] + 1) continue;
-    const [left, right] = [at.product + places[from] * at.cell, at.product + (places[i] + 1) * at.cell - 1];
-    const top = bottom - 5;
-    const path = [left, bottom, left, top, left, top, right, top, right, top, right, bottom];
-    pen.lines(path, 3, 1.5, ink);
-    from = i + 1;
-  }
-  if (!at.k) return; // the colours' key stands there
-  const text = say("halfHere", { n: half.length, d: shown.order.length });
-  pen.text(at.product, bottom - 13, text, { ...ink, size: SMALL, mono: false });
+/** Above the products: the numbers of the neurons that count most and what each adds, each led to its column. */
+function numbers(pen: Pen, shown: Expanded, key: number, at: Layout, bottom: number, colours: Palette): void {
+  const found = countingOf(shown, key).sort((a, b) => a.place - b.place);
+  const wide = shown.order.length * at.cell;
+  const room = wide + (at.k ? 0 : at.gap);
+  const apart = Math.min(at.k ? APART : CLOSE, room / Math.max(1, found.length));
+  const wanted = found.map(({ place }) => at.product + (place + 0.5) * at.cell);
+  const spots = spread(wanted, apart, at.product + apart / 2, at.product + room - apart / 2);
+  found.forEach(({ neuron, adds }, i) => {
+    const x = spots[i];
+    const middle = { size: SMALL, mono: false, align: "middle" as const };
+    pen.text(x, bottom - (at.k ? 27 : 13), String(neuron), { ...middle, colour: colours.accent, bold: true });
+    if (at.k) pen.text(x, bottom - 15, withSign(adds), { ...middle, colour: colours.quiet });
+    const path = [x, bottom - (at.k ? 9 : 7), wanted[i], bottom - 1];
+    pen.lines(path, 1, 1, { colour: colours.accent, alpha: 0.7 });
+  });
+}
+
+const APART = 31; // pixels of a number and of what it adds
+const CLOSE = 20; // of the number alone
+
+/** Places in their order, at least so far apart, near where they are wanted. */
+export function spread(wanted: readonly number[], apart: number, low: number, high: number): number[] {
+  const spots: number[] = [];
+  for (const x of wanted) spots.push(Math.max(low, x, (spots.at(-1) ?? Number.NEGATIVE_INFINITY) + apart));
+  for (let i = spots.length - 1, most = high; i >= 0; i--, most = spots[i + 1] - apart)
+    spots[i] = Math.min(spots[i], most);
+  return spots;
 }
 
 /** A round number near twice the size at which a strip has three quarters of its colour: there it has all of it. */
@@ -110,7 +113,7 @@ function roundly(size: number): number {
 
 const ends = (size: number): [low: string, high: string] => {
   const end = figure(roundly(size), 1);
-  return [`−${end}`, `+${end}`];
+  return [`≤ −${end}`, `≥ +${end}`];
 };
 
 /** How wide the colours of a key are, and the key with its numbers. */

@@ -7,8 +7,9 @@ import { useSay, useStore } from "../../frame/context";
 import { Notice } from "../../frame/notice";
 import { stepFor } from "../../walk/order";
 import { listedName, parted } from "../../words/quoted";
+import { pairOf } from "./pair";
 import { Pairs } from "./pinned";
-import { ledeOf, legendOf } from "./said";
+import { countingSaid, ledeOf, legendOf } from "./said";
 import { Sheet } from "./sheet";
 import { expand, HEAD } from "./table";
 
@@ -70,14 +71,24 @@ function Table() {
   );
 }
 
-/** What the table shows, in a sentence: the key that agrees best with the query. */
+/** What the table shows, in a sentence: the key that agrees best with the query, and the neurons that make it so. */
 function Lede({ lens, query }: { lens: Lens; query: number }) {
+  const store = useStore();
   const tell = useSay();
   const shown = expand(lens, query, false);
+  const pair = pairOf(store);
+  const counting = countingSaid(shown, pair?.[0] === query ? pair[1] : shown.best, tell);
   return (
-    <p class="agrees" dir="auto" data-best={shown.best}>
-      {ledeOf(shown, tell)}
-    </p>
+    <>
+      <p class="agrees" dir="auto" data-best={shown.best}>
+        {ledeOf(shown, tell)}
+      </p>
+      {counting && (
+        <p class="counting" dir="auto">
+          {counting}
+        </p>
+      )}
+    </>
   );
 }
 

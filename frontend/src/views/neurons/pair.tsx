@@ -3,7 +3,7 @@
 import { type Head, headOf } from "../../compute/attention";
 import { attribution, mostOf, movers, participation, productOf, riseOf } from "../../compute/pairs";
 import { useSay, useStore } from "../../frame/context";
-import { brief, figure, withSign } from "../../marks/scales";
+import { figure, hundredths, withSign } from "../../marks/scales";
 import type { Store } from "../../state/store";
 import { quoted } from "../../words/quoted";
 import { partFor, scoreOf } from "./said";
@@ -68,7 +68,7 @@ function Rise({ shown, keyToken, names }: RiseProps) {
   return (
     <>
       {!store.look.value.contributions && (
-        <p dir="auto">{tell("pairGets", { ...names, value: brief(shown.weights[keyToken]) })}</p>
+        <p dir="auto">{tell("pairGets", { ...names, value: hundredths(shown.weights[keyToken]) })}</p>
       )}
       <p data-rise>{scoreOf(shown, keyToken, tell)}</p>
     </>

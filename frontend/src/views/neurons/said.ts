@@ -7,7 +7,7 @@ import type { Say } from "../../frame/context";
 import { figure, SMALL, withSign } from "../../marks/scales";
 import { isKey, together } from "../../words";
 import { quoted } from "../../words/quoted";
-import { type Expanded, sees } from "./table";
+import { countingOf, type Expanded, sees } from "./table";
 
 /** Where the score of a key stands beside the average of its row, and what the neurons have to do with it. */
 export function madeOf(shown: Expanded, key: number) {
@@ -59,6 +59,20 @@ export function ledeOf(shown: Expanded, tell: Say): string {
   const made = partsOf(shown, best, tell);
   if (made) return tell("ledeParts", { ...names, ...said, made });
   return tell(more ? "ledeNeuronsBias" : "ledeNeurons", { ...names, ...said });
+}
+
+/** The neurons that count most for a key, by the numbers that the picture has, and what each adds; null where none does. */
+export function countingSaid(shown: Expanded, key: number, tell: Say): string | null {
+  const found = countingOf(shown, key);
+  if (!found.length) return null;
+  const list = found.map(({ neuron, adds }) => tell("countingOne", { neuron, adds: withSign(adds) }));
+  return tell("counting", {
+    key: quoted(shown.lens.columns.names[key]),
+    n: found.length,
+    d: shown.order.length,
+    list: list.join(tell("comma")),
+    sum: withSign(found.reduce((sum, { adds }) => sum + adds, 0)),
+  });
 }
 
 /** The score of any key, beside the average of its row. */

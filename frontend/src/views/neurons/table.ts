@@ -2,16 +2,7 @@
 
 import { keyVectors, queryVectors, width } from "../../compute/attention";
 import type { Lens } from "../../compute/lens";
-import {
-  averageOf,
-  averageProduct,
-  halfOf,
-  movers,
-  productOf,
-  type Row,
-  riseOf,
-  rowOf,
-} from "../../compute/pairs";
+import { averageOf, averageProduct, movers, productOf, type Row, riseOf, rowOf } from "../../compute/pairs";
 import { elided, type Lettering, measure, type Pen } from "../../marks/pen";
 import { brief, type Palette, SMALL, signColour } from "../../marks/scales";
 import { sizeOf, strip } from "../../marks/vectors";
@@ -19,7 +10,7 @@ import { listedName, parted } from "../../words/quoted";
 
 const LOW = 20; // height of a row where there are many
 const HIGH = 44; // and where there are few
-export const LINES = { query: 28, titles: 22, names: 20, average: 26 }; // of the table's head
+export const LINES = { query: 24, titles: 20, names: 36, average: 24 }; // of the table's head
 export const HEAD = LINES.query + LINES.titles + LINES.names + LINES.average;
 const USUAL = { label: 110, number: 52, gap: 30, least: 1.25 };
 const TIGHT = { label: 84, number: 42, gap: 8, least: 0.75 }; // on a phone, where k is left out
@@ -134,15 +125,10 @@ export function keyRows(
   pen.lines([x, 0, x, below], 1, 1, { colour: colours.quiet, dashed: true });
 }
 
-/** The row that is told of: neurons that make half of its score stand out, and signs lead from column to column. */
+/** The row that is told of: a stroke under the neurons that count most, and signs lead from column to column. */
 function explained(pen: Pen, shown: Expanded, key: number, at: Layout, y: number, colours: Palette): void {
-  const half = halvesOf(shown, key);
-  if (half.length)
-    shown.order.forEach((neuron, place) => {
-      if (half.includes(neuron)) return;
-      const x = at.product + place * at.cell;
-      pen.rect(x, y + 2, at.cell, at.row - 4, { colour: colours.band, alpha: FADED });
-    });
+  for (const { place } of countingOf(shown, key))
+    pen.rect(at.product + place * at.cell, y + at.row - 2, at.cell - 0.5, 2, { colour: colours.accent });
   if (!at.k) return;
   const sign = (x: number, text: string) =>
     pen.text(x, y + at.row / 2, text, { colour: colours.quiet, size: 14, mono: false, align: "middle" });
@@ -151,12 +137,23 @@ function explained(pen: Pen, shown: Expanded, key: number, at: Layout, y: number
   sign(at.weight - at.gap / 2, "→");
 }
 
-const FADED = 0.72; // how far neurons that matter little are taken back
+/** A neuron that counts: where it stands, and what it adds to a score beside its row's average. */
+export interface Counting {
+  neuron: number;
+  place: number;
+  adds: number;
+}
 
-/** The neurons that make half of what a score is beside its row's average; none where there is no other key. */
-export function halvesOf(shown: Expanded, key: number): number[] {
+/** The neurons that move a score most; none where there is no other key. */
+export function countingOf(shown: Expanded, key: number): Counting[] {
   const seen = shown.rows.filter((_, other) => sees(shown, other)).length;
-  return seen > 1 && sees(shown, key) ? halfOf(riseOf(shown.lens.head, shown.query, key)) : [];
+  if (seen < 2 || !sees(shown, key)) return [];
+  const rise = riseOf(shown.lens.head, shown.query, key);
+  return movers(rise, LISTED).map((neuron) => ({
+    neuron,
+    place: shown.order.indexOf(neuron),
+    adds: rise[neuron],
+  }));
 }
 
 /** The name of a row; its position is in the sans face, where two digits stand together. */

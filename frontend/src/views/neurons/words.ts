@@ -24,8 +24,8 @@ export const words = {
   ],
   ledeOnly: ["{query} can look at one token only: {key}.", "{query}只能看一个词元：{key}。"],
   legendNeurons: [
-    "Each key's k is multiplied with q, neuron by neuron. The sum × {scale} is the score{more}. Softmax turns scores into weights{blank}. Colours stop deepening at the ends of their scales.",
-    "每个键的 k 与 q 逐个神经元相乘，总和 × {scale} 为得分{more}。softmax 把得分变为权重{blank}。超出色标两端后颜色几乎不再加深。",
+    "Each key's k is multiplied with q, neuron by neuron. The sum × {scale} is the score{more}. Softmax turns scores into weights{blank}.",
+    "每个键的 k 与 q 逐个神经元相乘，总和 × {scale} 为得分{more}。softmax 把得分变为权重{blank}。",
   ],
   blankBelow: [" (blank: below 0.001)", "（空白：小于 0.001）"],
   cell: ["{query} → {key}", "{query} → {key}"],
@@ -48,7 +48,11 @@ export const words = {
   toWeight: ["softmax → {last}", "softmax → {last}"],
   keysHere: ["key", "键"],
   queriesHere: ["query: choose", "选择查询"],
-  halfHere: ["half of it: {n} of {d} neurons", "一半来自 {d} 个中的 {n} 个"],
+  counting: [
+    "Of {d} neurons these {n}, numbered below, add most to {key}: {list}; together {sum}.",
+    "{d} 个神经元中，对{key}影响最大的 {n} 个（下图标出编号）：{list}；合计 {sum}。",
+  ],
+  countingOne: ["{neuron} ({adds})", "{neuron} 号（{adds}）"],
   rowAverage: ["row's average", "本行平均"],
   withBias: [", plus the position bias", "，再加位置偏置"],
   withCap: [", softly capped at {cap}", "，软上限 {cap}"],
