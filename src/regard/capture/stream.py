@@ -151,7 +151,7 @@ def _hooked(model: torch.nn.Module) -> bool:
 
 
 def _waits(module: torch.nn.Module) -> bool:
-    """Whether a module has hooks but those that transformers leaves on a model that was asked for all its layers once."""
+    """Whether a module has hooks but those that transformers leaves on a model once asked for all its layers."""
     hooks = module._forward_hooks.values()
     return any(getattr(hook, "__module__", None) != output_capturing.__name__ for hook in hooks)
 
