@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Look = tuple[int, float]  # a position and its share of the attention
 
 
-class Shares(NamedTuple):
+class Division(NamedTuple):
     """Where the attention of a row went; they add up to 1, less what a learned sink takes."""
 
     prompt: float  # the words before the answer
@@ -40,7 +40,7 @@ class Shares(NamedTuple):
 class Glance(NamedTuple):
     """What a token was chosen with: where all the attention went, and the strongest looks at words, strongest first."""
 
-    shares: Shares
+    shares: Division
     looks: tuple[Look, ...]
 
 
@@ -97,7 +97,7 @@ class Glances:
         weights, places = mean.topk(min(count, total))
         strong = [(int(at), float(weight)) for at, weight in zip(places, weights, strict=True) if weight >= _FAINT]
         said = mean[: self._prompt].sum(), mean[self._prompt :].sum()
-        return Glance(Shares(*map(float, said), first, template), tuple(strong))
+        return Glance(Division(*map(float, said), first, template), tuple(strong))
 
 
 def _last_paths(engine: Engine) -> dict[int, str]:
