@@ -36,7 +36,6 @@ from shots import (
     HEARD,
     HERE,
     PAGE,
-    QUESTION,
     SAVED,
     SEEN,
     SHOTS,
@@ -59,7 +58,7 @@ SETTLED = """() => !document.querySelector('[data-saved], [data-busy], .busy, [a
   && document.getAnimations().every(one => one.playState !== 'running')"""  # a map that is not drawn has a canvas's first size
 QUIET = 1.0  # seconds without a change before a picture is taken
 PATIENCE = 240_000  # milliseconds; a model is loaded meanwhile
-QUALITY, PHOTO = 50, 44  # of letters and lines, and where a photograph takes most of the bytes
+QUALITY = 50
 STUDIES = ("tokens", "atlas", "norms")
 FACES = ("Inter", "JetBrains Mono", "Noto Sans CJK SC")  # that the page asks for, and ships none of
 
@@ -101,7 +100,7 @@ def main() -> None:
                 path = heard().save_html(Path(scratch) / "sound.html", report=False)
                 take(browser, HEARD, path.as_uri(), folder, wanted)
             for shot in (one for one in SEEN if one.name in names):
-                trace = asked_about(QUESTION, regard.load(DECODER).tokenizer) if "<image>" in shot.how else looked_at()
+                trace = asked_about() if "<image>" in shot.how else looked_at()
                 path = trace.save_html(Path(scratch) / f"{shot.name}.html")
                 take(browser, shot, f"{path.as_uri()}#{shot.opens}", folder, wanted)
             browser.close()
@@ -162,8 +161,7 @@ def take(browser: Any, shot: Shot, address: str, folder: Path, wanted: set[str] 
             for frame in opened.frames:  # a report draws its atlas in a page of its own
                 frame.wait_for_function("() => !document.querySelector('#atlas .wait')")
             settle(opened)
-            quality = PHOTO if shot in SEEN else QUALITY
-            keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None, quality)
+            keep(Image.open(io.BytesIO(opened.screenshot())), folder / name, wanted is None)
             opened.close()
             print(name, flush=True)
 
@@ -178,12 +176,12 @@ def settle(opened: Any) -> None:
         opened.wait_for_timeout(50)
 
 
-def keep(image: Image.Image, path: Path, whole: bool, quality: int = QUALITY) -> None:
+def keep(image: Image.Image, path: Path, whole: bool) -> None:
     """A picture as it is, or small."""
     if whole:
         image.save(path.with_suffix(".png"))
     else:
-        image.convert("RGB").save(path.with_suffix(".webp"), quality=quality, method=6)
+        image.convert("RGB").save(path.with_suffix(".webp"), quality=QUALITY, method=6)
 
 
 def draw(folder: Path, names: list[str]) -> None:

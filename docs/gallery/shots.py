@@ -102,37 +102,41 @@ HEARD = Shot(
     ".sound-words button",
     "[data-word='1']",
 )
-QUESTION = "What is on the roof?"
-RANDOM = (
-    "Random weights: what these heads look at, and what the second model answers, means nothing. The photograph is china.jpg of the package scikit-learn, by "
-    "danielbuechele (CC BY 2.0); docs/gallery/pictures.py has the models."
+TRAINED = "docs/gallery/.trained"
+LEARNED = "`python docs/gallery/pictures.py` trains both models in some minutes, from random weights, and writes the pictures."
+DIGITS = (
+    "A ViT of 4 layers of 4 heads that learned from 1,438 handwritten digits; this five is one of 359 held out, of which it reads 97.8 % right. [CLS] looks below "
+    "the bar of the five, where a three has ink. Without this head, 11 of 39 fives that were read right are read as threes. The digits are `load_digits` of "
+    "scikit-learn, by E. Alpaydin and C. Kaynak (UCI Machine Learning Repository, CC BY 4.0)."
+)
+SHEET = (
+    "A LLaVA with 2 layers in its tower and 2 above it, which learned from sheets of four handwritten digits. Of 200 questions about sheets of digits held out it answers "
+    "96.5 % right; head 1.0 then gives the digit asked about 95.3 % of its attention to the picture, by chance 25 %."
 )
 SEEN = (
     Shot(
         "picture",
-        "A picture: where one patch looks, in one head and in all of the layer",
-        'regard.load((vit, processor)).trace(image="china.jpg").save_html("picture.html")',
-        "view=heads&kind=encoder&layer=2&heads=4&queries=79",
+        "A picture: what tells a five from a three",
+        f"regard view --image digit.png -m {TRAINED}/digits-vit",
+        "view=heads&kind=encoder&layer=1&heads=1",
         ".overlay .patches",
-        note=RANDOM,
+        note=f"{DIGITS} {LEARNED}",
     ),
     Shot(
         "question",
-        "A picture and a question: where a word looks",
-        f'regard.load((llava, processor)).trace("<image> {QUESTION}", image="china.jpg").save_html("question.html")',
-        "view=heads&kind=decoder&layer=3&heads=2",
+        "A picture and a question: the digit asked about is looked at",
+        f'regard view "<image> Which digit is bottom right ?" --image sheet.png --generate 1 -m {TRAINED}/digits-llava',
+        "view=heads&kind=decoder&layer=1&heads=0",
         ".overlay .patches",
-        themes=("light",),
-        note=RANDOM,
+        note=f"{SHEET} {LEARNED}",
     ),
     Shot(
         "picture-atlas",
-        "Atlas of a picture: every head over its ghost",
-        'regard.load((vit, processor)).trace(image="china.jpg").save_html("picture.html")',
-        "view=atlas&kind=encoder&layer=2&heads=4",
+        "Atlas of a picture: where every head looks",
+        f"regard view --image digit.png -m {TRAINED}/digits-vit",
+        "view=atlas&kind=encoder&layer=1&heads=1",
         ".thumb canvas",
-        themes=("light",),
-        note=RANDOM,
+        note="The same five in the same ViT. Some heads look at ink, others beside it, where another digit would have some.",
     ),
 )
 SHOTS = (*APP, SAVED, HEARD, *SEEN)

@@ -101,6 +101,7 @@ export function raster(
 
 const VEIL = { light: 0.6, dark: 0.7 }; // how far the picture is covered where nothing is looked at
 const TINT = { light: 0.6, dark: 0.78 }; // how strongly the place with most attention is coloured
+const COARSE = 12; // patches across up to which each has one colour: larger ones would be blurred
 const ROOT = 0.7; // the power of a share that is seen: a faint look is still one
 
 /** One pixel a cell, the more opaque the more attention. */
@@ -146,9 +147,10 @@ function lit(
   { theme, ground, band, accent }: Palette,
 ): HTMLCanvasElement {
   const [light, over] = blank(width, height);
-  over.imageSmoothingEnabled = true;
+  over.imageSmoothingEnabled = Math.max(mask.width, mask.height) > COARSE;
   over.drawImage(mask, 0, 0, width, height);
   over.globalCompositeOperation = "source-in";
+  over.imageSmoothingEnabled = true;
   if (image) over.drawImage(image, 0, 0, width, height);
   over.globalCompositeOperation = "source-atop";
   over.fillStyle = accent;
@@ -173,7 +175,7 @@ export interface Canvas {
 
 const SHARP = 2; // pixels of what is drawn for one of the page
 
-/** The picture; with values, grey unless attention lights it. Light is smooth for the eye; numbers are of patches. */
+/** The picture; with values, grey unless attention lights it. Light between many patches is smooth for the eye; numbers are of patches. */
 export function litPicture(
   pen: Pen,
   image: HTMLCanvasElement | null,
