@@ -43,7 +43,7 @@ def test_view_writes_a_page_and_says_where(command, tmp_path):
     assert result.returncode == 0, result.stderr
     assert page.read_text().lower().startswith("<!doctype html>")
     assert "page.html" in result.stdout.replace("\n", "")
-    assert "layer 0 head 2 attends to the previous token in 14 of 14 rows" in result.stdout
+    assert "head 0.2 attends to the previous token in 14 of 14 rows" in result.stdout
     assert f"{page}#view=heads&kind=encoder&layer=1&heads=8\n" in result.stdout
 
 

@@ -43,7 +43,7 @@ def view(
     out.print(f"\npage: [bold]{path.resolve()}[/bold] ({size_of(path)}), open it in a browser")
     for head in known.clearest(3) if known else ():
         where = f"{head.kind} " if len(trace.kinds) > 1 else ""
-        out.print(f"\n{where}layer {head.layer} head {head.head} {head.sentence}", soft_wrap=True)
+        out.print(f"\n{where}head {head.layer}.{head.head} {head.sentence}", soft_wrap=True)
         out.print(f"  {path}{head.fragment}", style="dim", soft_wrap=True)
 
 

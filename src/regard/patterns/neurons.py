@@ -80,7 +80,7 @@ class Neurons(Tabular):
         """What was found, in a few lines."""
         texts = f"{self.texts} text{'s' * (self.texts != 1)}" + (f", {self.skipped} without it" * bool(self.skipped))
         found = [
-            f"{self.kind} layer {self.layer} head {self.head}, {self.pattern} ({texts})",
+            f"{self.kind} head {self.layer}.{self.head}, {self.pattern} ({texts})",
             f"  weight on it     {self.weight.said('.2f')} (chance: {self.chance:.2f})",
             f"  score above mean {self.above.said('.1f')}",
             f"  take part        {self.participation.said('.1f')} of {self.width} neurons in a score "

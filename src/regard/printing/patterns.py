@@ -151,7 +151,7 @@ def _strongest(found: Patterns, count: int) -> Table:
             where = f"{finding.kind} " if several else ""
             table.add_row(
                 Text(name if number == 0 else "", style=colours[name]),
-                f"{where}layer {finding.layer} head {finding.head}",
+                f"{where}{finding.layer}.{finding.head}",
                 f"{finding.score:.2f}",
                 finding.sentence,
             )
