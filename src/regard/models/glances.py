@@ -96,8 +96,8 @@ class Glances:
         self._aside.append(token in self._special)
         weights, places = mean.topk(min(count, total))
         strong = [(int(at), float(weight)) for at, weight in zip(places, weights, strict=True) if weight >= _FAINT]
-        said = mean[: self._prompt].sum(), mean[self._prompt :].sum()
-        return Glance(Division(*map(float, said), first, template), tuple(strong))
+        prompt, answer = float(mean[: self._prompt].sum()), float(mean[self._prompt :].sum())
+        return Glance(Division(prompt, answer, first, template), tuple(strong))
 
 
 def _last_paths(engine: Engine) -> dict[int, str]:
