@@ -1,5 +1,7 @@
 // How different colours look, to normal and colour-blind eyes.
 
+import PATTERNS from "../../src/regard/patterns/patterns.json";
+
 export type Rgb = [number, number, number];
 
 export const linear = (hex: string): Rgb =>
@@ -82,15 +84,9 @@ const light = (hex: string): number => {
 /** Contrast of two colours, as WCAG counts it. */
 export const contrast = (a: string, b: string): number => Math.max(light(a) / light(b), light(b) / light(a));
 
-// Nobody is called both of a pair: texts are read at once or from left to right, and patches of pictures are no words.
-export const TWINS: Record<string, string> = {
-  "repeated token": "same word",
-  "patch to the left": "previous token",
-  "patch to the right": "next token",
-  "patch above": "same word",
-  "patch below": "induction",
-  "same row": "bag of words",
-  "same column": "related word",
-  "centre of the picture": "predictive word",
-  "border of the picture": "punctuation",
-};
+// Names that share the colours of another one: nobody is called both of a pair.
+export const TWINS: Record<string, string> = Object.fromEntries(
+  PATTERNS.patterns.flatMap(({ name, twin }: { name: string; twin?: string }) =>
+    twin ? [[name, twin]] : [],
+  ),
+);

@@ -12,7 +12,8 @@ from pathlib import Path
 from regard import measures
 from regard.measures.types import TYPES
 from regard.patterns.definitions import BAG, PATTERNS, USUAL
-from regard.patterns.entries import PHRASES
+from regard.patterns.entries import MEASURE_NAMES, PHRASES
+from regard.patterns.levels import LEVELS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures.md"
 HEADER = """# Measures
@@ -68,11 +69,17 @@ def patterns() -> str:
     rows = [f"| {p.name} | {p.phrase.rstrip(',')} | {'—' if p.threshold is None else p.threshold} |" for p in PATTERNS]
     rows.append(f"| {BAG} | {PHRASES[BAG]} | {USUAL} |")
     table = "\n".join(rows)
+    levels = "\n".join(f"| {level.name} | {MEASURE_NAMES[level.name]} |" for level in LEVELS)
     return f"""## Patterns
 
 `trace.patterns()` reads all heads with these, over rows of ordinary tokens. A head is named for a pattern when its lift
-reaches the threshold over eight rows or more; a dash marks numbers that stand beside a pattern. Entropy and distance
-are of all rows that see more than one key, special tokens included.
+reaches the threshold over eight rows or more; a dash marks numbers that stand beside a pattern.
+
+Beside them stand levels, of every row that sees more than one key; *awake* is of those of ordinary tokens.
+
+| level | what it is |
+|---|---|
+{levels}
 
 A **word** is a run of letters, digits and underscores with inner apostrophes (*don't* is one), or a single mark; a
 character of a script without spaces is a word. **Punctuation** is any word without a letter or digit, symbols such as $

@@ -186,3 +186,14 @@ def test_what_cannot_be_judged_is_refused(t5, readers, tmp_path):
         regard.study.deletion(readers["vector"][0], tmp_path / "short.txt")
     with pytest.raises(UserError, match="one text"):
         Lowering(t5, t5._engine.encode(TEXT))
+
+
+def test_controls_are_reported_as_areas_above_random_order(readers, tmp_path):
+    model, _ = readers["vector"]
+    (tmp_path / "corpus.txt").write_text("\n".join(f"the {one} sat on a mat ." for one in "cat dog mat store".split()))
+    result = regard.study.deletion(model, tmp_path / "corpus.txt", control=True, control_seeds=2)
+    (table,) = result.tables.values()
+    mine = result.table.set_index("ranking")["above_random"].drop("random order")
+    np.testing.assert_allclose(table.set_index("ranking")["model"][mine.index], mine)
+    assert {"random weights", "lowest", "highest", "shuffled weights"} <= set(table)
+    assert (table["lowest"] < table["highest"]).any() and np.isfinite(table["shuffled weights"]).all()

@@ -65,6 +65,18 @@ def test_a_study_updates_and_reports(name):
     assert issubclass(study, MapStudy) == hasattr(study, "taker")
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if "control" in STUDIES[name].options])
+def test_a_study_that_offers_controls_reports_them(name):
+    """Controls take five times as long as the study: a report that does not read them has thrown them away."""
+    read = [
+        node
+        for path in sorted((FOLDER / name).glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr == "controls" and isinstance(node.value, ast.Name)
+    ]
+    assert read, f"no module of studies/{name} reads context.controls"
+
+
 def test_no_study_overrides_a_method_only_to_refuse_it():
     def refuses(method):
         tree = ast.parse(textwrap.dedent(inspect.getsource(method)))

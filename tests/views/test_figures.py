@@ -4,6 +4,7 @@ Long on purpose: every view and format is tried on the same few traces.
 """
 
 import itertools
+import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,6 +14,7 @@ import pytest
 from matplotlib.colors import to_hex
 from PIL import Image
 
+import regard
 from regard.base.errors import UserError
 from regard.measures.types import TYPES
 from regard.patterns import add_rule
@@ -24,7 +26,7 @@ from regard.trace.tokens import Side, Token
 from regard.trace.trace import Trace
 from regard.views import encode
 from regard.views.drawing.atlas import pooled
-from regard.views.figures import figure
+from regard.views.figures import FIGURES, figure
 from regard.views.report import Report
 
 FRONTEND = Path(__file__).resolve().parents[2] / "frontend" / "src"
@@ -397,3 +399,9 @@ def test_heads_named_for_a_saved_rule_have_a_frame_in_its_colour(trace, monkeypa
     framed = [to_hex(frame.get_edgecolor()) for frame in axes.patches if frame.get_linewidth() > 1]
     assert framed == [rule.colour.lower()]
     assert axes.figure._suptitle.get_text().endswith(": 1 has a name")
+
+
+def test_the_app_offers_the_figures_that_python_draws():
+    source = (Path(regard.__file__).parents[2] / "frontend/src/app/export.tsx").read_text("utf-8")
+    (listed,) = re.findall(r"^const FIGURES: readonly string\[\] = (\[.*\]);$", source, flags=re.MULTILINE)
+    assert tuple(json.loads(listed)) == FIGURES

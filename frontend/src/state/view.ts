@@ -5,6 +5,9 @@ import type { Pen } from "../marks/pen";
 import type { Key } from "../words";
 import type { Store } from "./store";
 
+/** A view of a page: it can be drawn into a file. */
+export type PageView = View & Required<Pick<View, "picture">>;
+
 export interface View {
   id: string; // in addresses, and in Python
   title: Key; // on its tab

@@ -1,6 +1,6 @@
 // The views of every page, in the order of their tabs. To add one: its module or folder, and its name here.
 
-import type { View } from "../state/view";
+import type { PageView } from "../state/view";
 import { add } from "../words";
 import * as atlas from "./atlas";
 import * as heads from "./heads";
@@ -12,6 +12,6 @@ import * as sound from "./sound";
 /** Each brings a `view` and its `words`. */
 export const PAGE_MODULES = [atlas, heads, matrix, neurons, rollout, sound] as const;
 
-export const PAGE_VIEWS: readonly View[] = PAGE_MODULES.map(({ view }) => view);
+export const PAGE_VIEWS: readonly PageView[] = PAGE_MODULES.map(({ view }) => view);
 
 for (const { words } of PAGE_MODULES) add(words);

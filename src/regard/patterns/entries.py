@@ -3,8 +3,10 @@
 Enters: patterns.json, which the page's bundle holds too. Leaves: tables by name, in its order.
 
 Colours stay apart for readers with every kind of colour blindness, on either ground (scales.test.ts of the page
-measures it); greys are for where attention merely rests. Patterns without one are numbers beside a pattern: no head is
-named for them. A head with several names is coloured by the one of the lowest rank, the most specific.
+measures it); a `twin` shares those of a name that no head has beside its own: texts are read at once or from left to
+right, and patches of pictures are no words. Greys are for where attention merely rests. Patterns without a colour are
+numbers beside a pattern: no head is named for them. A head with several names is coloured by the one of the lowest
+rank, the most specific.
 """
 
 import json
@@ -35,6 +37,7 @@ RESTING_PLACES = frozenset(_column("patterns", "resting"))  # names that tell le
 POSITIONAL = frozenset(_column("patterns", "positional"))  # names that are a distance themselves
 AT_ANY_DISTANCE = frozenset(_column("patterns", "any_distance"))  # whose targets stand at any distance
 ALSO = _column("patterns", "also")  # another pattern that a head of this one must reach too
+MEASURE_NAMES = {entry["name"]: entry.get("en", entry["name"]) for entry in _STORED["measures"]}  # as people read them
 CAUTIONS = _column("patterns", "caution")  # the code of what to keep in mind beside a head of this name
 TARGETS_OF = _lists("targets_of")  # of a broad pattern, those of one of its targets, which is a name of its own
 SIMPLER = _lists("simpler")  # patterns whose heads often reach this one too: one of its own does it more than those

@@ -137,7 +137,7 @@ class Study(Pass):
 
     @abstractmethod
     def report(self, sums: Sums, context: StudyContext) -> Result:
-        """Tables and figures from the sums of the corpus."""
+        """Tables and figures from the sums of the corpus, and of its controls where they were run."""
 
 
 class MapStudy(Study):

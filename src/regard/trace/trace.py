@@ -451,8 +451,8 @@ class Trace:
         Parameters
         ----------
         view
-            What to open with: "heads" (the default), "atlas", "matrix" or "neurons"; "sound" (the default where words
-            were heard in one).
+            What to open with, one of those of `static/views.json`: "heads" (the default), "atlas" and so on; "sound" is
+            the default where words were heard in one.
         **first
             `kind`, `layer` and `heads` selected first (otherwise the head with the clearest pattern); `report`,
             `measures` and `vectors` as in `regard.views.encode`.

@@ -66,8 +66,8 @@ def encode(
     trace
         What to show.
     view, kind, layer, heads
-        What to open with: one of heads, atlas, matrix, neurons; a layer and heads of one kind of attention. Without
-        layer and heads, the head that shows a pattern most clearly.
+        What to open with: one of `static/views.json` (heads, atlas ...); a layer and heads of one kind of attention.
+        Without layer and heads, the head that shows a pattern most clearly.
     worth
         Open with what lines are worth rather than with weights; the trace must have been made with worth=True.
     vectors

@@ -1,6 +1,6 @@
 // The atlas, as the frame knows it.
 
-import type { View } from "../../state/view";
+import type { PageView } from "../../state/view";
 import "./atlas.css";
 import "./narrow.css";
 import "./seen.css";
@@ -10,7 +10,7 @@ import { InPanel } from "./large";
 
 export { words } from "./words";
 
-export const view: View = {
+export const view: PageView = {
   id: "atlas",
   title: "atlas",
   heads: "all",

@@ -1,14 +1,14 @@
 // The head view, as the frame knows it.
 
 import { isVision } from "../../frame/pictured";
-import type { View } from "../../state/view";
+import type { PageView } from "../../state/view";
 import "./heads.css";
 import { Controls } from "./controls";
 import { Heads, picture } from "./heads";
 
 export { words } from "./words";
 
-export const view: View = {
+export const view: PageView = {
   id: "heads",
   title: "heads",
   heads: "some",

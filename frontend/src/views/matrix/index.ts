@@ -1,6 +1,6 @@
 // The matrix view, as the frame knows it.
 
-import type { View } from "../../state/view";
+import type { PageView } from "../../state/view";
 import "./matrix.css";
 import { Controls } from "./controls";
 import { Matrix } from "./matrix";
@@ -8,7 +8,7 @@ import { picture } from "./plot";
 
 export { words } from "./words";
 
-export const view: View = {
+export const view: PageView = {
   id: "matrix",
   title: "matrix",
   heads: "one",

@@ -1,7 +1,7 @@
 // The neuron view, as the frame knows it.
 
 import { OneHead } from "../../frame/controls";
-import type { View } from "../../state/view";
+import type { PageView } from "../../state/view";
 import "./neurons.css";
 import { Neurons } from "./neurons";
 import { PairAbout } from "./pair";
@@ -9,7 +9,7 @@ import { picture } from "./sheet";
 
 export { words } from "./words";
 
-export const view: View = {
+export const view: PageView = {
   id: "neurons",
   title: "neurons",
   heads: "one",

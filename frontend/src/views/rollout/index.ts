@@ -1,14 +1,14 @@
 // The roll-out, as the frame knows it.
 
 import { Kinds } from "../../frame/controls";
-import type { View } from "../../state/view";
+import type { PageView } from "../../state/view";
 import "./rollout.css";
 import { Rollout } from "./rollout";
 import { keys, picture } from "./scene";
 
 export { words } from "./words";
 
-export const view: View = {
+export const view: PageView = {
   id: "rollout",
   title: "rollout",
   heads: "all",

@@ -1,6 +1,6 @@
 // A sound and what was heard in it, as the frame knows it.
 
-import type { View } from "../../state/view";
+import type { PageView } from "../../state/view";
 import "./sound.css";
 import { Controls } from "./controls";
 import { picture } from "./picture";
@@ -9,7 +9,7 @@ import { Sound } from "./sound";
 
 export { words } from "./words";
 
-export const view: View = {
+export const view: PageView = {
   id: "sound",
   title: "sound",
   heads: "some",

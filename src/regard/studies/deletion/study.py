@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from regard.models.model import Model
 
 _FALLS, _COUNT, _ABOUT = "falls", "texts", "about"
+_CONTROL = "Control: the area above random order, with random and shuffled weights"
 
 
 class Deletion(Study):
@@ -52,7 +53,9 @@ class Deletion(Study):
         if _FALLS not in sums:
             raise UserError(f"no text has {FEWEST} tokens that can be removed; use longer texts")
         about = list(ABOUT)[int(sums[_ABOUT].argmax())]
-        table = _table(sums)
+        table, tables = _table(sums), {}
+        if context.controls is not None:
+            tables[_CONTROL] = context.controls.table(_above(sums), _above, ("ranking",))
         return Result(
             study=self.name,
             title=f"Which tokens matter to {context.model.name}: rankings judged by deletion",
@@ -66,6 +69,7 @@ class Deletion(Study):
             },
             findings=_findings(table, ABOUT[about], int(sums.whole(_COUNT)[0, 0])),
             cautions=context.cautions(),
+            tables=tables,
         )
 
 
@@ -97,6 +101,12 @@ def _table(sums: Sums) -> pd.DataFrame:
         if np.isfinite(area[0, index])
     ]
     return pd.DataFrame(rows).sort_values("area", ascending=False, ignore_index=True)
+
+
+def _above(sums: Sums) -> pd.DataFrame:
+    """How much larger the area of each ranking is than that of random order, as `value`."""
+    table = _table(sums)
+    return table[table["ranking"] != RANDOM].rename(columns={"above_random": "value"})[["ranking", "value"]]
 
 
 def _curve(sums: Sums, table: pd.DataFrame, about: str) -> Picture:
