@@ -15,7 +15,7 @@ from regard.base.errors import UserError
 from regard.commands.shared import Json, Loading, ModelName, Pair, Text, Tracing, expand_options, out, size_of, working
 
 if TYPE_CHECKING:
-    from regard.trace.tokens import Side
+    from regard.trace.tokens import Side, Token
     from regard.trace.trace import Trace
 
 
@@ -121,15 +121,17 @@ def _print_answer(trace: Trace, tracing: Tracing) -> None:
 
     for sentence in precision_of(trace.facts):
         out.print(f"\n{sentence}", soft_wrap=True)
-    tokens = [token for side in trace.sides.values() for token in side.tokens if token.segment and _is_answer(side)]
+    tokens = [token for side in trace.sides.values() for token in _answer_of(side)]
     if not tokens and tracing.target is None and "decoder" in trace.sides:
         tokens = [token for token in trace.sides["decoder"].tokens if not token.special]
     if tokens:
         out.print("\ngenerated:", "".join(token.text for token in tokens), markup=False, soft_wrap=True)
 
 
-def _is_answer(side: Side) -> bool:
-    return any(segment.name == "answer" for segment in side.segments)
+def _answer_of(side: Side) -> list[Token]:
+    """The tokens that the model wrote itself; of a picture before them nothing is said."""
+    parts = (side.tokens[segment.start : segment.end] for segment in side.segments if segment.name == "answer")
+    return [token for part in parts for token in part]
 
 
 def _record(trace: Trace, path: Path | None) -> dict[str, Any]:
