@@ -146,7 +146,7 @@ class Pages(dict[str, Path]):
 
     def _trace(self, name: str) -> Trace:
         made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace}
-        made |= {"answered": answered_trace, "long": long_trace}
+        made |= {"answered": answered_trace, "long": long_trace, "labelled": labelled_trace}
         if name == "maps":
             return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
         return self.pair_trace if name == "pair" else made[name]()
@@ -174,6 +174,12 @@ def sequence_trace() -> Trace:
     sites += [site_of(rng, "decoder", layer, target, target, mask=Mask(right=0)) for layer in range(3)]
     sites += [site_of(rng, "cross", layer, target, source) for layer in range(3)]
     return Trace({"encoder": source, "decoder": target}, tuple(sites), {"model": "seq"})
+
+
+def labelled_trace() -> Trace:
+    """The picture, with what a classifier says of it."""
+    trace = vision_trace()
+    return replace(trace, facts={**trace.facts, "labels": [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]})
 
 
 def vision_trace() -> Trace:

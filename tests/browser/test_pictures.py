@@ -97,6 +97,15 @@ def test_what_is_said_of_a_picture_is_the_look_that_it_shows(show, pages):
     assert page.locator(".panel h3").all_inner_texts() == ["Who looks there", "What is looked at"]
 
 
+def test_a_saved_page_has_the_labels_that_a_classifier_gave(show, pages):
+    page = show(pages["labelled"], "#layer=1&heads=0")
+    page.wait_for_selector("[data-labels]")
+    assert page.inner_text(".inspector > :first-child h3") == "What the model says"
+    rows = [row.split() for row in page.locator("[data-labels] li").all_inner_texts()]
+    assert rows == [["flag", "75%"], ["kite", "25%"], ["sail", "0.4%"]]
+    assert show(pages["vision"]).locator("[data-labels]").count() == 0
+
+
 def test_pictures_are_as_large_as_there_is_room_and_stand_side_by_side(show, pages):
     page = show(pages["vision"], "#layer=1&heads=0", viewport={"width": 1440, "height": 900})
     page.wait_for_selector(".patch")
