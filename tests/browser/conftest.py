@@ -147,6 +147,7 @@ class Pages(dict[str, Path]):
     def _trace(self, name: str) -> Trace:
         made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace}
         made |= {"answered": answered_trace, "long": long_trace, "labelled": labelled_trace}
+        made |= {"asked": asked_trace}
         if name == "maps":
             return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
         return self.pair_trace if name == "pair" else made[name]()
@@ -180,6 +181,28 @@ def labelled_trace() -> Trace:
     """The picture, with what a classifier says of it."""
     trace = vision_trace()
     return replace(trace, facts={**trace.facts, "labels": [["flag", 0.75], ["kite", 0.246], ["sail", 0.004]]})
+
+
+def asked_trace() -> Trace:
+    """A question about the picture, and its answer: before it is begun, heads look at its last and first patch."""
+    picture = vision_trace().side("encoder")
+    words = [Token(word, word=i, segment=2 + i // 3) for i, word in enumerate("what is ? a cat".split())]
+    patches = [replace(token, segment=1) for token in picture.tokens[1:]]
+    assert picture.spans is not None
+    side = Side(
+        "text",
+        (Token("<s>", special=True), *patches, *words),
+        (Segment("before", 0, 1), Segment("image", 1, 17), Segment("question", 17, 20), Segment("answer", 20, 22)),
+        medium=picture.medium,
+        spans=np.concatenate([picture.spans, np.full((5, 4), np.nan, np.float32)]),
+    )
+    maps = np.tril(np.ones((2, 22, 22), np.float32))
+    maps[:, 17:, [0, *range(17, 22)]] = 0
+    maps[0, 17:, 16] = maps[1, 17:, 1] = 15 * 0.67 / 0.33
+    maps[0, 20, 16], maps[0, 20, 1] = 14 * 0.3 / 0.1, 14 * 0.6 / 0.1
+    maps /= maps.sum(-1, keepdims=True)
+    site = Site("decoder", 0, "text", "text", (0, 1), maps=maps, mask=Mask(right=0))
+    return Trace({"text": side}, (site,), {"model": "asked"})
 
 
 def vision_trace() -> Trace:

@@ -118,7 +118,8 @@ function ofOne(store: Store, site: Site, tell: Say): string | null {
 function ofPicture(store: Store, tell: Say): string | null {
   const { layer } = store.site.value;
   const { heads } = store.selection.value;
-  const example = lookTold(store, pinned(store, heads), tell);
+  const shown = pinned(store, heads);
+  const example = lookTold(store, shown, tell);
   if (example === null) return null;
   if (heads.length > 1) return tell("headlineMean", { count: heads.length, layer, example });
   const cell = { site: store.site.value, head: store.lead };
@@ -129,7 +130,7 @@ function ofPicture(store: Store, tell: Say): string | null {
     return tell("headlineRests", { place, what: ledeOf(store, cell, tell)[0] });
   if (found.length) return tell("headlineDoes", { place, does: doesFor(tell, found[0]), example });
   const rest = restOf(cell, contributions);
-  if (!rest || rest.share < MOSTLY) return tell("headlineHere", { place, example });
+  if (!rest || rest.share < MOSTLY) return lookTold(store, shown, tell, place);
   const where = placeFor(tell, rest.place);
   return tell("headlineHereMostly", { place, share: percent(rest.share), where, example });
 }

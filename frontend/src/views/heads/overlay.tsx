@@ -9,11 +9,11 @@ import { isStrip, pictureOf } from "../../data/picture";
 import { partNames, sayIn, useQuantity, useSay, useStore } from "../../frame/context";
 import { mark } from "../../frame/drawn";
 import { foldSentence } from "../../frame/folds";
-import { ranked, shownOf } from "../../frame/pictured";
+import { amountOf, ranked, shownOf } from "../../frame/pictured";
 import { useSeen } from "../../frame/scroller";
 import { type Canvas, type Framed, framePatches, lettersOf, litPicture, placesOf } from "../../marks/patches";
 import { canvasPen, type Pen, prepare, shifted } from "../../marks/pen";
-import { brief, palette } from "../../marks/scales";
+import { palette } from "../../marks/scales";
 import { positions } from "../../state/shown";
 import type { Store } from "../../state/store";
 import { together } from "../../words";
@@ -184,7 +184,8 @@ function framed(store: Store, shown: Active, side: Side): Framed[] {
   if (own.length || !other.length) return chosen;
   const places = placesOf(axis);
   const most = ranked(store, shown, side).find(([position]) => places?.has(position));
-  return most ? [{ position: most[0], label: `${axis.labels[most[0]]} · ${brief(most[1])}` }] : [];
+  const amount = amountOf(store, other.length < 2);
+  return most ? [{ position: most[0], label: `${axis.labels[most[0]]} · ${amount(most[1])}` }] : [];
 }
 
 /** One picture: lit where attention is; the chosen patch framed, or the one that gets most. */
