@@ -147,7 +147,7 @@ class Pages(dict[str, Path]):
     def _trace(self, name: str) -> Trace:
         made = {"odd": odd_trace, "seq": sequence_trace, "vision": vision_trace, "many": many_trace}
         made |= {"answered": answered_trace, "long": long_trace, "labelled": labelled_trace}
-        made |= {"asked": asked_trace}
+        made |= {"asked": asked_trace, "square": lambda: vision_trace(40, 40)}
         if name == "maps":
             return Trace.from_maps(self.pair_trace.attention(0)[None], PAIR)
         return self.pair_trace if name == "pair" else made[name]()
@@ -205,11 +205,12 @@ def asked_trace() -> Trace:
     return Trace({"text": side}, (site,), {"model": "asked"})
 
 
-def vision_trace() -> Trace:
+def vision_trace(height: int = 40, width: int = 60) -> Trace:
     rng = np.random.default_rng(4)
     patches = tuple(Token(f"{r},{c}", row=r, column=c) for r in range(4) for c in range(4))
-    pixels = np.zeros((40, 60, 3), np.uint8)  # quadrants that differ: red, green, blue, yellow
-    pixels[:20, :30], pixels[:20, 30:], pixels[20:, :30], pixels[20:, 30:] = np.array(
+    pixels = np.zeros((height, width, 3), np.uint8)  # quadrants that differ: red, green, blue, yellow
+    down, across = height // 2, width // 2
+    pixels[:down, :across], pixels[:down, across:], pixels[down:, :across], pixels[down:, across:] = np.array(
         [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]]
     )
     spans = [[np.nan] * 4] + [[c / 4, r / 4, (c + 1) / 4, (r + 1) / 4] for r in range(4) for c in range(4)]

@@ -16,6 +16,10 @@ export const HEADLINES = {
     "None of the {all} heads follows a named pattern here.",
     "这里 {all} 个头都不符合任何已命名的模式。",
   ],
+  headlinePointed: [
+    "Of all {all} heads, {place} looks most at a single patch: {from} gives {value} of its attention to {to}.",
+    "{all} 个头中，{place} 最集中于单个图块：{from}把 {value} 的注意力给了{to}。",
+  ],
   headlineShort: [
     "This text is too short to name what heads do; a longer one shows more.",
     "这段文本太短，无法为各个头命名；更长的文本能看出更多。",

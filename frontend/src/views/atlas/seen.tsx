@@ -11,7 +11,7 @@ import { type Canvas, framePatches, litPicture, placesOf } from "../../marks/pat
 import { canvasPen, prepare } from "../../marks/pen";
 import { palette } from "../../marks/scales";
 import type { Store } from "../../state/store";
-import { type Glimpse, glimpseOf, mapAspect } from "./ghost";
+import { type Glimpse, glimpseOf, mapShape } from "./ghost";
 
 /** The token whose looks the pictures show, in words. */
 export function lookerOf(store: Store, tell: Say): string {
@@ -43,7 +43,7 @@ export function Seen({ cell }: { cell: Cell }) {
   const glimpse = glimpseOf(store, cell);
   useLayoutEffect(() => {
     if (!canvas.current || !width || !glimpse) return;
-    const aspect = mapAspect(store);
+    const { aspect } = mapShape(store);
     const wide = Math.round(Math.min(width, (height || width) * aspect));
     const at = { x: 0, y: 0, width: wide, height: Math.round(wide / aspect) };
     drawSeen(canvas.current, store, cell, glimpse, at);
